@@ -1,0 +1,61 @@
+// Source files and diagnostics: what every stage of the front end reports through. No MLIR, no Boost.
+#pragma once
+#include "frontend/Ast.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+/// The texts of all files of one compilation; ast::Range::file indexes `files`.
+struct SourceFiles {
+  struct Source {
+    std::string path; // as the user wrote it, for messages
+    std::string text;
+  };
+  std::vector<Source> files;
+  struct Position {
+    unsigned line = 1, column = 1; // 1-based; column counts UTF-8 code points
+  };
+  Position position(uint32_t file, uint32_t offset) const;
+};
+
+/// One mistake: a code (T0207), a sentence, the place, up to two related places, notes ("example", "help").
+struct Diagnostic {
+  enum class Severity { Error, Warning } severity = Severity::Error;
+  std::string code;
+  std::string message;
+  ast::Range range;
+  std::string label; // text under the carets of `range`; may be empty
+  struct Related {
+    ast::Range range;
+    std::string label;
+  };
+  std::vector<Related> related;
+  std::vector<std::pair<std::string, std::string>> notes; // ("help", "..."), ("example", "...")
+};
+
+/// Collects diagnostics in the order of their discovery. One root cause = one error.
+class Diagnostics {
+public:
+  void report(Diagnostic diagnostic);
+  Diagnostic &error(std::string code, ast::Range range, std::string message, std::string label = {});
+  Diagnostic &warning(std::string code, ast::Range range, std::string message, std::string label = {});
+  bool hasErrors() const { return errors > 0; }
+  const std::vector<Diagnostic> &all() const { return list; }
+
+private:
+  std::vector<Diagnostic> list;
+  unsigned errors = 0;
+};
+
+/// Elm/Rust style text of all diagnostics (language.md section 5); `color` only when the stream is a terminal.
+std::string renderText(const SourceFiles &, const Diagnostics &, bool color);
+/// One JSON array for tools: code, severity, file, line, column, endLine, endColumn, message, related, notes.
+std::string renderJson(const SourceFiles &, const Diagnostics &);
+/// The page printed by `tenon explain CODE`: cause, wrong example, right example. Empty if the code is unknown.
+std::string explanation(const std::string &code);
+/// The nearest of `candidates` by edit distance (at most 2), for "did you mean"; empty if none.
+std::string nearest(const std::string &word, const std::vector<std::string> &candidates);
+
+} // namespace tenon

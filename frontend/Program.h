@@ -1,0 +1,219 @@
+// Form 1, the checked program: what Sema proves and MlirGen translates. Names are resolved, sizes are linear forms over the
+// symbolic dims, index ranges are proved, layers are instantiated per use (a stack body once), fns are inlined. Values are nodes of
+// a graph with *named axes*; equal nodes are one node (hash-consing), so shared projections are shared. No MLIR.
+#pragma once
+#include "dialect/Sizes.h"
+#include "frontend/Ast.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tenon {
+
+using AxisId = uint32_t; // index into Entry::axes; two axes are the same axis iff their ids are equal
+struct Axis {
+  std::string name;
+  Size size;
+};
+
+enum class Element { Real, Int, Bool }; // Real: dtype of the numerics policy; Int: i32 storage unless `wide`; Bool
+struct ValueType {
+  Element element = Element::Real;
+  std::vector<AxisId> axes; // order = storage order where the value is stored or handed over
+  std::string pinned;       // "f32", "f64", "bf16" where the text pins the element type, else empty
+  bool operator==(const ValueType &o) const { return element == o.element && axes == o.axes && pinned == o.pinned; }
+};
+
+using NodeId = uint32_t;
+constexpr NodeId kNoNode = ~0u;
+
+enum class Op : uint8_t {
+  // leaves
+  Constant,     // number: f64 in `number` (Real), `integer` (Int, Bool)
+  SizeValue,    // the linear form `size` as a scalar Int
+  Iota,         // 0 .. size-1 along `axis`; axes = [axis]
+  Input,        // `index` into Program::inputs
+  Param,        // `index` into Program::params; inside stack bodies the slice of this depth
+  State,        // `index` into Program::states; the old value
+  Depth,        // scalar Int: the iteration of the enclosing stack or loop
+  BodyArgument, // `index`-th carry or argument of the enclosing stack body
+  Sinusoid,     // axes = [position, feature]; sinusoid: start, clamp, interleaved, t2tSteps
+  // elementwise; operands are broadcast over the union of their axes (already checked legal)
+  Neg, Not, Exp, Log, Sqrt, Abs, Sin, Cos, Tanh, Sigmoid, Relu, LeakyRelu, Gelu, GeluTanh, ToReal, StopGradient,
+  Add, Sub, Mul, Div, Mod, FloorDiv, Pow, Max, Min, Equal, NotEqual, Less, LessEqual, And, Or, // Greater is Less with operands swapped
+  Select, // condition, then, else
+  // axes
+  Rename,    // axesFrom[i] becomes axesTo[i]; other axes keep
+  Merge,     // axesFrom (in order, first slowest) become the one axis axesTo[0]
+  Split,     // the one axis axesFrom[0] becomes axesTo (first slowest)
+  Expand,    // result type has further axes
+  Transpose, // same axes, other order (a declared type)
+  Slice,     // axis axesFrom[0], elements low .. low + size(axesTo[0]) - 1 become axis axesTo[0]; `size` is low
+  Gather,    // operands: x, index. axis axesFrom[0] of x is indexed; axes common to both are batched; result axes as in `type`
+  Concat,    // operands in order; axesFrom[i] of operand i; axesTo[0] the result axis
+  Flip,      // axesFrom[0]
+  Window,    // axesFrom[i] -> axesTo[2i] windows, axesTo[2i+1] inside; stride, padLow, padHigh, number = fill
+  Put,       // operands x, at, value, [where]; axesFrom[0]
+  // contraction, reductions, normalizers; axesFrom = the reduced axes
+  Dot, Sum, ReduceMax, ReduceMin, All, Any, ArgMax, Cumsum, Softmax, LogSoftmax, // Mean is Sum / SizeValue
+  Normalize, // number = eps
+  Top,       // axesFrom[0] -> axesTo[0]; two results through Result
+  // losses: operands logits, labels, [where]; axesFrom[0] the class axis; number = spread, `index` = skip + 1 (0: none)
+  CrossEntropy,
+  BinaryCrossEntropy, // operands logits, labels
+  // random: `index` = site (Program::sites); number = rate; axesFrom = axes along which the mask is shared
+  Dropout,
+  Sample, // axesFrom[0] -> drawn index
+  // attention: operands = scores..., [scale], masks..., value; see Attend below
+  Attend,
+  // structure
+  Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
+  Scan,   // parsed and checked; "not supported yet" in MlirGen
+  Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories
+};
+
+struct AttendInfo {
+  AxisId key;                          // the axis the softmax runs over; the other binders are queries
+  std::vector<AxisId> queries;
+  std::vector<std::string> scoreNames; // one per score operand, "" when unnamed
+  unsigned scores = 0, masks = 0;      // operands: scores, then masks, then value; the scale is a number or one more operand at the end
+  double scale = 1;                    // compile-time scale
+  bool scaleOperand = false;           // a run-time scale is the last operand
+  double dropRate = 0;
+  uint32_t site = 0;
+};
+
+struct Node {
+  Op op;
+  ValueType type;
+  std::vector<NodeId> operands;
+  std::vector<AxisId> axesFrom, axesTo;
+  uint32_t index = 0;
+  int64_t integer = 0;
+  double number = 0;
+  Size size;
+  std::shared_ptr<AttendInfo> attend;
+  bool interleaved = false, t2tSteps = false;          // Sinusoid
+  int64_t clamp = 0;                                   // Sinusoid; its start is `size`
+  int64_t stride = 1, padLow = 0, padHigh = 0;         // Window
+  bool clampIndex = false;                             // Gather: in range only under a mask; clamp when evaluated outside it
+  uint32_t stack = ~0u;                                // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
+  ast::Range range;
+};
+
+/// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it.
+struct StackInfo {
+  std::string path;                  // "blocks"
+  uint32_t parent = ~0u;             // enclosing stack
+  Size count;                        // N
+  bool shared = false;               // loop: one set of parameters
+  unsigned carries = 0;              // the first operands are carries, the rest constants along the depth
+  std::vector<NodeId> results;       // new carries, in the body
+  std::vector<std::pair<uint32_t, NodeId>> nextStates; // (state, new value) set by the body at each depth
+  bool history = false;              // blocks[N](x): results also exist as stacked histories along `historyAxis`
+  AxisId historyAxis = 0;
+};
+
+struct Initializer {
+  std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant
+  double a = 0;     // std, bound or value
+};
+struct PublicName {
+  std::string name;   // with '#' for the stack index where transform is "stacked"
+  std::string transform; // "", "part", "stacked", "transpose"
+  int64_t part = 0, parts = 1;
+};
+/// One parameter *symbol*: stacked parameters are one symbol with `stackCounts` leading sizes. Sizes are numbers.
+struct Param {
+  std::string path;                       // "blocks.*.wq.weight": one * per enclosing stack; published per depth as blocks.3.wq.weight
+  std::vector<int64_t> stackCounts;
+  std::vector<std::string> axes;          // names, for the manifest and messages
+  std::vector<int64_t> shape;             // without the stack counts
+  Initializer init;
+  // scheme -> public name of each element of the stack, in row-major order of stackCounts (one element when not stacked)
+  std::map<std::string, std::vector<PublicName>> publicNames;
+  ast::Range range;
+};
+struct State {
+  std::string path;
+  std::vector<int64_t> stackCounts;
+  std::vector<std::string> axes;
+  std::vector<Size> shape; // linear forms over the entry's dims
+  Element element = Element::Real;
+  double initial = 0;      // reset value
+  bool ofModel = false;    // no run-time axis: saved with the weights
+};
+struct Input {
+  std::string name;
+  ValueType type; // axes are ids of the entry
+  bool isIndex = false;
+  Size bound;     // index(bound): 0 <= value < bound
+  bool isI64 = false;
+};
+struct Site {
+  std::string path; // stable id text of a random place: layer path + ordinal in the text
+  uint32_t id;      // hash of path, unique in the program
+};
+
+/// One function of the artifact: infer, a named out, eval (all losses), or the train step of one recipe.
+struct Entry {
+  enum class Kind { Out, Eval, Train } kind;
+  std::string name;
+  bool training = false;
+  std::vector<std::string> dims;           // symbolic dims, in order of declaration; bound ones are numbers already
+  std::vector<Size> dimUpperBound;         // T <= L; constant -1 when unbounded
+  std::vector<Axis> axes;
+  std::vector<Node> nodes;                 // topological order within each body
+  std::vector<StackInfo> stacks;
+  std::vector<Input> inputs;               // those the entry reaches
+  std::vector<std::pair<std::string, NodeId>> results; // outs by name, or losses by name
+  std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
+  std::vector<State> states;               // those the entry reaches; the same path = the same state across entries
+  std::string walkedAxis;                  // out step(T): "T"
+};
+
+using SettingValue = std::shared_ptr<struct Setting>;
+/// A value of a recipe: number, text, truth, tuple, or call like adamw(lr = 1e-3, betas = (0.9, 0.95)).
+struct Setting {
+  enum class Kind { Int, Real, Bool, Text, Tuple, Call, Word } kind;
+  int64_t integer = 0;
+  double real = 0; // also for Int
+  bool truth = false;
+  std::string text;                                    // Text, Word, Call: the callee
+  std::vector<SettingValue> elements;                  // Tuple; Call: positional arguments
+  std::vector<std::pair<std::string, SettingValue>> keywords;
+  ast::Range range;
+  ast::ExprPtr expression;                             // where `depth` is used (groups): evaluated per parameter
+};
+struct CheckedRecipe {
+  std::string kind; // "train" or "generate"
+  std::string model, name;
+  std::map<std::string, int64_t> binds;               // dims
+  std::vector<std::pair<std::string, SettingValue>> settings;
+  ast::Range range;
+  const Setting *find(const std::string &key) const {
+    for (auto &[name, value] : settings)
+      if (name == key)
+        return value.get();
+    return nullptr;
+  }
+};
+/// Per parameter element factors resolved from groups and freeze; one per element of the stack.
+struct ParamPolicy {
+  std::vector<double> learningRate, gradient, decay; // decay: factor replacing the optimizer's (NaN: the optimizer's own)
+  bool frozen = false;
+};
+
+struct Program {
+  std::string model;
+  std::vector<Param> params; // in the order in which the entries reach them, shared by all entries
+  std::vector<Site> sites;
+  std::vector<Entry> entries;
+  std::vector<CheckedRecipe> recipes;          // of this model, all kinds but names
+  std::map<std::string, ParamPolicy> policies; // by Param::path, for the chosen recipe
+  std::vector<std::pair<std::string, double>> lossWeights; // loss = mlm + 50 * rtd of the chosen recipe
+};
+
+} // namespace tenon

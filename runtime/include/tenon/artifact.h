@@ -1,0 +1,70 @@
+/* The border between a compiled model library and the runtime. Plain C; both sides are checked by `abi`.
+ * A library exports one symbol, `tn_artifact`. It links libc and libm only, allocates nothing and keeps no state. */
+#ifndef TENON_ARTIFACT_H
+#define TENON_ARTIFACT_H
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TN_ABI_VERSION 1
+
+struct TnContext;
+/* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
+typedef void (*TnTile)(const struct TnContext *context, int64_t tile, int64_t worker);
+
+enum TnArena {
+  TN_ARENA_PARAMS = 0,     /* parameters at the offsets of the manifest */
+  TN_ARENA_GRADS = 1,      /* same layout */
+  TN_ARENA_MOMENT1 = 2,    /* optimizer state, same layout; null when the optimizer has none */
+  TN_ARENA_MOMENT2 = 3,
+  TN_ARENA_STATES = 4,     /* state tensors of the context: old values, read only */
+  TN_ARENA_NEXT_STATES = 5,/* new values, every state is written by each entry that has states; the runtime swaps 4 and 5 */
+  TN_ARENA_WORKSPACE = 6,  /* planned buffers */
+  TN_ARENA_COUNT = 8
+};
+
+/* Everything an entry reads. The layout is known to the code generator (lowering/Abi.h): append only, bump TN_ABI_VERSION. */
+typedef struct TnContext {
+  const int64_t *dims;                 /*  0: values of the entry's symbolic dims, in manifest order */
+  char *const *arenas;                 /*  8: TN_ARENA_COUNT base addresses, 64-byte aligned */
+  void *const *inputs;                 /* 16: in manifest order, dense row-major, 64-byte aligned */
+  void *const *outputs;                /* 24: in manifest order */
+  const int64_t *offsets;              /* 32: byte offsets written by `bind`: first the states, then planned buffers */
+  void (*parallel_for)(const struct TnContext *context, TnTile tile, int64_t tiles); /* 40 */
+  char *scratch;                       /* 48: workers * scratch_stride bytes, 64-byte aligned */
+  int64_t scratch_stride;              /* 56 */
+  uint64_t seed;                       /* 64: of the random sites */
+  uint64_t step;                       /* 72: counts optimizer steps from 0 */
+  void *pool;                          /* 80: of parallel_for's owner */
+  uint64_t flags;                      /* 88: 1: do not apply the optimizer (gradients only) */
+} TnContext;
+
+/* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker, bytes. */
+typedef void (*TnBind)(const int64_t *dims, int64_t *offsets, int64_t *sizes);
+/* 0, or the 1-based number of a failed run-time check. */
+typedef int32_t (*TnRun)(const TnContext *context);
+
+typedef struct TnEntry {
+  const char *name;
+  TnBind bind;
+  TnRun run[3];          /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512); null where the artifact has no such tier */
+  int32_t offset_count;
+  int32_t dim_count, input_count, output_count, state_count;
+} TnEntry;
+
+typedef struct TnArtifact {
+  int32_t abi;           /* TN_ABI_VERSION */
+  int32_t entry_count;
+  const TnEntry *entries;
+  const char *manifest;  /* the JSON text, the same as NAME.json */
+  const char *build_id;  /* hash of spec, settings, target and tool version, hexadecimal */
+} TnArtifact;
+
+/* The exported symbol. */
+const TnArtifact *tn_artifact(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
