@@ -1,0 +1,13 @@
+# Rules of the lit suite; the generated lit.site.cfg.py of the build folder loads this file.
+import os
+import lit.formats
+
+config.name = "Tenon"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".tn", ".mlir", ".test"]
+config.excludes = ["Inputs", "specs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tenon_build, "test")
+config.environment["PATH"] = os.pathsep.join([os.path.join(config.tenon_build, "bin"), config.llvm_tools, os.environ["PATH"]])
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
+config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test")]
