@@ -1,0 +1,46 @@
+// `names LAYER as SCHEME` tables: the published names of parameters (language.md 3.1).
+#pragma once
+#include "frontend/Diagnostics.h"
+#include "frontend/Program.h"
+#include <optional>
+
+namespace tenon {
+
+/// One `use` on the way from the model to a parameter: the name of the used layer, the name it has there, stacked or not (stack[N]
+/// contributes one index to the path; loop[N] none).
+struct UseStep {
+  std::string layer;
+  std::string use;
+  bool stacked = false;
+};
+
+class NameTables {
+public:
+  /// Checks one table and keeps it. `owners`: all models and layers of the program (for T0650, unknown layer).
+  void add(const ast::Recipe &table, const std::vector<std::string> &owners, Diagnostics &diagnostics);
+  std::vector<std::string> schemes() const;
+
+  /// The public names, in `scheme`, of every element of a parameter: `chain` from the model inwards, `leaf` the param's own name,
+  /// one entry of `stackCounts` per stacked step. Row-major order of stackCounts; one name when nothing is stacked.
+  std::vector<PublicName> publicNames(const std::string &scheme, const std::string &model, const std::vector<UseStep> &chain,
+                                      const std::string &leaf, const std::vector<int64_t> &stackCounts) const;
+
+private:
+  struct Rule {
+    std::string pattern;
+    PublicName target; // name: the template with * and {n+k}
+    ast::Range range;
+  };
+  struct Table {
+    std::string owner, scheme;
+    std::vector<Rule> rules;
+    ast::Range range;
+  };
+  const Table *find(const std::string &owner, const std::string &scheme) const;
+  std::optional<Rule> parseRule(const ast::Setting &setting, Diagnostics &diagnostics) const;
+  PublicName translate(const std::string &scheme, const std::string &owner, const std::vector<std::string> &steps,
+                       const std::vector<UseStep> &chain, size_t start, const std::string &leaf) const;
+  std::vector<Table> tables;
+};
+
+} // namespace tenon

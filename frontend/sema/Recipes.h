@@ -1,0 +1,48 @@
+// Recipes: the settings of train and generate blocks, checked against a schema (language.md 3.5), and what they say about parameters.
+#pragma once
+#include "frontend/Diagnostics.h"
+#include "frontend/Program.h"
+#include <functional>
+#include <optional>
+
+namespace tenon {
+
+/// Evaluates a constant scalar (number, truth, text) over the model's configs with the recipe's own `bind`s applied, `depth` being the
+/// given number (an error without one). Reports mistakes itself and returns null then. Calls, tuples and words are taken apart by
+/// Recipes.cpp and never reach it; a plain name reaches it only if it is one of RecipeContext::configs, or "depth".
+using EvaluateSetting = std::function<SettingValue(const ast::ExprPtr &, std::optional<int64_t> depth)>;
+
+/// What a recipe may refer to.
+struct RecipeContext {
+  std::string model;
+  std::vector<std::string> dims;    // symbolic dims of the model
+  std::vector<std::string> configs; // of the model
+  std::vector<std::string> losses;  // in order of the text
+  std::vector<std::string> outs;    // entry names: "infer", "step", ...
+  std::vector<std::string> schemes; // of all `names` tables
+  EvaluateSetting evaluate;
+};
+
+struct RecipeBinds {
+  std::map<std::string, int64_t> dims;
+  std::vector<std::pair<std::string, ast::ExprPtr>> configs; // to be evaluated as `--set` is
+};
+/// The `bind` settings: which are dims (numbers >= 1), which are configs. T0603 and T0604 for unknown or repeated names.
+RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics);
+
+/// Checks a `train` or `generate` block. Always returns what could be made of it; mistakes go to `diagnostics` (T06xx).
+/// The value of `loss` becomes a Call "weighted" with one keyword per loss (mlm = 1, rtd = 50).
+CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics);
+
+/// The weights of a `loss` setting as checkRecipe made it; the model's only loss when the recipe names none.
+std::vector<std::pair<std::string, double>> lossWeights(const CheckedRecipe &recipe, const RecipeContext &context);
+
+/// `groups` and `freeze` of a checked train recipe, resolved for each parameter (first match per key wins; `*` crosses dots).
+/// A glob that matches nothing is T0640. Parameters of no group have no entry.
+std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, const std::vector<Param> &params,
+                                                   const RecipeContext &context, Diagnostics &diagnostics);
+
+/// Public for tests: does `pattern` (with * for any text, dots included) match the whole of `text`?
+bool globMatches(const std::string &pattern, const std::string &text);
+
+} // namespace tenon
