@@ -1,5 +1,6 @@
 # Rules of the lit suite; the generated lit.site.cfg.py of the build folder loads this file.
 import os
+import sys
 import lit.formats
 
 config.name = "Tenon"
@@ -10,4 +11,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tenon_build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(config.tenon_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
-config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test")]
+config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
+                         ("%python", sys.executable)]
+if os.path.exists(os.path.join(config.tenon_build, "bin", "tenon")):
+    config.available_features.add("tenon-run")  # the driver with the run-time commands: run, eval, grad, train
