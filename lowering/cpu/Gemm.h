@@ -1,0 +1,72 @@
+#ifndef TENON_LOWERING_CPU_GEMM_H
+#define TENON_LOWERING_CPU_GEMM_H
+
+#include "lowering/cpu/Target.h"
+#include "mlir/IR/Builders.h"
+
+#include <functional>
+
+/// Generators for contractions C[M,N] = A[M,K] * B[K,N] as tiled, packed, register-blocked CPU code.
+///
+/// A contraction is cut into tiles: blocks of M x N whose extents depend on the shape and the tier only, never on the number of
+/// threads. `emitGemmTile` emits the code of one tile into a function (context, tile index) of the caller; the tiles write disjoint
+/// parts of C and may run in any order. The loop over K is one sequential FMA chain per element of C, so neither tiles nor tiers
+/// change a bit of the result. Emitted dialects: arith, scf, func, math.fma, vector (rank 1), llvm (pointers). Micro-kernels and
+/// packing routines become private functions of the module, shared by all contractions of the same tier and element type.
+namespace tenon::cpu {
+
+/// A matrix in memory. `base` is an !llvm.ptr to element (0, 0); strides are i64 values counted in elements.
+/// A: rows = M, columns = K; read in place, one stride should be the constant 1 (row-major or transposed), any pair is right.
+/// B: rows = K, columns = N; packed just in time. Constant colStride 1 (row-major) packs by copies, constant rowStride 1 (Linear
+/// weights [N,K]) by in-register transposes, anything else element by element (right, slow).
+struct GemmOperand {
+  mlir::Value base;
+  mlir::Value rowStride;
+  mlir::Value colStride;
+};
+
+/// Stores one finished vector of C: lanes col, col+1, ... of row `row` (both i64). `mask` (vector<lanes x i1>) is null when all lanes
+/// are inside C; otherwise lanes whose bit is clear lie outside and hold zero sums. The callback stores the result itself (see
+/// `emitVectorStore`) and may be called several times for one contraction: it must emit the same code each time.
+using GemmEpilogue = std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value col, mlir::Value acc,
+                                        mlir::Value mask)>;
+
+struct GemmSpec {
+  Tier tier = Tier::Avx2;
+  mlir::Type element;   ///< f32 or f64: operands, accumulation
+  mlir::Value m, n, k;  ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
+  GemmOperand a, b;
+  GemmEpilogue epilogue;
+};
+
+/// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.
+mlir::Value gemmTileCount(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec);
+
+/// Emits the work of tile number `tile` (i64 in [0, gemmTileCount)). `scratch` is a 64-byte aligned !llvm.ptr to `gemmScratchBytes`
+/// bytes that belong to the running worker; its contents are garbage before and after.
+void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec, mlir::Value tile, mlir::Value scratch);
+
+/// Scratch bytes one worker needs for any contraction of this tier and element type, whatever its shape.
+int64_t gemmScratchBytes(Tier tier, mlir::Type element);
+
+/// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64). Its
+/// tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small contractions
+/// share a tile, so that each tile still is worth a task.
+struct BatchedGemmSpec {
+  mlir::Value batch; ///< i64 number of contractions
+  std::function<GemmSpec(mlir::OpBuilder &, mlir::Location, mlir::Value index)> specOf;
+};
+
+mlir::Value batchedGemmTileCount(mlir::OpBuilder &builder, mlir::Location location, const BatchedGemmSpec &spec);
+void emitBatchedGemmTile(mlir::OpBuilder &builder, mlir::Location location, const BatchedGemmSpec &spec, mlir::Value tile,
+                         mlir::Value scratch);
+
+/// Loads or stores `vector` at `pointer` (aligned to the element only); `mask` may be null. Masked-off lanes load as zero.
+mlir::Value emitVectorLoad(mlir::OpBuilder &builder, mlir::Location location, mlir::VectorType type, mlir::Value pointer,
+                           mlir::Value mask = nullptr);
+void emitVectorStore(mlir::OpBuilder &builder, mlir::Location location, mlir::Value vector, mlir::Value pointer,
+                     mlir::Value mask = nullptr);
+
+} // namespace tenon::cpu
+
+#endif // TENON_LOWERING_CPU_GEMM_H

@@ -1,0 +1,87 @@
+#ifndef TENON_LOWERING_CPU_TARGET_H
+#define TENON_LOWERING_CPU_TARGET_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace tenon::cpu {
+
+/// One compilation of the same kernels. Each tier is a separate module with its own target machine; the loader picks one by CPU
+/// feature bits. All tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row reduction).
+enum class Tier {
+  Portable, ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
+  Avx2,     ///< x86-64-v3: 8 lanes f32
+  Avx512    ///< x86-64-v4: 16 lanes f32
+};
+
+/// Register tile of the contraction micro-kernel: `rows` x (`vectors` * lanes) accumulators, `unroll` steps of K per iteration.
+struct MicroTile {
+  int64_t rows;
+  int64_t vectors;
+  int64_t unroll;
+};
+
+/// Short lower-case name, used in symbol names and on the command line.
+inline llvm::StringRef tierName(Tier tier) {
+  switch (tier) {
+  case Tier::Portable:
+    return "portable";
+  case Tier::Avx2:
+    return "avx2";
+  case Tier::Avx512:
+    return "avx512";
+  }
+  return "";
+}
+
+/// The `-mcpu` of the tier's target machine; its features are exactly the tier's.
+inline llvm::StringRef tierCpu(Tier tier) {
+  switch (tier) {
+  case Tier::Portable:
+    return "x86-64";
+  case Tier::Avx2:
+    return "x86-64-v3";
+  case Tier::Avx512:
+    return "x86-64-v4";
+  }
+  return "";
+}
+
+inline int64_t tierVectorBits(Tier tier) {
+  switch (tier) {
+  case Tier::Portable:
+    return 128;
+  case Tier::Avx2:
+    return 256;
+  case Tier::Avx512:
+    return 512;
+  }
+  return 0;
+}
+
+/// Lanes of one vector register for `element` (f32: 4, 8, 16; f64: 2, 4, 8).
+inline int64_t tierLanes(Tier tier, mlir::Type element) {
+  return tierVectorBits(tier) / element.getIntOrFloatBitWidth();
+}
+
+inline mlir::VectorType tierVector(Tier tier, mlir::Type element) {
+  return mlir::VectorType::get({tierLanes(tier, element)}, element);
+}
+
+/// Tiles that keep every accumulator in a register and hide the FMA latency. AVX2: 12 accumulators, 2 vectors of B, 1 broadcast of
+/// 16 registers; AVX-512: 28 + 2 + 1 of 32. One more accumulator spills into the dependency chain (0.26 of the speed, measured).
+inline MicroTile microTile(Tier tier) {
+  switch (tier) {
+  case Tier::Portable:
+    return {4, 2, 1};
+  case Tier::Avx2:
+    return {6, 2, 4};
+  case Tier::Avx512:
+    return {14, 2, 2};
+  }
+  return {1, 1, 1};
+}
+
+} // namespace tenon::cpu
+
+#endif // TENON_LOWERING_CPU_TARGET_H
