@@ -1,0 +1,43 @@
+// A compiled model: DIR/libNAME.so with its manifest, opened and checked. Artifacts are code: never open one from an unknown source.
+#pragma once
+#include "runtime/Cpu.h"
+#include "runtime/Manifest.h"
+#include "tenon/artifact.h"
+#include <memory>
+
+namespace tenon::runtime {
+
+class Artifact {
+public:
+  /// `path` is DIR (with exactly one libNAME.so) or the .so itself. `tierName`: empty = the environment variable TENON_TIER, else the best
+  /// one that artifact and machine share. Refuses another ABI, a manifest that disagrees with the entry table, a tier that is not there.
+  static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {});
+  /// An artifact linked into the program. The table must outlive the result.
+  static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {});
+  ~Artifact();
+  Artifact(const Artifact &) = delete;
+  Artifact &operator=(const Artifact &) = delete;
+
+  const Manifest &manifest() const { return description; }
+  std::string_view manifestText() const { return table->manifest; }
+  Tier tier() const { return chosenTier; }
+  /// Index into manifest().entries, -1 if there is none of that name.
+  int entryIndex(std::string_view name) const;
+  const TnEntry &entry(int index) const { return *entries[index]; }
+  const std::string &path() const { return libraryPath; } // empty for fromTable
+  const std::string &directory() const { return libraryDirectory; }
+
+private:
+  Artifact() = default;
+  Status read(const TnArtifact *table, std::string_view tierName);
+  Status chooseTier(std::string_view tierName);
+  Status matchEntry(const EntryInfo &info, const TnEntry &entry) const;
+  void *library = nullptr;
+  const TnArtifact *table = nullptr;
+  std::vector<const TnEntry *> entries; // in manifest order
+  Manifest description;
+  Tier chosenTier = Tier::Portable;
+  std::string libraryPath, libraryDirectory;
+};
+
+} // namespace tenon::runtime

@@ -1,0 +1,82 @@
+// One entry with its dims bound: buffers, states and the call itself. Several contexts may share one Parameters and one ThreadPool.
+#pragma once
+#include "runtime/Parameters.h"
+#include "runtime/Threads.h"
+
+namespace tenon::runtime {
+
+/// Shape, type and place of an input, output or state of a bound context.
+struct BoundTensor {
+  std::string name;
+  DataType type;
+  std::vector<int64_t> shape; // states: stack sizes first
+  uint64_t bytes;
+};
+
+/// Not thread-safe. After create() a run allocates nothing.
+class Context {
+public:
+  /// Checks dims (>= 1, <= max), binds them and allocates workspace, scratch and states; states have their initial values.
+  /// `dims` in manifest order.
+  static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
+                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool);
+  /// The same with dims by name; the error names missing and unknown ones.
+  static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
+                                                   const std::map<std::string, int64_t> &dims, std::shared_ptr<ThreadPool> pool);
+  ~Context();
+
+  const EntryInfo &entry() const { return *info; }
+  std::span<const int64_t> dims() const { return dimValues; }
+  const std::vector<BoundTensor> &inputs() const { return inputTensors; }
+  const std::vector<BoundTensor> &outputs() const { return outputTensors; }
+  const std::vector<BoundTensor> &states() const { return stateTensors; }
+  /// The buffer in use, owned or borrowed. Owned ones are made by create(), zero-filled, 64-byte aligned.
+  void *input(int index) const { return inputPointers[index]; }
+  void *output(int index) const { return outputPointers[index]; }
+  /// Lends a buffer of at least inputs()[index].bytes, 64-byte aligned, until another is lent; null: back to the owned one.
+  Status borrowInput(int index, void *buffer);
+  Status borrowOutput(int index, void *buffer);
+  /// Old values of a state (what the next run reads). Swapped by run: ask again after each.
+  void *state(int index) const;
+
+  /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are swapped and,
+  /// in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
+  Status run();
+  /// Initial values for all states that belong to the context (not the model's).
+  void resetStates();
+  /// Copies the states of another context by name; both must agree in shape.
+  Status copyStatesFrom(const Context &other);
+
+  void setSeed(uint64_t seed) { context.seed = seed; }
+  void setStep(uint64_t step) { context.step = step; }
+  void setFlags(uint64_t flags) { context.flags = flags; } // 1: gradients only
+  uint64_t step() const { return context.step; }
+  uint64_t workspaceBytes() const { return workspace.size(); }
+  uint64_t stateBytes() const { return oldStates.size(); }
+  uint64_t scratchBytes() const { return scratch.size(); }
+  const std::shared_ptr<Parameters> &parameters() const { return model; }
+
+private:
+  Context() = default;
+  Status bind(std::span<const int64_t> dims);
+  Status allocate();
+  Status checkInputs() const;
+  void loadModelStates();
+  void storeModelStates();
+  std::shared_ptr<Parameters> model;
+  std::shared_ptr<ThreadPool> pool;
+  const EntryInfo *info = nullptr;
+  const TnEntry *code = nullptr;
+  TnRun runner = nullptr;
+  std::vector<int64_t> dimValues, offsets;
+  int64_t sizes[3] = {};
+  std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
+  std::vector<int64_t> inputBounds; // -1: none
+  Arena inputArena, outputArena, workspace, scratch, oldStates, newStates;
+  std::vector<void *> inputPointers, outputPointers, ownedInputs, ownedOutputs;
+  char *arenas[TN_ARENA_COUNT] = {};
+  TnContext context = {};
+  uint64_t seenModelStates = 0;
+};
+
+} // namespace tenon::runtime

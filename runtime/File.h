@@ -1,0 +1,65 @@
+// Files by descriptor: whole reads and writes, EINTR and short counts handled, errors with the path in them.
+#pragma once
+#include "runtime/Status.h"
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace tenon::runtime {
+
+/// Takes bytes one after the other. Users: a file, a hashing file of a checkpoint.
+class ByteSink {
+public:
+  virtual ~ByteSink() = default;
+  virtual Status write(const void *data, size_t bytes) = 0;
+};
+
+/// Owns a descriptor. Movable; closed by the destructor.
+class File {
+public:
+  File() = default;
+  File(File &&other) noexcept : descriptor(other.descriptor), path(std::move(other.path)) { other.descriptor = -1; }
+  File &operator=(File &&other) noexcept;
+  ~File() { close(); }
+
+  static Expected<File> openForReading(const std::string &path);
+  /// Creates or truncates.
+  static Expected<File> create(const std::string &path);
+  static Expected<File> openDirectory(const std::string &path);
+
+  /// Size in bytes; an error if it is not a regular file.
+  Expected<uint64_t> size() const;
+  /// Reads exactly `bytes` at `offset`; a shorter file is an error.
+  Status readAt(uint64_t offset, void *data, size_t bytes) const;
+  Status write(const void *data, size_t bytes);
+  /// Reserves space so that a full disk is found before writing. Filesystems without support count as success.
+  Status reserve(uint64_t bytes);
+  Status sync();
+  /// Reports delayed write errors (NFS, quota) that a destructor could not.
+  Status closeChecked();
+  void close();
+  int handle() const { return descriptor; }
+  const std::string &name() const { return path; }
+
+private:
+  File(int descriptor, std::string path) : descriptor(descriptor), path(std::move(path)) {}
+  int descriptor = -1;
+  std::string path;
+};
+
+/// A file as a sink.
+class FileSink : public ByteSink {
+public:
+  explicit FileSink(File &file) : file(file) {}
+  Status write(const void *data, size_t bytes) override { return file.write(data, bytes); }
+
+private:
+  File &file;
+};
+
+/// The whole file as text; refuses more than `limit` bytes.
+Expected<std::string> readWholeFile(const std::string &path, uint64_t limit);
+/// Error of a failed system call on `path`; ENOSPC, EDQUOT, EFBIG and ENOMEM are resource errors, others input errors.
+Status fileError(const std::string &action, const std::string &path, int error);
+
+} // namespace tenon::runtime

@@ -1,0 +1,109 @@
+// Typed form of the manifest (docs/artifact.md). Every field is checked when it is read; users may rely on ranges and indices.
+#pragma once
+#include "runtime/DataType.h"
+#include "runtime/Json.h"
+#include <map>
+#include <span>
+
+namespace tenon::runtime {
+
+/// constant + sum of coefficient * dims[index] over the dims of the entry.
+struct SizeForm {
+  int64_t constant = 0;
+  std::vector<std::pair<uint32_t, int64_t>> terms;
+  /// nullopt on overflow or a negative result.
+  std::optional<int64_t> evaluate(std::span<const int64_t> dims) const;
+  /// "2*T+M" style text.
+  std::string print(std::span<const std::string> dimNames) const;
+};
+
+struct InitializerInfo {
+  enum class Kind { Normal, TruncatedNormal, Uniform, XavierUniform, KaimingNormal, Orthogonal, Constant } kind = Kind::Constant;
+  double a = 0; // deviation, bound, gain or value
+};
+
+/// How one parameter element is called in a public file.
+struct PublicNameInfo {
+  enum class Transform { None, Part, Stacked, Transpose } transform = Transform::None;
+  std::string name;               // with '#' where Stacked
+  int64_t part = 0, parts = 1;    // Part: the part-th of `parts` equal slices of the public tensor's first axis
+  std::vector<std::string> also;  // further names of tied copies; the first that a file has is taken
+};
+
+struct ParameterInfo {
+  std::string name;               // one '*' per enclosing stack
+  std::vector<int64_t> stack;
+  std::vector<std::string> axes;
+  std::vector<int64_t> shape;     // without the stack
+  uint64_t offset = 0, stride = 0;// bytes
+  enum class Layout { Row, Panel16 } layout = Layout::Row;
+  // Panel16: axes [0, panelSplit) are one side of the matrix, the rest the other; the output side is cut into panels of 16.
+  uint32_t panelSplit = 1;
+  bool panelOutputFirst = true;
+  InitializerInfo init;
+  std::map<std::string, std::vector<PublicNameInfo>> names; // scheme -> one per stack element
+  bool frozen = false;
+
+  int64_t stackElements = 1;      // product of `stack`
+  int64_t elements = 1;           // product of `shape`
+  uint64_t storedElements = 1;    // with the padding of panels
+  /// "blocks.3.wq.weight" of one stack element.
+  std::string elementName(int64_t stackIndex) const;
+};
+
+struct DimInfo {
+  std::string name;
+  int64_t max = -1; // -1: no bound
+};
+struct TensorInfo {
+  std::string name;
+  DataType type = DataType::F32;
+  std::vector<std::string> axes;
+  std::vector<SizeForm> shape;
+  std::optional<SizeForm> bound; // values must be in [0, bound)
+};
+struct StateInfo {
+  std::string name; // one '*' per enclosing stack
+  std::vector<int64_t> stack;
+  DataType type = DataType::F32;
+  std::vector<std::string> axes;
+  std::vector<SizeForm> shape;
+  double initial = 0;
+  bool ofModel = false; // belongs to the model, saved with the weights; its shape has no dims
+};
+struct KernelInfo {
+  std::string name, kind;
+  JsonValue flops, bytes; // size form or text, as written
+};
+struct EntryInfo {
+  enum class Kind { Out, Eval, Train, Grad } kind = Kind::Out;
+  std::string name;
+  std::vector<DimInfo> dims;
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<StateInfo> states;
+  std::string walk; // axis of `out step(T)`, else empty
+  JsonValue memory; // formulas as text, for printing
+  std::vector<KernelInfo> kernels;
+  int inputIndex(std::string_view name) const;  // -1: none
+  int outputIndex(std::string_view name) const; // -1: none
+  int dimIndex(std::string_view name) const;    // -1: none
+};
+
+struct Manifest {
+  std::string tool, name, model, buildId, specHash, triple;
+  std::vector<std::string> tiers;
+  DataType type = DataType::F32; // of every real tensor
+  uint64_t parameterBytes = 0;
+  std::vector<ParameterInfo> parameters;
+  std::string optimizer; // kind, empty without a train recipe
+  int moments = 0;       // moment arenas of the optimizer, 0..2
+  std::vector<EntryInfo> entries;
+  JsonValue recipe;   // Null without one
+  JsonValue generate; // Array, maybe empty
+  const EntryInfo *findEntry(std::string_view name) const;
+};
+
+/// Reads and checks a manifest. Errors name the place: `manifest: params[3].shape[0]: ...`.
+Expected<Manifest> parseManifest(std::string_view text);
+
+} // namespace tenon::runtime

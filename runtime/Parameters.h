@@ -1,0 +1,89 @@
+// The parameter arenas of one model, shared by its contexts, and everything that speaks of parameters by name.
+// Names are those of one stack element, `blocks.3.wq.weight`; values are dense row-major in the declared axis order, whatever the layout.
+#pragma once
+#include "runtime/Artifact.h"
+#include "runtime/Memory.h"
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+namespace tenon::runtime {
+
+class SafetensorsFile;
+
+enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2
+
+/// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
+struct ModelState {
+  StateInfo info;
+  std::vector<char> bytes;
+};
+
+struct LoadOptions {
+  std::string scheme;        // empty: Tenon's own names
+  bool allowMissing = false; // keep the present value of what the file lacks
+  bool allowExtra = false;   // ignore tensors that no parameter takes
+};
+struct LoadReport {
+  std::vector<std::string> loaded, missing, extra; // `loaded`, `missing`: Tenon's names; `extra`: the file's
+};
+
+/// Not thread-safe; a context reads and writes the arenas only inside Context::run.
+class Parameters {
+public:
+  /// Zero-filled values. Gradients and moments appear by `ensure`.
+  static Expected<std::shared_ptr<Parameters>> create(std::shared_ptr<const Artifact> artifact);
+
+  const Manifest &manifest() const { return artifact->manifest(); }
+  const std::shared_ptr<const Artifact> &owner() const { return artifact; }
+  /// Allocates (zero-filled) what is not there yet.
+  Status ensure(ParameterArena arena);
+  /// Gradients and the moments that the optimizer has.
+  Status ensureTraining();
+  char *arena(ParameterArena arena) const; // null if it is not there
+
+  /// Every parameter from its initializer: a function of (seed, name, logical element index) only. Model states too.
+  Status initialize(uint64_t seed);
+
+  struct Place {
+    const ParameterInfo *info;
+    int64_t stackIndex;
+  };
+  /// All published names in manifest order.
+  std::vector<std::string> names() const;
+  Expected<Place> find(const std::string &name) const;
+  /// `bytes` must be elements * byteSize(manifest().type).
+  Status get(const std::string &name, void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values) const;
+  Status set(const std::string &name, const void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values);
+  void getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
+  void setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
+
+  /// Loads values (and model states, under own names). Nothing is changed when it fails. All problems are named in the error.
+  Expected<LoadReport> load(const std::string &path, const LoadOptions &options);
+  /// The same for one arena from an open file under own names; used by checkpoints.
+  Status loadArena(const SafetensorsFile &file, ParameterArena arena);
+  /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values under own names.
+  Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {}) const;
+  /// The same into a sink; `fileBytes` tells the exact size beforehand.
+  Status saveTo(class ByteSink &sink, ParameterArena arena = ParameterArena::Values) const;
+  uint64_t fileBytes(ParameterArena arena = ParameterArena::Values) const;
+  /// XXH3-128 of names, axes, sizes and element types, hexadecimal: equal for artifacts whose weights fit each other.
+  std::string signature() const;
+
+  /// Model states. `version` changes with every change of a value, so that contexts know when to copy.
+  std::map<std::string, ModelState> &modelStates() { return states; }
+  const std::map<std::string, ModelState> &modelStates() const { return states; }
+  uint64_t modelStateVersion() const { return stateVersion; }
+  void touchModelStates() { ++stateVersion; }
+
+private:
+  Parameters() = default;
+  std::shared_ptr<const Artifact> artifact;
+  Arena arenas[4];
+  bool present[4] = {};
+  std::unordered_map<std::string, Place> places;
+  std::map<std::string, ModelState> states; // by StateInfo::name
+  uint64_t stateVersion = 1;
+};
+
+} // namespace tenon::runtime
