@@ -1,0 +1,311 @@
+#include "frontend/sema/IndexProof.h"
+#include "frontend/sema/LinearValues.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+using mlir::presburger::IntegerPolyhedron;
+using mlir::presburger::PresburgerSpace;
+
+/// Conditions that multiply the cases beyond this are dropped: that can lose a proof, not make a false one.
+constexpr size_t kMaxSystems = 512;
+
+/// A point that breaks the claim, by variable.
+using Point = std::map<unsigned, int64_t>;
+
+/// One conjunction over the variables it mentions, with their bounds.
+class System {
+public:
+  System(const Entry &entry, const std::vector<Variable> &variables, const Conjunction &constraints) {
+    for (const Constraint &constraint : constraints)
+      mention(constraint.form);
+    for (size_t i = 0; i < order.size(); ++i) { // `order` grows: the bounds mention dims
+      const unsigned variable = order[i];
+      if (variable < entry.dims.size()) {
+        bounds.push_back({*minus(Form::dim(variable), Form(1)), false});
+        if (variable < entry.dimUpperBound.size() && entry.dimUpperBound[variable] != Form(-1))
+          bound(minus(entry.dimUpperBound[variable], Form::dim(variable)));
+      } else {
+        if (variables[variable].low)
+          bound(minus(Form::dim(variable), *variables[variable].low));
+        if (variables[variable].high)
+          bound(minus(*variables[variable].high, Form::dim(variable)));
+      }
+    }
+    all = constraints;
+    all.insert(all.end(), bounds.begin(), bounds.end());
+  }
+
+  bool hasPoint() const { return !polyhedron({}).isIntegerEmpty(); }
+
+  /// A point with small dims and places if there is one: each variable in turn gets the first small value that still allows a point.
+  std::optional<Point> point() const {
+    if (!hasPoint())
+      return std::nullopt;
+    Point fixed;
+    std::vector<unsigned> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (unsigned variable : sorted)
+      for (int64_t candidate : {0, 1, 2, 3, 4, 5, 8, -1, -2}) {
+        Point tried = fixed;
+        tried[variable] = candidate;
+        if (polyhedron(tried).isIntegerEmpty())
+          continue;
+        fixed = tried;
+        break;
+      }
+    auto sample = polyhedron(fixed).findIntegerSample();
+    if (!sample)
+      return std::nullopt;
+    for (size_t column = 0; column < order.size(); ++column)
+      fixed[order[column]] = int64fromDynamicAPInt((*sample)[column]);
+    return fixed;
+  }
+
+private:
+  void mention(const Form &form) {
+    for (auto [variable, coefficient] : form.coefficients())
+      if (columns.try_emplace(variable, order.size()).second)
+        order.push_back(variable);
+  }
+  void bound(const std::optional<Form> &form) {
+    if (!form)
+      return;
+    mention(*form);
+    bounds.push_back({*form, false});
+  }
+  IntegerPolyhedron polyhedron(const Point &fixed) const {
+    IntegerPolyhedron result(PresburgerSpace::getSetSpace(order.size()));
+    auto row = [&](const Form &form) {
+      std::vector<int64_t> coefficients(order.size() + 1);
+      coefficients.back() = form.constant();
+      for (auto [variable, coefficient] : form.coefficients())
+        coefficients[columns.at(variable)] = coefficient;
+      return coefficients;
+    };
+    for (const Constraint &constraint : all)
+      constraint.equality ? result.addEquality(row(constraint.form)) : result.addInequality(row(constraint.form));
+    for (auto [variable, value] : fixed)
+      result.addEquality(row(*minus(Form::dim(variable), Form(value))));
+    return result;
+  }
+
+  std::vector<unsigned> order; // the variables that occur, by column
+  std::map<unsigned, size_t> columns;
+  Conjunction bounds, all;
+};
+
+/// All ways in which the conditions can hold together, as far as they are linear.
+Alternatives holding(LinearValues &values, const std::vector<NodeId> &conditions) {
+  Alternatives all{{}};
+  for (NodeId condition : conditions) {
+    Alternatives next, one = values.truth(condition, true);
+    if (one.empty())
+      return {};
+    if (all.size() * one.size() > kMaxSystems)
+      continue;
+    for (const Conjunction &a : all)
+      for (const Conjunction &b : one) {
+        next.push_back(a);
+        next.back().insert(next.back().end(), b.begin(), b.end());
+      }
+    all = std::move(next);
+  }
+  return all;
+}
+
+/// "i = 0, j = 3 gives -3 when M = 0, T = 5"
+std::string exampleText(const Entry &entry, const LinearValues &values, const Point &point, const std::string &outcome) {
+  std::string places, dims;
+  for (auto [variable, value] : point) {
+    const std::string &name = values.variables()[variable].name;
+    std::string &text = variable < entry.dims.size() ? dims : places;
+    if (!name.empty())
+      text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  }
+  std::string text = places + (places.empty() || outcome.empty() ? "" : " gives ") + outcome;
+  return text + (dims.empty() ? "" : " when " + dims);
+}
+
+std::string boundText(const Entry &entry, std::vector<std::optional<Form>> bounds, bool lower) {
+  std::vector<Form> extreme;
+  for (const std::optional<Form> &bound : bounds) {
+    if (!bound)
+      return "";
+    bool kept = true;
+    for (size_t i = 0; i < extreme.size() && kept;) {
+      if (lower ? provablyAtMost(extreme[i], *bound, entry) : provablyAtMost(*bound, extreme[i], entry))
+        kept = false;
+      else if (lower ? provablyAtMost(*bound, extreme[i], entry) : provablyAtMost(extreme[i], *bound, entry))
+        extreme.erase(extreme.begin() + i);
+      else
+        ++i;
+    }
+    if (kept)
+      extreme.push_back(*bound);
+  }
+  if (extreme.size() == 1)
+    return extreme[0].text(entry.dims);
+  std::string text = lower ? "min(" : "max(";
+  for (size_t i = 0; i < extreme.size(); ++i)
+    text += (i ? ", " : "") + extreme[i].text(entry.dims);
+  return text + ")";
+}
+
+
+std::string rangeText(const Entry &entry, const LinearValues &values, const Cases &cases) {
+  std::vector<std::optional<Form>> lows, highs;
+  for (const ValueCase &each : cases) {
+    Interval interval = intervalOf(each.value, values.variables(), entry.dims.size());
+    lows.push_back(interval.low);
+    highs.push_back(interval.high);
+  }
+  const std::string low = boundText(entry, lows, true), high = boundText(entry, highs, false);
+  if (low.empty() && high.empty())
+    return "";
+  if (low == high)
+    return low;
+  return (low.empty() ? "any" : low) + " .. " + (high.empty() ? "any" : high);
+}
+
+Conjunction together(const Conjunction &a, const Conjunction &b) {
+  Conjunction all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+/// Drops the cases of min, max, where that cannot happen, so that the range does not speak of them.
+Cases possible(const Entry &entry, const LinearValues &values, const Cases &cases) {
+  Cases kept;
+  for (const ValueCase &each : cases)
+    if (each.when.empty() || System(entry, values.variables(), each.when).hasPoint())
+      kept.push_back(each);
+  return kept;
+}
+
+std::optional<int64_t> valueAt(const Form &form, const Point &point) {
+  std::optional<Form> value = Form(form.constant());
+  for (auto [variable, coefficient] : form.coefficients()) {
+    auto found = point.find(variable);
+    if (found == point.end())
+      return std::nullopt;
+    value = plus(value, multiply(Form(found->second), Form(coefficient)));
+  }
+  return value ? value->asConstant() : std::nullopt;
+}
+
+} // namespace
+
+IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const Size &highExclusive, const std::vector<NodeId> &conditions,
+                      const ProofHints &hints) {
+  LinearValues values(entry, hints);
+  const size_t dims = entry.dims.size();
+  Cases cases = values.value(index);
+  IndexProof proof;
+  proof.proved = true;
+  for (const ValueCase &each : cases) {
+    Interval interval = intervalOf(each.value, values.variables(), dims);
+    std::optional<Form> below = minus(interval.low, low), above = minus(minus(highExclusive, interval.high), Form(1));
+    proof.proved &= below && above && plainlyNonNegative(*below, entry) && plainlyNonNegative(*above, entry);
+  }
+  if (proof.proved) {
+    proof.range = rangeText(entry, values, cases);
+    return proof;
+  }
+  const Alternatives ways = holding(values, conditions);
+  proof.proved = true;
+  cases = possible(entry, values, cases);
+  proof.range = rangeText(entry, values, cases);
+  for (const ValueCase &each : cases)
+    for (const Conjunction &way : ways) {
+      const Conjunction where = together(each.when, way);
+      for (std::optional<Form> violation : {minus(minus(low, each.value), Form(1)), minus(each.value, highExclusive)}) {
+        if (!violation) {
+          proof.proved = false;
+          continue;
+        }
+        Conjunction broken = where;
+        broken.push_back({*violation, false});
+        std::optional<Point> point = System(entry, values.variables(), broken).point();
+        if (!point)
+          continue;
+        proof.proved = false;
+        std::optional<int64_t> value = valueAt(each.value, *point);
+        if (proof.example.empty() && value)
+          proof.example = exampleText(entry, values, *point, std::to_string(*value));
+      }
+    }
+  return proof;
+}
+
+IndexProof proveCondition(const Entry &entry, NodeId goal, const std::vector<NodeId> &conditions, const ProofHints &hints) {
+  LinearValues values(entry, hints);
+  const Alternatives ways = holding(values, conditions), failures = values.truth(goal, false);
+  IndexProof proof;
+  proof.proved = true;
+  for (const Conjunction &way : ways)
+    for (const Conjunction &failure : failures) {
+      std::optional<Point> point = System(entry, values.variables(), together(way, failure)).point();
+      if (!point)
+        continue;
+      proof.proved = false;
+      if (proof.example.empty())
+        proof.example = exampleText(entry, values, *point, "");
+    }
+  return proof;
+}
+
+IndexProof proveNonNegative(const Size &size, const Entry &entry) {
+  IndexProof proof;
+  proof.range = size.text(entry.dims);
+  proof.proved = plainlyNonNegative(size, entry);
+  if (proof.proved)
+    return proof;
+  std::optional<Form> negative = multiply(size, Size(-1));
+  if (!negative || !(negative = minus(negative, Form(1))))
+    return proof;
+  const ProofHints hints;
+  LinearValues values(entry, hints);
+  std::optional<Point> point = System(entry, values.variables(), {{*negative, false}}).point();
+  proof.proved = !point;
+  if (point)
+    if (std::optional<int64_t> value = valueAt(size, *point))
+      proof.example = exampleText(entry, values, *point, std::to_string(*value));
+  return proof;
+}
+
+bool provablyAtMost(const Size &left, const Size &right, const Entry &entry) {
+  std::optional<Size> room = subtract(right, left);
+  return room && proveNonNegative(*room, entry).proved;
+}
+
+IndexProof proveSlice(const Size &low, const Size &count, const Size &total, const Entry &entry) {
+  IndexProof proof;
+  std::optional<Size> end = add(low, count), last = minus(end, Size(1)), room = minus(total, end);
+  if (!last || !room)
+    return proof;
+  IndexProof start = proveNonNegative(low, entry), stop = proveNonNegative(*room, entry);
+  proof.proved = start.proved && stop.proved;
+  proof.range = low.text(entry.dims) + " .. " + last->text(entry.dims);
+  if (!start.proved)
+    proof.example = "the slice starts at " + start.example;
+  else if (!stop.proved) // "-2 when T = 5": places missing at the end
+    proof.example = "places left after its end: " + stop.example;
+  return proof;
+}
+
+std::optional<int> compareAlways(const Size &left, const Size &right, const Entry &entry) {
+  if (left == right)
+    return 0;
+  std::optional<Size> leftNext = add(left, Size(1)), rightNext = add(right, Size(1));
+  if (leftNext && provablyAtMost(*leftNext, right, entry))
+    return -1;
+  if (rightNext && provablyAtMost(*rightNext, left, entry))
+    return 1;
+  return std::nullopt;
+}
+
+} // namespace tenon

@@ -1,0 +1,399 @@
+#include "frontend/sema/LinearValues.h"
+#include <algorithm>
+
+namespace tenon {
+
+std::optional<Form> plus(const std::optional<Form> &left, const std::optional<Form> &right) {
+  return left && right ? add(*left, *right) : std::nullopt;
+}
+
+std::optional<Form> minus(const std::optional<Form> &left, const std::optional<Form> &right) {
+  return left && right ? subtract(*left, *right) : std::nullopt;
+}
+
+Interval intervalOf(const Form &form, const std::vector<Variable> &variables, size_t dims) {
+  Interval result{Form(form.constant()), Form(form.constant())};
+  for (auto [variable, coefficient] : form.coefficients()) {
+    std::optional<Form> low = Form::dim(variable), high = low;
+    if (variable >= dims) {
+      low = variables[variable].low;
+      high = variables[variable].high;
+    }
+    if (coefficient < 0)
+      std::swap(low, high);
+    result.low = plus(result.low, low ? multiply(*low, Form(coefficient)) : std::nullopt);
+    result.high = plus(result.high, high ? multiply(*high, Form(coefficient)) : std::nullopt);
+  }
+  return result;
+}
+
+bool plainlyNonNegative(const Form &form, const Entry &entry) {
+  // The least value over the box 1 <= dim <= bound; a bound that names another dim is replaced once per dim.
+  std::optional<Form> least = form;
+  for (size_t round = 0; round <= entry.dims.size() && least; ++round) {
+    std::optional<Form> next = Form(least->constant());
+    bool changed = false;
+    for (auto [dim, coefficient] : least->coefficients()) {
+      Form replacement = Form::dim(dim);
+      if (coefficient > 0) {
+        // A positive dim may cancel against a bound put in later; keep it until no negative one is left.
+        replacement = Form::dim(dim);
+      } else {
+        if (dim >= entry.dimUpperBound.size() || entry.dimUpperBound[dim] == Form(-1))
+          return false;
+        replacement = entry.dimUpperBound[dim];
+        changed = true;
+      }
+      next = plus(next, multiply(replacement, Form(coefficient)));
+    }
+    least = next;
+    if (!changed)
+      break;
+  }
+  if (!least)
+    return false;
+  std::optional<Form> value = Form(least->constant());
+  for (auto [dim, coefficient] : least->coefficients()) {
+    if (coefficient < 0)
+      return false;
+    value = plus(value, Form(coefficient));
+  }
+  return value && value->constant() >= 0;
+}
+
+static bool appendCase(Cases &cases, const Conjunction &first, const Conjunction &second, const std::optional<Form> &value) {
+  if (!value || cases.size() >= LinearValues::kMaxCases)
+    return false;
+  ValueCase made{first, *value};
+  made.when.insert(made.when.end(), second.begin(), second.end());
+  cases.push_back(std::move(made));
+  return true;
+}
+
+static Conjunction join(const Conjunction &left, const Conjunction &right) {
+  Conjunction both = left;
+  both.insert(both.end(), right.begin(), right.end());
+  return both;
+}
+
+LinearValues::LinearValues(const Entry &entry, const ProofHints &hints) : entry(entry), hints(hints) {
+  for (size_t i = 0; i < entry.dims.size(); ++i) {
+    Variable dim;
+    dim.name = entry.dims[i];
+    list.push_back(dim);
+  }
+}
+
+Form LinearValues::fresh(std::string name, std::optional<Form> low, std::optional<Form> high) {
+  list.push_back({std::move(name), std::move(low), std::move(high)});
+  return Form::dim(unsigned(list.size() - 1));
+}
+
+Form LinearValues::freshPlace(AxisId axis) {
+  auto binder = hints.placeNames.find(axis);
+  const Axis &info = entry.axes[axis];
+  return fresh(binder != hints.placeNames.end() ? binder->second : "place on " + info.name, Form(0), minus(info.size, Form(1)));
+}
+
+Form LinearValues::place(AxisId axis, const Places &places) {
+  if (auto found = places.find(axis); found != places.end())
+    return found->second;
+  auto [entryOfAxis, isNew] = freePlaces.try_emplace(axis, Form(0));
+  if (isNew)
+    entryOfAxis->second = freshPlace(axis);
+  return entryOfAxis->second;
+}
+
+LinearValues::Key LinearValues::keyOf(NodeId node, const Places &places) {
+  Key key{node, {}};
+  for (AxisId axis : entry.nodes[node].type.axes)
+    key.second.push_back(place(axis, places));
+  return key;
+}
+
+Form LinearValues::unknown(NodeId node, const Places &places, std::optional<Form> low, std::optional<Form> high) {
+  Key key = keyOf(node, places);
+  if (auto found = unknowns.find(key); found != unknowns.end())
+    return found->second;
+  if (auto bound = hints.bounds.find(node); bound != hints.bounds.end()) {
+    low = Form(0);
+    high = minus(bound->second, Form(1));
+  }
+  const Node &info = entry.nodes[node];
+  std::string name;
+  if (info.op == Op::Input && info.index < entry.inputs.size())
+    name = entry.inputs[info.index].name;
+  else if (info.op == Op::State && info.index < entry.states.size())
+    name = entry.states[info.index].path;
+  else if (info.op == Op::Depth)
+    name = "depth";
+  Form made = fresh(name, low, high);
+  unknowns.emplace(std::move(key), made);
+  return made;
+}
+
+Cases LinearValues::opaque(NodeId node, const Places &places) {
+  const bool isBool = entry.nodes[node].type.element == Element::Bool;
+  return {{{}, unknown(node, places, isBool ? std::optional<Form>(0) : std::nullopt, isBool ? std::optional<Form>(1) : std::nullopt)}};
+}
+
+Cases LinearValues::value(NodeId node, const Places &places) {
+  Key key = keyOf(node, places);
+  if (auto found = values.find(key); found != values.end())
+    return found->second;
+  Cases cases = evaluate(node, places);
+  values.emplace(std::move(key), cases);
+  return cases;
+}
+
+Cases LinearValues::evaluate(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  if (auto from = sources(id, places)) {
+    Cases cases;
+    for (const Source &source : *from)
+      for (const ValueCase &each : value(source.node, source.places))
+        if (!appendCase(cases, source.when, each.when, each.value))
+          return opaque(id, places);
+    return cases;
+  }
+  if (node.type.element == Element::Bool)
+    return truthAsNumber(id, places);
+  switch (node.op) {
+  case Op::Constant:
+  case Op::SizeValue:
+  case Op::Iota:
+  case Op::Input:
+  case Op::Depth:
+    return leaf(id, places);
+  case Op::Neg:
+  case Op::Abs:
+  case Op::Add:
+  case Op::Sub:
+  case Op::Mul:
+  case Op::Max:
+  case Op::Min:
+    return arithmetic(id, places);
+  case Op::Mod:
+  case Op::FloorDiv:
+    return quotient(id, places);
+  case Op::Select:
+    return select(id, places);
+  case Op::Put:
+    return put(id, places);
+  default:
+    return reduction(id, places);
+  }
+}
+
+Cases LinearValues::leaf(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  switch (node.op) {
+  case Op::Constant:
+    return {{{}, Form(node.integer)}};
+  case Op::SizeValue:
+    return {{{}, node.size}};
+  case Op::Iota:
+    return {{{}, place(node.type.axes.at(0), places)}};
+  case Op::Input: {
+    const Input &input = entry.inputs[node.index];
+    if (input.isIndex)
+      return {{{}, unknown(id, places, Form(0), minus(input.bound, Form(1)))}};
+    return opaque(id, places);
+  }
+  default: { // Depth
+    std::optional<Form> last = node.stack < entry.stacks.size() ? minus(entry.stacks[node.stack].count, Form(1)) : std::nullopt;
+    return {{{}, unknown(id, places, Form(0), last)}};
+  }
+  }
+}
+
+static std::optional<Form> combine(Op op, const Form &left, const Form &right) {
+  switch (op) {
+  case Op::Add:
+    return add(left, right);
+  case Op::Sub:
+    return subtract(left, right);
+  default:
+    return multiply(left, right); // nullopt unless one side is a number
+  }
+}
+
+Cases LinearValues::arithmetic(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  Cases left = value(node.operands[0], places), result;
+  if (node.op == Op::Neg || node.op == Op::Abs) {
+    Cases negated;
+    for (const ValueCase &each : left)
+      if (!appendCase(negated, each.when, {}, multiply(each.value, Form(-1))))
+        return opaque(id, places);
+    if (node.op == Op::Neg)
+      return negated;
+    result = extremum(left, negated, true);
+    return result.empty() ? Cases{{{}, unknown(id, places, Form(0), std::nullopt)}} : result;
+  }
+  Cases right = value(node.operands[1], places);
+  if (node.op == Op::Max || node.op == Op::Min) {
+    result = extremum(left, right, node.op == Op::Max);
+    return result.empty() ? opaque(id, places) : result;
+  }
+  bool bothNonNegative = true;
+  for (const ValueCase &a : left)
+    for (const ValueCase &b : right) {
+      if (appendCase(result, a.when, b.when, combine(node.op, a.value, b.value)))
+        continue;
+      for (const Form &factor : {a.value, b.value}) {
+        Interval interval = intervalOf(factor, list, entry.dims.size());
+        bothNonNegative &= interval.low && plainlyNonNegative(*interval.low, entry);
+      }
+      result.clear();
+      return {{{}, unknown(id, places, bothNonNegative && left.size() * right.size() == 1 && node.op == Op::Mul
+                                           ? std::optional<Form>(0) : std::nullopt, std::nullopt)}};
+    }
+  return result;
+}
+
+Cases LinearValues::extremum(const Cases &left, const Cases &right, bool maximum) {
+  Cases result;
+  for (const ValueCase &a : left)
+    for (const ValueCase &b : right) {
+      std::optional<Form> difference = maximum ? subtract(a.value, b.value) : subtract(b.value, a.value);
+      std::optional<Form> opposite = difference ? multiply(*difference, Form(-1)) : std::nullopt;
+      if (!opposite)
+        return {};
+      const Conjunction when = join(a.when, b.when);
+      // Either side holds at a tie, so both cases may contain it.
+      if (!appendCase(result, when, {{*difference, false}}, a.value) || !appendCase(result, when, {{*opposite, false}}, b.value))
+        return {};
+    }
+  return result;
+}
+
+/// `div` and `mod` round down, as in the language; the divisor is a number other than 0, or a form that is at least 1.
+Cases LinearValues::quotient(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  Cases right = value(node.operands[1], places), result;
+  if (right.size() != 1 || !right[0].when.empty())
+    return opaque(id, places);
+  for (const ValueCase &each : value(node.operands[0], places)) {
+    std::optional<ValueCase> made = quotientOf(each.value, right[0].value, node.op == Op::Mod);
+    if (!made || !appendCase(result, each.when, made->when, made->value))
+      return opaque(id, places);
+  }
+  return result;
+}
+
+bool LinearValues::surelyNonNegative(const std::optional<Form> &form) const {
+  if (!form)
+    return false;
+  Interval range = intervalOf(*form, list, entry.dims.size());
+  return range.low && plainlyNonNegative(*range.low, entry);
+}
+
+std::optional<ValueCase> LinearValues::quotientOf(const Form &dividend, const Form &divisor, bool wantsRest) {
+  const std::optional<Form> lastRest = minus(divisor, Form(1));
+  const bool positive = surelyNonNegative(lastRest), nonNegative = surelyNonNegative(dividend);
+  if (positive && nonNegative && surelyNonNegative(minus(lastRest, dividend)))
+    return ValueCase{{}, wantsRest ? dividend : Form(0)};
+  if (auto number = divisor.asConstant(); number && *number != 0) {
+    Form rest = fresh("", Form(std::min<int64_t>(0, *number + 1)), Form(std::max<int64_t>(0, *number - 1)));
+    Form whole = fresh("", nonNegative && *number > 0 ? std::optional<Form>(0) : std::nullopt, std::nullopt);
+    std::optional<Form> equation = minus(dividend, plus(multiply(whole, divisor), rest));
+    return equation ? std::optional<ValueCase>({{{*equation, true}}, wantsRest ? rest : whole}) : std::nullopt;
+  }
+  if (!positive || (!wantsRest && !nonNegative))
+    return std::nullopt;
+  // 0 <= x mod n <= n - 1, and 0 <= x div n <= x for x >= 0, n >= 1.
+  const Form most = wantsRest ? *lastRest : dividend;
+  Form made = fresh("", Form(0), intervalOf(most, list, entry.dims.size()).high);
+  std::optional<Form> room = minus(most, made);
+  return room ? std::optional<ValueCase>({{{*room, false}}, made}) : std::nullopt;
+}
+
+Cases LinearValues::select(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  Cases result;
+  for (bool taken : {true, false})
+    for (const Conjunction &when : truth(node.operands[0], taken, places))
+      for (const ValueCase &each : value(node.operands[taken ? 1 : 2], places))
+        if (!appendCase(result, when, each.when, each.value))
+          return opaque(id, places);
+  return result;
+}
+
+/// Slots of x may be overwritten: an element is x's, or any of the values put.
+Cases LinearValues::put(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  Cases result = value(node.operands[0], places);
+  Places inValue = places;
+  const std::vector<AxisId> &kept = entry.nodes[node.operands[0]].type.axes;
+  for (AxisId axis : entry.nodes[node.operands[2]].type.axes)
+    if (std::find(kept.begin(), kept.end(), axis) == kept.end())
+      inValue[axis] = freshPlace(axis);
+  for (const ValueCase &each : value(node.operands[2], inValue))
+    if (!appendCase(result, each.when, {}, each.value))
+      return opaque(id, places);
+  return result;
+}
+
+Cases LinearValues::reduction(NodeId id, const Places &places) {
+  const Node &node = entry.nodes[id];
+  auto lastOf = [&](AxisId axis) { return minus(entry.axes[axis].size, Form(1)); };
+  switch (node.op) {
+  case Op::ArgMax:
+  case Op::Sample:
+    return {{{}, unknown(id, places, Form(0), lastOf(node.axesFrom.at(0)))}};
+  case Op::Result: {
+    const Node &maker = entry.nodes[node.operands[0]];
+    if (maker.op == Op::Top && node.index == 1)
+      return {{{}, unknown(id, places, Form(0), lastOf(maker.axesFrom.at(0)))}};
+    return opaque(id, places);
+  }
+  case Op::ReduceMax:
+  case Op::ReduceMin: { // the value is that of some element
+    Places inside = places;
+    for (AxisId axis : node.axesFrom)
+      inside[axis] = freshPlace(axis);
+    return value(node.operands[0], inside);
+  }
+  case Op::Sum:
+  case Op::Cumsum: { // n elements of low .. high sum to n*low .. n*high, a running sum to at most that
+    if (entry.nodes[node.operands[0]].type.element == Element::Real)
+      return opaque(id, places);
+    std::optional<Form> count = Form(1);
+    for (AxisId axis : node.axesFrom)
+      count = count ? multiply(*count, entry.axes[axis].size) : std::nullopt;
+    std::optional<Form> low = Form(0), high = Form(0);
+    Places inside = places;
+    for (AxisId axis : node.axesFrom)
+      inside[axis] = freshPlace(axis);
+    for (const ValueCase &each : value(node.operands[0], inside)) {
+      Interval range = intervalOf(each.value, list, entry.dims.size());
+      if (!range.low || !plainlyNonNegative(*range.low, entry))
+        low = std::nullopt;
+      if (!high || !range.high)
+        high = std::nullopt;
+      else if (std::optional<Form> more = minus(range.high, high); !more || !plainlyNonNegative(*multiply(*more, Form(-1)), entry))
+        high = more && plainlyNonNegative(*more, entry) ? range.high : std::nullopt;
+    }
+    return {{{}, unknown(id, places, low, high && count ? multiply(*high, *count) : std::nullopt)}};
+  }
+  default:
+    return opaque(id, places);
+  }
+}
+
+Cases LinearValues::truthAsNumber(NodeId id, const Places &places) {
+  const Op op = entry.nodes[id].op;
+  const bool decided = op == Op::Constant || op == Op::Equal || op == Op::NotEqual || op == Op::Less || op == Op::LessEqual ||
+                       op == Op::And || op == Op::Or || op == Op::Not || op == Op::Select;
+  if (!decided)
+    return opaque(id, places);
+  Cases result;
+  for (bool wanted : {true, false})
+    for (const Conjunction &when : truth(id, wanted, places))
+      if (!appendCase(result, when, {}, Form(wanted ? 1 : 0)))
+        return {{{}, unknown(id, places, Form(0), Form(1))}};
+  return result;
+}
+
+} // namespace tenon

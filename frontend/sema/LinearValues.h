@@ -1,0 +1,106 @@
+// Integer nodes of the checked graph as linear forms over dims, places on axes and unknown values, split into cases. What is not
+// linear becomes an unknown with the bounds that are known of it, so every statement here holds for a superset of what can happen.
+#pragma once
+#include "frontend/sema/IndexProof.h"
+#include <optional>
+#include <set>
+
+namespace tenon {
+
+/// A form over variables: variable v < dims of the entry is that dim, the others are LinearValues::variables.
+using Form = Size;
+
+/// One integer unknown. `low` and `high` (inclusive) are forms over dims only.
+struct Variable {
+  std::string name; // empty: not shown in examples
+  std::optional<Form> low, high;
+};
+
+/// form >= 0, or form == 0.
+struct Constraint {
+  Form form;
+  bool equality = false;
+};
+using Conjunction = std::vector<Constraint>;
+
+/// The value is `value` at places where `when` holds.
+struct ValueCase {
+  Conjunction when;
+  Form value;
+};
+using Cases = std::vector<ValueCase>;
+/// A disjunction of conjunctions; empty = never.
+using Alternatives = std::vector<Conjunction>;
+
+/// Where on its axes a node is looked at.
+using Places = std::map<AxisId, Form>;
+
+class LinearValues {
+public:
+  LinearValues(const Entry &entry, const ProofHints &hints);
+
+  /// All values an Int or Bool (0, 1) node can have at `places`; an axis that is not among them is at its own free place.
+  Cases value(NodeId node, const Places &places = {});
+  /// A superset of the places where Bool `node` is `wanted`.
+  Alternatives truth(NodeId node, bool wanted, const Places &places = {});
+  const std::vector<Variable> &variables() const { return list; }
+
+  static constexpr size_t kMaxCases = 96;
+
+private:
+  struct Source { // an element of a node that only moves elements is the element of `node` at `places`, when `when` holds
+    Conjunction when;
+    NodeId node;
+    Places places;
+  };
+  using Key = std::pair<NodeId, std::vector<Form>>;
+
+  Form fresh(std::string name, std::optional<Form> low, std::optional<Form> high);
+  Form place(AxisId axis, const Places &places);
+  Form freshPlace(AxisId axis);
+  Key keyOf(NodeId node, const Places &places);
+  /// The unknown of a node that is not linear; the same one for the same node at the same places.
+  Form unknown(NodeId node, const Places &places, std::optional<Form> low, std::optional<Form> high);
+
+  Cases evaluate(NodeId node, const Places &places);
+  Cases leaf(NodeId node, const Places &places);
+  Cases arithmetic(NodeId node, const Places &places);
+  Cases quotient(NodeId node, const Places &places);
+  std::optional<ValueCase> quotientOf(const Form &dividend, const Form &divisor, bool wantsRest);
+  bool surelyNonNegative(const std::optional<Form> &form) const;
+  Cases extremum(const Cases &left, const Cases &right, bool maximum);
+  Cases select(NodeId node, const Places &places);
+  Cases reduction(NodeId node, const Places &places);
+  Cases put(NodeId node, const Places &places);
+  Cases truthAsNumber(NodeId node, const Places &places);
+  Cases opaque(NodeId node, const Places &places);
+
+  Alternatives comparison(NodeId node, bool wanted, const Places &places);
+  std::optional<std::vector<Source>> sources(NodeId node, const Places &places);
+  std::optional<std::vector<Source>> regroup(const Node &node, Places places);
+  std::optional<std::vector<Source>> concatenated(const Node &node, const Places &places);
+  std::optional<NodeId> stackOperand(const Node &argument) const;
+
+  const Entry &entry;
+  const ProofHints &hints;
+  std::vector<Variable> list;
+  std::map<AxisId, Form> freePlaces;
+  std::map<Key, Form> unknowns;
+  std::map<Key, Cases> values;
+  std::map<std::pair<Key, bool>, Alternatives> truths;
+};
+
+/// Sums, with nullopt passed through: overflow makes a value unknown, never wrong.
+std::optional<Form> plus(const std::optional<Form> &left, const std::optional<Form> &right);
+std::optional<Form> minus(const std::optional<Form> &left, const std::optional<Form> &right);
+
+/// Bounds over dims only, from the bounds of the variables; nullopt = unbounded.
+struct Interval {
+  std::optional<Form> low, high;
+};
+Interval intervalOf(const Form &form, const std::vector<Variable> &variables, size_t dims);
+
+/// low <= form for all dims >= 1 within their bounds, by coefficients alone (may miss, never wrong).
+bool plainlyNonNegative(const Form &form, const Entry &entry);
+
+} // namespace tenon
