@@ -1,0 +1,69 @@
+"""Calls `tenon` for the tests: inputs and outputs as tensors, a failed command as an exception that carries its messages."""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tensors  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Failed(Exception):
+    """A command ended with another status than 0."""
+
+    def __init__(self, command, status, text):
+        super().__init__(f"{' '.join(command)}\nstatus {status}\n{text}")
+        self.status, self.text = status, text
+
+
+def tenon(*words, folder=None, environment=None):
+    """Standard output of `tenon words...`."""
+    command = ["tenon"] + [str(word) for word in words]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, **(environment or {})})
+    if done.returncode != 0:
+        raise Failed(command, done.returncode, done.stderr + done.stdout)
+    return done.stdout
+
+
+def model(name):
+    return os.path.join(ROOT, "models", name)
+
+
+def settings(values):
+    """--set name=value for each."""
+    words = []
+    for name, value in values.items():
+        words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    return words
+
+
+def given(folder, inputs):
+    """Writes the inputs and returns --input name=@file for each."""
+    words = []
+    for name, value in inputs.items():
+        path = os.path.join(folder, f"in-{name}.npy")
+        tensors.save_npy(path, value)
+        words += ["--input", f"{name}=@{path}"]
+    return words
+
+
+def run(folder, spec, inputs, outputs, *options, **keywords):
+    """`tenon run`: the named outputs as tensors."""
+    words = given(folder, inputs)
+    paths = {name: os.path.join(folder, f"out-{name}.npy") for name in outputs}
+    for name, path in paths.items():
+        if os.path.exists(path):
+            os.unlink(path)
+        words += ["--output", f"{name}=@{path}"]
+    tenon("run", spec, *words, *options, **keywords)
+    return {name: tensors.load_npy(path) for name, path in paths.items()}
+
+
+def gradients(folder, spec, inputs, *options, **keywords):
+    """`tenon grad`: losses (as loss.NAME) and the gradient of every parameter, by name."""
+    path = os.path.join(folder, "gradients.safetensors")
+    if os.path.exists(path):
+        os.unlink(path)
+    tenon("grad", spec, *given(folder, inputs), "--output", path, *options, **keywords)
+    return tensors.load_safetensors(path)
