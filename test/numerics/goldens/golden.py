@@ -210,7 +210,7 @@ def xlnet(case):
         opened = [[[int(x == 0) for x in row] for row in v["perm_mask"][0]]]
         asked = {"ids": case.ids(v["input_ids"]), "seg": tensor("i32", v["token_type_ids"]), "open": tensor("bool", opened),
                  "at": tensor("i32", [places])}
-        found = case.run(os.path.join(HERE, "xlnet_two_stream.tn"), sets, asked, ["logits"], "--entry", "fill")
+        found = case.run(os.path.join(HERE, "Inputs", "xlnet_two_stream.tn"), sets, asked, ["logits"], "--entry", "fill")
         case.same("logits", list(found["logits"].values), flat(v["logits"]))
     elif name == "xlnet_bi":
         asked = xlnet_inputs(case, v["input_ids"], v["token_type_ids"], [[-1] * 6])
