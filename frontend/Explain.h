@@ -1,0 +1,25 @@
+// The pages of `tenon explain CODE`. Every error code has one. Codes of one area stand in one file Explain<Area>.cpp:
+//   T0001..T0099 ExplainSyntax.cpp
+// A new area adds its file to frontend/CMakeLists.txt, its function here and one line to Explain.cpp.
+#pragma once
+#include <vector>
+
+namespace tenon {
+
+/// One page. `wrong` and `right` are complete enough to show the mistake; a page without an example has empty texts.
+struct ExplainPage {
+  const char *code;
+  const char *title;
+  const char *cause;
+  const char *wrong;
+  const char *right;
+};
+
+using ExplainPages = std::vector<ExplainPage>;
+
+const ExplainPages &explainSyntax();
+
+/// All areas, for `tenon explain` without a code and for tests.
+std::vector<const ExplainPages *> explainAreas();
+
+} // namespace tenon
