@@ -1,0 +1,80 @@
+// The kernel form: a linear program of a few kernels on tensors, with scalar code in their regions.
+#ifndef TENON_KERNEL_OPS_TD
+#define TENON_KERNEL_OPS_TD
+include "TenonDialect.td"
+
+def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
+  let summary = "a loop nest: elementwise work and reductions along rows, fused";
+  let description = [{
+    The body runs for every index of the parallel domain `rows` (sizes as linear forms over the dims; the block arguments are the indices). It computes scalars
+    (arith, math, `tenon.at`, `tenon.fold`, `tenon.random_keep`), stores them with `tenon.put`, and repeats work along inner dimensions with `tenon.each`. Every element of every result is
+    put exactly once. Reductions run over 16 virtual lanes and are combined in a fixed tree.
+
+    Example:
+    ```mlir
+    %y = tenon.nest affine_map<() -> (4)> : tensor<4x8xf32> {
+    ^bb0(%i: index):
+      tenon.each affine_map<() -> (8)> {
+      ^bb0(%j: index):
+        %e = tenon.at %x[%i, %j] : tensor<4x8xf32>
+        %s = arith.mulf %e, %e : f32
+        tenon.put 0 [%i, %j], %s : f32
+      }
+    }
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$rows);
+  let results = (outs Variadic<Tenon_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$rows attr-dict `:` type($results) $body";
+}
+def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
+  let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
+  let arguments = (ins AffineMapAttr:$sizes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sizes attr-dict $body";
+}
+def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
+  let summary = "reduces the yielded scalar over inner dimensions";
+  let description = "Outside `each` the last dimension is the vector dimension (16 virtual lanes, fixed tree); inside `each` it is a sequential loop.";
+  let arguments = (ins Tenon_Reduction:$kind, AffineMapAttr:$sizes);
+  let results = (outs Tenon_Scalar:$value);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind $sizes attr-dict `:` type($value) $body";
+}
+def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
+  let summary = "one element of a tensor";
+  let arguments = (ins Tenon_Tensor:$tensor, Variadic<Index>:$indices);
+  let results = (outs Tenon_Scalar:$element);
+  let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor) `->` type($element)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$tensor, "::mlir::ValueRange":$indices)>];
+  let extraClassDeclaration = "";
+}
+def Tenon_PutOp : Tenon_Op<"put"> {
+  let summary = "stores one element of result number `result` of the enclosing kernel";
+  let arguments = (ins I64Attr:$result, Variadic<Index>:$indices, Tenon_Scalar:$element);
+  let assemblyFormat = "$result `[` $indices `]` `,` $element attr-dict `:` type($element)";
+}
+def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
+  let summary = "whether an element survives a dropout";
+  let description = [{
+    `random16(seed, step, site, depth, index) >= threshold`. With e the logical index: Philox 4x32-10, key (seed), counter words (16 (e div 128) + e mod 16, step, site, depth); the eight 16-bit
+    values of the four words, low half first, belong to (e div 16) mod 8. Sixteen neighbours thus share one vector evaluation.
+  }];
+  let arguments = (ins Index:$index, Optional<Index>:$depth, I64Attr:$site, I64Attr:$threshold);
+  let results = (outs I1:$keep);
+  let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
+}
+def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "contraction with fused epilogue";
+  let description = [{
+    Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices of the result dimensions and the contracted sum; it puts the results
+    (each of which has all those dimensions, in any order stated by its put). K is one sequential chain of fused multiply-adds per element.
+  }];
+  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels, I64Attr:$rank);
+  let results = (outs Variadic<Tenon_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank attr-dict `:` type($a) `,` type($b) `->` type($results) $body";
+}
+#endif

@@ -1,0 +1,148 @@
+// Contractions, reductions, normalizers, losses, dropout.
+#ifndef TENON_LAYER_OPS_TD
+#define TENON_LAYER_OPS_TD
+include "TenonDialect.td"
+
+class Tenon_LayerOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
+  let hasVerifier = 1;
+}
+
+def Tenon_DotOp : Tenon_LayerOp<"dot"> {
+  let summary = "contraction of two tensors";
+  let description = [{
+    Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others are summed over:
+    `y[i0, .., i(r-1)] = sum over labels >= r of a[labels of a] * b[labels of b]`. A label in a, b and y is a batch dimension.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | a, b | any | real |
+    | y | labels 0 .. r-1 | as a |
+
+    Constraints: C1 one label per dimension, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an operand;
+    C4 summed labels occur in both; C5 element types agree.
+
+    Gradient: da = dot(dy, b), db = dot(a, dy) with the same labels.
+
+    Example:
+    ```mlir
+    %y = tenon.dot %x[0, 1, 3], %w[2, 3] : tensor<2x5x8xf32>, tensor<4x8xf32> -> tensor<2x5x4xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels attr-dict `:` type($a) `,` type($b) `->` type($y)";
+}
+
+def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
+    [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"all", 3>, I32EnumAttrCase<"any", 4>]> {
+  let cppNamespace = "::tenon";
+}
+def Tenon_ReduceOp : Tenon_LayerOp<"reduce"> {
+  let summary = "sum, max, min, all or any over some dimensions";
+  let description = [{
+    The dimensions `dims` disappear. An empty sum is 0, an empty max is -inf.
+
+    Constraints: C1 dims ascending and inside; C2 the other sizes are those of y in order; C3 all, any take truth values, the rest numbers.
+
+    Gradient: sum: dy repeated; max, min: dy to the places that equal y, divided by their number.
+
+    Example:
+    ```mlir
+    %y = tenon.reduce sum %x [1] : tensor<4x8xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Reduction:$kind, Tenon_Tensor:$x, DenseI64ArrayAttr:$dims);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$kind $x $dims attr-dict `:` type($x) `->` type($y)";
+}
+
+def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+  let summary = "softmax or its logarithm along the last dimension";
+  let description = "Formula: `y = exp(x - max x) / sum exp(x - max x)`, or with `log` `x - max x - ln sum exp(x - max x)`.\n\nGradient: `dx = y (dy - sum dy y)`; with `log` `dx = dy - exp(y) sum dy`.\n\nExample:\n```mlir\n%y = tenon.softmax %x : tensor<4x8xf32>\n```\n";
+  let arguments = (ins Tenon_RealTensor:$x, UnitAttr:$log);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "(`log` $log^)? $x attr-dict `:` type($y)";
+}
+
+def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+  let summary = "zero mean and unit variance along the last dimension";
+  let description = [{
+    Formula: mean = sum x / D, rstd = 1 / sqrt(sum (x - mean)^2 / D + eps) (biased variance, two passes), y = (x - mean) rstd.
+
+    Constraints: C1 y has the type of x; C2 mean and rstd have its other dimensions.
+
+    Gradient: `tenon.normalize_grad`; only x and the two statistics are kept. mean and rstd are not differentiable themselves.
+
+    Source: Ba, Kiros, Hinton 2016.
+
+    Example:
+    ```mlir
+    %y, %mean, %rstd = tenon.normalize %x eps 1.0e-5 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$x, F64Attr:$eps);
+  let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
+  let assemblyFormat = "$x `eps` $eps attr-dict `:` type($x) `->` type($y) `,` type($mean) `,` type($rstd)";
+}
+def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>]> {
+  let summary = "gradient of normalize";
+  let description = "Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.\n\nExample:\n```mlir\n%dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32>\n```\n";
+  let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$x, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
+  let results = (outs Tenon_RealTensor:$dx);
+  let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
+}
+
+def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+  let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
+  let description = [{
+    Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but `skip`), t_y the rest of 1;
+    u = 0 gives -p_y. Rows where `where` is false give 0 and are not read. lse is the logarithm of the sum of exponentials, kept for the gradient.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | logits | [.., V] | real |
+    | labels | [..] | integer in 0 .. V-1 |
+    | where | [..] | truth value, optional |
+    | loss, lse | [..] | as logits |
+
+    Constraints: C1 labels, where, loss and lse have the shape of logits without the last dimension.
+
+    Gradient: `tenon.cross_entropy_grad`.
+
+    Example:
+    ```mlir
+    %loss, %lse = tenon.cross_entropy %logits, %labels : tensor<4x50xf32>, tensor<4xi32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Optional<Tenon_BoolTensor>:$where,
+                   DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
+  let results = (outs Tenon_RealTensor:$loss, Tenon_RealTensor:$lse);
+  let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss) custom<SameType>(type($loss), type($lse))";
+}
+def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>]> {
+  let summary = "gradient of cross_entropy with respect to the logits";
+  let description = "Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.\n\nExample:\n```mlir\n%d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>\n```\n";
+  let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse, Optional<Tenon_BoolTensor>:$where,
+                   DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
+  let results = (outs Tenon_RealTensor:$dlogits);
+  let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse) custom<SameType>(type($lse), type($dloss))";
+}
+
+def Tenon_DropoutOp : Tenon_LayerOp<"dropout"> {
+  let summary = "zeroes elements at random and scales the rest";
+  let description = [{
+    Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site, depth, logical index of the element)
+    are at least 65536 q. Dimensions in `shared` count as index 0, so the mask is shared along them. The gradient is the same op on dy: same site, same bits.
+
+    Source: Philox 4x32 (Salmon et al. 2011).
+
+    Example:
+    ```mlir
+    %y = tenon.dropout %x rate 0.1 site 7 : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, I64Attr:$site, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x) custom<SameType>(type($x), type($y))";
+}
+#endif

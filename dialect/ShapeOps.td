@@ -1,0 +1,162 @@
+// Sources, views and moves of elements.
+#ifndef TENON_SHAPE_OPS_TD
+#define TENON_SHAPE_OPS_TD
+include "TenonDialect.td"
+
+class Tenon_ShapeOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
+  let hasVerifier = 1;
+}
+class Tenon_SourceOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>], traits)> {
+  let hasVerifier = 1;
+}
+
+def Tenon_ConstantOp : Tenon_SourceOp<"constant"> {
+  let summary = "one number at every place";
+  let description = "Formula: `y = value`. The value is kept as f64 (exact for i32 and i1).\n\nExample:\n```mlir\n%y = tenon.constant 0.5 : tensor<4x8xf32>\n```\n";
+  let arguments = (ins F64Attr:$value);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$value attr-dict `:` type($y)";
+}
+def Tenon_SizeOp : Tenon_SourceOp<"size"> {
+  let summary = "a linear form of the dims as a number";
+  let description = "Formula: `y = form(dims)`, a scalar.\n\nExample:\n```mlir\n%y = tenon.size affine_map<(d0, d1) -> (d1 + 150)> : tensor<i32>\n```\n";
+  let arguments = (ins AffineMapAttr:$form);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$form attr-dict `:` type($y)";
+}
+def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
+  let summary = "the place along one dimension";
+  let description = "Formula: `y[.., i, ..] = i`, i the index of dimension `dim`.\n\nExample:\n```mlir\n%y = tenon.iota 0 : tensor<8xi32>\n```\n";
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$dim attr-dict `:` type($y)";
+}
+def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
+  let summary = "sinusoidal position table";
+  let description = [{
+    Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1,
+    `w_k = 10000^(-2k / D)` (`t2t`: `exp(-k ln(10000) / max(h - 1, 1))`), the table holds sin(p w_k) at k and cos(p w_k) at h + k,
+    or at 2k and 2k + 1 if `interleaved`; a left-over odd column is 0.
+
+    Source: Vaswani et al. 2017, section 3.5; Dai et al. 2019 (halves); tensor2tensor (steps).
+
+    Example:
+    ```mlir
+    %y = tenon.sinusoid start affine_map<() -> (0)> : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$start, DefaultValuedAttr<I64Attr, "0">:$clamp, UnitAttr:$interleaved, UnitAttr:$t2t);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "`start` $start (`clamp` $clamp^)? (`interleaved` $interleaved^)? (`t2t` $t2t^)? attr-dict `:` type($y)";
+}
+
+def Tenon_BroadcastOp : Tenon_ShapeOp<"broadcast"> {
+  let summary = "transpose and repeat";
+  let description = [{
+    Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other dimensions. `dims` need
+    not be sorted, so a transposition is a broadcast with as many dimensions on both sides.
+
+    Constraints: C1 one entry of `dims` per dimension of x, all different; C2 sizes agree; C3 element types agree.
+
+    Gradient: dx sums dy over the repeated dimensions, transposed back.
+
+    Example:
+    ```mlir
+    %y = tenon.broadcast %x [1] : tensor<8xf32> -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Tensor:$x, DenseI64ArrayAttr:$dims);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$x $dims attr-dict `:` type($x) `->` type($y)";
+}
+def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
+  let summary = "split or merge neighbouring dimensions";
+  let description = [{
+    Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers, positive for a split of one
+    dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
+
+    Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree (split and merged sizes are numbers).
+
+    Gradient: the reshape back.
+
+    Example:
+    ```mlir
+    %y = tenon.reshape %x [1, 2] : tensor<4x8xf32> -> tensor<4x2x4xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Tensor:$x, DenseI64ArrayAttr:$groups);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$x $groups attr-dict `:` type($x) `->` type($y)";
+}
+def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
+  let summary = "consecutive elements of one dimension";
+  let description = [{
+    Formula: `y[.., i, ..] = x[.., low + i, ..]` along `dim`; `low` is a linear form of the dims.
+
+    Constraints: C1 all sizes but that of `dim` agree. That low and low + size stay inside was proved by the checker.
+
+    Gradient: `tenon.pad`.
+
+    Example:
+    ```mlir
+    %y = tenon.slice %x 1 from affine_map<() -> (2)> : tensor<4x8xf32> -> tensor<4x3xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Tensor:$x, I64Attr:$dim, AffineMapAttr:$low);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
+}
+def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
+  let summary = "zeros around one dimension";
+  let description = "Formula: `y[.., i, ..] = x[.., i - low, ..]` where that exists, else 0.\n\nConstraints: C1 all sizes but that of `dim` agree.\n\nGradient: `tenon.slice`.\n\nExample:\n```mlir\n%y = tenon.pad %x 1 from affine_map<() -> (2)> : tensor<4x3xf32> -> tensor<4x8xf32>\n```\n";
+  let arguments = (ins Tenon_Tensor:$x, I64Attr:$dim, AffineMapAttr:$low);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
+}
+def Tenon_ConcatOp : Tenon_ShapeOp<"concat"> {
+  let summary = "tensors one after the other along one dimension";
+  let description = "Constraints: C1 all sizes but those of `dim` agree; C2 the sizes of `dim` add up.\n\nGradient: slices of dy.\n\nExample:\n```mlir\n%y = tenon.concat 0 %a, %b : tensor<2x8xf32>, tensor<3x8xf32> -> tensor<5x8xf32>\n```\n";
+  let arguments = (ins I64Attr:$dim, Variadic<Tenon_Tensor>:$parts);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$dim $parts attr-dict `:` type($parts) `->` type($y)";
+}
+def Tenon_GatherOp : Tenon_ShapeOp<"gather"> {
+  let summary = "elements picked by an index tensor along one dimension";
+  let description = [{
+    Formula: `y[i] = x[..]`, where dimension k of x is read at i[x_dims[k]] and dimension `dim` (x_dims[dim] = -1) at
+    `index[i[index_dims[0]], ..]`. Dimensions of y named by both lists are batched. With `clamp` the index is clipped to the dimension (it is in range wherever
+    the element is used: under the mask of an attention).
+
+    Constraints: C1 one entry of x_dims per dimension of x, -1 exactly at `dim`; C2 one entry of index_dims per dimension of index; C3 sizes agree;
+    C4 every dimension of y is named.
+
+    Gradient: dx = `tenon.scatter_add` of dy; the index has none.
+
+    Example:
+    ```mlir
+    %y = tenon.gather %x[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<50x8xf32>, tensor<2x3xi32> -> tensor<2x3x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Tensor:$x, Tenon_IntTensor:$index, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$x `[` $index `]` `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($x) `,` type($index) `->` type($y)";
+}
+def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "sums elements into the places an index tensor names: the transpose of gather";
+  let description = [{
+    Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of summation is the row-major order
+    of dy, so the bits do not depend on threads.
+
+    Gradient: of dy it is the gather.
+
+    Example:
+    ```mlir
+    %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<2x3x8xf32>, tensor<2x3xi32> -> tensor<50x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$dy, Tenon_IntTensor:$index, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
+  let results = (outs Tenon_RealTensor:$dx);
+  let assemblyFormat = "$dy `[` $index `]` `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($dy) `,` type($index) `->` type($dx)";
+  let hasVerifier = 1;
+}
+#endif

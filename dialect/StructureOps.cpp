@@ -1,0 +1,39 @@
+// Stacks, depths: verifiers and element code.
+#include "dialect/TenonDialect.h"
+#include "dialect/TensorSizes.h"
+
+using namespace mlir;
+using namespace tenon;
+
+LogicalResult StackOp::verify() {
+  Block &block = getBody().front();
+  unsigned carries = getCarries().size();
+  if (block.getNumArguments() != carries + 1 || !block.getArgument(0).getType().isIndex()) // C1
+    return emitOpError("expects a body with the depth and ") << carries << " carries as arguments, got " << block.getNumArguments();
+  auto yield = cast<YieldOp>(block.getTerminator());
+  if (yield.getNumOperands() != getNumResults())
+    return emitOpError("expects one yielded value per result, got ") << yield.getNumOperands() << " for " << getNumResults();
+  for (unsigned i = 0; i < carries; ++i) // C2
+    if (block.getArgument(i + 1).getType() != getCarries()[i].getType() || yield.getOperand(i).getType() != getCarries()[i].getType() ||
+        getResult(i).getType() != getCarries()[i].getType())
+      return emitOpError("expects carry ") << i << " to keep its type " << getCarries()[i].getType();
+  for (unsigned i = carries; i < getNumResults(); ++i) { // C3
+    auto saved = cast<RankedTensorType>(yield.getOperand(i).getType());
+    auto stacked = cast<RankedTensorType>(getResult(i).getType());
+    SmallVector<AffineExpr> sizes = sizesOf(saved);
+    sizes.insert(sizes.begin(), getAffineConstantExpr(getCount(), getContext()));
+    if (stacked != tensorType(sizes, saved.getElementType(), dimCountOf(saved)))
+      return emitOpError("expects saved value ") << i << " of " << saved << " to be stacked " << getCount() << " times, got " << stacked;
+  }
+  return success();
+}
+
+Value AtDepthOp::buildElement(OpBuilder &, unsigned, ValueRange indices, ElementReader read) {
+  SmallVector<Value> all{getDepth()};
+  all.append(indices.begin(), indices.end());
+  return read(getX(), all);
+}
+
+Value DepthValueOp::buildElement(OpBuilder &builder, unsigned, ValueRange, ElementReader) {
+  return arith::IndexCastOp::create(builder, getLoc(), cast<RankedTensorType>(getY().getType()).getElementType(), getDepth());
+}

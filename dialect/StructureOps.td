@@ -1,0 +1,115 @@
+// Parameters, states, stacks, the results of an entry, the optimizer.
+#ifndef TENON_STRUCTURE_OPS_TD
+#define TENON_STRUCTURE_OPS_TD
+include "TenonDialect.td"
+
+def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
+  let summary = "declares a parameter of the model";
+  let description = [{
+    `type` has the sizes of the stack it lives in first. `offset` is its place in the arenas, in bytes; a stack element follows the other, `stride` bytes apart. Declared at module level.
+
+    Example:
+    ```mlir
+    tenon.parameter @"blocks.*.wq.weight" : tensor<12x64x64xf32>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, DefaultValuedAttr<I64Attr, "0">:$offset, DefaultValuedAttr<I64Attr, "0">:$stride, UnitAttr:$stacked, UnitAttr:$frozen);
+  let assemblyFormat = "$sym_name (`stacked` $stacked^)? (`frozen` $frozen^)? attr-dict `:` $type";
+}
+def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure]> {
+  let summary = "value of a parameter, or of its slice at a depth";
+  let description = "Gradient: `tenon.write_gradient`.\n\nExample:\n```mlir\n%w = tenon.read_parameter @emb : tensor<50x8xf32>\n```\n";
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Optional<Index>:$depth);
+  let results = (outs Tenon_RealTensor:$value);
+  let assemblyFormat = "$parameter (`[` $depth^ `]`)? attr-dict `:` type($value)";
+}
+def Tenon_WriteGradientOp : Tenon_Op<"write_gradient"> {
+  let summary = "stores the gradient of a parameter, or of its slice at a depth";
+  let description = "Each parameter (each depth of it) that the step trains is written exactly once.\n\nExample:\n```mlir\ntenon.write_gradient @emb, %g : tensor<50x8xf32>\n```\n";
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Optional<Index>:$depth, Tenon_RealTensor:$gradient);
+  let assemblyFormat = "$parameter (`[` $depth^ `]`)? `,` $gradient attr-dict `:` type($gradient)";
+}
+def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
+  let summary = "old value of state number `index` of the entry, or of its slice at a depth";
+  let description = "States carry no gradient.\n\nExample:\n```mlir\n%m = tenon.read_state 0 : tensor<2x4x8xf32>\n```\n";
+  let arguments = (ins I64Attr:$index, Optional<Index>:$depth);
+  let results = (outs Tenon_Tensor:$value);
+  let assemblyFormat = "$index (`[` $depth^ `]`)? attr-dict `:` type($value)";
+}
+def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
+  let summary = "new value of state number `index` of the entry, or of its slice at a depth";
+  let description = "Written once per run and depth; reads see the old value.\n\nExample:\n```mlir\ntenon.write_state 0, %m : tensor<2x4x8xf32>\n```\n";
+  let arguments = (ins I64Attr:$index, Optional<Index>:$depth, Tenon_Tensor:$value);
+  let assemblyFormat = "$index (`[` $depth^ `]`)? `,` $value attr-dict `:` type($value)";
+}
+def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "a stack of layers: one body, run `count` times";
+  let description = [{
+    The body takes the depth and the carries and yields new carries, then saved values. Results: the last carries, then each saved value
+    stacked along a new first dimension of size `count`. It may use values from outside (constants along the depth). `reverse` runs from depth count-1 down
+    to 0: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
+
+    Constraints: C1 block arguments are the depth and the carries; C2 yielded carries have the carries' types; C3 a stacked result is the saved type with `count` in front.
+
+    Gradient: a `stack` in reverse; saved values are chosen by the differentiation pass.
+
+    Example:
+    ```mlir
+    %y = tenon.stack 12 (%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>) {
+    ^bb0(%depth: index, %h: tensor<4x8xf32>):
+      %n = tenon.tanh %h : tensor<4x8xf32>
+      tenon.yield %n : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse);
+  let results = (outs Variadic<Tenon_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count (`reverse` $reverse^)? `(` $carries `)` attr-dict `:` functional-type($carries, $results) $body";
+  let hasVerifier = 1;
+}
+def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
+  let summary = "values leaving a region of stack, fold or gemm";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+  let summary = "slice of a stacked value at a depth";
+  let description = "Formula: `y = x[depth]`.\n\nExample:\n```mlir\n%y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>\n```\n";
+  let arguments = (ins Tenon_Tensor:$x, Index:$depth);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "$x `[` $depth `]` attr-dict `:` type($x) `->` type($y)";
+}
+def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+  let summary = "the depth as a scalar tensor";
+  let description = "Example:\n```mlir\n%y = tenon.depth_value %depth : tensor<i32>\n```\n";
+  let arguments = (ins Index:$depth);
+  let results = (outs Tenon_IntTensor:$y);
+  let assemblyFormat = "$depth attr-dict `:` type($y)";
+}
+def Tenon_OutputOp : Tenon_Op<"output"> {
+  let summary = "result number `index` of the entry";
+  let description = "The value is stored dense and row-major into the caller's buffer.\n\nExample:\n```mlir\ntenon.output 0 \"logits\", %y : tensor<4x8xf32>\n```\n";
+  let arguments = (ins I64Attr:$index, StrAttr:$name, Tenon_Tensor:$value);
+  let assemblyFormat = "$index $name `,` $value attr-dict `:` type($value)";
+}
+def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
+  let summary = "clips the gradients, takes one optimizer step over the arenas";
+  let description = [{
+    All gradients have been written. `rule` names the optimizer (adam, adamw, bert_adam, sgd) and `settings` its numbers, the schedule and the clipping; per parameter factors
+    (learning rate, gradient, decay) are attributes of the parameters. One pass over one arena: gradient, moments and parameter are read and written once.
+    Results: the gradient norm before clipping and the learning rate of this step, f64.
+
+    Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; google-research/bert optimization.py.
+
+    Example:
+    ```mlir
+    %norm, %rate = tenon.optimize "adamw" {settings = {learning_rate = 1.0e-3}} : tensor<f64>, tensor<f64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$rule, DictionaryAttr:$settings);
+  let results = (outs Tenon_RealTensor:$norm, Tenon_RealTensor:$rate);
+  let assemblyFormat = "$rule attr-dict `:` type($norm) `,` type($rate)";
+}
+#endif

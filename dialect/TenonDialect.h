@@ -1,0 +1,24 @@
+// The dialect, its interfaces and ops.
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tenon {
+/// Gives the scalar value of one element of a tensor: a load, or the inlined code of its producer.
+using ElementReader = llvm::function_ref<mlir::Value(mlir::Value tensor, mlir::ValueRange indices)>;
+} // namespace tenon
+
+#include "dialect/TenonDialect.h.inc"
+#include "dialect/TenonEnums.h.inc"
+#include "dialect/TenonInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/TenonOps.h.inc"

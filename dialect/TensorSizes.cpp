@@ -1,0 +1,63 @@
+#include "dialect/TensorSizes.h"
+#include "mlir/IR/AffineExprVisitor.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+static AffineMap mapOf(RankedTensorType type) {
+  if (auto attribute = dyn_cast_or_null<AffineMapAttr>(type.getEncoding()))
+    return attribute.getValue();
+  return {};
+}
+
+SmallVector<AffineExpr> sizesOf(RankedTensorType type) {
+  if (AffineMap map = mapOf(type))
+    return SmallVector<AffineExpr>(map.getResults());
+  SmallVector<AffineExpr> sizes;
+  for (int64_t size : type.getShape())
+    sizes.push_back(getAffineConstantExpr(size, type.getContext()));
+  return sizes;
+}
+
+unsigned dimCountOf(RankedTensorType type) {
+  AffineMap map = mapOf(type);
+  return map ? map.getNumDims() : 0;
+}
+
+AffineMap sizeMap(ArrayRef<AffineExpr> sizes, unsigned dimCount, MLIRContext *context) {
+  SmallVector<AffineExpr> simplified;
+  for (AffineExpr size : sizes)
+    simplified.push_back(simplifyAffineExpr(size, dimCount, 0));
+  return AffineMap::get(dimCount, 0, simplified, context);
+}
+
+RankedTensorType tensorType(ArrayRef<AffineExpr> sizes, Type element, unsigned dimCount) {
+  SmallVector<int64_t> shape;
+  bool isStatic = true;
+  for (AffineExpr size : sizes) {
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    isStatic &= bool(constant);
+    shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
+  }
+  if (isStatic)
+    return RankedTensorType::get(shape, element);
+  return RankedTensorType::get(shape, element, AffineMapAttr::get(sizeMap(sizes, dimCount, element.getContext())));
+}
+
+AffineExpr product(ArrayRef<AffineExpr> sizes, MLIRContext *context) {
+  AffineExpr result = getAffineConstantExpr(1, context);
+  for (AffineExpr size : sizes)
+    result = result * size;
+  return result;
+}
+
+AffineExpr toAffine(const Size &size, MLIRContext *context) {
+  AffineExpr result = getAffineConstantExpr(size.constant(), context);
+  for (auto [dim, coefficient] : size.coefficients())
+    result = result + getAffineDimExpr(dim, context) * coefficient;
+  return result;
+}
+
+} // namespace tenon

@@ -1,0 +1,42 @@
+// Where every tensor value of the kernel form lives. One workspace arena per entry, planned by lifetime; parameters, gradients, states,
+// inputs and outputs have arenas or buffers of their own. No value is moved unless its planned place differs from its sink's.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/DenseMap.h"
+#include <vector>
+
+namespace tenon {
+
+/// The place of one tensor value: base address + offset + depth * depthStride, dense row-major, 64-byte aligned at depth 0.
+struct Buffer {
+  enum class Base { Parameters, Gradients, States, NextStates, Workspace, Input, Output } base = Base::Workspace;
+  /// Parameters, Gradients: byte offset. States, NextStates, Workspace: index into TnContext::offsets. Input, Output: number.
+  int64_t slot = 0;
+  /// Inside stacks: the place moves with the depth of the enclosing stack(s); one (depth value, bytes per step) pair per stack.
+  struct Step {
+    mlir::Value depth;          // the depth argument of the stack body
+    mlir::AffineExpr bytes;     // over the dims of the entry
+    int64_t shift = 0;          // depth + shift is used: a carry history holds element depth + 1 for the new carry
+  };
+  llvm::SmallVector<Step, 1> steps;
+  bool samePlace(const Buffer &other) const;
+};
+
+struct MemoryPlan {
+  llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
+  /// offsets[stateCount + i] = workspaceOffsets[i]: byte offsets as formulas over the dims (affine where sizes are).
+  /// A formula is a list of terms evaluated in order by `bind`: slot i starts at the maximum over `after` of their ends, aligned to 64.
+  struct Slot {
+    mlir::AffineExpr bytes;          // size over the dims (products of dims allowed: a general expression)
+    std::vector<unsigned> after;     // slots that must lie below this one: its offset is max(end of those), 0 when none
+  };
+  std::vector<Slot> slots;
+  std::vector<mlir::AffineExpr> stateBytes; // in the order of the entry's states
+  unsigned stateCount = 0;
+};
+
+/// Plans the function (kernel form). Pure analysis: the function is not changed.
+MemoryPlan planMemory(mlir::func::FuncOp function);
+
+} // namespace tenon
