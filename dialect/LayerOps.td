@@ -92,7 +92,7 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
   let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
 }
 
-def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
   let description = [{
     Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but `skip`), t_y the rest of 1;
@@ -119,7 +119,7 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AttrSizedOperandSegme
   let results = (outs Tenon_RealTensor:$loss, Tenon_RealTensor:$lse);
   let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss) custom<SameType>(type($loss), type($lse))";
 }
-def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>]> {
+def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
   let description = "Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.\n\nExample:\n```mlir\n%d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>\n```\n";
   let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse, Optional<Tenon_BoolTensor>:$where,
