@@ -28,7 +28,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
   let hasVerifier = 1;
 }
 
-def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments]> {
   let summary = "fused attention";
   let description = [{
     Formula (codegen.md, section 2): for batch b, head h, query i, key j
@@ -65,7 +65,6 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
                    Variadic<Tenon_Tensor>:$mask_operands, Optional<Index>:$depth,
                    F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, F64Attr:$rate, I64Attr:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
-  let hasVerifier = 1;
 }
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "gradient of attention with respect to every real operand";

@@ -26,13 +26,13 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
   let arguments = (ins AffineMapAttr:$rows);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$rows attr-dict `:` type($results) $body";
+  let assemblyFormat = "$rows `:` type($results) attr-dict-with-keyword $body";
 }
 def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
   let arguments = (ins AffineMapAttr:$sizes);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sizes attr-dict $body";
+  let assemblyFormat = "$sizes attr-dict-with-keyword $body";
 }
 def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
   let summary = "reduces the yielded scalar over inner dimensions";
@@ -40,7 +40,7 @@ def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
   let arguments = (ins Tenon_Reduction:$kind, AffineMapAttr:$sizes);
   let results = (outs Tenon_Scalar:$value);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind $sizes attr-dict `:` type($value) $body";
+  let assemblyFormat = "$kind $sizes `:` type($value) attr-dict-with-keyword $body";
 }
 def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
   let summary = "one element of a tensor";
@@ -50,6 +50,12 @@ def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$tensor, "::mlir::ValueRange":$indices)>];
   let extraClassDeclaration = "";
+}
+def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
+  let summary = "a linear form of the dims, as an index in scalar code";
+  let arguments = (ins AffineMapAttr:$form);
+  let results = (outs Index:$value);
+  let assemblyFormat = "$form attr-dict";
 }
 def Tenon_PutOp : Tenon_Op<"put"> {
   let summary = "stores one element of result number `result` of the enclosing kernel";
@@ -75,6 +81,6 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> 
   let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels, I64Attr:$rank);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank attr-dict `:` type($a) `,` type($b) `->` type($results) $body";
+  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank `:` type($a) `,` type($b) `->` type($results) attr-dict-with-keyword $body";
 }
 #endif

@@ -1,0 +1,404 @@
+// Contractions, reductions, normalizers, losses, dropout: element code, decompositions, gradient rules, verifiers.
+#include "dialect/Build.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
+
+using namespace mlir;
+using namespace tenon;
+
+namespace {
+
+/// A fold over dimensions of the given sizes; `term` gets the fold's indices.
+Value fold(OpBuilder &builder, Location location, Reduction kind, Type element, ArrayRef<AffineExpr> sizes, unsigned dimCount,
+           llvm::function_ref<Value(ValueRange)> term) {
+  auto op = FoldOp::create(builder, location, element, kind, AffineMapAttr::get(sizeMap(sizes, dimCount, builder.getContext())));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&op.getBody());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    block->addArgument(builder.getIndexType(), location);
+  Value value = term(block->getArguments());
+  YieldOp::create(builder, location, value);
+  return op.getValue();
+}
+
+/// A fold over the last dimension of `x`, rows given by `row`.
+Value foldRow(OpBuilder &builder, Location location, Reduction kind, RankedTensorType x, ValueRange row, llvm::function_ref<Value(ValueRange)> term) {
+  return fold(builder, location, kind, x.getElementType(), {sizesOf(x).back()}, dimCountOf(x), [&](ValueRange j) {
+    SmallVector<Value> all(row);
+    all.push_back(j[0]);
+    return term(all);
+  });
+}
+
+Value real(OpBuilder &builder, Location location, Type type, double value) {
+  return arith::ConstantOp::create(builder, location, builder.getFloatAttr(type, value));
+}
+Value sizeAsReal(OpBuilder &builder, Location location, RankedTensorType type, AffineExpr size) {
+  auto form = AffineMapAttr::get(AffineMap::get(dimCountOf(type), 0, {size}, builder.getContext()));
+  Value index = SizeValueOp::create(builder, location, builder.getIndexType(), form);
+  Value wide = arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
+  return arith::SIToFPOp::create(builder, location, type.getElementType(), wide);
+}
+
+} // namespace
+
+// ---- dot
+
+Value DotOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto a = tensorOf(getA()), b = tensorOf(getB()), y = tensorOf(getY());
+  SmallVector<AffineExpr> summedSizes;
+  SmallVector<int64_t> summed;
+  for (auto [k, label] : llvm::enumerate(getALabels()))
+    if (label >= y.getRank())
+      summed.push_back(label), summedSizes.push_back(sizesOf(a)[k]);
+  auto term = [&](ValueRange j) -> Value {
+    auto at = [&](ArrayRef<int64_t> labels) {
+      SmallVector<Value> place;
+      for (int64_t label : labels)
+        place.push_back(label < y.getRank() ? indices[label] : j[llvm::find(summed, label) - summed.begin()]);
+      return place;
+    };
+    return arith::MulFOp::create(builder, getLoc(), read(getA(), at(getALabels())), read(getB(), at(getBLabels())));
+  };
+  if (summed.empty())
+    return term({});
+  return fold(builder, getLoc(), Reduction::sum, y.getElementType(), summedSizes, std::max(dimCountOf(a), dimCountOf(b)), term);
+}
+
+/// da has the labels of a: the labels of y and b that a lacks are summed. `relabel` maps old labels so that a's come first.
+static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own, ArrayRef<int64_t> others, RankedTensorType type) {
+  llvm::SmallDenseMap<int64_t, int64_t> relabel;
+  for (auto [k, label] : llvm::enumerate(own))
+    relabel[label] = k;
+  int64_t next = own.size();
+  auto of = [&](int64_t label) {
+    auto [it, inserted] = relabel.try_emplace(label, next);
+    next += inserted;
+    return it->second;
+  };
+  SmallVector<int64_t> dyLabels, otherLabels;
+  for (int64_t i = 0; i < tensorOf(dy).getRank(); ++i)
+    dyLabels.push_back(of(i));
+  for (int64_t label : others)
+    otherLabels.push_back(of(label));
+  // A label that is in y only by `other` and not in a is in both operands: summed. One in dy alone cannot be (C4).
+  return g.dot(dy, dyLabels, other, otherLabels, type);
+}
+SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  Build g(builder, getLoc());
+  return {dotGradient(g, resultGradients[0], getB(), getALabels(), getBLabels(), tensorOf(getA())),
+          dotGradient(g, resultGradients[0], getA(), getBLabels(), getALabels(), tensorOf(getB()))};
+}
+LogicalResult DotOp::verify() {
+  auto y = tensorOf(getY());
+  llvm::SmallDenseMap<int64_t, AffineExpr> sizes;
+  for (auto [i, size] : llvm::enumerate(sizesOf(y)))
+    sizes[i] = size;
+  llvm::SmallDenseSet<int64_t> inA(getALabels().begin(), getALabels().end()), inB(getBLabels().begin(), getBLabels().end());
+  for (auto [operand, labels] : {std::pair(getA(), getALabels()), std::pair(getB(), getBLabels())}) {
+    auto type = tensorOf(operand);
+    llvm::SmallDenseSet<int64_t> own(labels.begin(), labels.end());
+    if (int64_t(labels.size()) != type.getRank() || int64_t(own.size()) != type.getRank()) // C1
+      return emitOpError("expects one label per dimension, all different, got ") << labels.size() << " for rank " << type.getRank();
+    for (auto [k, label] : llvm::enumerate(labels)) {
+      auto [it, inserted] = sizes.try_emplace(label, sizesOf(type)[k]);
+      if (!inserted && it->second != sizesOf(type)[k]) // C2
+        return emitOpError("expects label ") << label << " to have one size, got " << it->second << " and " << sizesOf(type)[k];
+      if (label >= y.getRank() && !(inA.contains(label) && inB.contains(label))) // C4
+        return emitOpError("expects the summed label ") << label << " in both operands";
+    }
+    if (type.getElementType() != y.getElementType()) // C5
+      return emitOpError("expects one element type, got ") << type.getElementType() << " and " << y.getElementType();
+  }
+  for (int64_t i = 0; i < y.getRank(); ++i)
+    if (!inA.contains(i) && !inB.contains(i)) // C3
+      return emitOpError("expects result dimension ") << i << " in an operand";
+  return success();
+}
+
+// ---- reduce
+
+Value ReduceOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto x = tensorOf(getX());
+  SmallVector<AffineExpr> sizes;
+  for (int64_t dim : getDims())
+    sizes.push_back(sizesOf(x)[dim]);
+  return fold(builder, getLoc(), getKind(), x.getElementType(), sizes, dimCountOf(x), [&](ValueRange j) {
+    SmallVector<Value> place;
+    for (int64_t i = 0, kept = 0, folded = 0; i < x.getRank(); ++i)
+      place.push_back(llvm::is_contained(getDims(), i) ? j[folded++] : indices[kept++]);
+    return read(getX(), place);
+  });
+}
+SmallVector<Value> ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  auto x = tensorOf(getX());
+  if (!isa<FloatType>(x.getElementType()))
+    return {Value()};
+  Build g(builder, getLoc());
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0; i < x.getRank(); ++i)
+    if (!llvm::is_contained(getDims(), i))
+      kept.push_back(i);
+  if (getKind() == Reduction::sum)
+    return {g.broadcast(resultGradients[0], kept, x)};
+  Value winners = g.convert(g.compare(Comparison::eq, getX(), g.broadcast(getY(), kept, x)), x.getElementType());
+  Value share = g.div(resultGradients[0], g.reduce(Reduction::sum, winners, getDims()));
+  return {g.mul(winners, g.broadcast(share, kept, x))};
+}
+LogicalResult ReduceOp::verify() {
+  auto x = tensorOf(getX());
+  bool truth = x.getElementType().isInteger(1), wantsTruth = getKind() == Reduction::all || getKind() == Reduction::any;
+  if (!llvm::is_sorted(getDims()) || getDims().empty() || getDims().front() < 0 || getDims().back() >= x.getRank()) // C1
+    return emitOpError("expects ascending dimensions inside rank ") << x.getRank();
+  if (withoutDims(x, getDims()) != tensorOf(getY())) // C2
+    return emitOpError("expects the result ") << withoutDims(x, getDims()) << ", got " << getY().getType();
+  if (truth != wantsTruth) // C3
+    return emitOpError("expects truth values for all and any, numbers otherwise, got ") << x.getElementType();
+  return success();
+}
+
+// ---- softmax
+
+Value SoftmaxOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto x = tensorOf(getX());
+  Location location = getLoc();
+  ValueRange row = indices.drop_back();
+  Value maximum = foldRow(builder, location, Reduction::max, x, row, [&](ValueRange place) { return read(getX(), place); });
+  auto exponential = [&](ValueRange place) -> Value {
+    return math::ExpOp::create(builder, location, arith::SubFOp::create(builder, location, read(getX(), place), maximum));
+  };
+  Value sum = foldRow(builder, location, Reduction::sum, x, row, exponential);
+  if (!getLog())
+    return arith::DivFOp::create(builder, location, exponential(indices), sum);
+  Value shifted = arith::SubFOp::create(builder, location, read(getX(), indices), maximum);
+  return arith::SubFOp::create(builder, location, shifted, math::LogOp::create(builder, location, sum));
+}
+SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
+  Build g(builder, getLoc());
+  auto type = tensorOf(getX());
+  Value shifted = g.sub(getX(), g.alongLast(g.reduceLast(Reduction::max, getX()), type));
+  Value exponential = g.unary<ExpOp>(shifted), sum = g.reduceLast(Reduction::sum, exponential);
+  return {getLog() ? g.sub(shifted, g.alongLast(g.unary<LogOp>(sum), type)) : g.div(exponential, g.alongLast(sum, type))};
+}
+SmallVector<Value> SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  Build g(builder, getLoc());
+  Value dy = resultGradients[0], y = getY();
+  auto type = tensorOf(y);
+  if (getLog())
+    return {g.sub(dy, g.mul(g.unary<ExpOp>(y), g.alongLast(g.reduceLast(Reduction::sum, dy), type)))};
+  return {g.mul(y, g.sub(dy, g.alongLast(g.reduceLast(Reduction::sum, g.mul(dy, y)), type)))};
+}
+LogicalResult SoftmaxOp::verify() { return tensorOf(getX()).getRank() ? success() : emitOpError("expects at least one dimension"); }
+
+// ---- normalize
+
+Value NormalizeOp::buildElement(OpBuilder &builder, unsigned result, ValueRange indices, ElementReader read) {
+  auto x = tensorOf(getX());
+  Location location = getLoc();
+  ValueRange row = result == 0 ? indices.drop_back() : indices;
+  Value count = sizeAsReal(builder, location, x, sizesOf(x).back());
+  Value sum = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) { return read(getX(), place); });
+  Value mean = arith::DivFOp::create(builder, location, sum, count);
+  if (result == 1)
+    return mean;
+  Value squares = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) -> Value {
+    Value centred = arith::SubFOp::create(builder, location, read(getX(), place), mean);
+    return arith::MulFOp::create(builder, location, centred, centred);
+  });
+  Value variance = arith::DivFOp::create(builder, location, squares, count);
+  Value shifted = arith::AddFOp::create(builder, location, variance, real(builder, location, x.getElementType(), getEps().convertToDouble()));
+  Value rstd = arith::DivFOp::create(builder, location, real(builder, location, x.getElementType(), 1), math::SqrtOp::create(builder, location, shifted));
+  if (result == 2)
+    return rstd;
+  return arith::MulFOp::create(builder, location, arith::SubFOp::create(builder, location, read(getX(), indices), mean), rstd);
+}
+SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
+  Build g(builder, getLoc());
+  auto type = tensorOf(getX()), rowType = tensorOf(getMean());
+  Value count = g.sizeLike(sizesOf(type).back(), rowType);
+  Value mean = g.div(g.reduceLast(Reduction::sum, getX()), count);
+  Value centred = g.sub(getX(), g.alongLast(mean, type));
+  Value variance = g.div(g.reduceLast(Reduction::sum, g.mul(centred, centred)), count);
+  Value rstd = g.div(g.constant(rowType, 1), g.unary<SqrtOp>(g.add(variance, g.constant(rowType, getEps().convertToDouble()))));
+  return {g.mul(centred, g.alongLast(rstd, type)), mean, rstd};
+}
+SmallVector<Value> NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  if (!resultGradients[0])
+    return {Value()};
+  return {NormalizeGradOp::create(builder, getLoc(), getX().getType(), resultGradients[0], getX(), getMean(), getRstd())};
+}
+LogicalResult NormalizeOp::verify() {
+  auto x = tensorOf(getX());
+  if (x.getRank() == 0 || getY().getType() != x) // C1
+    return emitOpError("expects a result of the type of its operand, got ") << getY().getType();
+  auto row = withoutDims(x, {x.getRank() - 1});
+  if (getMean().getType() != row || getRstd().getType() != row) // C2
+    return emitOpError("expects statistics of type ") << row << ", got " << getMean().getType();
+  return success();
+}
+Value NormalizeGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto x = tensorOf(getX());
+  Location location = getLoc();
+  ValueRange row = indices.drop_back();
+  Value mean = read(getMean(), row), rstd = read(getRstd(), row);
+  Value count = sizeAsReal(builder, location, x, sizesOf(x).back());
+  auto normal = [&](ValueRange place) -> Value {
+    return arith::MulFOp::create(builder, location, arith::SubFOp::create(builder, location, read(getX(), place), mean), rstd);
+  };
+  Value sumDy = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) { return read(getDy(), place); });
+  Value sumDyN = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) -> Value {
+    return arith::MulFOp::create(builder, location, read(getDy(), place), normal(place));
+  });
+  Value meanDy = arith::DivFOp::create(builder, location, sumDy, count), meanDyN = arith::DivFOp::create(builder, location, sumDyN, count);
+  Value inner = arith::SubFOp::create(builder, location, read(getDy(), indices), meanDy);
+  inner = arith::SubFOp::create(builder, location, inner, arith::MulFOp::create(builder, location, normal(indices), meanDyN));
+  return arith::MulFOp::create(builder, location, rstd, inner);
+}
+
+// ---- cross entropy
+
+/// The weight of class c in the target of a row: `spread` for others (not `skip`), the rest of 1 for the label.
+static Value targetWeight(OpBuilder &builder, Location location, RankedTensorType logits, Value isLabel, Value column, double spread, int64_t skip) {
+  Type element = logits.getElementType();
+  Value none = real(builder, location, element, 0);
+  if (spread == 0)
+    return arith::SelectOp::create(builder, location, isLabel, real(builder, location, element, 1), none);
+  Value count = sizeAsReal(builder, location, logits, sizesOf(logits).back());
+  Value others = arith::SubFOp::create(builder, location, count, real(builder, location, element, skip >= 0 ? 2 : 1));
+  Value u = real(builder, location, element, spread);
+  Value rest = arith::SubFOp::create(builder, location, real(builder, location, element, 1), arith::MulFOp::create(builder, location, others, u));
+  Value other = u;
+  if (skip >= 0) {
+    Value isSkip = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, column, arith::ConstantIndexOp::create(builder, location, skip));
+    other = arith::SelectOp::create(builder, location, isSkip, none, u);
+  }
+  return arith::SelectOp::create(builder, location, isLabel, rest, other);
+}
+
+Value CrossEntropyOp::buildElement(OpBuilder &builder, unsigned result, ValueRange row, ElementReader read) {
+  auto x = tensorOf(getLogits());
+  Location location = getLoc();
+  Value maximum = foldRow(builder, location, Reduction::max, x, row, [&](ValueRange place) { return read(getLogits(), place); });
+  Value sum = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) -> Value {
+    return math::ExpOp::create(builder, location, arith::SubFOp::create(builder, location, read(getLogits(), place), maximum));
+  });
+  Value lse = arith::AddFOp::create(builder, location, maximum, math::LogOp::create(builder, location, sum));
+  Value zero = real(builder, location, x.getElementType(), 0);
+  Value keep = getWhere() ? read(getWhere(), row) : Value();
+  if (result == 1)
+    return keep ? Value(arith::SelectOp::create(builder, location, keep, lse, zero)) : lse;
+  Value label = arith::IndexCastOp::create(builder, location, builder.getIndexType(), read(getLabels(), row));
+  if (keep)
+    label = arith::SelectOp::create(builder, location, keep, label, arith::ConstantIndexOp::create(builder, location, 0));
+  Value loss;
+  if (getSpread().convertToDouble() == 0) {
+    SmallVector<Value> place(row);
+    place.push_back(label);
+    loss = arith::SubFOp::create(builder, location, lse, read(getLogits(), place));
+  } else {
+    loss = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) -> Value {
+      Value isLabel = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, place.back(), label);
+      Value weight = targetWeight(builder, location, x, isLabel, place.back(), getSpread().convertToDouble(), getSkip());
+      return arith::MulFOp::create(builder, location, weight, arith::SubFOp::create(builder, location, lse, read(getLogits(), place)));
+    });
+  }
+  return keep ? Value(arith::SelectOp::create(builder, location, keep, loss, zero)) : loss;
+}
+SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
+  Build g(builder, getLoc());
+  auto x = tensorOf(getLogits()), rowType = tensorOf(getLoss());
+  MLIRContext *context = builder.getContext();
+  Value maximum = g.reduceLast(Reduction::max, getLogits());
+  Value shifted = g.sub(getLogits(), g.alongLast(maximum, x));
+  Value lse = g.add(maximum, g.unary<LogOp>(g.reduceLast(Reduction::sum, g.unary<ExpOp>(shifted))));
+  Value negative = g.sub(g.alongLast(lse, x), getLogits()); // -log softmax
+  auto columns = RankedTensorType::get({x.getShape().back()}, tensorOf(getLabels()).getElementType());
+  if (x.isDynamicDim(x.getRank() - 1))
+    columns = tensorType({sizesOf(x).back()}, tensorOf(getLabels()).getElementType(), dimCountOf(x));
+  auto wide = withElement(x, tensorOf(getLabels()).getElementType());
+  Value column = g.broadcast(IotaOp::create(builder, getLoc(), columns, 0), {x.getRank() - 1}, wide);
+  Value isLabel = g.compare(Comparison::eq, column, g.alongLast(getLabels(), wide));
+  double u = getSpread().convertToDouble();
+  Value one = g.constant(x, 1), zero = g.constant(x, 0), weight;
+  if (u == 0) {
+    weight = g.select(isLabel, one, zero);
+  } else {
+    Value others = g.sub(g.sizeLike(sizesOf(x).back(), x), g.constant(x, getSkip() >= 0 ? 2 : 1));
+    Value other = g.constant(x, u);
+    if (getSkip() >= 0)
+      other = g.select(g.compare(Comparison::eq, column, g.constant(wide, double(getSkip()))), zero, other);
+    weight = g.select(isLabel, g.sub(one, g.scale(others, u)), other);
+  }
+  Value loss = g.reduceLast(Reduction::sum, g.mul(weight, negative));
+  if (getWhere()) {
+    loss = g.select(getWhere(), loss, g.constant(rowType, 0));
+    lse = g.select(getWhere(), lse, g.constant(rowType, 0));
+  }
+  (void)context;
+  return {loss, lse};
+}
+SmallVector<Value> CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  SmallVector<Value> gradients(getOperation()->getNumOperands());
+  if (resultGradients[0])
+    gradients[0] = CrossEntropyGradOp::create(builder, getLoc(), getLogits().getType(), resultGradients[0], getLogits(), getLabels(), getLse(), getWhere(), getSpreadAttr(), getSkipAttr());
+  return gradients;
+}
+LogicalResult CrossEntropyOp::verify() {
+  auto x = tensorOf(getLogits());
+  if (x.getRank() == 0)
+    return emitOpError("expects a class dimension");
+  auto row = withoutDims(x, {x.getRank() - 1});
+  if (getLoss().getType() != row || withElement(tensorOf(getLabels()), x.getElementType()) != row ||
+      (getWhere() && withElement(tensorOf(getWhere()), x.getElementType()) != row)) // C1
+    return emitOpError("expects labels and losses of the shape of ") << row << ", got " << getLabels().getType() << " and " << getLoss().getType();
+  return success();
+}
+Value CrossEntropyGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto x = tensorOf(getLogits());
+  Location location = getLoc();
+  ValueRange row = indices.drop_back();
+  Value label = arith::IndexCastOp::create(builder, location, builder.getIndexType(), read(getLabels(), row));
+  Value isLabel = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, indices.back(), label);
+  Value weight = targetWeight(builder, location, x, isLabel, indices.back(), getSpread().convertToDouble(), getSkip());
+  Value p = math::ExpOp::create(builder, location, arith::SubFOp::create(builder, location, read(getLogits(), indices), read(getLse(), row)));
+  Value d = arith::MulFOp::create(builder, location, read(getDloss(), row), arith::SubFOp::create(builder, location, p, weight));
+  if (!getWhere())
+    return d;
+  return arith::SelectOp::create(builder, location, read(getWhere(), row), d, real(builder, location, x.getElementType(), 0));
+}
+
+// ---- dropout
+
+Value DropoutOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Location location = getLoc();
+  auto type = tensorOf(getX());
+  Value x = read(getX(), indices);
+  int64_t threshold = std::llround(getRate().convertToDouble() * 65536);
+  if (threshold == 0)
+    return x;
+  Value zero = real(builder, location, type.getElementType(), 0);
+  if (threshold >= 65536)
+    return zero;
+  Value index = arith::ConstantIndexOp::create(builder, location, 0);
+  for (auto [i, size] : llvm::enumerate(sizesOf(type))) {
+    auto form = AffineMapAttr::get(AffineMap::get(dimCountOf(type), 0, {size}, getContext()));
+    if (llvm::is_contained(getShared(), int64_t(i)))
+      continue;
+    index = arith::MulIOp::create(builder, location, index, SizeValueOp::create(builder, location, builder.getIndexType(), form));
+    index = arith::AddIOp::create(builder, location, index, indices[i]);
+  }
+  Value keep = RandomKeepOp::create(builder, location, builder.getI1Type(), index, getDepth(), getSiteAttr(), builder.getI64IntegerAttr(threshold));
+  Value scaled = arith::MulFOp::create(builder, location, x, real(builder, location, type.getElementType(), 65536.0 / double(65536 - threshold)));
+  return arith::SelectOp::create(builder, location, keep, scaled, zero);
+}
+SmallVector<Value> DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  SmallVector<Value> gradients(getOperation()->getNumOperands());
+  gradients[0] = DropoutOp::create(builder, getLoc(), dy[0].getType(), dy[0], getDepth(), getRateAttr(), getSiteAttr(), getSharedAttr());
+  return gradients;
+}
+LogicalResult DropoutOp::verify() {
+  double rate = getRate().convertToDouble();
+  if (!(rate >= 0 && rate <= 1))
+    return emitOpError("expects a rate in 0 .. 1, got ") << rate;
+  return success();
+}

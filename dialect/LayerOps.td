@@ -84,7 +84,7 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<De
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
   let assemblyFormat = "$x `eps` $eps attr-dict `:` type($x) `->` type($y) `,` type($mean) `,` type($rstd)";
 }
-def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>]> {
+def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of normalize";
   let description = "Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.\n\nExample:\n```mlir\n%dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32>\n```\n";
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$x, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
@@ -92,7 +92,7 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
   let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
 }
 
-def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
   let description = [{
     Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but `skip`), t_y the rest of 1;
@@ -117,18 +117,18 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [DeclareOpInterfaceMet
   let arguments = (ins Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Optional<Tenon_BoolTensor>:$where,
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$loss, Tenon_RealTensor:$lse);
-  let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss) custom<SameType>(type($loss), type($lse))";
+  let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
 }
-def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>]> {
+def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
   let description = "Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.\n\nExample:\n```mlir\n%d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>\n```\n";
   let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse, Optional<Tenon_BoolTensor>:$where,
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$dlogits);
-  let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse) custom<SameType>(type($lse), type($dloss))";
+  let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse)";
 }
 
-def Tenon_DropoutOp : Tenon_LayerOp<"dropout"> {
+def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
   let summary = "zeroes elements at random and scales the rest";
   let description = [{
     Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site, depth, logical index of the element)
@@ -143,6 +143,6 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout"> {
   }];
   let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, I64Attr:$site, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
   let results = (outs Tenon_RealTensor:$y);
-  let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x) custom<SameType>(type($x), type($y))";
+  let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x)";
 }
 #endif

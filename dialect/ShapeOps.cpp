@@ -1,0 +1,361 @@
+// Sources, views and moves: element code, gradient rules, verifiers.
+#include "dialect/Build.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace tenon;
+
+namespace {
+
+Value indexConstant(OpBuilder &builder, Location location, int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
+
+} // namespace
+
+// ---- sources
+
+Value ConstantOp::buildElement(OpBuilder &builder, unsigned, ValueRange, ElementReader) {
+  Type element = tensorOf(getY()).getElementType();
+  double value = getValue().convertToDouble();
+  if (isa<FloatType>(element))
+    return arith::ConstantOp::create(builder, getLoc(), builder.getFloatAttr(element, value));
+  return arith::ConstantOp::create(builder, getLoc(), builder.getIntegerAttr(element, int64_t(value)));
+}
+LogicalResult ConstantOp::verify() {
+  double value = getValue().convertToDouble();
+  if (!isa<FloatType>(tensorOf(getY()).getElementType()) && value != double(int64_t(value)))
+    return emitOpError("expects a whole number for integer elements, got ") << value;
+  return success();
+}
+
+Value SizeOp::buildElement(OpBuilder &builder, unsigned, ValueRange, ElementReader) {
+  Value size = SizeValueOp::create(builder, getLoc(), builder.getIndexType(), getFormAttr());
+  return arith::IndexCastOp::create(builder, getLoc(), tensorOf(getY()).getElementType(), size);
+}
+LogicalResult SizeOp::verify() {
+  if (tensorOf(getY()).getRank() != 0 || getForm().getNumResults() != 1)
+    return emitOpError("expects one form and a scalar result");
+  return success();
+}
+
+Value IotaOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader) {
+  return arith::IndexCastOp::create(builder, getLoc(), tensorOf(getY()).getElementType(), indices[getDim()]);
+}
+LogicalResult IotaOp::verify() {
+  if (int64_t(getDim()) >= tensorOf(getY()).getRank() || !isa<IntegerType>(tensorOf(getY()).getElementType()))
+    return emitOpError("expects a dimension of an integer tensor");
+  return success();
+}
+
+Value SinusoidOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader) {
+  // Computed in f64 whatever the element type: place * frequency loses digits otherwise.
+  Location location = getLoc();
+  Type f64 = builder.getF64Type();
+  auto real = [&](double v) -> Value { return arith::ConstantOp::create(builder, location, builder.getF64FloatAttr(v)); };
+  auto whole = [&](int64_t v) { return indexConstant(builder, location, v); };
+  int64_t width = tensorOf(getY()).getDimSize(1), half = width / 2;
+  Value place = arith::AddIOp::create(builder, location, indices[0], SizeValueOp::create(builder, location, builder.getIndexType(), getStartAttr()));
+  if (int64_t clamp = getClamp(); clamp > 0)
+    place = arith::MaxSIOp::create(builder, location, whole(-clamp), arith::MinSIOp::create(builder, location, whole(clamp), place));
+  Value column = indices[1];
+  Value isSin, k;
+  if (getInterleaved()) {
+    Value parity = arith::RemSIOp::create(builder, location, column, whole(2));
+    isSin = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, parity, whole(0));
+    k = arith::DivSIOp::create(builder, location, column, whole(2));
+  } else {
+    isSin = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, column, whole(half));
+    k = arith::SelectOp::create(builder, location, isSin, column, arith::SubIOp::create(builder, location, column, whole(half)));
+  }
+  auto toReal = [&](Value v) -> Value {
+    return arith::SIToFPOp::create(builder, location, f64, arith::IndexCastOp::create(builder, location, builder.getI64Type(), v));
+  };
+  double rate = getT2t() ? -std::log(10000.0) / std::max<int64_t>(half - 1, 1) : -2 * std::log(10000.0) / double(width);
+  Value frequency = math::ExpOp::create(builder, location, arith::MulFOp::create(builder, location, toReal(k), real(rate)));
+  Value angle = arith::MulFOp::create(builder, location, toReal(place), frequency);
+  Value y = arith::SelectOp::create(builder, location, isSin, math::SinOp::create(builder, location, angle), math::CosOp::create(builder, location, angle));
+  Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, k, whole(half));
+  y = arith::SelectOp::create(builder, location, inside, y, real(0));
+  Type element = tensorOf(getY()).getElementType();
+  return element == f64 ? y : Value(arith::TruncFOp::create(builder, location, element, y));
+}
+LogicalResult SinusoidOp::verify() {
+  if (tensorOf(getY()).getRank() != 2 || tensorOf(getY()).isDynamicDim(1))
+    return emitOpError("expects a table [places, features] with a known number of features");
+  return success();
+}
+
+// ---- broadcast
+
+Value BroadcastOp::buildElement(OpBuilder &, unsigned, ValueRange indices, ElementReader read) {
+  SmallVector<Value> source;
+  for (int64_t dim : getDims())
+    source.push_back(indices[dim]);
+  return read(getX(), source);
+}
+SmallVector<Value> BroadcastOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  auto type = tensorOf(getX());
+  if (!isa<FloatType>(type.getElementType()))
+    return {Value()};
+  Build g(builder, getLoc());
+  SmallVector<int64_t> repeated, kept;
+  for (int64_t i = 0; i < tensorOf(getY()).getRank(); ++i)
+    (llvm::is_contained(getDims(), i) ? kept : repeated).push_back(i);
+  Value sum = g.reduce(Reduction::sum, resultGradients[0], repeated);
+  SmallVector<int64_t> back(kept.size()); // kept[j] is dimension j of the sum; it came from dimension k of x with dims[k] = kept[j]
+  for (auto [j, dim] : llvm::enumerate(kept))
+    back[j] = llvm::find(getDims(), dim) - getDims().begin();
+  return {g.broadcast(sum, back, type)};
+}
+LogicalResult BroadcastOp::verify() {
+  auto x = tensorOf(getX()), y = tensorOf(getY());
+  if (int64_t(getDims().size()) != x.getRank()) // C1
+    return emitOpError("expects one result dimension per operand dimension, got ") << getDims().size() << " for rank " << x.getRank();
+  SmallVector<AffineExpr> from = sizesOf(x), to = sizesOf(y);
+  llvm::SmallDenseSet<int64_t> seen;
+  for (auto [index, dim] : llvm::enumerate(getDims())) {
+    if (dim < 0 || dim >= y.getRank() || !seen.insert(dim).second)
+      return emitOpError("expects different result dimensions, got ") << dim;
+    if (from[index] != to[dim]) // C2
+      return emitOpError("expects dimension ") << index << " to keep its size, got " << from[index] << " and " << to[dim];
+  }
+  if (x.getElementType() != y.getElementType()) // C3
+    return emitOpError("expects one element type, got ") << x.getElementType() << " and " << y.getElementType();
+  return success();
+}
+
+// ---- reshape
+
+Value ReshapeOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  SmallVector<AffineExpr> to = sizesOf(tensorOf(getY()));
+  SmallVector<AffineExpr> from = sizesOf(tensorOf(getX()));
+  SmallVector<Value> source;
+  unsigned y = 0;
+  auto constant = [](AffineExpr size) { return cast<AffineConstantExpr>(size).getValue(); };
+  for (int64_t group : getGroups()) {
+    if (group > 0) { // split: linearise the parts
+      Value index = indices[y];
+      for (int64_t i = 1; i < group; ++i) {
+        index = arith::MulIOp::create(builder, getLoc(), index, indexConstant(builder, getLoc(), constant(to[y + i])));
+        index = arith::AddIOp::create(builder, getLoc(), index, indices[y + i]);
+      }
+      source.push_back(index);
+      y += group;
+    } else { // merge: take the parts out of the index, last first
+      Value index = indices[y++];
+      SmallVector<Value> parts(-group);
+      size_t x = source.size();
+      for (int64_t i = -group - 1; i > 0; --i) {
+        Value size = indexConstant(builder, getLoc(), constant(from[x + i]));
+        parts[i] = arith::RemSIOp::create(builder, getLoc(), index, size);
+        index = arith::DivSIOp::create(builder, getLoc(), index, size);
+      }
+      parts[0] = index;
+      source.append(parts);
+    }
+  }
+  return read(getX(), source);
+}
+SmallVector<Value> ReshapeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  if (!isa<FloatType>(tensorOf(getX()).getElementType()))
+    return {Value()};
+  SmallVector<int64_t> back;
+  for (int64_t group : getGroups())
+    back.push_back(group == 1 ? 1 : -group);
+  return {ReshapeOp::create(builder, getLoc(), getX().getType(), resultGradients[0], builder.getDenseI64ArrayAttr(back))};
+}
+LogicalResult ReshapeOp::verify() {
+  SmallVector<AffineExpr> from = sizesOf(tensorOf(getX())), to = sizesOf(tensorOf(getY()));
+  size_t x = 0, y = 0;
+  for (int64_t group : getGroups()) {
+    size_t nx = group > 0 ? 1 : -group, ny = group > 0 ? group : 1;
+    if (group == 0 || x + nx > from.size() || y + ny > to.size()) // C1
+      return emitOpError("expects groups that cover both shapes");
+    if (product(ArrayRef(from).slice(x, nx), getContext()) != product(ArrayRef(to).slice(y, ny), getContext())) // C2
+      return emitOpError("expects equal sizes within a group, operand dimension ") << x << ", result dimension " << y;
+    x += nx, y += ny;
+  }
+  if (x != from.size() || y != to.size())
+    return emitOpError("expects groups that cover both shapes");
+  return success();
+}
+
+// ---- slice, pad, concat
+
+static LogicalResult verifyOtherDims(Operation *op, Value x, Value y, int64_t dim) {
+  auto from = tensorOf(x), to = tensorOf(y);
+  if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType() || dim < 0 || dim >= from.getRank())
+    return op->emitOpError("expects operand and result of one rank and element type, got ") << from << " and " << to;
+  SmallVector<AffineExpr> a = sizesOf(from), b = sizesOf(to);
+  for (int64_t i = 0; i < from.getRank(); ++i)
+    if (i != dim && a[i] != b[i])
+      return op->emitOpError("expects dimension ") << i << " to keep its size, got " << a[i] << " and " << b[i];
+  return success();
+}
+
+Value SliceOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  SmallVector<Value> source(indices);
+  Value low = SizeValueOp::create(builder, getLoc(), builder.getIndexType(), getLowAttr());
+  source[getDim()] = arith::AddIOp::create(builder, getLoc(), low, indices[getDim()]);
+  return read(getX(), source);
+}
+SmallVector<Value> SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  if (!isa<FloatType>(tensorOf(getX()).getElementType()))
+    return {Value()};
+  return {PadOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getLowAttr())};
+}
+LogicalResult SliceOp::verify() { return verifyOtherDims(*this, getX(), getY(), getDim()); }
+
+Value PadOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Location location = getLoc();
+  Value low = SizeValueOp::create(builder, location, builder.getIndexType(), getLowAttr());
+  AffineExpr size = sizesOf(tensorOf(getX()))[getDim()];
+  Value count = SizeValueOp::create(builder, location, builder.getIndexType(), AffineMapAttr::get(AffineMap::get(dimCountOf(tensorOf(getX())), 0, {size}, getContext())));
+  Value zero = indexConstant(builder, location, 0), one = indexConstant(builder, location, 1);
+  Value index = arith::SubIOp::create(builder, location, indices[getDim()], low);
+  Value inside = arith::AndIOp::create(builder, location, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, zero, index),
+                                       arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, index, count));
+  SmallVector<Value> source(indices); // the read is clamped: outside its value is thrown away
+  source[getDim()] = arith::MaxSIOp::create(builder, location, zero, arith::MinSIOp::create(builder, location, index, arith::SubIOp::create(builder, location, count, one)));
+  Value x = read(getX(), source);
+  Value nothing = arith::ConstantOp::create(builder, location, builder.getZeroAttr(x.getType()));
+  return arith::SelectOp::create(builder, location, inside, x, nothing);
+}
+SmallVector<Value> PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  if (!isa<FloatType>(tensorOf(getX()).getElementType()))
+    return {Value()};
+  return {SliceOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getLowAttr())};
+}
+LogicalResult PadOp::verify() { return verifyOtherDims(*this, getX(), getY(), getDim()); }
+
+static AffineMapAttr formOf(AffineExpr expression, unsigned dimCount) {
+  return AffineMapAttr::get(AffineMap::get(dimCount, 0, {expression}, expression.getContext()));
+}
+
+Value ConcatOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Location location = getLoc();
+  AffineExpr start = getAffineConstantExpr(0, getContext());
+  Value result;
+  for (Value part : getParts()) {
+    AffineExpr size = sizesOf(tensorOf(part))[getDim()];
+    Value low = SizeValueOp::create(builder, location, builder.getIndexType(), formOf(start, dimCountOf(tensorOf(getY()))));
+    Value last = SizeValueOp::create(builder, location, builder.getIndexType(), formOf(size - 1, dimCountOf(tensorOf(getY()))));
+    Value index = arith::SubIOp::create(builder, location, indices[getDim()], low);
+    SmallVector<Value> source(indices); // clamped: outside its part the value is thrown away
+    source[getDim()] = arith::MaxSIOp::create(builder, location, indexConstant(builder, location, 0), arith::MinSIOp::create(builder, location, index, last));
+    Value x = read(part, source);
+    Value reached = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, low, indices[getDim()]);
+    result = result ? Value(arith::SelectOp::create(builder, location, reached, x, result)) : x;
+    start = start + size;
+  }
+  return result;
+}
+SmallVector<Value> ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  SmallVector<Value> gradients;
+  AffineExpr start = getAffineConstantExpr(0, getContext());
+  for (Value part : getParts()) {
+    bool real = isa<FloatType>(tensorOf(part).getElementType());
+    gradients.push_back(real ? Value(SliceOp::create(builder, getLoc(), part.getType(), dy[0], getDimAttr(), formOf(start, dimCountOf(tensorOf(getY()))))) : Value());
+    start = start + sizesOf(tensorOf(part))[getDim()];
+  }
+  return gradients;
+}
+LogicalResult ConcatOp::verify() {
+  AffineExpr sum = getAffineConstantExpr(0, getContext());
+  for (Value part : getParts()) {
+    if (failed(verifyOtherDims(*this, part, getY(), getDim()))) // C1
+      return failure();
+    sum = sum + sizesOf(tensorOf(part))[getDim()];
+  }
+  if (sizesOf(tensorOf(getY()))[getDim()] != simplifyAffineExpr(sum, dimCountOf(tensorOf(getY())), 0)) // C2
+    return emitOpError("expects the sizes of dimension ") << getDim() << " to add up, got " << sum << " for " << getY().getType();
+  return success();
+}
+
+// ---- gather, scatter_add
+
+/// The indices into x for the element `indices` of y.
+template <typename OpTy>
+static SmallVector<Value> gatheredIndices(OpTy op, RankedTensorType x, OpBuilder &builder, ValueRange indices, ElementReader read) {
+  SmallVector<Value> ofIndex, source;
+  for (int64_t dim : op.getIndexDims())
+    ofIndex.push_back(indices[dim]);
+  Value index = arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), read(op.getIndex(), ofIndex));
+  if (op.getClamp()) {
+    Value last = SizeValueOp::create(builder, op.getLoc(), builder.getIndexType(), formOf(sizesOf(x)[op.getDim()] - 1, dimCountOf(x)));
+    index = arith::MaxSIOp::create(builder, op.getLoc(), indexConstant(builder, op.getLoc(), 0), arith::MinSIOp::create(builder, op.getLoc(), index, last));
+  }
+  for (int64_t dim : op.getXDims())
+    source.push_back(dim < 0 ? index : indices[dim]);
+  return source;
+}
+Value GatherOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  return read(getX(), gatheredIndices(*this, tensorOf(getX()), builder, indices, read));
+}
+SmallVector<Value> GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  if (!isa<FloatType>(tensorOf(getX()).getElementType()))
+    return {Value(), Value()};
+  return {ScatterAddOp::create(builder, getLoc(), getX().getType(), dy[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+}
+
+/// C1 to C4 of gather; y is the gathered tensor, x the one read from.
+template <typename OpTy> static LogicalResult verifyGather(OpTy op, RankedTensorType x, RankedTensorType y) {
+  auto index = tensorOf(op.getIndex());
+  if (int64_t(op.getXDims().size()) != x.getRank() || int64_t(op.getDim()) >= x.getRank() || op.getXDims()[op.getDim()] != -1) // C1
+    return op.emitOpError("expects one entry of x_dims per dimension of x, -1 at the gathered one");
+  if (int64_t(op.getIndexDims().size()) != index.getRank()) // C2
+    return op.emitOpError("expects one entry of index_dims per dimension of the index");
+  SmallVector<AffineExpr> xs = sizesOf(x), ys = sizesOf(y), is = sizesOf(index);
+  llvm::SmallDenseSet<int64_t> named;
+  auto check = [&](ArrayRef<int64_t> dims, ArrayRef<AffineExpr> sizes) {
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      if (dim == -1 && int64_t(i) == int64_t(op.getDim()) && dims.data() == op.getXDims().data())
+        continue;
+      if (dim < 0 || dim >= y.getRank() || sizes[i] != ys[dim]) // C3
+        return false;
+      named.insert(dim);
+    }
+    return true;
+  };
+  if (!check(op.getXDims(), xs) || !check(op.getIndexDims(), is))
+    return op.emitOpError("expects the sizes named by x_dims and index_dims to be those of the result");
+  if (int64_t(named.size()) != y.getRank()) // C4
+    return op.emitOpError("expects every dimension of the result to be named");
+  return success();
+}
+LogicalResult GatherOp::verify() { return verifyGather(*this, tensorOf(getX()), tensorOf(getY())); }
+
+Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  // dx[a, ..] = sum over the places of the index that are not batched with x of (index == a ? dy : 0).
+  Location location = getLoc();
+  auto y = tensorOf(getDy());
+  SmallVector<Value> ofY(y.getRank());
+  for (auto [k, dim] : llvm::enumerate(getXDims()))
+    if (dim >= 0)
+      ofY[dim] = indices[k];
+  SmallVector<AffineExpr> folded;
+  SmallVector<int64_t> foldedDims;
+  for (int64_t i = 0; i < y.getRank(); ++i)
+    if (!ofY[i])
+      folded.push_back(sizesOf(y)[i]), foldedDims.push_back(i);
+  auto term = [&]() -> Value {
+    auto x = tensorOf(getDx());
+    Value at = gatheredIndices(*this, x, builder, ofY, read)[getDim()];
+    Value dy = read(getDy(), ofY);
+    Value hit = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, at, indices[getDim()]);
+    return arith::SelectOp::create(builder, location, hit, dy, arith::ConstantOp::create(builder, location, builder.getZeroAttr(dy.getType())));
+  };
+  if (folded.empty())
+    return term();
+  auto fold = FoldOp::create(builder, location, y.getElementType(), Reduction::sum, AffineMapAttr::get(sizeMap(folded, dimCountOf(y), getContext())));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&fold.getBody());
+  for (int64_t dim : foldedDims)
+    ofY[dim] = block->addArgument(builder.getIndexType(), location);
+  YieldOp::create(builder, location, term());
+  return fold.getValue();
+}
+SmallVector<Value> ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  return {GatherOp::create(builder, getLoc(), getDy().getType(), resultGradients[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+}
+LogicalResult ScatterAddOp::verify() { return verifyGather(*this, tensorOf(getDx()), tensorOf(getDy())); }

@@ -65,7 +65,7 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
   let arguments = (ins I64Attr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$count (`reverse` $reverse^)? `(` $carries `)` attr-dict `:` functional-type($carries, $results) $body";
+  let assemblyFormat = "$count (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {

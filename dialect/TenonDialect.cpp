@@ -5,13 +5,6 @@
 
 using namespace mlir;
 
-/// Two types of an op that are always equal are written once.
-static ParseResult parseSameType(OpAsmParser &, Type &first, Type &second) {
-  second = first;
-  return success();
-}
-static void printSameType(OpAsmPrinter &, Operation *, Type, Type) {}
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "dialect/TenonDialect.cpp.inc"
