@@ -36,7 +36,7 @@ LogicalResult AttendOp::verify() {
     for (auto [label, size] : llvm::zip(labels, sizesOf(type))) {
       auto [it, inserted] = sizes.try_emplace(label, size);
       if (!inserted && it->second != size) // C2
-        return emitOpError("expects label ") << label << " to have one size, got " << it->second << " and " << size;
+        return emitOpError("expects label ") << label << " to have one size, got " << textOf(it->second) << " and " << textOf(size);
       mentioned.insert(label);
     }
   }

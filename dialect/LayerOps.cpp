@@ -11,7 +11,7 @@ namespace {
 /// A fold over dimensions of the given sizes; `term` gets the fold's indices.
 Value fold(OpBuilder &builder, Location location, Reduction kind, Type element, ArrayRef<AffineExpr> sizes, unsigned dimCount,
            llvm::function_ref<Value(ValueRange)> term) {
-  auto op = FoldOp::create(builder, location, element, kind, AffineMapAttr::get(sizeMap(sizes, dimCount, builder.getContext())));
+  auto op = FoldOp::create(builder, location, element, kind, sizeMap(sizes, dimCount, builder.getContext()));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&op.getBody());
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -103,7 +103,7 @@ LogicalResult DotOp::verify() {
     for (auto [k, label] : llvm::enumerate(labels)) {
       auto [it, inserted] = sizes.try_emplace(label, sizesOf(type)[k]);
       if (!inserted && it->second != sizesOf(type)[k]) // C2
-        return emitOpError("expects label ") << label << " to have one size, got " << it->second << " and " << sizesOf(type)[k];
+        return emitOpError("expects label ") << label << " to have one size, got " << textOf(it->second) << " and " << textOf(sizesOf(type)[k]);
       if (label >= y.getRank() && !(inA.contains(label) && inB.contains(label))) // C4
         return emitOpError("expects the summed label ") << label << " in both operands";
     }

@@ -117,7 +117,7 @@ LogicalResult BroadcastOp::verify() {
     if (dim < 0 || dim >= y.getRank() || !seen.insert(dim).second)
       return emitOpError("expects different result dimensions, got ") << dim;
     if (from[index] != to[dim]) // C2
-      return emitOpError("expects dimension ") << index << " to keep its size, got " << from[index] << " and " << to[dim];
+      return emitOpError("expects dimension ") << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]);
   }
   if (x.getElementType() != y.getElementType()) // C3
     return emitOpError("expects one element type, got ") << x.getElementType() << " and " << y.getElementType();
@@ -189,7 +189,7 @@ static LogicalResult verifyOtherDims(Operation *op, Value x, Value y, int64_t di
   SmallVector<AffineExpr> a = sizesOf(from), b = sizesOf(to);
   for (int64_t i = 0; i < from.getRank(); ++i)
     if (i != dim && a[i] != b[i])
-      return op->emitOpError("expects dimension ") << i << " to keep its size, got " << a[i] << " and " << b[i];
+      return op->emitOpError("expects dimension ") << i << " to keep its size, got " << textOf(a[i]) << " and " << textOf(b[i]);
   return success();
 }
 
@@ -268,7 +268,7 @@ LogicalResult ConcatOp::verify() {
     sum = sum + sizesOf(tensorOf(part))[getDim()];
   }
   if (sizesOf(tensorOf(getY()))[getDim()] != simplifyAffineExpr(sum, dimCountOf(tensorOf(getY())), 0)) // C2
-    return emitOpError("expects the sizes of dimension ") << getDim() << " to add up, got " << sum << " for " << getY().getType();
+    return emitOpError("expects the sizes of dimension ") << getDim() << " to add up, got " << textOf(sum) << " for " << getY().getType();
   return success();
 }
 
@@ -347,7 +347,7 @@ Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indice
   };
   if (folded.empty())
     return term();
-  auto fold = FoldOp::create(builder, location, y.getElementType(), Reduction::sum, AffineMapAttr::get(sizeMap(folded, dimCountOf(y), getContext())));
+  auto fold = FoldOp::create(builder, location, y.getElementType(), Reduction::sum, sizeMap(folded, dimCountOf(y), getContext()));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&fold.getBody());
   for (int64_t dim : foldedDims)
@@ -356,6 +356,6 @@ Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indice
   return fold.getValue();
 }
 SmallVector<Value> ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
-  return {GatherOp::create(builder, getLoc(), getDy().getType(), resultGradients[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+  return {GatherOp::create(builder, getLoc(), Type(getDy().getType()), resultGradients[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
 }
 LogicalResult ScatterAddOp::verify() { return verifyGather(*this, tensorOf(getDx()), tensorOf(getDy())); }

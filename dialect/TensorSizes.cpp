@@ -1,6 +1,7 @@
 #include "dialect/TensorSizes.h"
 #include "mlir/IR/AffineExprVisitor.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -44,6 +45,12 @@ RankedTensorType tensorType(ArrayRef<AffineExpr> sizes, Type element, unsigned d
   if (isStatic)
     return RankedTensorType::get(shape, element);
   return RankedTensorType::get(shape, element, AffineMapAttr::get(sizeMap(sizes, dimCount, element.getContext())));
+}
+
+std::string textOf(AffineExpr size) {
+  std::string text;
+  llvm::raw_string_ostream(text) << size;
+  return text;
 }
 
 AffineExpr product(ArrayRef<AffineExpr> sizes, MLIRContext *context) {
