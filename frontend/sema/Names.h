@@ -36,10 +36,14 @@ private:
     std::vector<Rule> rules;
     ast::Range range;
   };
+  struct Path { // of one element of a parameter: its uses with their indices ("blocks.3"), then the leaf
+    std::vector<std::string> steps;
+    const std::vector<UseStep> &chain;
+    const std::string &leaf;
+  };
   const Table *find(const std::string &owner, const std::string &scheme) const;
-  std::optional<Rule> parseRule(const ast::Setting &setting, Diagnostics &diagnostics) const;
-  PublicName translate(const std::string &scheme, const std::string &owner, const std::vector<std::string> &steps,
-                       const std::vector<UseStep> &chain, size_t start, const std::string &leaf) const;
+  PublicName translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start) const;
+  static std::optional<PublicName> target(const ast::ExprPtr &value, size_t captures, Diagnostics &diagnostics);
   std::vector<Table> tables;
 };
 

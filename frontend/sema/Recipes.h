@@ -34,6 +34,15 @@ RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, 
 /// The value of `loss` becomes a Call "weighted" with one keyword per loss (mlm = 1, rtd = 50).
 CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics);
 
+/// T0620: an input of the train entry that the recipe's data task does not make.
+void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
+
+/// T0621, T0622: two recipes of one name, a recipe of an unknown model (or layer: for names tables, see Names.h).
+void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models, Diagnostics &diagnostics);
+
+/// T0690 "not supported yet: ..." for what a checked recipe may say but no step can do today. For `compile` and `train`, not `check`.
+void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics);
+
 /// The weights of a `loss` setting as checkRecipe made it; the model's only loss when the recipe names none.
 std::vector<std::pair<std::string, double>> lossWeights(const CheckedRecipe &recipe, const RecipeContext &context);
 

@@ -1,0 +1,231 @@
+// What a recipe says about single parameters, and what it says that cannot be done yet.
+#include "frontend/sema/RecipeReader.h"
+#include <cmath>
+
+namespace tenon {
+
+bool globMatches(const std::string &pattern, const std::string &text) {
+  size_t at = 0, star = std::string::npos, resume = 0, i = 0;
+  while (i < text.size()) {
+    if (at < pattern.size() && pattern[at] == '*') { // try the empty text first, come back here with one character more
+      star = at++;
+      resume = i;
+    } else if (at < pattern.size() && pattern[at] == text[i]) {
+      ++at;
+      ++i;
+    } else if (star != std::string::npos) {
+      at = star + 1;
+      i = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (at < pattern.size() && pattern[at] == '*')
+    ++at;
+  return at == pattern.size();
+}
+
+namespace {
+
+/// One element of a parameter's stack: its published path and the index of the innermost stack.
+struct Element {
+  std::string path;
+  std::optional<int64_t> depth;
+};
+
+std::vector<Element> elementsOf(const Param &param) {
+  std::vector<Element> elements{{param.path, std::nullopt}};
+  for (int64_t count : param.stackCounts) {
+    std::vector<Element> next;
+    for (const Element &element : elements) {
+      const size_t star = element.path.find('*');
+      for (int64_t i = 0; i < count && star != std::string::npos; ++i) {
+        std::string path = element.path;
+        next.push_back({path.replace(star, 1, std::to_string(i)), i});
+      }
+    }
+    elements = std::move(next);
+  }
+  return elements;
+}
+
+bool matchesAny(const Setting &patterns, const std::string &path, std::vector<bool> &used) {
+  bool matches = false;
+  for (size_t i = 0; i < patterns.elements.size(); ++i)
+    if (globMatches(patterns.elements[i]->text, path))
+      matches = used[i] = true;
+  return matches;
+}
+
+/// The values of one key ("lr") for the elements of one parameter.
+struct GroupKey {
+  const char *name;
+  std::vector<double> ParamPolicy::*values;
+  double neutral;
+};
+const GroupKey kKeys[] = {{"lr", &ParamPolicy::learningRate, 1.0},
+                          {"gradient", &ParamPolicy::gradient, 1.0},
+                          {"decay", &ParamPolicy::decay, std::nan("")}};
+
+class PolicyResolver {
+public:
+  PolicyResolver(const RecipeContext &context, Diagnostics &diagnostics) : context(context), diagnostics(diagnostics) {}
+
+  std::map<std::string, ParamPolicy> resolve(const CheckedRecipe &recipe, const std::vector<Param> &params) {
+    const Setting *groups = recipe.find("groups"), *freeze = recipe.find("freeze");
+    std::vector<std::vector<bool>> used;
+    std::vector<bool> frozenUsed(freeze ? freeze->elements.size() : 0);
+    if (groups)
+      for (const SettingValue &group : groups->elements)
+        used.emplace_back(group->elements.size());
+    std::map<std::string, ParamPolicy> policies;
+    for (const Param &param : params) {
+      const std::vector<Element> elements = elementsOf(param);
+      if (groups)
+        applyGroups(*groups, param, elements, used, policies);
+      if (freeze)
+        applyFreeze(*freeze, param, elements, frozenUsed, policies);
+    }
+    if (groups)
+      for (size_t i = 0; i < groups->elements.size(); ++i)
+        reportUnused(*groups->elements[i], used[i], params);
+    if (freeze)
+      reportUnused(*freeze, frozenUsed, params);
+    return policies;
+  }
+
+private:
+  void applyGroups(const Setting &groups, const Param &param, const std::vector<Element> &elements, std::vector<std::vector<bool>> &used,
+                   std::map<std::string, ParamPolicy> &policies) {
+    for (size_t e = 0; e < elements.size(); ++e) {
+      std::vector<const Setting *> matching;
+      for (size_t g = 0; g < groups.elements.size(); ++g)
+        if (matchesAny(*groups.elements[g], elements[e].path, used[g]))
+          matching.push_back(groups.elements[g].get());
+      for (const GroupKey &key : kKeys)
+        for (const Setting *group : matching)
+          if (const Setting *value = keyword(*group, key.name)) {
+            std::vector<double> &values = policies[param.path].*key.values;
+            values.resize(elements.size(), key.neutral);
+            values[e] = valueFor(*value, param, elements[e]);
+            break; // the first match of a key wins
+          }
+    }
+    if (auto policy = policies.find(param.path); policy != policies.end())
+      for (const GroupKey &key : kKeys)
+        (policy->second.*key.values).resize(elements.size(), key.neutral);
+  }
+
+  void applyFreeze(const Setting &freeze, const Param &param, const std::vector<Element> &elements, std::vector<bool> &used,
+                   std::map<std::string, ParamPolicy> &policies) {
+    size_t frozen = 0;
+    for (const Element &element : elements)
+      frozen += matchesAny(freeze, element.path, used);
+    if (frozen == 0)
+      return;
+    ParamPolicy &policy = policies[param.path];
+    for (const GroupKey &key : kKeys)
+      (policy.*key.values).resize(elements.size(), key.neutral);
+    policy.frozen = frozen == elements.size();
+    if (!policy.frozen)
+      diagnostics.error("T0690", freeze.range, "not supported yet: `" + param.path + "` is frozen at " + std::to_string(frozen) + " of " +
+                                                   std::to_string(elements.size()) + " depths",
+                        "freezes a part of a stack");
+  }
+
+  static const Setting *keyword(const Setting &call, const std::string &name) {
+    for (const auto &[key, value] : call.keywords)
+      if (key == name)
+        return value.get();
+    return nullptr;
+  }
+
+  double valueFor(const Setting &value, const Param &param, const Element &element) {
+    if (!value.expression)
+      return value.real;
+    if (!element.depth) {
+      if (!reported)
+        diagnostics.error("T0642", value.range, "`depth` has no meaning for `" + param.path + "`, which is in no stack",
+                          "the group matches a parameter outside of stacks");
+      reported = true;
+      return 1;
+    }
+    SettingValue number = context.evaluate(value.expression, element.depth);
+    if (!number || (number->kind != Setting::Kind::Int && number->kind != Setting::Kind::Real))
+      return 1; // reported by the evaluation
+    const double result = number->kind == Setting::Kind::Int ? double(number->integer) : number->real;
+    if ((!std::isfinite(result) || result < 0) && !reported) {
+      diagnostics.error("T0609", value.range, "a factor must be at least 0", "at depth " + std::to_string(*element.depth) + " this is " + std::to_string(result));
+      reported = true;
+    }
+    return result;
+  }
+
+  void reportUnused(const Setting &patterns, const std::vector<bool> &used, const std::vector<Param> &params) {
+    for (size_t i = 0; i < used.size(); ++i) {
+      if (used[i])
+        continue;
+      Diagnostic &error = diagnostics.error("T0640", patterns.elements[i]->range, "no parameter matches \"" + patterns.elements[i]->text + "\"", "matches nothing");
+      std::vector<std::string> paths;
+      for (const Param &param : params)
+        paths.push_back(param.path);
+      if (std::string near = nearest(patterns.elements[i]->text, paths); !near.empty())
+        error.notes.emplace_back("help", "did you mean \"" + near + "\"?");
+      else if (!paths.empty())
+        error.notes.emplace_back("help", "parameters are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
+    }
+  }
+
+  const RecipeContext &context;
+  Diagnostics &diagnostics;
+  bool reported = false;
+};
+
+/// Names under `call` (a keyword's or positional call) that no generated step or reader can do today.
+const char *const kOptimizers[] = {"sgd", "adam", "adamw", "bert_adam"};
+const char *const kSchedules[] = {"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"};
+const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "permutation_lm", "mlm_nsp"};
+const char *const kMethods[] = {"greedy", "sample"};
+
+template <size_t n> bool among(const char *const (&list)[n], const std::string &word) {
+  for (const char *each : list)
+    if (word == each)
+      return true;
+  return false;
+}
+
+} // namespace
+
+std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, const std::vector<Param> &params, const RecipeContext &context,
+                                                   Diagnostics &diagnostics) {
+  return PolicyResolver(context, diagnostics).resolve(recipe, params);
+}
+
+void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
+  auto refuse = [&](const Setting &place, const std::string &what) { diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`"); };
+  for (const auto &[key, value] : recipe.settings) {
+    if (key == "tasks" || key == "average")
+      refuse(*value, "`" + key + "`");
+    if ((key == "optimizer" && !among(kOptimizers, value->text)) || (key == "schedule" && !among(kSchedules, value->text)) ||
+        (key == "method" && !among(kMethods, value->text)) || ((key == "data" || key == "valid") && !among(kTasks, value->text))) {
+      refuse(*value, key + " `" + value->text + "`");
+      continue;
+    }
+    if (key == "groups")
+      for (const SettingValue &group : value->elements)
+        for (const auto &[name, factor] : group->keywords)
+          if (name == "clip")
+            refuse(*factor, "clipping of a group");
+    for (const auto &[name, argument] : value->keywords) {
+      const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
+      const bool words = name == "words" && argument->text != "pieces";
+      const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
+      if (tokenizer || words || name == "clip_each" || name == "nesterov" || name == "dampening" || (key == "init" && name == "grow"))
+        refuse(*argument, "`" + name + "` of `" + value->text + "`");
+      else if (numerics)
+        refuse(*argument, "numerics `" + name + " = " + argument->text + "`");
+    }
+  }
+}
+
+} // namespace tenon

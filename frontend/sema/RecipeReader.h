@@ -1,0 +1,48 @@
+// Reads one setting of a recipe by its schema. Internal to the recipe checker.
+#pragma once
+#include "frontend/sema/RecipeSchema.h"
+#include "frontend/sema/Recipes.h"
+
+namespace tenon {
+
+bool contains(const std::vector<std::string> &list, const std::string &word);
+std::string listing(const std::vector<std::string> &words);
+/// Adds "did you mean" or, when nothing is near, the list of what is known.
+void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates, const std::string &kind);
+
+class RecipeChecker {
+public:
+  RecipeChecker(const RecipeContext &context, Diagnostics &diagnostics) : context(context), diagnostics(diagnostics) {}
+
+  SettingValue read(const ast::ExprPtr &expression, const schema::Parameter &parameter);
+  void readAll(const ast::Recipe &recipe, CheckedRecipe &result);
+  void requireSettings(const ast::Recipe &recipe, const CheckedRecipe &checked, bool train);
+
+private:
+  SettingValue make(Setting::Kind kind, const ast::ExprPtr &expression) {
+    auto value = std::make_shared<Setting>();
+    value->kind = kind;
+    value->range = expression->range;
+    return value;
+  }
+  SettingValue wrong(const ast::ExprPtr &expression, const schema::Parameter &parameter, const std::string &wanted) {
+    diagnostics.error("T0608", expression->range, "`" + std::string(parameter.name) + "` takes " + wanted, "this is not " + wanted);
+    return nullptr;
+  }
+  SettingValue constant(const ast::ExprPtr &expression, const schema::Parameter &parameter);
+  SettingValue readNumber(const ast::ExprPtr &expression, const schema::Parameter &parameter);
+  SettingValue readText(const ast::ExprPtr &expression, const schema::Parameter &parameter);
+  SettingValue readWord(const ast::ExprPtr &expression, const schema::Parameter &parameter);
+  SettingValue readTuple(const ast::ExprPtr &expression, const schema::Parameter &parameter, schema::Type element);
+  SettingValue readCall(const ast::ExprPtr &expression, const schema::Parameter &parameter);
+  SettingValue readLoss(const ast::ExprPtr &expression);
+  bool addLosses(const ast::ExprPtr &expression, double factor, std::vector<std::pair<std::string, double>> &terms);
+  bool mentionsLoss(const ast::ExprPtr &expression) const;
+  std::optional<double> factorOf(const ast::ExprPtr &expression);
+  bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call);
+
+  const RecipeContext &context;
+  Diagnostics &diagnostics;
+};
+
+} // namespace tenon
