@@ -275,7 +275,7 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
   }
   for (const Parameter &each : function->parameters)
     if (each.required && !attempted.count(std::string(each.name))) {
-      diagnostics.error("T0610", expression->range, "`" + call->text + "` needs `" + std::string(each.name) + "`", "`" + std::string(each.name) + "` is missing");
+      diagnostics.error("T0610", callee->range, "`" + call->text + "` needs `" + std::string(each.name) + "`", "`" + std::string(each.name) + "` is missing");
       good = false;
     }
   bool oneGiven = function->oneOf.empty();
@@ -285,11 +285,11 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     wanted += (wanted.empty() ? "`" : " or `") + std::string(each) + "`";
   }
   if (!oneGiven) {
-    diagnostics.error("T0610", expression->range, "`" + call->text + "` needs " + wanted, "none of them is given");
+    diagnostics.error("T0610", callee->range, "`" + call->text + "` needs " + wanted, "none of them is given");
     good = false;
   }
   if (function->rest && call->elements.empty() && good) {
-    diagnostics.error("T0610", expression->range, "`" + call->text + "` needs at least one pattern of parameter names", "no pattern");
+    diagnostics.error("T0610", callee->range, "`" + call->text + "` needs at least one pattern of parameter names", "no pattern");
     good = false;
   }
   return good ? call : nullptr;

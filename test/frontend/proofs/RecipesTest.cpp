@@ -1,0 +1,263 @@
+#include "frontend/sema/Recipes.h"
+#include "frontend/syntax/Parse.h"
+#include <cmath>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace tenon;
+
+namespace {
+
+/// Constants of the test model, as the checker's evaluation would give them: only + - * / ^ of numbers, N = 12 and depth.
+SettingValue evaluate(const ast::ExprPtr &expression, std::optional<int64_t> depth) {
+  using Kind = ast::Expr::Kind;
+  auto value = std::make_shared<Setting>();
+  value->range = expression->range;
+  auto number = [&](double x, bool whole) {
+    value->kind = whole ? Setting::Kind::Int : Setting::Kind::Real;
+    value->integer = whole ? int64_t(x) : 0;
+    value->real = x;
+    return value;
+  };
+  switch (expression->kind) {
+  case Kind::Int:
+    return number(double(expression->integer), true);
+  case Kind::Real:
+    return number(expression->real, false);
+  case Kind::Name:
+    return expression->text == "depth" ? number(double(*depth), true) : number(12, true);
+  case Kind::Neg:
+    return number(-evaluate(expression->operands[0], depth)->real, false);
+  case Kind::Binary: {
+    SettingValue a = evaluate(expression->operands[0], depth), b = evaluate(expression->operands[1], depth);
+    const bool whole = a->kind == Setting::Kind::Int && b->kind == Setting::Kind::Int && expression->text != "/" && expression->text != "^";
+    switch (expression->text[0]) {
+    case '+': return number(a->real + b->real, whole);
+    case '-': return number(a->real - b->real, whole);
+    case '*': return number(a->real * b->real, whole);
+    case '/': return number(a->real / b->real, false);
+    default: return number(std::pow(a->real, b->real), false);
+    }
+  }
+  default:
+    return nullptr;
+  }
+}
+
+struct Checked {
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  RecipeContext context;
+  std::vector<std::shared_ptr<ast::Recipe>> recipes;
+  std::vector<CheckedRecipe> checked;
+
+  explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"}) {
+    sources.files.push_back({"test.tn", text});
+    ast::File file = parse(sources, 0, diagnostics);
+    context = {"M", {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"infer", "step"}, {"hf", "torch"}, evaluate};
+    for (const ast::Item &item : file.items)
+      if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names) {
+        recipes.push_back(item.recipe);
+        checkBinds(*item.recipe, context, diagnostics);
+        checked.push_back(checkRecipe(*item.recipe, context, diagnostics));
+      }
+  }
+  /// "T0601 3:5" per mistake.
+  std::string mistakes() const {
+    std::string text;
+    for (const Diagnostic &each : diagnostics.all()) {
+      SourceFiles::Position at = sources.position(each.range.file, each.range.begin);
+      text += (text.empty() ? "" : ", ") + each.code + " " + std::to_string(at.line) + ":" + std::to_string(at.column);
+    }
+    return text;
+  }
+};
+
+std::string train(const std::string &more, const std::string &optimizer = "adam(lr = 1e-3)") {
+  return "train M as small {\n  data = byte_stream(text = \"a.txt\")\n  loss = mlm\n  optimizer = " + optimizer + "\n" + more + "\n}\n";
+}
+std::string mistakesOf(const std::string &more) { return Checked(train(more)).mistakes(); }
+
+Param param(const std::string &path, std::vector<int64_t> counts = {}) {
+  Param made;
+  made.path = path;
+  made.stackCounts = std::move(counts);
+  return made;
+}
+
+} // namespace
+
+TEST(Recipes, SettingsAreReadWithTheirTypes) {
+  Checked c(train("bind B = 8, C = 3\nschedule = cosine(warmup = 0.1, total = 10_000)\nclip = global_norm(1.0)\nseed = 42\n"
+                  "checkpoint = every(500, keep = 2)",
+                  "adamw(lr = 2.5e-4, betas = (0.9, 0.95), decay = 0.1)"));
+  ASSERT_EQ(c.mistakes(), "");
+  const CheckedRecipe &recipe = c.checked[0];
+  EXPECT_EQ(recipe.binds, (std::map<std::string, int64_t>{{"B", 8}}));
+  EXPECT_EQ(recipe.find("optimizer")->text, "adamw");
+  EXPECT_EQ(recipe.find("optimizer")->keywords[1].second->elements[1]->real, 0.95);
+  EXPECT_EQ(recipe.find("clip")->keywords[0].first, "norm");
+  EXPECT_EQ(recipe.find("seed")->integer, 42);
+  EXPECT_EQ(recipe.find("checkpoint")->keywords[1].second->integer, 2);
+}
+
+TEST(Recipes, LossesAreWeighted) {
+  auto weights = [](const std::string &loss) {
+    Checked c("train M as small { data = byte_stream(text = \"a\") optimizer = adam(lr = 1) loss = " + loss + " }");
+    EXPECT_EQ(c.mistakes(), "");
+    return lossWeights(c.checked[0], c.context);
+  };
+  using Weights = std::vector<std::pair<std::string, double>>;
+  EXPECT_EQ(weights("mlm + 50 * rtd"), (Weights{{"mlm", 1}, {"rtd", 50}}));
+  EXPECT_EQ(weights("0.5 * (mlm - rtd / 2) + mlm"), (Weights{{"mlm", 1.5}, {"rtd", -0.25}}));
+  Checked single("train M as small { data = byte_stream(text = \"a\") optimizer = adam(lr = 1) }", {"nll"});
+  EXPECT_EQ(single.mistakes(), "");
+  EXPECT_EQ(lossWeights(single.checked[0], single.context), (Weights{{"nll", 1}}));
+}
+
+TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
+  EXPECT_EQ(mistakesOf("step = 5"), "T0601 5:1");
+  EXPECT_EQ(mistakesOf("seed = 5\nseed = 6"), "T0602 6:1");
+  EXPECT_EQ(mistakesOf("bind B = 8, Q = 3"), "T0603 5:13");
+  EXPECT_EQ(mistakesOf("bind B = 8, B = 3"), "T0604 5:13");
+  EXPECT_EQ(mistakesOf("bind B = 0"), "T0609 5:10");
+  EXPECT_EQ(mistakesOf("bind B = 1.5"), "T0608 5:10");
+  EXPECT_EQ(mistakesOf("schedule = cosin(total = 5)"), "T0605 5:12");
+  EXPECT_EQ(mistakesOf("schedule = cosine(totl = 5)"), "T0606 5:19, T0610 5:12");
+  EXPECT_EQ(mistakesOf("schedule = cosine(total = 5, total = 6)"), "T0607 5:30");
+  EXPECT_EQ(mistakesOf("schedule = cosine(total = 5.5)"), "T0608 5:27");
+  EXPECT_EQ(mistakesOf("schedule = cosine(total = 5, warmup = 1.5)"), "T0609 5:39");
+  EXPECT_EQ(mistakesOf("schedule = cosine(warmup = 5)"), "T0610 5:12");
+  EXPECT_EQ(mistakesOf("schedule = noam(warmup = 5)"), "T0610 5:12");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f33)"), "T0611 5:29");
+  EXPECT_EQ(mistakesOf("init = load(\"a\", names = tf)"), "T0615 5:26");
+  EXPECT_EQ(mistakesOf("steps = 5\nepochs = 1"), "T0616 6:10");
+  EXPECT_EQ(mistakesOf("mix = \"by share\""), "T0616 5:7");
+  EXPECT_EQ(mistakesOf("clip = global_norm(1, 2)"), "T0617 5:23");
+  EXPECT_EQ(mistakesOf("clip = global_norm(0.5 ^ depth)"), "T0619 5:20");
+  EXPECT_EQ(mistakesOf("seed = X"), "T0623 5:8");
+  EXPECT_EQ(mistakesOf("groups = (group(decay = 0))"), "T0610 5:11");
+  EXPECT_EQ(mistakesOf("groups = (group(\"*.bias\"))"), "T0610 5:11");
+  EXPECT_EQ(mistakesOf("valid = byte_stream(text = 3)"), "T0608 5:28");
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mml data = byte_stream(text = \"a\") }").mistakes(), "T0612 1:48");
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mlm * rtd data = byte_stream(text = \"a\") }").mistakes(), "T0613 1:48");
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) }").mistakes(), "T0618 1:12, T0618 1:12");
+  EXPECT_EQ(Checked("generate M as a { entry = stp method = greedy }").mistakes(), "T0614 1:27");
+  EXPECT_EQ(Checked("generate M as a { entry = step method = sample(top_p = 1.5) }").mistakes(), "T0609 1:56");
+  EXPECT_EQ(mistakesOf("optimizer = adam(lr = 1)"), "T0602 5:1");
+}
+
+TEST(Recipes, BetasAreTwoNumbersBelowOne) {
+  auto of = [](const std::string &betas) { return Checked(train("", "adam(lr = 1, betas = " + betas + ")")).mistakes(); };
+  EXPECT_EQ(of("(0.9, 0.999)"), "");
+  EXPECT_EQ(of("0.9"), "T0608 4:36");
+  EXPECT_EQ(of("(0.9, 1.0)"), "T0609 4:42");
+  EXPECT_EQ(of("(0.9, 0.99, 0.999)"), "T0608 4:36");
+}
+
+TEST(Recipes, GlobsCrossDots) {
+  EXPECT_TRUE(globMatches("*.bias", "blocks.3.wq.bias"));
+  EXPECT_TRUE(globMatches("*norm*", "blocks.3.norm1.weight"));
+  EXPECT_TRUE(globMatches("word", "word"));
+  EXPECT_TRUE(globMatches("*a*b*", "xaxbx"));
+  EXPECT_FALSE(globMatches("word", "words"));
+  EXPECT_FALSE(globMatches("*.bias", "bias"));
+  EXPECT_FALSE(globMatches("a*b", "acbd"));
+}
+
+TEST(Recipes, GroupsGiveEachDepthItsFactor) {
+  Checked c(train("groups = (group(\"*.bias\", decay = 0), group(\"blocks.*\", lr = 0.5 ^ (N - depth), decay = 0.1))\nfreeze = \"emb\""));
+  ASSERT_EQ(c.mistakes(), "");
+  auto policies = resolvePolicies(c.checked[0], {param("emb"), param("blocks.*.w.bias", {12}), param("blocks.*.w.weight", {12}), param("head")},
+                                  c.context, c.diagnostics);
+  ASSERT_EQ(c.mistakes(), "");
+  EXPECT_EQ(policies.count("head"), 0u);
+  EXPECT_TRUE(policies["emb"].frozen);
+  const ParamPolicy &bias = policies["blocks.*.w.bias"], &weight = policies["blocks.*.w.weight"];
+  EXPECT_EQ(bias.decay, std::vector<double>(12, 0.0)); // the first group that has the key wins
+  EXPECT_EQ(weight.decay, std::vector<double>(12, 0.1));
+  EXPECT_EQ(bias.learningRate[11], 0.5);
+  EXPECT_EQ(bias.learningRate[0], std::pow(0.5, 12));
+  EXPECT_EQ(weight.gradient, std::vector<double>(12, 1.0));
+  EXPECT_TRUE(std::isnan(policies["emb"].decay[0]));
+}
+
+TEST(Recipes, GroupsThatMeanNothingAreMistakes) {
+  auto of = [](const std::string &text) {
+    Checked c(train(text));
+    resolvePolicies(c.checked[0], {param("emb"), param("blocks.*.w", {12})}, c.context, c.diagnostics);
+    return c.mistakes();
+  };
+  EXPECT_EQ(of("groups = group(\"*.w\", \"*.bias\", decay = 0)"), "T0640 5:23");
+  EXPECT_EQ(of("freeze = (\"emb\", \"head\")"), "T0640 5:18");
+  EXPECT_EQ(of("groups = group(\"*\", lr = 0.9 ^ depth)"), "T0642 5:26");
+  EXPECT_EQ(of("groups = group(\"blocks.*\", lr = 2 - depth)"), "T0609 5:33");
+  EXPECT_EQ(of("freeze = \"blocks.0.*\""), "T0690 5:10");
+}
+
+TEST(Recipes, DataTasksMustMakeTheInputs) {
+  Checked c(train(""));
+  Entry entry;
+  entry.inputs.resize(2);
+  entry.inputs[0].name = "ids";
+  entry.inputs[1].name = "seg";
+  checkDataInputs(c.checked[0], entry, c.diagnostics);
+  EXPECT_EQ(c.mistakes(), "T0620 2:10");
+}
+
+TEST(Recipes, NamesOfRecipes) {
+  Checked c(train("") + train("") + "train Q as b { data = byte_stream(text = \"a\") loss = mlm optimizer = adam(lr = 1) }");
+  std::vector<const ast::Recipe *> all;
+  for (auto &recipe : c.recipes)
+    all.push_back(recipe.get());
+  checkRecipeNames(all, {"M"}, c.diagnostics);
+  EXPECT_EQ(c.mistakes(), "T0621 7:12, T0622 13:7");
+}
+
+TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
+  Checked c(train("numerics = policy(params = f32, compute = bf16)", "lamb(lr = 1)"));
+  ASSERT_EQ(c.mistakes(), "");
+  reportUnsupported(c.checked[0], c.diagnostics);
+  EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
+}
+
+/// All published recipes check: with the model's own configs, losses, outs and dims taken from the text.
+TEST(Recipes, AllSampleRecipesAreAccepted) {
+  const char *const files[] = {"bert", "bert_heads", "charlm", "electra", "ernie1", "ernie2", "gpt1", "gpt2", "gru", "lstm", "mtdnn", "nezha", "resnet",
+                               "rnn", "roberta", "star_transformer", "transformer", "transformer_xl_adaptive", "txl", "unilm",
+                               "universal_transformer", "variants", "xlnet"};
+  unsigned recipes = 0;
+  for (const char *name : files) {
+    std::ifstream stream(std::string(TENON_SPECS) + "/" + name + ".tn");
+    std::ostringstream text;
+    text << stream.rdbuf();
+    Checked c("");
+    c.sources.files.push_back({name, text.str()});
+    ast::File file = parse(c.sources, 1, c.diagnostics);
+    for (const ast::Item &item : file.items) {
+      if (item.kind != ast::Item::Kind::Recipe || item.recipe->kind == ast::Recipe::Kind::Names)
+        continue;
+      c.context = {item.recipe->owner.text, {}, {}, {}, {"infer"}, {"hf", "hf_generator", "torch"}, evaluate};
+      for (const ast::Item &other : file.items) {
+        if (other.kind != ast::Item::Kind::Model || other.model->name.text != item.recipe->owner.text)
+          continue;
+        for (const ast::StmtPtr &statement : other.model->body) {
+          if (statement->kind == ast::Stmt::Kind::Config)
+            c.context.configs.push_back(statement->name.text);
+          if (statement->kind == ast::Stmt::Kind::Dim)
+            c.context.dims.push_back(statement->name.text);
+          if (statement->kind == ast::Stmt::Kind::Loss)
+            c.context.losses.push_back(statement->name.text);
+          if (statement->kind == ast::Stmt::Kind::Out)
+            c.context.outs.push_back(statement->name.text);
+        }
+      }
+      checkBinds(*item.recipe, c.context, c.diagnostics);
+      checkRecipe(*item.recipe, c.context, c.diagnostics);
+      ++recipes;
+    }
+    EXPECT_EQ(c.mistakes(), "") << name << ": " << renderText(c.sources, c.diagnostics, false);
+  }
+  EXPECT_EQ(recipes, 33u);
+}
