@@ -13,7 +13,7 @@ namespace tenon::runtime {
 class JsonValue {
 public:
   enum class Kind : uint8_t { Null, Bool, Integer, Real, String, Array, Object };
-  using Member = std::pair<std::string, JsonValue>;
+  struct Member;
 
   Kind kind = Kind::Null;
   bool truth = false;
@@ -22,6 +22,14 @@ public:
   std::string text;                 // String
   std::vector<JsonValue> elements;  // Array
   std::vector<Member> members;      // Object, in file order
+
+  // Out of line, since a vector of an incomplete type cannot be destroyed here.
+  JsonValue();
+  ~JsonValue();
+  JsonValue(const JsonValue &);
+  JsonValue(JsonValue &&) noexcept;
+  JsonValue &operator=(const JsonValue &);
+  JsonValue &operator=(JsonValue &&) noexcept;
 
   bool isNumber() const { return kind == Kind::Integer || kind == Kind::Real; }
   bool isInteger() const { return kind == Kind::Integer; }
@@ -33,6 +41,11 @@ public:
   const JsonValue *find(std::string_view key) const;
   /// Compact text that reads back to an equal value.
   std::string print() const;
+};
+
+struct JsonValue::Member {
+  std::string key;
+  JsonValue value;
 };
 
 struct JsonLimits {

@@ -17,6 +17,9 @@ struct SizeForm {
   std::string print(std::span<const std::string> dimNames) const;
 };
 
+/// "blocks.*.norm.*" with the digits of a row-major index over `stack` in place of the stars.
+std::string expandStars(std::string name, std::span<const int64_t> stack, int64_t index);
+
 struct InitializerInfo {
   enum class Kind { Normal, TruncatedNormal, Uniform, XavierUniform, KaimingNormal, Orthogonal, Constant } kind = Kind::Constant;
   double a = 0; // deviation, bound, gain or value
@@ -48,7 +51,7 @@ struct ParameterInfo {
   int64_t elements = 1;           // product of `shape`
   uint64_t storedElements = 1;    // with the padding of panels
   /// "blocks.3.wq.weight" of one stack element.
-  std::string elementName(int64_t stackIndex) const;
+  std::string elementName(int64_t stackIndex) const { return expandStars(name, stack, stackIndex); }
 };
 
 struct DimInfo {

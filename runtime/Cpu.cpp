@@ -1,0 +1,88 @@
+#include "runtime/Cpu.h"
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#include <cstdint>
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr std::string_view tierNames[tierCount] = {"portable", "x86-64-v3", "x86-64-v4"};
+
+#if defined(__x86_64__)
+struct Registers {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
+Registers cpuid(unsigned leaf, unsigned subleaf) {
+  Registers r;
+  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d))
+    return {};
+  return r;
+}
+
+/// Extended control register 0: which register files the operating system saves.
+uint64_t savedRegisters() {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+// Features of the levels: "System V Application Binary Interface, AMD64", table 3.1.
+std::string_view missing(Tier tier) {
+  if (tier == Tier::Portable)
+    return {};
+  Registers one = cpuid(1, 0), seven = cpuid(7, 0), extended = cpuid(0x80000001u, 0);
+  struct Feature {
+    bool there;
+    std::string_view name;
+  };
+  const Feature level3[] = {
+      {(one.c >> 27 & 1) != 0, "OSXSAVE"}, {(one.c >> 28 & 1) != 0, "AVX"},    {(seven.b >> 5 & 1) != 0, "AVX2"},
+      {(one.c >> 12 & 1) != 0, "FMA"},     {(one.c >> 29 & 1) != 0, "F16C"},   {(seven.b >> 3 & 1) != 0, "BMI1"},
+      {(seven.b >> 8 & 1) != 0, "BMI2"},   {(one.c >> 22 & 1) != 0, "MOVBE"},  {(extended.c >> 5 & 1) != 0, "LZCNT"},
+  };
+  for (const Feature &feature : level3)
+    if (!feature.there)
+      return feature.name;
+  uint64_t saved = savedRegisters();
+  if ((saved & 0x6) != 0x6)
+    return "operating system support for AVX registers";
+  if (tier == Tier::X86V3)
+    return {};
+  const Feature level4[] = {
+      {(seven.b >> 16 & 1) != 0, "AVX512F"},  {(seven.b >> 30 & 1) != 0, "AVX512BW"}, {(seven.b >> 28 & 1) != 0, "AVX512CD"},
+      {(seven.b >> 17 & 1) != 0, "AVX512DQ"}, {(seven.b >> 31 & 1) != 0, "AVX512VL"},
+  };
+  for (const Feature &feature : level4)
+    if (!feature.there)
+      return feature.name;
+  if ((saved & 0xe6) != 0xe6)
+    return "operating system support for AVX-512 registers";
+  return {};
+}
+#else
+std::string_view missing(Tier tier) { return tier == Tier::Portable ? std::string_view() : "an x86-64 processor"; }
+#endif
+
+} // namespace
+
+std::string_view nameOf(Tier tier) { return tierNames[static_cast<int>(tier)]; }
+
+Expected<Tier> tierFromName(std::string_view name) {
+  for (int i = 0; i < tierCount; ++i)
+    if (tierNames[i] == name)
+      return static_cast<Tier>(i);
+  return usageError("unknown tier '", name, "': expected portable, x86-64-v3 or x86-64-v4");
+}
+
+std::string_view missingFeature(Tier tier) { return missing(tier); }
+
+Tier machineTier() {
+  for (Tier tier : {Tier::X86V4, Tier::X86V3})
+    if (missing(tier).empty())
+      return tier;
+  return Tier::Portable;
+}
+
+} // namespace tenon::runtime

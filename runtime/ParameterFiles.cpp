@@ -1,0 +1,417 @@
+// Loading and saving of parameters, under own names or those of a `names` scheme.
+#include "runtime/Parameters.h"
+#include "runtime/Safetensors.h"
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <cstring>
+#include <unistd.h>
+#include <xxhash.h>
+
+namespace tenon::runtime {
+
+namespace {
+
+using Transform = PublicNameInfo::Transform;
+using Shape = std::vector<uint64_t>;
+
+/// One run of a public tensor that belongs to one parameter element: elements [first, first + count) of both, in order.
+struct Piece {
+  Parameters::Place place;
+  std::string tensor;       // public name
+  Shape shape;              // of the whole public tensor
+  uint64_t publicFirst = 0; // elements
+  uint64_t ownFirst = 0;
+  uint64_t count = 0;
+  bool transpose = false;
+};
+
+Shape withoutOnes(const Shape &shape) {
+  Shape result;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](uint64_t size) { return size != 1; });
+  return result;
+}
+
+std::string shapeText(const Shape &shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += concat(i ? ", " : "", shape[i]);
+  return text + "]";
+}
+
+std::string nameList(const std::vector<std::string> &names) {
+  constexpr size_t shown = 10;
+  std::string text;
+  for (size_t i = 0; i < std::min(shown, names.size()); ++i)
+    text += concat(i ? ", " : "", names[i]);
+  return names.size() > shown ? concat(text, " and ", names.size() - shown, " more") : text;
+}
+
+/// The pieces of one parameter element. `has` tells which public names can be used, to pick among tied copies.
+template <typename Has>
+Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, Has has, std::vector<Piece> &pieces) {
+  const ParameterInfo &info = *place.info;
+  Shape shape(info.shape.begin(), info.shape.end());
+  uint64_t elements = static_cast<uint64_t>(info.elements);
+  std::string chosen = name.name;
+  for (const std::string &other : name.also)
+    if (!has(chosen) && has(other))
+      chosen = other;
+  Piece piece{place, chosen, shape, 0, 0, elements, false};
+  switch (name.transform) {
+  case Transform::None:
+    break;
+  case Transform::Transpose:
+    if (withoutOnes(shape).size() > 2 || shape.size() < 2)
+      return inputError("'", name.name, "' cannot be transposed: ", info.elementName(place.stackIndex), " has shape ", shapeText(shape));
+    piece.transpose = withoutOnes(shape).size() == 2; // with an axis of size 1 the order of elements is the same
+    std::reverse(piece.shape.begin(), piece.shape.end());
+    break;
+  case Transform::Part:
+    if (shape.empty())
+      return inputError("'", name.name, "' cannot hold parts of the scalar ", info.elementName(place.stackIndex));
+    piece.shape[0] *= static_cast<uint64_t>(name.parts);
+    piece.publicFirst = elements * static_cast<uint64_t>(name.part);
+    break;
+  case Transform::Stacked: {
+    if (shape.empty())
+      return inputError("'", name.name, "' cannot be a stack: ", info.elementName(place.stackIndex), " is a scalar");
+    piece.shape.erase(piece.shape.begin());
+    for (uint64_t i = 0; i < shape[0]; ++i) {
+      Piece slice = piece;
+      slice.tensor.replace(slice.tensor.find('#'), 1, std::to_string(i));
+      slice.count = elements / shape[0];
+      slice.ownFirst = i * slice.count;
+      pieces.push_back(std::move(slice));
+    }
+    return {};
+  }
+  }
+  pieces.push_back(std::move(piece));
+  return {};
+}
+
+/// All pieces of a model under a scheme ("" = own names).
+template <typename Has>
+Status allPieces(const Manifest &manifest, const std::string &scheme, Has has, std::vector<Piece> &pieces) {
+  for (const ParameterInfo &info : manifest.parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i) {
+      PublicNameInfo own;
+      own.name = info.elementName(i);
+      const PublicNameInfo *name = &own;
+      if (!scheme.empty()) {
+        auto list = info.names.find(scheme);
+        if (list == info.names.end())
+          return usageError("the artifact has no names '", scheme, "' for parameter '", own.name, "'");
+        name = &list->second[static_cast<size_t>(i)];
+      }
+      if (Status status = piecesOf({&info, i}, *name, has, pieces); status.failed())
+        return status;
+    }
+  return {};
+}
+
+template <typename T> void transposeInto(const T *from, T *to, uint64_t rows, uint64_t columns) {
+  for (uint64_t i = 0; i < rows; ++i)
+    for (uint64_t j = 0; j < columns; ++j)
+      to[j * rows + i] = from[i * columns + j];
+}
+
+/// `data`: an element of shape `shape` (two axes other than 1), becomes its transpose.
+void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type) {
+  Shape sizes = withoutOnes(shape);
+  std::vector<char> copy = data;
+  if (type == DataType::F64)
+    transposeInto(reinterpret_cast<const uint64_t *>(copy.data()), reinterpret_cast<uint64_t *>(data.data()), sizes[0], sizes[1]);
+  else
+    transposeInto(reinterpret_cast<const uint32_t *>(copy.data()), reinterpret_cast<uint32_t *>(data.data()), sizes[0], sizes[1]);
+}
+
+Expected<XXH128_hash_t> hashOf(const SafetensorsFile &file, const SafetensorsEntry &entry) {
+  std::vector<char> bytes(entry.end - entry.begin);
+  if (Status status = file.read(entry, bytes.data()); status.failed())
+    return status;
+  return XXH3_128bits(bytes.data(), bytes.size());
+}
+
+/// A tensor that equals a used one in type, size and bytes is a tied copy (published files often repeat the table of words).
+Expected<bool> isTiedCopy(const SafetensorsFile &file, const SafetensorsEntry &entry, const std::set<std::string> &used) {
+  Expected<XXH128_hash_t> own = Status();
+  for (const SafetensorsEntry &other : file.entries()) {
+    bool candidate = used.count(other.name) && other.type == entry.type && withoutOnes(other.shape) == withoutOnes(entry.shape);
+    if (!candidate)
+      continue;
+    if (!own.ok())
+      own = hashOf(file, entry);
+    auto hash = hashOf(file, other);
+    if (!own.ok() || !hash.ok())
+      return own.ok() ? hash.status() : own.status();
+    if (XXH128_isEqual(*own, *hash))
+      return true;
+  }
+  return false;
+}
+
+/// Names of the stack elements of a state of the model.
+std::vector<std::string> stateNames(const StateInfo &info) {
+  int64_t count = 1;
+  for (int64_t size : info.stack)
+    count *= size;
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < count; ++i)
+    names.push_back(expandStars(info.name, info.stack, i));
+  return names;
+}
+
+Shape stateShape(const StateInfo &info) {
+  Shape shape;
+  for (const SizeForm &size : info.shape)
+    shape.push_back(static_cast<uint64_t>(size.constant));
+  return shape;
+}
+
+/// Collects everything that is wrong with a file before anything is changed.
+struct Findings {
+  std::vector<std::string> missing, extra, wrong;
+  Status status(const std::string &path, const LoadOptions &options) const {
+    std::string text;
+    if (!wrong.empty())
+      text += concat("; ", nameList(wrong));
+    if (!missing.empty() && !options.allowMissing)
+      text += concat("; missing: ", nameList(missing));
+    if (!extra.empty() && !options.allowExtra)
+      text += concat("; not in the model: ", nameList(extra));
+    return text.empty() ? Status() : inputError("'", path, "' does not fit the model: ", text.substr(2));
+  }
+};
+
+bool isReal(DataType type) {
+  return type == DataType::F64 || type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
+}
+
+} // namespace
+
+static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters, ParameterArena arena) {
+  DataType type = parameters.manifest().type;
+  uint64_t size = byteSize(type);
+  std::vector<char> values;
+  for (size_t i = 0; i < pieces.size();) {
+    const Piece &first = pieces[i];
+    values.resize(static_cast<size_t>(first.place.info->elements) * size);
+    bool complete = true;
+    for (; i < pieces.size() && pieces[i].place.info == first.place.info && pieces[i].place.stackIndex == first.place.stackIndex; ++i) {
+      const Piece &piece = pieces[i];
+      const SafetensorsEntry *entry = file.find(piece.tensor);
+      if (!entry) { // allowed to be missing
+        complete = false;
+        continue;
+      }
+      Status status = file.readReals(*entry, piece.publicFirst, piece.count, type, values.data() + piece.ownFirst * size);
+      if (status.failed())
+        return status;
+      if (piece.transpose)
+        transposeInPlace(values, piece.shape, type);
+    }
+    if (complete)
+      parameters.setAt(first.place, values.data(), arena);
+  }
+  return {};
+}
+
+Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions &options) {
+  auto file = SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.status();
+  std::vector<Piece> pieces;
+  Status status = allPieces(manifest(), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; }, pieces);
+  if (status.failed())
+    return status;
+  Findings findings;
+  LoadReport report;
+  std::set<std::string> used;
+  auto examine = [&](const std::string &own, const std::string &tensor, const Shape &shape, bool typeFits) {
+    const SafetensorsEntry *entry = file->find(tensor);
+    if (!entry) {
+      findings.missing.push_back(own == tensor ? own : concat(own, " (", tensor, ")"));
+      return;
+    }
+    used.insert(tensor);
+    if (!typeFits)
+      findings.wrong.push_back(concat(tensor, " has element type ", nameOf(entry->type)));
+    else if (withoutOnes(entry->shape) != withoutOnes(shape))
+      findings.wrong.push_back(concat(tensor, " has shape ", shapeText(entry->shape), ", expected ", shapeText(shape)));
+  };
+  for (const Piece &piece : pieces) {
+    const SafetensorsEntry *entry = file->find(piece.tensor);
+    std::string own = piece.place.info->elementName(piece.place.stackIndex);
+    examine(own, piece.tensor, piece.shape, !entry || isReal(entry->type));
+    if (entry && (report.loaded.empty() || report.loaded.back() != own))
+      report.loaded.push_back(own);
+  }
+  if (options.scheme.empty())
+    for (const auto &[key, state] : states)
+      for (const std::string &name : stateNames(state.info)) {
+        const SafetensorsEntry *entry = file->find(name);
+        examine(name, name, stateShape(state.info), !entry || entry->type == state.info.type);
+      }
+  for (const SafetensorsEntry &entry : file->entries()) {
+    if (used.count(entry.name))
+      continue;
+    auto tied = isTiedCopy(*file, entry, used);
+    if (!tied.ok())
+      return tied.status();
+    if (!*tied)
+      findings.extra.push_back(entry.name);
+  }
+  if (status = findings.status(path, options); status.failed())
+    return status;
+  report.missing = findings.missing;
+  report.extra = findings.extra;
+  status = readPieces(*file, pieces, *this, ParameterArena::Values);
+  for (auto &[key, state] : states) {
+    std::vector<std::string> names = options.scheme.empty() ? stateNames(state.info) : std::vector<std::string>();
+    for (size_t i = 0; i < names.size() && status.ok(); ++i)
+      if (const SafetensorsEntry *entry = file->find(names[i]))
+        status = file->read(*entry, state.bytes.data() + i * (state.bytes.size() / names.size()));
+  }
+  touchModelStates();
+  if (status.failed())
+    return status;
+  return report;
+}
+
+Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) {
+  if (Status status = ensure(which); status.failed())
+    return status;
+  std::vector<Piece> pieces;
+  Status status = allPieces(manifest(), "", [](const std::string &) { return true; }, pieces);
+  Findings findings;
+  for (const Piece &piece : pieces) {
+    const SafetensorsEntry *entry = file.find(piece.tensor);
+    if (!entry)
+      findings.missing.push_back(piece.tensor);
+    else if (entry->type != manifest().type || entry->shape != piece.shape)
+      findings.wrong.push_back(concat(piece.tensor, " has type ", nameOf(entry->type), " and shape ", shapeText(entry->shape)));
+  }
+  if (status.ok())
+    status = findings.status(file.path(), {});
+  if (status.ok())
+    status = readPieces(file, pieces, *this, which);
+  if (status.failed() || which != ParameterArena::Values)
+    return status;
+  for (auto &[key, state] : states) {
+    std::vector<std::string> names = stateNames(state.info);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const SafetensorsEntry *entry = file.find(names[i]);
+      uint64_t bytes = state.bytes.size() / names.size();
+      if (!entry || entry->type != state.info.type || entry->end - entry->begin != bytes)
+        return inputError("'", file.path(), "' does not fit the model: state '", names[i], "' is missing or has another size");
+      if (status = file.read(*entry, state.bytes.data() + i * bytes); status.failed())
+        return status;
+    }
+  }
+  touchModelStates();
+  return {};
+}
+
+/// Declares the tensors of a save; `groups` gets the pieces of each, in the order of their elements.
+static Status planSave(const Parameters &parameters, ParameterArena arena, const std::string &scheme, SafetensorsWriter &writer,
+                       std::vector<std::vector<Piece>> &groups) {
+  const Manifest &manifest = parameters.manifest();
+  std::vector<Piece> pieces;
+  if (Status status = allPieces(manifest, scheme, [](const std::string &) { return true; }, pieces); status.failed())
+    return status;
+  std::map<std::string, size_t> byName;
+  for (Piece &piece : pieces) {
+    auto [place, added] = byName.emplace(piece.tensor, groups.size());
+    if (added)
+      groups.emplace_back();
+    groups[place->second].push_back(std::move(piece));
+  }
+  for (std::vector<Piece> &group : groups) {
+    std::sort(group.begin(), group.end(), [](const Piece &a, const Piece &b) { return a.publicFirst < b.publicFirst; });
+    uint64_t expected = 0, elements = 1;
+    for (uint64_t size : group[0].shape)
+      elements *= size;
+    for (const Piece &piece : group) {
+      if (piece.publicFirst != expected || withoutOnes(piece.shape) != withoutOnes(group[0].shape))
+        break;
+      expected += piece.count;
+    }
+    if (expected != elements)
+      return inputError("the parts of '", group[0].tensor, "' in names '", scheme, "' do not make up one tensor");
+    writer.declare(group[0].tensor, manifest.type, group[0].shape);
+  }
+  writer.note("format", "pt"); // other readers ask for it
+  writer.note("tenon.signature", parameters.signature());
+  if (arena == ParameterArena::Values && scheme.empty())
+    for (const auto &[key, state] : parameters.modelStates())
+      for (const std::string &name : stateNames(state.info))
+        writer.declare(name, state.info.type, stateShape(state.info));
+  return {};
+}
+
+static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
+  if (!parameters.arena(arena))
+    return bugError("this arena is not allocated");
+  SafetensorsWriter writer;
+  std::vector<std::vector<Piece>> groups;
+  Status status = planSave(parameters, arena, scheme, writer, groups);
+  if (status.ok())
+    status = writer.begin(sink);
+  DataType type = parameters.manifest().type;
+  uint64_t size = byteSize(type);
+  std::vector<char> values;
+  const ParameterInfo *heldInfo = nullptr;
+  int64_t heldIndex = -1;
+  for (const std::vector<Piece> &group : groups)
+    for (const Piece &piece : group) {
+      if (status.failed())
+        return status;
+      if (heldInfo != piece.place.info || heldIndex != piece.place.stackIndex || piece.transpose) {
+        values.resize(static_cast<size_t>(piece.place.info->elements) * size);
+        parameters.getAt(piece.place, values.data(), arena);
+        heldInfo = piece.transpose ? nullptr : piece.place.info;
+        heldIndex = piece.place.stackIndex;
+      }
+      if (piece.transpose) {
+        Shape own(piece.shape.rbegin(), piece.shape.rend());
+        transposeInPlace(values, own, type);
+      }
+      status = writer.write(values.data() + piece.ownFirst * size, piece.count * size);
+    }
+  if (arena == ParameterArena::Values && scheme.empty())
+    for (const auto &[key, state] : parameters.modelStates())
+      if (status.ok())
+        status = writer.write(state.bytes.data(), state.bytes.size());
+  return status.ok() ? writer.finish() : status;
+}
+
+Status Parameters::saveTo(ByteSink &sink, ParameterArena which) const { return writeArena(*this, sink, which, ""); }
+
+uint64_t Parameters::fileBytes(ParameterArena which) const {
+  SafetensorsWriter writer;
+  std::vector<std::vector<Piece>> groups;
+  Status status = planSave(*this, which, "", writer, groups); // own names always fit
+  return status.ok() ? writer.fileBytes() : 0;
+}
+
+Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme) const {
+  // A name beside the target, so that a failed save leaves the old file.
+  std::string temporary = concat(path, ".tmp", getpid());
+  auto file = File::create(temporary);
+  if (!file.ok())
+    return file.status();
+  FileSink sink(*file);
+  Status status = writeArena(*this, sink, which, scheme);
+  if (status.ok())
+    status = file->sync();
+  if (status.ok())
+    status = file->closeChecked();
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = fileError("rename to", path, errno);
+  if (status.failed())
+    ::unlink(temporary.c_str());
+  return status;
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,185 @@
+#include "runtime/Parameters.h"
+#include "runtime/Initialize.h"
+#include "runtime/Layout.h"
+#define XXH_INLINE_ALL
+#include <cmath>
+#include <cstring>
+#include <xxhash.h>
+
+namespace tenon::runtime {
+
+namespace {
+const char *const arenaNames[4] = {"parameters", "gradients", "first moments", "second moments"};
+
+/// Number -> bytes of any state type.
+void fillWith(char *target, uint64_t elements, DataType type, double value) {
+  for (uint64_t i = 0; i < elements; ++i)
+    switch (type) {
+    case DataType::F64:
+      reinterpret_cast<double *>(target)[i] = value;
+      break;
+    case DataType::F32:
+      reinterpret_cast<float *>(target)[i] = static_cast<float>(value);
+      break;
+    case DataType::I64:
+      reinterpret_cast<int64_t *>(target)[i] = static_cast<int64_t>(value);
+      break;
+    case DataType::I32:
+      reinterpret_cast<int32_t *>(target)[i] = static_cast<int32_t>(value);
+      break;
+    default:
+      target[i] = value != 0;
+    }
+}
+} // namespace
+
+/// All stack elements of a state of the model with its initial value.
+static std::vector<char> initialState(const StateInfo &info) {
+  uint64_t elements = 1;
+  for (int64_t size : info.stack)
+    elements *= static_cast<uint64_t>(size);
+  for (const SizeForm &size : info.shape)
+    elements *= static_cast<uint64_t>(size.constant); // checked by the manifest reader
+  std::vector<char> bytes(elements * byteSize(info.type));
+  fillWith(bytes.data(), elements, info.type, info.initial);
+  return bytes;
+}
+
+Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const Artifact> artifact) {
+  std::shared_ptr<Parameters> result(new Parameters);
+  result->artifact = std::move(artifact);
+  const Manifest &manifest = result->manifest();
+  if (Status status = result->ensure(ParameterArena::Values); status.failed())
+    return status;
+  for (const ParameterInfo &info : manifest.parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i)
+      if (!result->places.emplace(info.elementName(i), Place{&info, i}).second)
+        return inputError("the artifact has two parameters called '", info.elementName(i), "'");
+  for (const EntryInfo &entry : manifest.entries)
+    for (const StateInfo &state : entry.states) {
+      if (!state.ofModel)
+        continue;
+      ModelState fresh{state, initialState(state)};
+      auto [place, added] = result->states.emplace(state.name, std::move(fresh));
+      if (!added && place->second.bytes.size() != initialState(state).size())
+        return inputError("entries disagree about the size of the state '", state.name, "'");
+    }
+  return result;
+}
+
+Status Parameters::ensure(ParameterArena which) {
+  int index = static_cast<int>(which);
+  if (present[index])
+    return {};
+  auto arena = Arena::allocate(manifest().parameterBytes, static_cast<unsigned>(index), arenaNames[index]);
+  if (!arena.ok())
+    return arena.status();
+  arenas[index] = arena.take();
+  present[index] = true;
+  return {};
+}
+
+Status Parameters::ensureTraining() {
+  Status status = ensure(ParameterArena::Gradients);
+  if (status.ok() && manifest().moments >= 1)
+    status = ensure(ParameterArena::Moment1);
+  if (status.ok() && manifest().moments >= 2)
+    status = ensure(ParameterArena::Moment2);
+  return status;
+}
+
+char *Parameters::arena(ParameterArena which) const {
+  int index = static_cast<int>(which);
+  return present[index] ? arenas[index].data() : nullptr;
+}
+
+Status Parameters::initialize(uint64_t seed) {
+  std::vector<double> values;
+  std::vector<float> narrow;
+  for (const ParameterInfo &info : manifest().parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i) {
+      initialValues(info, info.elementName(i), seed, values);
+      const void *source = values.data();
+      if (manifest().type == DataType::F32) {
+        narrow.assign(values.begin(), values.end());
+        source = narrow.data();
+      }
+      setAt({&info, i}, source);
+    }
+  for (auto &[name, state] : states)
+    state.bytes = initialState(state.info);
+  touchModelStates();
+  return {};
+}
+
+std::vector<std::string> Parameters::names() const {
+  std::vector<std::string> list;
+  for (const ParameterInfo &info : manifest().parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i)
+      list.push_back(info.elementName(i));
+  return list;
+}
+
+Expected<Parameters::Place> Parameters::find(const std::string &name) const {
+  auto found = places.find(name);
+  if (found == places.end())
+    return inputError("the model '", manifest().model, "' has no parameter '", name, "'");
+  return found->second;
+}
+
+void Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
+  const char *stored = arena(which) + place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
+  toLogical(*place.info, manifest().type, stored, static_cast<char *>(values));
+}
+
+void Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
+  char *stored = arena(which) + place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
+  toStored(*place.info, manifest().type, static_cast<const char *>(values), stored);
+}
+
+static Status checkAccess(const Parameters &parameters, const Parameters::Place &place, const std::string &name, uint64_t bytes,
+                          ParameterArena which) {
+  if (!parameters.arena(which))
+    return usageError("the ", arenaNames[static_cast<int>(which)], " are not allocated");
+  uint64_t expected = static_cast<uint64_t>(place.info->elements) * byteSize(parameters.manifest().type);
+  if (bytes != expected)
+    return usageError("'", name, "' has ", expected, " bytes, got ", bytes);
+  return {};
+}
+
+Status Parameters::get(const std::string &name, void *values, uint64_t bytes, ParameterArena which) const {
+  auto place = find(name);
+  Status status = place.ok() ? checkAccess(*this, *place, name, bytes, which) : place.status();
+  if (status.ok())
+    getAt(*place, values, which);
+  return status;
+}
+
+Status Parameters::set(const std::string &name, const void *values, uint64_t bytes, ParameterArena which) {
+  auto place = find(name);
+  Status status = place.ok() ? checkAccess(*this, *place, name, bytes, which) : place.status();
+  if (status.ok())
+    setAt(*place, values, which);
+  return status;
+}
+
+std::string Parameters::signature() const {
+  std::string text(nameOf(manifest().type));
+  for (const ParameterInfo &info : manifest().parameters) {
+    text += concat('\n', info.name);
+    for (int64_t size : info.stack)
+      text += concat(' ', size);
+    text += ':';
+    for (size_t i = 0; i < info.shape.size(); ++i)
+      text += concat(' ', info.axes[i], '=', info.shape[i]);
+  }
+  XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  XXH128_canonical_t bytes;
+  XXH128_canonicalFromHash(&bytes, hash);
+  std::string hex;
+  for (unsigned char byte : bytes.digest)
+    hex += concat("0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]);
+  return hex;
+}
+
+} // namespace tenon::runtime

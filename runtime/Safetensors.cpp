@@ -1,0 +1,324 @@
+#include "runtime/Safetensors.h"
+#include "runtime/Checked.h"
+#include "runtime/Json.h"
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr uint64_t largestHeader = 100'000'000; // of the reference implementation
+constexpr size_t largestRank = 64;
+
+/// Fills the table straight from parser events: a tree of a 100 MB header would take gigabytes.
+class HeaderBuilder : public nlohmann::json_sax<nlohmann::json> {
+public:
+  HeaderBuilder(std::vector<SafetensorsEntry> &tensors, std::map<std::string, std::string> &notes) : tensors(tensors), notes(notes) {}
+  Status status;
+
+  bool null() override { return unexpected("null"); }
+  bool boolean(bool) override { return unexpected("a truth value"); }
+  bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
+  bool number_float(number_float_t, const string_t &text) override { return unexpected(concat("the number ", text)); }
+  bool binary(binary_t &) override { return unexpected("binary data"); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (place != Place::Shape && place != Place::Offsets)
+      return unexpected("a number");
+    if (place == Place::Shape ? tensors.back().shape.size() == largestRank : offsets.size() == 2)
+      return fail("too many numbers in '", field, "' of tensor ", quoteJson(tensors.back().name));
+    (place == Place::Shape ? tensors.back().shape : offsets).push_back(value);
+    return true;
+  }
+  bool string(string_t &value) override {
+    if (place == Place::Metadata) {
+      notes[field] = std::move(value);
+      return true;
+    }
+    if (place != Place::Tensor || field != "dtype")
+      return unexpected("a string");
+    auto type = dataTypeFromSafetensors(value);
+    if (!type)
+      return fail("element type '", value, "' of tensor ", quoteJson(tensors.back().name), " is not supported");
+    tensors.back().type = *type;
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (place == Place::Outside)
+      place = Place::Top;
+    else if (place == Place::Top && pendingMetadata)
+      place = Place::Metadata;
+    else if (place == Place::Top)
+      beginTensor();
+    else
+      return unexpected("an object");
+    return true;
+  }
+  bool end_object() override {
+    if (place == Place::Tensor && !endTensor())
+      return false;
+    place = place == Place::Top ? Place::Outside : Place::Top;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    if (place != Place::Tensor || (field != "shape" && field != "data_offsets"))
+      return unexpected("an array");
+    place = field == "shape" ? Place::Shape : Place::Offsets;
+    return true;
+  }
+  bool end_array() override {
+    place = Place::Tensor;
+    return true;
+  }
+  bool key(string_t &value) override {
+    if (place == Place::Top) {
+      pendingMetadata = value == "__metadata__";
+      if (!names.emplace(value, 0).second)
+        return fail("the key ", quoteJson(value), " occurs twice");
+    } else if (place == Place::Metadata) {
+      if (notes.count(value))
+        return fail("the key ", quoteJson(value), " occurs twice in __metadata__");
+    } else {
+      unsigned bit = value == "dtype" ? 1 : value == "shape" ? 2 : value == "data_offsets" ? 4 : 0;
+      if (bit == 0)
+        return fail("unknown key ", quoteJson(value), " in tensor ", quoteJson(tensors.back().name));
+      if (seenFields & bit)
+        return fail("the key '", value, "' occurs twice in tensor ", quoteJson(tensors.back().name));
+      seenFields |= bit;
+    }
+    field = std::move(value);
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string &, const nlohmann::detail::exception &) override {
+    return fail("not valid JSON near byte ", position);
+  }
+
+private:
+  enum class Place { Outside, Top, Metadata, Tensor, Shape, Offsets };
+  template <typename... Parts> bool fail(const Parts &...parts) {
+    status = inputError(parts...);
+    return false;
+  }
+  bool unexpected(const std::string &what) {
+    if (place == Place::Outside)
+      return fail("the header is not an object");
+    if (place == Place::Top)
+      return fail("expected an object for ", quoteJson(field), ", got ", what);
+    if (place == Place::Metadata)
+      return fail("__metadata__ maps strings to strings, got ", what, " for ", quoteJson(field));
+    return fail("unexpected ", what, " for '", field, "' of tensor ", quoteJson(tensors.back().name));
+  }
+  void beginTensor() {
+    place = Place::Tensor;
+    tensors.push_back({field, DataType::U8, {}, 0, 0});
+    seenFields = 0;
+    offsets.clear();
+  }
+  bool endTensor() {
+    SafetensorsEntry &tensor = tensors.back();
+    if (seenFields != 7 || offsets.size() != 2)
+      return fail("tensor ", quoteJson(tensor.name), " needs dtype, shape and two data_offsets");
+    tensor.begin = offsets[0];
+    tensor.end = offsets[1];
+    return true;
+  }
+
+  std::vector<SafetensorsEntry> &tensors;
+  std::map<std::string, std::string> &notes;
+  Place place = Place::Outside;
+  bool pendingMetadata = false;
+  std::string field;
+  unsigned seenFields = 0;
+  std::vector<uint64_t> offsets;
+  std::unordered_map<std::string, char> names;
+};
+
+template <typename T, typename To, typename Convert> void convertAll(const char *from, To *to, uint64_t count, Convert convert) {
+  for (uint64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, from + i * sizeof(T), sizeof(T));
+    to[i] = static_cast<To>(convert(value));
+  }
+}
+
+template <typename To> void convertReals(const char *from, DataType type, To *to, uint64_t count) {
+  switch (type) {
+  case DataType::F64:
+    return convertAll<double>(from, to, count, [](double value) { return value; });
+  case DataType::F32:
+    return convertAll<float>(from, to, count, [](float value) { return value; });
+  case DataType::F16:
+    return convertAll<uint16_t>(from, to, count, floatFromHalf);
+  default:
+    return convertAll<uint16_t>(from, to, count, floatFromBFloat16);
+  }
+}
+
+} // namespace
+
+Status parseSafetensorsHeader(std::string_view header, uint64_t dataBytes, std::vector<SafetensorsEntry> &tensors,
+                              std::map<std::string, std::string> &metadata) {
+  if (header.empty() || header.front() != '{')
+    return inputError("the header does not start with '{'");
+  HeaderBuilder builder(tensors, metadata);
+  if (!nlohmann::json::sax_parse(header.begin(), header.end(), &builder))
+    return builder.status.ok() ? inputError("the header is not valid JSON") : builder.status;
+  std::sort(tensors.begin(), tensors.end(), [](const SafetensorsEntry &a, const SafetensorsEntry &b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  uint64_t expected = 0;
+  for (const SafetensorsEntry &tensor : tensors) {
+    std::string name = quoteJson(tensor.name);
+    auto elements = checkedProduct(std::span<const uint64_t>(tensor.shape));
+    auto bytes = elements ? checkedMultiply(*elements, byteSize(tensor.type)) : std::nullopt;
+    if (!bytes)
+      return inputError("the shape of tensor ", name, " overflows");
+    if (tensor.end < tensor.begin || tensor.end > dataBytes)
+      return inputError("tensor ", name, " lies at bytes ", tensor.begin, " .. ", tensor.end, " of ", dataBytes);
+    if (tensor.begin != expected)
+      return inputError("tensor ", name, tensor.begin < expected ? " overlaps the one before it" : " leaves a gap before it",
+                        ": it begins at byte ", tensor.begin, ", expected ", expected);
+    if (tensor.end - tensor.begin != *bytes)
+      return inputError("tensor ", name, " has ", tensor.end - tensor.begin, " bytes, its shape and type need ", *bytes);
+    expected = tensor.end;
+  }
+  if (expected != dataBytes)
+    return inputError("the tensors end at byte ", expected, " of ", dataBytes, ": data without a tensor, or a truncated header");
+  return {};
+}
+
+Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
+  auto file = File::openForReading(path);
+  if (!file.ok())
+    return file.status();
+  auto size = file->size();
+  if (!size.ok())
+    return size.status();
+  if (*size < 8)
+    return inputError("'", path, "' is not a safetensors file: only ", *size, " bytes");
+  unsigned char prefix[8];
+  if (Status status = file->readAt(0, prefix, 8); status.failed())
+    return status;
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i)
+    length = length << 8 | prefix[i];
+  if (length > largestHeader || length > *size - 8)
+    return inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ", *size, " bytes");
+  std::string header(length, '\0');
+  if (Status status = file->readAt(8, header.data(), length); status.failed())
+    return status;
+  SafetensorsFile result;
+  result.dataStart = 8 + length;
+  if (Status status = parseSafetensorsHeader(header, *size - 8 - length, result.tensors, result.notes); status.failed())
+    return status.in(concat("'", path, "'"));
+  for (size_t i = 0; i < result.tensors.size(); ++i)
+    result.index.emplace(result.tensors[i].name, i);
+  result.file = file.take();
+  return result;
+}
+
+const SafetensorsEntry *SafetensorsFile::find(const std::string &name) const {
+  auto found = index.find(name);
+  return found == index.end() ? nullptr : &tensors[found->second];
+}
+
+Status SafetensorsFile::read(const SafetensorsEntry &entry, void *data) const {
+  return readPart(entry, 0, data, entry.end - entry.begin);
+}
+
+Status SafetensorsFile::readPart(const SafetensorsEntry &entry, uint64_t firstByte, void *data, uint64_t bytes) const {
+  uint64_t length = entry.end - entry.begin;
+  if (firstByte > length || bytes > length - firstByte)
+    return bugError("read beyond tensor ", quoteJson(entry.name));
+  return file.readAt(dataStart + entry.begin + firstByte, data, bytes);
+}
+
+Status SafetensorsFile::readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const {
+  bool real = entry.type == DataType::F64 || entry.type == DataType::F32 || entry.type == DataType::F16 || entry.type == DataType::BF16;
+  if (!real)
+    return inputError("'", path(), "': tensor ", quoteJson(entry.name), " has type ", nameOf(entry.type), ", expected real numbers");
+  uint64_t size = byteSize(entry.type);
+  if (entry.type == to)
+    return readPart(entry, first * size, data, count * size);
+  constexpr uint64_t chunk = 1 << 18;
+  std::vector<char> buffer(std::min(chunk, count) * size);
+  for (uint64_t done = 0; done < count; done += chunk) {
+    uint64_t now = std::min(chunk, count - done);
+    if (Status status = readPart(entry, (first + done) * size, buffer.data(), now * size); status.failed())
+      return status;
+    if (to == DataType::F64)
+      convertReals(buffer.data(), entry.type, static_cast<double *>(data) + done, now);
+    else
+      convertReals(buffer.data(), entry.type, static_cast<float *>(data) + done, now);
+  }
+  return {};
+}
+
+void SafetensorsWriter::declare(std::string name, DataType type, std::vector<uint64_t> shape) {
+  // Sizes of what is written come from tensors in memory: their product cannot overflow.
+  uint64_t bytes = byteSize(type);
+  for (uint64_t size : shape)
+    bytes *= size;
+  tensors.push_back({std::move(name), type, std::move(shape), dataBytes, dataBytes + bytes});
+  dataBytes += bytes;
+}
+
+std::string SafetensorsWriter::header() const {
+  std::string text = "{";
+  const char *separator = "";
+  if (!notes.empty()) {
+    text += "\"__metadata__\":{";
+    for (const auto &[key, value] : notes) {
+      text += concat(separator, quoteJson(key), ":", quoteJson(value));
+      separator = ",";
+    }
+    text += "}";
+  }
+  for (const SafetensorsEntry &tensor : tensors) {
+    text += concat(separator, quoteJson(tensor.name), ":{\"dtype\":\"", safetensorsNameOf(tensor.type), "\",\"shape\":[");
+    const char *comma = "";
+    for (uint64_t size : tensor.shape) {
+      text += concat(comma, size);
+      comma = ",";
+    }
+    text += concat("],\"data_offsets\":[", tensor.begin, ",", tensor.end, "]}");
+    separator = ",";
+  }
+  text += "}";
+  while (text.size() % 8 != 0) // data on an 8-byte border
+    text += ' ';
+  return text;
+}
+
+uint64_t SafetensorsWriter::fileBytes() const { return 8 + header().size() + dataBytes; }
+
+Status SafetensorsWriter::begin(ByteSink &sink) {
+  std::unordered_map<std::string, char> names;
+  for (const SafetensorsEntry &tensor : tensors)
+    if (!names.emplace(tensor.name, 0).second || tensor.name == "__metadata__")
+      return bugError("two tensors called ", quoteJson(tensor.name), " for one file");
+  std::string text = header();
+  if (text.size() > largestHeader)
+    return inputError("too many tensors for one safetensors file");
+  char prefix[8];
+  for (int i = 0; i < 8; ++i)
+    prefix[i] = static_cast<char>(text.size() >> 8 * i & 255);
+  target = &sink;
+  written = 0;
+  Status status = sink.write(prefix, 8);
+  return status.ok() ? sink.write(text.data(), text.size()) : status;
+}
+
+Status SafetensorsWriter::write(const void *data, size_t bytes) {
+  written += bytes;
+  return target->write(data, bytes);
+}
+
+Status SafetensorsWriter::finish() {
+  if (written != dataBytes)
+    return bugError("a safetensors file got ", written, " bytes of ", dataBytes);
+  return {};
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,124 @@
+/* The C ABI of the Tenon runtime: open a compiled model, bind an entry, run it, read and write parameters.
+ *
+ * Errors: every function that can fail returns a tn_error pointer: NULL is success; else free it with tn_error_free. No global state.
+ * Strings and pointers that a function hands out belong to the object they came from and live as long as it does.
+ * Threads: different objects may be used from different threads. One model with its contexts is one unit: its functions must not run at
+ * the same time unless said otherwise. Threads pools may be shared by models; calls that meet in a pool wait for each other.
+ * Tensors are dense and row-major in the declared order of axes. */
+#ifndef TENON_RUNTIME_H
+#define TENON_RUNTIME_H
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TN_API __attribute__((visibility("default")))
+#else
+#define TN_API
+#endif
+
+/* Exit codes of the `tenon` command, too. */
+enum tn_error_kind {
+  TN_ERROR_SPEC = 1,
+  TN_ERROR_USAGE = 2,
+  TN_ERROR_INPUT = 3,
+  TN_ERROR_NUMERIC = 4,
+  TN_ERROR_RESOURCE = 5,
+  TN_ERROR_BUG = 70,
+  TN_ERROR_RESUMABLE = 75
+};
+typedef struct tn_error tn_error;
+TN_API int tn_error_code(const tn_error *error);            /* a tn_error_kind */
+TN_API const char *tn_error_message(const tn_error *error); /* one sentence, UTF-8 */
+TN_API void tn_error_free(tn_error *error);                 /* NULL is allowed */
+
+/* Version of the artifact ABI that this library speaks. */
+TN_API int tn_abi_version(void);
+
+enum tn_type { TN_F64 = 0, TN_F32 = 1, TN_I64 = 4, TN_I32 = 5, TN_BOOL = 12 };
+enum { TN_MAX_RANK = 16 };
+/* Filled by the library; `name` belongs to the object asked. */
+typedef struct tn_tensor_info {
+  const char *name;
+  int32_t type; /* tn_type */
+  int32_t rank;
+  int64_t shape[TN_MAX_RANK];
+  uint64_t bytes;
+} tn_tensor_info;
+
+/* ---- thread pools. Thread-safe. ---- */
+typedef struct tn_threads tn_threads;
+/* `count` includes the calling thread; 0: one per available CPU. */
+TN_API tn_error *tn_threads_create(int count, tn_threads **threads);
+TN_API int tn_threads_count(const tn_threads *threads);
+TN_API void tn_threads_free(tn_threads *threads); /* models keep what they use */
+
+/* ---- models: an artifact with its parameters ---- */
+typedef struct tn_model tn_model;
+/* `path`: the artifact's directory or library, which is code: open only what you trust. `tier`: "portable", "x86-64-v3", "x86-64-v4",
+ * or NULL for the environment variable TENON_TIER, else the best. Parameters are zero until initialized, loaded or set. */
+TN_API tn_error *tn_model_open(const char *path, const char *tier, tn_model **model);
+TN_API void tn_model_close(tn_model *model); /* its contexts keep what they use */
+TN_API const char *tn_model_manifest(const tn_model *model); /* JSON text */
+TN_API const char *tn_model_tier(const tn_model *model);
+TN_API int tn_model_entry_count(const tn_model *model);
+TN_API const char *tn_model_entry_name(const tn_model *model, int entry); /* NULL if there is no such entry */
+TN_API int tn_model_entry_find(const tn_model *model, const char *name);  /* -1 if there is no such entry */
+TN_API int tn_model_dim_count(const tn_model *model, int entry);          /* -1 if there is no such entry */
+TN_API const char *tn_model_dim_name(const tn_model *model, int entry, int dim);
+
+/* Every parameter from its initializer; equal seeds give equal values whatever the tier. */
+TN_API tn_error *tn_model_initialize(tn_model *model, uint64_t seed);
+TN_API int tn_model_parameter_count(const tn_model *model);
+/* In manifest order; names like "blocks.3.wq.weight". */
+TN_API tn_error *tn_model_parameter_info(const tn_model *model, int parameter, tn_tensor_info *info);
+TN_API int tn_model_parameter_find(const tn_model *model, const char *name); /* -1 if there is no such parameter */
+/* Copies a whole tensor; `bytes` must be its size. */
+TN_API tn_error *tn_model_get_parameter(const tn_model *model, const char *name, void *values, uint64_t bytes);
+TN_API tn_error *tn_model_set_parameter(tn_model *model, const char *name, const void *values, uint64_t bytes);
+/* After a run of a train entry with flag 1, or of a gradient entry. */
+TN_API tn_error *tn_model_get_gradient(const tn_model *model, const char *name, void *values, uint64_t bytes);
+/* safetensors; `names`: a scheme of the artifact such as "hf", or NULL for Tenon's names. A failed load changes nothing, a failed save
+ * leaves the old file. */
+TN_API tn_error *tn_model_load(tn_model *model, const char *path, const char *names);
+TN_API tn_error *tn_model_save(const tn_model *model, const char *path, const char *names);
+
+/* ---- contexts: one entry with its dims, its buffers and its states ---- */
+typedef struct tn_context tn_context;
+/* `dims`: `dim_count` values in the order of tn_model_dim_name. `threads`: NULL for a pool of one. All memory is allocated here. */
+TN_API tn_error *tn_context_create(tn_model *model, const char *entry, const int64_t *dims, int dim_count, tn_threads *threads,
+                                   tn_context **context);
+TN_API void tn_context_free(tn_context *context);
+TN_API int tn_context_input_count(const tn_context *context);
+TN_API int tn_context_output_count(const tn_context *context);
+TN_API int tn_context_state_count(const tn_context *context);
+TN_API tn_error *tn_context_input_info(const tn_context *context, int input, tn_tensor_info *info);
+TN_API tn_error *tn_context_output_info(const tn_context *context, int output, tn_tensor_info *info);
+TN_API tn_error *tn_context_state_info(const tn_context *context, int state, tn_tensor_info *info); /* stack sizes first */
+TN_API int tn_context_input_find(const tn_context *context, const char *name);  /* -1 if there is none */
+TN_API int tn_context_output_find(const tn_context *context, const char *name); /* -1 if there is none */
+/* Copies values in or out; `bytes` must be the size of the tensor. */
+TN_API tn_error *tn_context_set_input(tn_context *context, int input, const void *values, uint64_t bytes);
+TN_API tn_error *tn_context_get_output(const tn_context *context, int output, void *values, uint64_t bytes);
+TN_API tn_error *tn_context_get_state(const tn_context *context, int state, void *values, uint64_t bytes);
+TN_API tn_error *tn_context_set_state(tn_context *context, int state, const void *values, uint64_t bytes);
+/* Lends a buffer without copying: 64-byte aligned, at least the size of the tensor, alive until another is lent. NULL: the context's own. */
+TN_API tn_error *tn_context_lend_input(tn_context *context, int input, void *buffer);
+TN_API tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer);
+/* Seed of dropout and sampling, number of the optimizer step, and flags: 1 leaves parameters alone and gives gradients only. */
+TN_API void tn_context_set_seed(tn_context *context, uint64_t seed);
+TN_API void tn_context_set_step(tn_context *context, uint64_t step);
+TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
+/* Index inputs are checked first; then one call of the entry. After an error states are as before. */
+TN_API tn_error *tn_context_run(tn_context *context);
+/* States back to their initial values; those that belong to the model (running averages) stay. */
+TN_API void tn_context_reset_states(tn_context *context);
+/* Bytes of its buffers, without parameters. */
+TN_API uint64_t tn_context_bytes(const tn_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
