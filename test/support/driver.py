@@ -1,4 +1,5 @@
 """Calls `tenon` for the tests: inputs and outputs as tensors, a failed command as an exception that carries its messages."""
+import json
 import os
 import subprocess
 import sys
@@ -48,6 +49,14 @@ def given(folder, inputs):
     return words
 
 
+def files(option, folder, names):
+    """option NAME=@FILE for each name, the file being named after it."""
+    words = []
+    for name in names:
+        words += [option, f"{name}=@{os.path.join(folder, 'state-' + name.replace('*', 'all') + '.npy')}"]
+    return words
+
+
 def run(folder, spec, inputs, outputs, *options, **keywords):
     """`tenon run`: the named outputs as tensors."""
     words = given(folder, inputs)
@@ -61,9 +70,9 @@ def run(folder, spec, inputs, outputs, *options, **keywords):
 
 
 def gradients(folder, spec, inputs, *options, **keywords):
-    """`tenon grad`: losses (as loss.NAME) and the gradient of every parameter, by name."""
+    """`tenon grad`: losses by name, and the gradient of every parameter by name."""
     path = os.path.join(folder, "gradients.safetensors")
     if os.path.exists(path):
         os.unlink(path)
-    tenon("grad", spec, *given(folder, inputs), "--output", path, *options, **keywords)
-    return tensors.load_safetensors(path)
+    losses = json.loads(tenon("grad", spec, *given(folder, inputs), "--json", "--output", path, *options, **keywords))
+    return losses, tensors.load_safetensors(path)

@@ -1,7 +1,7 @@
 """One PyTorch training run that waits for commands on standard input and answers each with one line of JSON.
 
   save PATH      write the weights (safetensors, public names) and, beside them, every input as PATH-stem/NAME.npy
-  grads PATH     losses and gradients of the first batch, without an optimizer step (safetensors, public names; losses as loss.NAME)
+  grads PATH     losses (in the answer) and gradients (safetensors, public names) of the first batch, without an optimizer step
   step N         N training steps; answers {"seconds": [..], "peak_bytes": ..}
   quit
 
@@ -79,7 +79,6 @@ class Run:
         losses = self.model(**self.batch)
         sum(losses.values()).backward()
         tensors = {name: p.grad.contiguous() for name, p in self.model.named_parameters() if p.grad is not None}
-        tensors.update({"loss." + name: value.detach().reshape(1) for name, value in losses.items()})
         save_file(tensors, path)
         self.optimizer.zero_grad()
         self.model.train()

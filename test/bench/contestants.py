@@ -1,0 +1,173 @@
+"""The two sides of a bench row: long-lived processes that make training steps when asked to, and rest otherwise."""
+import json
+import os
+import signal
+import statistics
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DIMS = {"B", "T", "K"}  # bound at compile time of the train entry; every other size is a config
+
+
+def median_rate(theirs, ours):
+    return statistics.median(theirs) / statistics.median(ours)
+
+
+class Peer:
+    """PyTorch: peer/worker.py, spoken to through its standard input."""
+
+    def __init__(self, python, module, size, threads, compiled):
+        command = [python, os.path.join(HERE, "peer", "worker.py"), module, "--size", json.dumps(size), "--threads", str(threads)]
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.process = subprocess.Popen(command + (["--compile"] if compiled else []), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env=environment)
+        about = self.answer()
+        self.tokens, self.flops, self.parameters = about["tokens"], about["flops"], about["parameters"]
+        self.peak = 0
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the PyTorch process ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def ask(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def steps(self, count):
+        found = self.ask(f"step {count}")
+        self.peak = found["peak_bytes"]
+        return found["seconds"]
+
+    def save(self, path):
+        return self.ask(f"save {path}")
+
+    def gradients(self, path):
+        return self.ask(f"grads {path}")
+
+    def peak_bytes(self):
+        return self.peak
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+def words(row, size):
+    """--set for configs, --bind for dims; the bench recipe comes from specs/."""
+    spec = os.path.join(HERE, "specs", row["spec"] + ".bench.tn")
+    configs, dims = dict(size), {}
+    if row["module"] == "relative_attention":
+        configs["A"] = configs.pop("B")
+        del configs["rate"]
+    else:
+        dims = {name: configs.pop(name) for name in sorted(DIMS & set(configs))}
+    result = []
+    for name, value in configs.items():
+        result += ["--set", f"{name}={value}"]
+    for name, value in dims.items():
+        result += ["--bind", f"{name}={value}"]
+    return spec, result
+
+
+def checked(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command[:3])} ended with status {done.returncode}: {done.stderr}{done.stdout}")
+    return done.stdout
+
+
+def gradients_agree(python, peer, row, size, saved, folder, bound):
+    """Both sides from the same weights and inputs; raises RuntimeError when a loss or gradient differs."""
+    theirs, ours = os.path.join(folder, "theirs.safetensors"), os.path.join(folder, "ours.safetensors")
+    expected = peer.gradients(theirs)
+    spec, options = words(row, size)
+    command = ["tenon", "grad", spec, *options, "--weights", saved["weights"], "--output", ours]
+    if row["module"] != "relative_attention":
+        command += ["--names", "hf", "--output-names", "hf"]
+    files = sorted(os.listdir(saved["inputs"]))
+    if row["module"] == "xlnet":
+        checked([python, "-c", "import numpy, sys; numpy.save(sys.argv[1], numpy.zeros(int(sys.argv[2]), bool))",
+                 os.path.join(saved["inputs"], "back.npy"), str(size["B"])])
+        files.append("back.npy")
+    for file in files:
+        command += ["--input", f"{file[:-4]}=@{os.path.join(saved['inputs'], file)}"]
+    losses = json.loads(checked(command + ["--json"]))
+    for name, value in expected["losses"].items():
+        if not abs(losses[name] - value) <= 1e-4 * abs(value):
+            raise RuntimeError(f"the loss {name} is {losses[name]}, PyTorch says {value}")
+    return checked([python, os.path.join(HERE, "peer", "compare.py"), ours, theirs, str(bound)]).strip()
+
+
+class Tenon:
+    """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a line's
+    `seconds` is the time since the start, so the step between two lines took their difference."""
+
+    def __init__(self, row, size, threads, folder, text):
+        self.text = os.path.join(folder, "text.txt")
+        if text:
+            os.symlink(os.path.abspath(text), self.text)
+        else:
+            write_text(self.text)
+        spec, options = words(row, size)
+        begin = time.monotonic()
+        artifact, run = os.path.join(folder, "artifact"), os.path.join(folder, "run")
+        checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", *options])
+        self.compile_seconds = time.monotonic() - begin
+        self.metrics = os.path.join(run, "metrics.jsonl")
+        self.log = open(os.path.join(folder, "train.log"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen(["tenon", "train", artifact, "--out", run, "--text", self.text, "--threads", str(threads)],
+                                        stdout=self.log, stderr=self.log, cwd=folder)
+        self.running = True
+
+    def lines(self):
+        if not os.path.exists(self.metrics):
+            return []
+        with open(self.metrics, encoding="utf-8") as file:
+            return [json.loads(line) for line in file.read().split("\n")[:-1] if line]
+
+    def turn(self, on):
+        if on != self.running:
+            self.process.send_signal(signal.SIGCONT if on else signal.SIGSTOP)
+            self.running = on
+
+    def steps(self, count):
+        """Seconds of `count` whole steps. The step that was under way when the process was stopped is left out."""
+        before = len([line for line in self.lines() if "tokens_per_second" in line])
+        self.turn(True)
+        while True:
+            lines = [line["seconds"] for line in self.lines() if "tokens_per_second" in line]
+            if len(lines) >= before + 1 + count:
+                break
+            if self.process.poll() is not None:
+                self.log.seek(0)
+                raise RuntimeError(f"tenon train ended with status {self.process.returncode}: {self.log.read()}")
+            time.sleep(0.01)
+        self.turn(False)
+        return [lines[k] - lines[k - 1] for k in range(before + 1, before + 1 + count)]
+
+    def peak_bytes(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.turn(True)
+            self.process.wait()
+        self.log.close()
+
+
+def write_text(path):
+    """Half a megabyte of words: what is in them does not matter for the time."""
+    state, words_made = 1, []
+    while len(words_made) < 100_000:
+        state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+        words_made.append("abcdefghijklmnopqrstuvwxyz"[state >> 59 if state >> 59 < 26 else 4] * (1 + (state >> 56 & 3)))
+    lines = [" ".join(words_made[k:k + 12]) + "." for k in range(0, len(words_made), 12)]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join("\n".join(lines[k:k + 20]) + "\n" for k in range(0, len(lines), 20)))
