@@ -47,7 +47,7 @@ def findings(name, path):
     if extension in CODE and len(lines) - 1 > HARD_LINES:
         yield len(lines) - 1, f"{len(lines) - 1} lines, more than {HARD_LINES}: split the file by concern"
     for number, line in enumerate(lines, 1):
-        if extension in CODE and len(line) > COLUMNS:
+        if extension in CODE and extension != ".td" and len(line) > COLUMNS:  # prose of op descriptions flows
             yield number, f"{len(line)} columns, more than {COLUMNS}"
         if extension in CODE and "\t" in line:
             yield number, "a tab: indent with spaces"
