@@ -7,6 +7,7 @@ namespace tenon {
 std::vector<const ExplainPages *> explainAreas() {
   return {
       &explainSyntax(),
+      &explainRecipes(),
   };
 }
 

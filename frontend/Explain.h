@@ -1,5 +1,6 @@
 // The pages of `tenon explain CODE`. Every error code has one. Codes of one area stand in one file Explain<Area>.cpp:
 //   T0001..T0099 ExplainSyntax.cpp
+//   T0601..T0699 ExplainRecipes.cpp
 // A new area adds its file to frontend/CMakeLists.txt, its function here and one line to Explain.cpp.
 #pragma once
 #include <vector>
@@ -18,6 +19,7 @@ struct ExplainPage {
 using ExplainPages = std::vector<ExplainPage>;
 
 const ExplainPages &explainSyntax();
+const ExplainPages &explainRecipes();
 
 /// All areas, for `tenon explain` without a code and for tests.
 std::vector<const ExplainPages *> explainAreas();
