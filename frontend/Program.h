@@ -118,7 +118,8 @@ struct StackInfo {
 
 struct Initializer {
   std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant
-  double a = 0;     // std, bound or value
+  double a = 0;     // std, bound or value; fan-based kinds are resolved: a is the bound (xavier_uniform) or std (kaiming_normal)
+  std::vector<double> perElement; // where the text uses `depth`: one `a` per element of the stack (row-major), else empty
 };
 struct PublicName {
   std::string name;   // with '#' for the stack index where transform is "stacked"

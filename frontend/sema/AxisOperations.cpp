@@ -1,0 +1,236 @@
+// The axis bracket x[...]: rename, split, merge, pick, gather, slice.
+#include "frontend/sema/Checker.h"
+#include <algorithm>
+
+namespace tenon::sema {
+
+bool Checker::requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what) {
+  if (graph.has(node, axis))
+    return true;
+  auto *mistake = error("T0201", range, what + " has no axis " + axisName(axis) + ": it is " + text(node));
+  if (mistake)
+    for (AxisId other : graph.axes(node))
+      if (axisName(other) == axisName(axis))
+        mistake->notes.push_back({"note", "its axis " + axisName(axis) + " is another one of the same name"});
+  return false;
+}
+
+Value Checker::axisOperations(Scope *scope, const ast::Expr &expression) {
+  Value base = evaluate(scope, expression.operands[0]);
+  if (base.isPoison())
+    return poison();
+  if (!base.isTensor()) {
+    error("T0302", expression.operands[0]->range, "an axis operation needs a tensor before it, this is " + kindOf(base));
+    return poison();
+  }
+  NodeId node = base.node;
+  for (auto &op : expression.axisOps) {
+    auto from = axesOf(scope, op.from);
+    std::optional<std::vector<AxisId>> to = std::vector<AxisId>();
+    if (!op.to.empty())
+      to = axesOf(scope, op.to);
+    if (!from || !to)
+      return poison();
+    for (AxisId axis : *from)
+      if (!requireAxis(node, axis, op.from[0].name.range, "this tensor"))
+        return poison();
+    if (!op.low) {
+      if (op.to.empty()) {
+        error("T0216", op.range, "an axis operation needs \"-> axis\" or \": index\"");
+        return poison();
+      }
+      node = renameAxes(node, *from, *to, op);
+    } else if (from->size() != 1) {
+      error("T0216", op.range, "an index or slice concerns one axis at a time");
+      return poison();
+    } else if (op.high || op.openEnd) {
+      if (to->size() != 1) {
+        error("T0216", op.range, "a slice needs \"-> axis\": the axis that its elements form");
+        return poison();
+      }
+      node = slice(scope, node, (*from)[0], op);
+    } else {
+      if (!to->empty()) {
+        error("T0216", op.range, "an index takes no \"->\": the axes of the index take the place of " + axisName((*from)[0]));
+        return poison();
+      }
+      node = gather(scope, node, (*from)[0], op);
+    }
+    if (node == kNoNode)
+      return poison();
+  }
+  return Value::ofTensor(node);
+}
+
+NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op) {
+  std::vector<AxisId> rest = without(graph.axes(node), from);
+  if (hasDuplicates(from)) {
+    error("T0206", op.range, "an axis occurs twice before \"->\"");
+    return kNoNode;
+  }
+  for (size_t i = 0; i < to.size(); ++i)
+    if (includes(rest, to[i]) || std::count(to.begin(), to.end(), to[i]) > 1) {
+      error("T0206", op.range, "the result would have axis " + axisName(to[i]) + " twice; the tensor is " + text(node));
+      return kNoNode;
+    }
+  bool pairwise = from.size() == to.size();
+  for (size_t i = 0; pairwise && i < from.size(); ++i)
+    pairwise = graph.size(from[i]) == graph.size(to[i]);
+  if (pairwise)
+    return graph.rename(node, from, to, op.range);
+  if (from.size() == 1 && to.size() == 1) {
+    error("T0204", op.range, "axis " + axisName(from[0]) + " has " + text(graph.size(from[0])) + " places, axis " + axisName(to[0]) + " has " + text(graph.size(to[0])));
+    return kNoNode;
+  }
+  bool linearFrom, linearTo;
+  Size before = productOf(from, linearFrom), after = productOf(to, linearTo);
+  if (linearFrom != linearTo || (linearFrom && before != after)) {
+    auto product = [&](const std::vector<AxisId> &axes) {
+      std::string list;
+      for (AxisId axis : axes)
+        list += (list.empty() ? "" : " * ") + sized(axis);
+      return list;
+    };
+    error("T0205", op.range, "the sizes differ: " + product(from) + " before, " + product(to) + " after");
+    return kNoNode;
+  }
+  if (!linearFrom) {
+    error("T0205", op.range, "not supported yet: a split or merge whose size is a product of run-time dims");
+    return kNoNode;
+  }
+  size_t place = 0; // the new axes stand where the first old one stood
+  for (AxisId axis : graph.axes(node)) {
+    if (axis == from[0])
+      break;
+    place += includes(rest, axis);
+  }
+  AxisId middle = from.size() == 1 ? from[0] : to.size() == 1 ? to[0] : graph.newAxis(axisName(from[0]), before, graph.axisRuntime[from[0]]);
+  if (from.size() > 1) {
+    Node merge = makeNode(Op::Merge, graph[node].type);
+    merge.type.pinned.clear();
+    merge.type.axes = rest;
+    merge.type.axes.insert(merge.type.axes.begin() + place, middle);
+    merge.operands = {node};
+    merge.axesFrom = from;
+    merge.axesTo = {middle};
+    merge.range = op.range;
+    node = graph.add(merge);
+  }
+  if (to.size() > 1) {
+    Node split = makeNode(Op::Split, graph[node].type);
+    split.type.pinned.clear();
+    split.type.axes = rest;
+    split.type.axes.insert(split.type.axes.begin() + place, to.begin(), to.end());
+    split.operands = {node};
+    split.axesFrom = {middle};
+    split.axesTo = to;
+    split.range = op.range;
+    node = graph.add(split);
+  }
+  return node;
+}
+
+bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range, const std::string &message,
+                      const char *code, const std::string &holder, bool *clamp) {
+  if (proveIndex(graph.entry, index, Size(0), limit, {}, hints).proved)
+    return true;
+  IndexProof proof = proveIndex(graph.entry, index, Size(0), limit, conditions, hints);
+  if (proof.proved) {
+    if (clamp)
+      *clamp = true;
+    return true;
+  }
+  auto highest = subtract(limit, Size(1));
+  std::string holds = holder + " holds 0 .. " + (highest ? text(*highest) : "?");
+  auto *mistake = error(code, range, message, proof.range.empty() ? "nothing bounds it" : "ranges over " + proof.range);
+  if (mistake) {
+    mistake->notes.push_back({"note", holds});
+    if (!proof.example.empty())
+      mistake->notes.push_back({"example", proof.example});
+    if (!conditions.empty())
+      mistake->notes.push_back({"note", "the masks and conditions around it do not exclude this"});
+  }
+  return false;
+}
+
+NodeId Checker::gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range) {
+  Node gather = makeNode(Op::Gather, graph[node].type);
+  gather.type.pinned.clear();
+  std::vector<AxisId> result;
+  for (AxisId own : graph.axes(node)) {
+    if (own != axis) {
+      result.push_back(own);
+      continue;
+    }
+    for (AxisId added : graph.axes(index))
+      if (!graph.has(node, added) || added == axis)
+        result.push_back(added);
+  }
+  gather.type.axes = result;
+  gather.operands = {node, index};
+  gather.axesFrom = {axis};
+  gather.clampIndex = clampIndex;
+  gather.range = range;
+  return graph.add(gather);
+}
+
+NodeId Checker::gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op) {
+  NodeId index = tensor(evaluate(scope, op.low), op.low->range);
+  if (index == kNoNode)
+    return kNoNode;
+  if (graph.element(index) == Element::Real) {
+    error("T0310", op.low->range, "an index must be a whole number, this is " + text(index));
+    return kNoNode;
+  }
+  index = graph.toInt(index);
+  bool clamp = false;
+  if (!inRange(index, graph.size(axis), scope->conditions, op.low->range, "this index can leave axis " + axisName(axis), "T0207", "axis " + axisName(axis), &clamp))
+    return graph.opaque(graph[gatherNode(node, axis, index, false, op.range)].type, op.range);
+  return gatherNode(node, axis, index, clamp, op.range);
+}
+
+NodeId Checker::slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op) {
+  auto low = wholeSize(evaluate(scope, op.low), op.low->range, "the start of a slice");
+  std::optional<Size> high = graph.size(axis);
+  if (op.high)
+    high = wholeSize(evaluate(scope, op.high), op.high->range, "the end of a slice");
+  auto to = axesOf(scope, op.to);
+  if (!low || !high || !to || to->size() != 1)
+    return kNoNode;
+  AxisId result = (*to)[0];
+  auto count = subtract(*high, *low);
+  if (!count)
+    return kNoNode;
+  ast::Range place = op.low->range;
+  place.end = op.high ? op.high->range.end : op.low->range.end;
+  IndexProof proof = proveSlice(*low, *count, graph.size(axis), graph.entry);
+  if (!proof.proved) {
+    auto *mistake = error("T0208", place, "the slice " + text(*low) + " .. " + text(*high) + " can leave axis " + sized(axis));
+    if (mistake && !proof.example.empty())
+      mistake->notes.push_back({"example", proof.example});
+    return kNoNode;
+  }
+  if (*count != graph.size(result)) {
+    error("T0210", place, "the slice has " + text(*count) + " places, axis " + axisName(result) + " has " + text(graph.size(result)));
+    return kNoNode;
+  }
+  if (result != axis && graph.has(node, result)) {
+    error("T0206", op.range, "the result would have axis " + axisName(result) + " twice; the tensor is " + text(node));
+    return kNoNode;
+  }
+  if (*low == Size(0) && *count == graph.size(axis))
+    return graph.rename(node, {axis}, {result}, op.range);
+  Node slice = makeNode(Op::Slice, graph[node].type);
+  slice.type.pinned.clear();
+  for (AxisId &own : slice.type.axes)
+    if (own == axis)
+      own = result;
+  slice.operands = {node};
+  slice.axesFrom = {axis};
+  slice.axesTo = {result};
+  slice.size = *low;
+  slice.range = op.range;
+  return graph.add(slice);
+}
+
+} // namespace tenon::sema

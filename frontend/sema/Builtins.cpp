@@ -1,0 +1,397 @@
+// The built-in functions: the table, argument checks, elementwise functions, reductions, contraction, random numbers.
+#include "frontend/sema/Checker.h"
+#include <cmath>
+
+namespace tenon::sema {
+
+const std::map<std::string, Checker::Handler> &Checker::handlers() {
+  static const std::map<std::string, Handler> table = {
+      {"exp", &Checker::unaryBuiltin},          {"log", &Checker::unaryBuiltin},
+      {"sqrt", &Checker::unaryBuiltin},         {"abs", &Checker::unaryBuiltin},
+      {"sin", &Checker::unaryBuiltin},          {"cos", &Checker::unaryBuiltin},
+      {"tanh", &Checker::unaryBuiltin},         {"sigmoid", &Checker::unaryBuiltin},
+      {"relu", &Checker::unaryBuiltin},         {"leaky_relu", &Checker::unaryBuiltin},
+      {"gelu", &Checker::unaryBuiltin},         {"gelu_tanh", &Checker::unaryBuiltin},
+      {"stop_gradient", &Checker::unaryBuiltin}, {"real", &Checker::unaryBuiltin},
+      {"min", &Checker::minMaxBuiltin},         {"max", &Checker::minMaxBuiltin},
+      {"sum", &Checker::reduceBuiltin},         {"mean", &Checker::reduceBuiltin},
+      {"all", &Checker::reduceBuiltin},         {"any", &Checker::reduceBuiltin},
+      {"dot", &Checker::dotBuiltin},            {"clip", &Checker::clipBuiltin},
+      {"where", &Checker::whereBuiltin},        {"softmax", &Checker::softmaxBuiltin},
+      {"log_softmax", &Checker::softmaxBuiltin}, {"normalize", &Checker::normalizeBuiltin},
+      {"dropout", &Checker::dropoutBuiltin},    {"sample", &Checker::sampleBuiltin},
+      {"cross_entropy", &Checker::crossEntropyBuiltin},
+      {"binary_cross_entropy", &Checker::binaryCrossEntropyBuiltin},
+      {"argmax", &Checker::argmaxBuiltin},      {"cumsum", &Checker::cumsumBuiltin},
+      {"flip", &Checker::flipBuiltin},          {"top", &Checker::topBuiltin},
+      {"put", &Checker::putBuiltin},            {"window", &Checker::windowBuiltin},
+      {"concat", &Checker::concatBuiltin},      {"expand", &Checker::expandBuiltin},
+      {"full", &Checker::expandBuiltin},        {"iota", &Checker::iotaBuiltin},
+      {"size", &Checker::sizeBuiltin},          {"sinusoid", &Checker::sinusoidBuiltin},
+      {"normal", &Checker::distributionBuiltin}, {"trunc_normal", &Checker::distributionBuiltin},
+      {"uniform", &Checker::distributionBuiltin}, {"xavier_uniform", &Checker::distributionBuiltin},
+      {"kaiming_normal", &Checker::distributionBuiltin}, {"orthogonal", &Checker::distributionBuiltin},
+  };
+  return table;
+}
+bool Checker::isBuiltin(const std::string &name) { return handlers().count(name) != 0; }
+
+Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vector<ast::AxisOp> &axisOps, const ast::Expr &expression,
+                           ast::Range nameRange) {
+  Call call{scope, name, &axisOps, {}, {}, {}, expression.range, nameRange};
+  for (auto &argument : expression.arguments) {
+    if (argument.keyword) {
+      call.keywords.push_back({argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range});
+      continue;
+    }
+    Scope *place = scope;
+    size_t index = call.arguments.size();
+    // where(c, a, b): the indices of a are proved under c, those of b under not c.
+    if (name == "where" && index > 0 && index < 3 && call.arguments[0].isTensor() && graph.element(call.arguments[0].node) == Element::Bool) {
+      NodeId condition = call.arguments[0].node;
+      place = newScope(scope);
+      place->conditions.push_back(index == 1 ? condition : graph.unary(Op::Not, condition, call.ranges[0]));
+    }
+    call.arguments.push_back(evaluate(place, argument.value));
+    call.ranges.push_back(argument.value->range);
+  }
+  for (auto &argument : call.arguments)
+    if (argument.isPoison())
+      return poison();
+  for (auto &keyword : call.keywords)
+    if (keyword.value.isPoison())
+      return poison();
+  return (this->*handlers().at(name))(call);
+}
+
+/// `axes`: 0 none, 1 needed, -1 allowed.
+bool Checker::arity(const Call &call, size_t least, size_t most, std::initializer_list<const char *> keywords, int axes) {
+  bool ok = true;
+  if (call.arguments.size() < least || call.arguments.size() > most) {
+    std::string wanted = std::to_string(least) + (most == least ? "" : " or " + std::to_string(most));
+    error("T0307", call.range, call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " + std::to_string(call.arguments.size()));
+    ok = false;
+  }
+  for (auto &keyword : call.keywords) {
+    bool known = false;
+    std::vector<std::string> names;
+    for (const char *name : keywords) {
+      known |= keyword.name == name;
+      names.push_back(name);
+    }
+    if (known)
+      continue;
+    if (auto *mistake = error("T0308", keyword.range, call.name + " has no keyword " + keyword.name)) {
+      std::string all;
+      for (auto &name : names)
+        all += (all.empty() ? "" : ", ") + name;
+      mistake->notes.push_back({"help", all.empty() ? call.name + " has no keywords" : "its keywords: " + all});
+    }
+    ok = false;
+  }
+  if (axes == 0 && !call.axisOps->empty()) {
+    error("T0216", (*call.axisOps)[0].range, call.name + " takes no axes");
+    ok = false;
+  }
+  if (axes == 1 && call.axisOps->empty()) {
+    error("T0216", call.nameRange, call.name + " needs its axes: " + call.name + "[...](...)");
+    ok = false;
+  }
+  return ok;
+}
+
+std::optional<std::vector<AxisId>> Checker::callAxes(const Call &call) {
+  std::vector<AxisId> all;
+  for (auto &op : *call.axisOps) {
+    if (op.low || !op.to.empty()) {
+      error("T0216", op.range, call.name + " takes plain axes here");
+      return std::nullopt;
+    }
+    auto axes = axesOf(call.scope, op.from);
+    if (!axes)
+      return std::nullopt;
+    for (AxisId axis : *axes) {
+      if (includes(all, axis)) {
+        error("T0206", op.range, "axis " + axisName(axis) + " is named twice");
+        return std::nullopt;
+      }
+      all.push_back(axis);
+    }
+  }
+  return all;
+}
+
+std::optional<double> Checker::staticReal(const Value &value, ast::Range range, const std::string &what) {
+  if (auto number = value.asReal())
+    return number;
+  if (!value.isPoison())
+    error("T0309", range, what + " must be a number known at compile time, this is " + text(value));
+  return std::nullopt;
+}
+std::optional<int64_t> Checker::staticInt(const Value &value, ast::Range range, const std::string &what) {
+  if (auto number = value.number())
+    return number;
+  if (!value.isPoison())
+    error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+  return std::nullopt;
+}
+
+Value Checker::unaryBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 0))
+    return poison();
+  struct Function {
+    Op op;
+    double (*apply)(double);
+  };
+  static const std::map<std::string, Function> functions = {
+      {"exp", {Op::Exp, [](double x) { return std::exp(x); }}},
+      {"log", {Op::Log, [](double x) { return std::log(x); }}},
+      {"sqrt", {Op::Sqrt, [](double x) { return std::sqrt(x); }}},
+      {"abs", {Op::Abs, [](double x) { return std::fabs(x); }}},
+      {"sin", {Op::Sin, [](double x) { return std::sin(x); }}},
+      {"cos", {Op::Cos, [](double x) { return std::cos(x); }}},
+      {"tanh", {Op::Tanh, [](double x) { return std::tanh(x); }}},
+      {"sigmoid", {Op::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }}},
+      {"relu", {Op::Relu, [](double x) { return x > 0 ? x : 0; }}},
+      {"leaky_relu", {Op::LeakyRelu, [](double x) { return x > 0 ? x : 0.01 * x; }}},
+      {"gelu", {Op::Gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }}},
+      {"gelu_tanh", {Op::GeluTanh, [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }}},
+      {"stop_gradient", {Op::StopGradient, [](double x) { return x; }}},
+      {"real", {Op::ToReal, [](double x) { return x; }}},
+  };
+  const Function &function = functions.at(call.name);
+  const Value &argument = call.arguments[0];
+  if (argument.isStatic()) {
+    if (function.op == Op::Abs && argument.number())
+      return Value::ofInt(Size(std::abs(*argument.number())), argument.runtime);
+    if (auto number = argument.asReal()) {
+      double result = function.apply(*number);
+      if (std::isfinite(result))
+        return Value::ofReal(result);
+      error("T0306", call.range, call.name + " of " + text(argument) + " is not finite");
+      return poison();
+    }
+  }
+  NodeId node = tensor(argument, call.ranges[0]);
+  if (node == kNoNode)
+    return poison();
+  if (function.op == Op::ToReal)
+    return Value::ofTensor(graph.toReal(node));
+  if (function.op == Op::Abs)
+    return Value::ofTensor(graph.unary(Op::Abs, graph.toInt(node), call.range));
+  if (function.op == Op::StopGradient)
+    return graph.element(node) == Element::Real ? Value::ofTensor(graph.unary(Op::StopGradient, node, call.range)) : Value::ofTensor(node);
+  return Value::ofTensor(graph.unary(function.op, graph.toReal(node), call.range));
+}
+
+Value Checker::minMaxBuiltin(const Call &call) {
+  if (call.arguments.size() != 2)
+    return reduceBuiltin(call);
+  if (!arity(call, 2, 2, {}, 0))
+    return poison();
+  bool isMax = call.name == "max";
+  const Value &a = call.arguments[0], &b = call.arguments[1];
+  if (a.kind == Value::Kind::Int && b.kind == Value::Kind::Int) {
+    if (provablyAtMost(a.integer, b.integer, graph.entry))
+      return isMax ? b : a;
+    if (provablyAtMost(b.integer, a.integer, graph.entry))
+      return isMax ? a : b;
+  } else if (auto x = a.asReal(), y = b.asReal(); x && y) {
+    return Value::ofReal(isMax ? std::max(*x, *y) : std::min(*x, *y));
+  }
+  NodeId left = tensor(a, call.ranges[0]), right = tensor(b, call.ranges[1]);
+  if (left == kNoNode || right == kNoNode)
+    return poison();
+  bool real = graph.element(left) == Element::Real || graph.element(right) == Element::Real;
+  if (real && !checkBroadcast(left, right, call.nameRange, call.name, call.ranges[0], call.ranges[1]))
+    return poison();
+  left = real ? graph.toReal(left) : graph.toInt(left);
+  right = real ? graph.toReal(right) : graph.toInt(right);
+  return Value::ofTensor(graph.elementwise(isMax ? Op::Max : Op::Min, {left, right}, real ? Element::Real : Element::Int, call.range));
+}
+
+Value Checker::reduceBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, -1))
+    return poison();
+  NodeId node = tensor(call.arguments[0], call.ranges[0]);
+  auto axes = callAxes(call);
+  if (node == kNoNode || !axes)
+    return poison();
+  if (call.axisOps->empty())
+    axes = graph.axes(node);
+  for (AxisId axis : *axes)
+    if (!requireAxis(node, axis, call.ranges[0], "the argument of " + call.name))
+      return poison();
+  if (call.name == "all" || call.name == "any") {
+    if (graph.element(node) != Element::Bool) {
+      error("T0303", call.ranges[0], call.name + " needs truth values, this is " + text(node));
+      return poison();
+    }
+    return Value::ofTensor(graph.reduce(call.name == "all" ? Op::All : Op::Any, node, *axes, Element::Bool, call.range));
+  }
+  node = call.name == "mean" ? graph.toReal(node) : graph.toInt(node);
+  Op op = call.name == "max" ? Op::ReduceMax : call.name == "min" ? Op::ReduceMin : Op::Sum;
+  NodeId result = graph.reduce(op, node, *axes, graph.element(node), call.range);
+  if (call.name == "mean" && !axes->empty())
+    result = graph.elementwise(Op::Div, {result, graph.countReal(*axes, call.range)}, Element::Real, call.range);
+  return Value::ofTensor(result);
+}
+
+Value Checker::dotBuiltin(const Call &call) {
+  if (!arity(call, 2, 2, {}, 1))
+    return poison();
+  NodeId left = realTensor(call.arguments[0], call.ranges[0]), right = realTensor(call.arguments[1], call.ranges[1]);
+  auto axes = callAxes(call);
+  if (left == kNoNode || right == kNoNode || !axes)
+    return poison();
+  for (AxisId axis : *axes)
+    if (!requireAxis(left, axis, call.ranges[0], "the left side of dot") || !requireAxis(right, axis, call.ranges[1], "the right side of dot"))
+      return poison();
+  Node node = makeNode(Op::Dot, {Element::Real, without(graph.axes(left), *axes), {}});
+  for (AxisId axis : without(graph.axes(right), *axes))
+    if (!includes(node.type.axes, axis))
+      node.type.axes.push_back(axis);
+  node.operands = {left, right};
+  node.axesFrom = *axes;
+  node.range = call.range;
+  return Value::ofTensor(graph.add(node));
+}
+
+Value Checker::clipBuiltin(const Call &call) {
+  if (!arity(call, 3, 3, {}, 0))
+    return poison();
+  NodeId node = tensor(call.arguments[0], call.ranges[0]), low = tensor(call.arguments[1], call.ranges[1]), high = tensor(call.arguments[2], call.ranges[2]);
+  if (node == kNoNode || low == kNoNode || high == kNoNode)
+    return poison();
+  bool real = graph.element(node) == Element::Real;
+  for (size_t i : {1, 2})
+    if (!call.arguments[i].isStatic() || (!real && call.arguments[i].kind != Value::Kind::Int)) {
+      error("T0309", call.ranges[i], std::string("the limits of clip must be ") + (real ? "" : "whole ") + "numbers known at compile time, this is " + text(call.arguments[i]));
+      return poison();
+    }
+  Element element = real ? Element::Real : Element::Int;
+  node = real ? node : graph.toInt(node);
+  if (real) {
+    low = graph.toReal(low);
+    high = graph.toReal(high);
+  }
+  return Value::ofTensor(graph.elementwise(Op::Min, {graph.elementwise(Op::Max, {node, low}, element, call.range), high}, element, call.range));
+}
+
+Value Checker::whereBuiltin(const Call &call) {
+  if (!arity(call, 3, 3, {}, 0))
+    return poison();
+  NodeId condition = tensor(call.arguments[0], call.ranges[0]), a = tensor(call.arguments[1], call.ranges[1]), b = tensor(call.arguments[2], call.ranges[2]);
+  if (condition == kNoNode || a == kNoNode || b == kNoNode)
+    return poison();
+  if (graph.element(condition) != Element::Bool) {
+    error("T0303", call.ranges[0], "the condition of where must be a truth value, this is " + text(condition));
+    return poison();
+  }
+  bool real = graph.element(a) == Element::Real || graph.element(b) == Element::Real;
+  bool truth = graph.element(a) == Element::Bool && graph.element(b) == Element::Bool;
+  if (real) {
+    std::vector<AxisId> values = graph.unite({a, b});
+    bool covers = true, covered = true;
+    for (AxisId axis : graph.axes(condition))
+      covers &= includes(values, axis);
+    for (AxisId axis : values)
+      covered &= graph.has(condition, axis);
+    if (!covers && !covered) {
+      error("T0203", call.nameRange, "neither the condition nor the values of where have all axes of the other: " + text(condition) + " and " + text(values));
+      return poison();
+    }
+    a = graph.toReal(a);
+    b = graph.toReal(b);
+  } else if (!truth) {
+    a = graph.toInt(a);
+    b = graph.toInt(b);
+  }
+  return Value::ofTensor(graph.elementwise(Op::Select, {condition, a, b}, real ? Element::Real : truth ? Element::Bool : Element::Int, call.range));
+}
+
+Value Checker::dropoutBuiltin(const Call &call) {
+  if (!arity(call, 2, 2, {}, -1))
+    return poison();
+  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
+  auto rate = staticReal(call.arguments[1], call.ranges[1], "a dropout rate");
+  auto shared = callAxes(call);
+  if (node == kNoNode || !rate || !shared)
+    return poison();
+  if (*rate < 0 || *rate >= 1) {
+    error("T0507", call.ranges[1], "a dropout rate lies in 0 .. 1, below 1; this is " + text(call.arguments[1]));
+    return poison();
+  }
+  for (AxisId axis : *shared)
+    if (!requireAxis(node, axis, call.ranges[0], "the argument of dropout"))
+      return poison();
+  if (!request.training || *rate == 0)
+    return Value::ofTensor(node);
+  Node drop = makeNode(Op::Dropout, graph[node].type);
+  drop.type.pinned.clear();
+  drop.operands = {node};
+  drop.axesFrom = *shared;
+  drop.number = *rate;
+  drop.index = randomSite(call.scope, call.range);
+  drop.range = call.range;
+  return Value::ofTensor(graph.add(drop, call.scope->body));
+}
+
+Value Checker::sampleBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {"temperature"}, 1))
+    return poison();
+  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
+  const ast::AxisOp &op = (*call.axisOps)[0];
+  auto axis = oneAxis(call.scope, op.from, "sample");
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of sample"))
+    return poison();
+  if (auto *temperature = call.keyword("temperature")) {
+    NodeId divisor = realTensor(temperature->value, temperature->range);
+    if (divisor == kNoNode || !checkBroadcast(node, divisor, temperature->range, "temperature", call.ranges[0], temperature->range))
+      return poison();
+    node = graph.elementwise(Op::Div, {node, divisor}, Element::Real, call.range);
+  }
+  Node draw = makeNode(Op::Sample, {Element::Int, without(graph.axes(node), {*axis}), {}});
+  if (!op.to.empty()) {
+    auto draws = oneAxis(call.scope, op.to, "sample");
+    if (!draws)
+      return poison();
+    if (graph.has(node, *draws)) {
+      error("T0206", op.range, "the result would have axis " + axisName(*draws) + " twice");
+      return poison();
+    }
+    draw.type.axes.push_back(*draws);
+    draw.axesTo = {*draws};
+  }
+  draw.operands = {node};
+  draw.axesFrom = {*axis};
+  draw.index = randomSite(call.scope, call.range);
+  draw.range = call.range;
+  NodeId drawn = graph.add(draw, call.scope->body);
+  hints.bounds.try_emplace(drawn, graph.size(*axis));
+  return Value::ofTensor(drawn);
+}
+
+Value Checker::distributionBuiltin(const Call &call) {
+  bool plain = call.name == "normal" || call.name == "trunc_normal" || call.name == "uniform";
+  if (!arity(call, plain ? 1 : 0, 1, {}, 0))
+    return poison();
+  auto distribution = std::make_shared<Distribution>();
+  distribution->kind = call.name;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    auto number = staticReal(call.arguments[i], call.ranges[i], "the argument of " + call.name);
+    if (!number)
+      return poison();
+    if (*number < 0) {
+      error("T0311", call.ranges[i], "the spread of " + call.name + " is never negative, this is " + text(call.arguments[i]));
+      return poison();
+    }
+    distribution->arguments.push_back(*number);
+  }
+  Value value;
+  value.kind = Value::Kind::Distribution;
+  value.distribution = distribution;
+  return value;
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,210 @@
+// Built-in functions over one axis: softmax, norms, cross entropies, argmax, top, cumsum.
+#include "frontend/sema/Checker.h"
+#include <cmath>
+
+namespace tenon::sema {
+
+Value Checker::softmaxBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 1))
+    return poison();
+  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
+  auto axes = callAxes(call);
+  if (node == kNoNode || !axes)
+    return poison();
+  for (AxisId axis : *axes)
+    if (!requireAxis(node, axis, call.ranges[0], "the argument of " + call.name))
+      return poison();
+  Node result = makeNode(call.name == "softmax" ? Op::Softmax : Op::LogSoftmax, graph[node].type);
+  result.type.pinned.clear();
+  result.operands = {node};
+  result.axesFrom = *axes;
+  result.range = call.range;
+  return Value::ofTensor(graph.add(result));
+}
+
+Value Checker::normalizeBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {"eps"}, 1))
+    return poison();
+  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
+  auto axes = callAxes(call);
+  if (node == kNoNode || !axes)
+    return poison();
+  const Keyword *eps = call.keyword("eps");
+  if (!eps) {
+    error("T0308", call.nameRange, "normalize needs eps = a small number");
+    return poison();
+  }
+  auto number = staticReal(eps->value, eps->range, "eps");
+  if (!number)
+    return poison();
+  for (AxisId axis : *axes)
+    if (!requireAxis(node, axis, call.ranges[0], "the argument of normalize"))
+      return poison();
+  Node result = makeNode(Op::Normalize, graph[node].type);
+  result.type.pinned.clear();
+  result.operands = {node};
+  result.axesFrom = *axes;
+  result.number = *number;
+  result.range = call.range;
+  return Value::ofTensor(graph.add(result));
+}
+
+Value Checker::crossEntropyBuiltin(const Call &call) {
+  if (!arity(call, 2, 2, {"where", "spread", "skip"}, 1))
+    return poison();
+  NodeId logits = realTensor(call.arguments[0], call.ranges[0]), labels = tensor(call.arguments[1], call.ranges[1]);
+  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "cross_entropy");
+  if (logits == kNoNode || labels == kNoNode || !axis || !requireAxis(logits, *axis, call.ranges[0], "the logits"))
+    return poison();
+  if (graph.element(labels) == Element::Real) {
+    error("T0310", call.ranges[1], "the labels of cross_entropy are whole numbers, this is " + text(labels));
+    return poison();
+  }
+  labels = graph.toInt(labels);
+  auto expected = without(graph.axes(logits), {*axis});
+  if (!sameSet(graph.axes(labels), expected)) {
+    if (auto *mistake = error("T0218", call.ranges[1], "the labels do not fit the logits: labels have " + text(graph.axes(labels)) + ", logits without " + axisName(*axis) + " have " + text(expected)))
+      mistake->related.push_back({call.ranges[0], text(logits)});
+    return poison();
+  }
+  Node node = makeNode(Op::CrossEntropy, {Element::Real, expected, {}});
+  std::vector<NodeId> conditions = call.scope->conditions;
+  NodeId where = kNoNode;
+  if (auto *keyword = call.keyword("where")) {
+    where = tensor(keyword->value, keyword->range);
+    if (where == kNoNode)
+      return poison();
+    if (graph.element(where) != Element::Bool) {
+      error("T0303", keyword->range, "`where` needs truth values, this is " + text(where));
+      return poison();
+    }
+    for (AxisId own : graph.axes(where))
+      if (!includes(expected, own)) {
+        error("T0218", keyword->range, "`where` has axis " + axisName(own) + ", which the labels lack");
+        return poison();
+      }
+    conditions.push_back(where);
+  }
+  if (!inRange(labels, graph.size(*axis), conditions, call.ranges[1], "these labels can leave axis " + axisName(*axis), "T0217", "axis " + axisName(*axis), nullptr))
+    return Value::ofTensor(graph.opaque(node.type, call.range));
+  if (auto *keyword = call.keyword("spread")) {
+    auto number = staticReal(keyword->value, keyword->range, "spread");
+    if (!number)
+      return poison();
+    node.number = *number;
+  }
+  if (auto *keyword = call.keyword("skip")) {
+    auto skip = staticInt(keyword->value, keyword->range, "skip");
+    if (!skip)
+      return poison();
+    if (*skip < 0 || !provablyAtMost(Size(*skip + 1), graph.size(*axis), graph.entry)) {
+      error("T0217", keyword->range, "skip = " + std::to_string(*skip) + " is no place of axis " + sized(*axis));
+      return poison();
+    }
+    node.index = uint32_t(*skip + 1);
+  }
+  node.operands = {logits, labels};
+  if (where != kNoNode)
+    node.operands.push_back(where);
+  node.axesFrom = {*axis};
+  node.range = call.range;
+  return Value::ofTensor(graph.add(node));
+}
+
+Value Checker::binaryCrossEntropyBuiltin(const Call &call) {
+  if (!arity(call, 2, 2, {}, 0))
+    return poison();
+  NodeId logits = realTensor(call.arguments[0], call.ranges[0]), labels = tensor(call.arguments[1], call.ranges[1]);
+  if (logits == kNoNode || labels == kNoNode)
+    return poison();
+  if (graph.element(labels) == Element::Int) {
+    error("T0301", call.ranges[1], "the labels of binary_cross_entropy are truth values or reals in 0 .. 1, this is " + text(labels));
+    return poison();
+  }
+  if (!sameSet(graph.axes(logits), graph.axes(labels))) {
+    error("T0218", call.ranges[1], "the labels do not fit the logits: labels have " + text(graph.axes(labels)) + ", logits have " + text(graph.axes(logits)));
+    return poison();
+  }
+  Node node = makeNode(Op::BinaryCrossEntropy, {Element::Real, graph.axes(logits), {}});
+  node.operands = {logits, graph.toReal(labels)};
+  node.range = call.range;
+  return Value::ofTensor(graph.add(node));
+}
+
+Value Checker::argmaxBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 1))
+    return poison();
+  NodeId node = tensor(call.arguments[0], call.ranges[0]);
+  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "argmax");
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of argmax"))
+    return poison();
+  NodeId result = graph.reduce(Op::ArgMax, graph.toInt(node), {*axis}, Element::Int, call.range);
+  hints.bounds.try_emplace(result, graph.size(*axis));
+  return Value::ofTensor(result);
+}
+
+Value Checker::cumsumBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 1))
+    return poison();
+  NodeId node = tensor(call.arguments[0], call.ranges[0]);
+  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "cumsum");
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of cumsum"))
+    return poison();
+  node = graph.toInt(node);
+  Node result = makeNode(Op::Cumsum, graph[node].type);
+  result.type.pinned.clear();
+  result.operands = {node};
+  result.axesFrom = {*axis};
+  result.range = call.range;
+  return Value::ofTensor(graph.add(result));
+}
+
+Value Checker::flipBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 1))
+    return poison();
+  NodeId node = tensor(call.arguments[0], call.ranges[0]);
+  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "flip");
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of flip"))
+    return poison();
+  Node result = makeNode(Op::Flip, graph[node].type);
+  result.type.pinned.clear();
+  result.operands = {node};
+  result.axesFrom = {*axis};
+  result.range = call.range;
+  return Value::ofTensor(graph.add(result));
+}
+
+Value Checker::topBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 1))
+    return poison();
+  const ast::AxisOp &op = (*call.axisOps)[0];
+  NodeId node = tensor(call.arguments[0], call.ranges[0]);
+  if (op.to.empty()) {
+    error("T0216", op.range, "top needs \"-> axis\": the axis of the k largest");
+    return poison();
+  }
+  auto axis = oneAxis(call.scope, op.from, "top"), best = oneAxis(call.scope, op.to, "top");
+  if (node == kNoNode || !axis || !best || !requireAxis(node, *axis, call.ranges[0], "the argument of top"))
+    return poison();
+  if (!provablyAtMost(graph.size(*best), graph.size(*axis), graph.entry)) {
+    error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places");
+    return poison();
+  }
+  Node top = makeNode(Op::Top, graph[node].type);
+  top.type.pinned.clear();
+  for (AxisId &own : top.type.axes)
+    if (own == *axis)
+      own = *best;
+  top.operands = {node};
+  top.axesFrom = {*axis};
+  top.axesTo = {*best};
+  top.range = call.range;
+  ValueType values = top.type, places = top.type;
+  places.element = Element::Int;
+  NodeId producer = graph.add(top);
+  NodeId indices = graph.result(producer, 1, places, call.range);
+  hints.bounds.try_emplace(indices, graph.size(*axis));
+  return Value::ofTuple({Value::ofTensor(graph.result(producer, 0, values, call.range)), Value::ofTensor(indices)});
+}
+
+} // namespace tenon::sema

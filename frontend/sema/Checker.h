@@ -1,0 +1,235 @@
+// Evaluates one entry of a model symbolically: every definition when somebody demands it, layers once per use, functions inlined.
+// The meaning is that of the reference evaluator; where a mistake is found it is reported once and a Poison value goes on.
+#pragma once
+#include "frontend/sema/Graph.h"
+#include "frontend/sema/IndexProof.h"
+#include "frontend/sema/Session.h"
+#include <deque>
+#include <map>
+
+namespace tenon::sema {
+
+/// What one entry is made of.
+struct EntryRequest {
+  Entry::Kind kind = Entry::Kind::Out;
+  std::string name;
+  bool training = false;
+  std::vector<std::string> losses;                              // Eval, Train: which; empty: all
+  std::map<std::string, int64_t> binds;                         // dims
+  std::vector<std::pair<std::string, ast::ExprPtr>> sets;       // configs: --set, then the recipe's bind
+};
+
+class Checker {
+public:
+  Checker(Session &session, const ast::Model &model, const EntryRequest &request);
+
+  /// Evaluates the demanded values; nullopt if a mistake was found on the way.
+  std::optional<Entry> run();
+  /// Evaluates what no entry demands: lets that nothing mentions.
+  void runUnused();
+
+  // Facts about the model, for recipes and options; valid after construction.
+  std::vector<std::string> dims, configs, losses, outs;
+  Value evaluateConstant(const ast::ExprPtr &expression, std::optional<int64_t> depth);
+
+private:
+  Session &session;
+  const ast::Model &model;
+  EntryRequest request;
+  Graph graph;
+  ProofHints hints;
+  Scope *root = nullptr, *top = nullptr; // callables of all files; the model
+  std::deque<Scope> scopes;
+  std::deque<Frame> frames;
+  std::optional<int64_t> staticDepth; // while an initializer or setting is evaluated for one depth
+  bool usedStaticDepth = false;
+  bool failed = false;
+  unsigned callDepth = 0;
+  size_t randomPlaces = 0; // draws so far: a call that drew is not remembered
+  std::map<std::string, unsigned> siteUses;        // random places met more than once
+  std::map<std::string, uint32_t> inputIndex, stateIndex;
+  std::vector<const ast::Stmt *> outStatements, nextStatements;
+  struct NextValue { // a state's new value: needed if the state is read or if a result of the same call is
+    uint32_t state;
+    NodeId value;
+    uint32_t body;
+    std::vector<NodeId> with;
+    ast::Range range;
+  };
+  std::vector<NextValue> nextValues;
+
+  // ---- mistakes (Errors.cpp)
+  Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
+  Value poison() const { return Value(); }
+  std::string text(const Value &value) const;      // "real[B, T, D = 410]"
+  std::string text(NodeId node) const;
+  std::string text(const std::vector<AxisId> &axes) const;
+  std::string axisName(AxisId axis) const;
+  std::string text(const Size &size) const;
+  std::string sized(AxisId axis) const;            // "D = 410"
+  static std::string kindOf(const Value &value);   // "a layer", "a tensor"
+
+  // ---- scopes and names (Scopes.cpp)
+  Scope *newScope(Scope *up);
+  Value lookup(Scope *scope, const ast::Name &name);
+  const AxisGroup *findAxis(Scope *scope, const std::string &name, ast::Range use, bool &bad);
+  /// The axes a name stands for (a formal may be a product); nullopt after an error.
+  std::optional<std::vector<AxisId>> axesOf(Scope *scope, const ast::Name &name);
+  std::optional<std::vector<AxisId>> axesOf(Scope *scope, const std::vector<ast::AxisTerm> &terms);
+  std::optional<AxisId> oneAxis(Scope *scope, const std::vector<ast::AxisTerm> &terms, const char *what);
+  std::vector<std::string> visibleNames(Scope *scope, bool axesOnly);
+  bool define(Scope *scope, const ast::Name &name, std::function<Value()> compute, ast::Stmt::Kind kind);
+  void defineValue(Scope *scope, const ast::Name &name, Value value, ast::Stmt::Kind kind);
+  Value force(const std::shared_ptr<Thunk> &thunk, ast::Range use);
+  Size productOf(const std::vector<AxisId> &axes, bool &linear);
+
+  // ---- types (Types.cpp)
+  std::optional<std::vector<AxisId>> typeAxes(Scope *scope, const ast::Type &type);
+  std::optional<Element> elementOf(const ast::Type &type);
+  /// The value as type `type` wants it (order of axes, element); poison after an error. `what`: "argument x of Linear". With
+  /// `place` the mistake is shown there and the type as a related range, else at the type.
+  Value fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place);
+  /// A tensor of which only the type is known, after a mistake; poison if the type itself is unknown.
+  Value recovered(Scope *scope, const ast::Type &type);
+  NodeId pin(NodeId node, const std::string &element, ast::Range range);
+
+  // ---- statements (Statements.cpp)
+  struct Body { // what a list of statements leaves to its owner
+    std::vector<const ast::Stmt *> next, carries;
+    const ast::Stmt *until = nullptr, *result = nullptr, *yield = nullptr;
+  };
+  enum class Place { Model, Layer, Function, Scan };
+  Body statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given, const std::string &owner);
+  bool allowed(const ast::Stmt &statement, Place place);
+  void configStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
+  void dimStatement(Scope *scope, const ast::Stmt &statement, Place place, Keywords *given);
+  void symbolicDim(Scope *scope, const ast::Stmt &statement);
+  void letStatement(Scope *scope, const ast::Stmt &statement);
+  void useStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
+  void requireStatement(Scope *scope, const ast::Stmt &statement);
+  Value makeInstance(Scope *scope, const ast::Stmt &statement);
+  Value inputValue(const ast::Stmt &statement);
+  Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
+  Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
+  std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param);
+  std::optional<Initializer> initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range, const std::string &name);
+  Value stateValue(Scope *scope, const ast::Stmt &statement);
+  uint32_t stateOf(Scope *scope, const ast::Stmt &statement);
+
+  // ---- layers and functions (Layers.cpp, Stacks.cpp)
+  struct CallFrame {
+    Scope *scope = nullptr;
+    std::vector<std::pair<std::vector<AxisId>, std::vector<AxisId>>> outputs; // caller's axes, the layer's own
+    std::vector<std::string> outputNames;
+  };
+  std::optional<CallFrame> frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body, ast::Range range);
+  Value callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
+                  std::optional<AxisId> history, Scope *caller, ast::Range range);
+  Value runLayer(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller, uint32_t body,
+                 bool inStack, ast::Range range);
+  bool bindArguments(CallFrame &frame, const ast::Callable &callable, std::vector<Value> &arguments, const std::vector<ast::Range> &ranges,
+                     ast::Range range, bool isLayer);
+  Value layerResults(CallFrame &frame, const ast::Callable &callable, const Body &body, ast::Range range);
+  void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
+  Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, std::optional<AxisId> history,
+                  Scope *caller, ast::Range range);
+  Value callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,
+                     const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range);
+  Value member(Scope *scope, const ast::Expr &expression);
+  Value scan(Scope *scope, const ast::Expr &expression);
+
+  // ---- expressions (Expressions.cpp, Arithmetic.cpp, AxisOperations.cpp, Attend.cpp)
+  Value evaluate(Scope *scope, const ast::Expr &expression);
+  Value evaluate(Scope *scope, const ast::ExprPtr &expression) { return expression ? evaluate(scope, *expression) : poison(); }
+  Value conditional(Scope *scope, const ast::Expr &expression);
+  Value negate(Value value, ast::Range range);
+  Value logicalNot(const Value &value, ast::Range range);
+  Value binary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
+  std::optional<Value> staticBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
+  std::optional<Value> wholeBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
+  Value tensorBinary(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression);
+  bool dependsOnDepth(NodeId node);
+  /// A static number or tensor as a node; kNoNode after an error ("a tensor is needed").
+  NodeId tensor(const Value &value, ast::Range range);
+  NodeId realTensor(const Value &value, ast::Range range);
+  std::optional<Size> wholeSize(const Value &value, ast::Range range, const std::string &what);
+  bool checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange, ast::Range rightRange);
+  Value axisOperations(Scope *scope, const ast::Expr &expression);
+  NodeId renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op);
+  NodeId gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
+  NodeId gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range);
+  NodeId slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
+  /// Proves the range of an index; reports otherwise. `clamp` is set if the proof needed a condition.
+  bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range, const std::string &message,
+               const char *code, const std::string &holder, bool *clamp);
+  bool requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what);
+  Value attend(Scope *scope, const ast::Expr &expression);
+  struct AttendParts {
+    std::vector<NodeId> scores, masks;
+    std::vector<std::string> names;
+    NodeId value = kNoNode, scaleNode = kNoNode;
+    double scale = 1, rate = 0;
+    bool bad = false;
+  };
+  void attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, AttendParts &parts);
+  uint32_t randomSite(Scope *scope, ast::Range place);
+
+  // ---- calls (Calls.cpp, Builtins.cpp, BuiltinsLoss.cpp, BuiltinsShape.cpp)
+  struct Call {
+    Scope *scope;
+    std::string name;
+    const std::vector<ast::AxisOp> *axisOps; // never null
+    std::vector<Value> arguments;
+    std::vector<ast::Range> ranges;
+    std::vector<Keyword> keywords;
+    ast::Range range, nameRange;
+    const Keyword *keyword(const std::string &name) const {
+      for (auto &keyword : keywords)
+        if (keyword.name == name)
+          return &keyword;
+      return nullptr;
+    }
+  };
+  Value call(Scope *scope, const ast::Expr &expression);
+  Value callBuiltin(Scope *scope, const std::string &name, const std::vector<ast::AxisOp> &axisOps, const ast::Expr &expression,
+                    ast::Range nameRange);
+  bool arity(const Call &call, size_t least, size_t most, std::initializer_list<const char *> keywords, int axes);
+  std::optional<std::vector<AxisId>> callAxes(const Call &call);
+  std::optional<double> staticReal(const Value &value, ast::Range range, const std::string &what);
+  std::optional<int64_t> staticInt(const Value &value, ast::Range range, const std::string &what);
+  using Handler = Value (Checker::*)(const Call &);
+  static const std::map<std::string, Handler> &handlers();
+  static bool isBuiltin(const std::string &name);
+  Value unaryBuiltin(const Call &call);
+  Value minMaxBuiltin(const Call &call);
+  Value reduceBuiltin(const Call &call);
+  Value dotBuiltin(const Call &call);
+  Value clipBuiltin(const Call &call);
+  Value whereBuiltin(const Call &call);
+  Value softmaxBuiltin(const Call &call);
+  Value normalizeBuiltin(const Call &call);
+  Value dropoutBuiltin(const Call &call);
+  Value sampleBuiltin(const Call &call);
+  Value crossEntropyBuiltin(const Call &call);
+  Value binaryCrossEntropyBuiltin(const Call &call);
+  Value argmaxBuiltin(const Call &call);
+  Value cumsumBuiltin(const Call &call);
+  Value flipBuiltin(const Call &call);
+  Value topBuiltin(const Call &call);
+  Value putBuiltin(const Call &call);
+  Value windowBuiltin(const Call &call);
+  Value concatBuiltin(const Call &call);
+  Value expandBuiltin(const Call &call);
+  Value iotaBuiltin(const Call &call);
+  Value sizeBuiltin(const Call &call);
+  Value sinusoidBuiltin(const Call &call);
+  Value distributionBuiltin(const Call &call);
+
+  // ---- entries (Entries.cpp, Finish.cpp)
+  bool demandOuts();
+  bool demandLosses();
+  void advanceStates();
+  std::optional<Entry> finish();
+};
+
+} // namespace tenon::sema

@@ -1,0 +1,140 @@
+// One entry: its demands, what they reach, the states it advances.
+#include "frontend/sema/Checker.h"
+#include <algorithm>
+
+namespace tenon::sema {
+
+Checker::Checker(Session &session, const ast::Model &model, const EntryRequest &request)
+    : session(session), model(model), request(request) {
+  graph.entry.kind = request.kind;
+  graph.entry.name = request.name;
+  graph.entry.training = request.training;
+  frames.emplace_back();
+  frames.back().body = &model.body;
+  root = newScope(nullptr);
+  root->frame = &frames.back();
+  for (auto &[name, callable] : session.callables) {
+    Value value;
+    value.kind = callable->isLayer ? Value::Kind::Layer : Value::Kind::Function;
+    if (callable->isLayer)
+      value.layer = std::make_shared<LayerReference>(LayerReference{callable, root, {}});
+    else
+      value.function = std::make_shared<FunctionReference>(FunctionReference{callable, root});
+    defineValue(root, callable->name, value, ast::Stmt::Kind::Callable);
+  }
+  top = newScope(root);
+  Keywords given;
+  for (auto &[name, expression] : request.sets)
+    if (expression)
+      given.push_back({name, evaluate(top, expression), expression->range});
+  Body body = statements(top, model.body, Place::Model, &given, model.name.text);
+  nextStatements = body.next;
+  for (auto *statement : outStatements)
+    if (std::find(outs.begin(), outs.end(), statement->name.text) == outs.end())
+      outs.push_back(statement->name.text);
+  for (auto &[name, value] : request.binds)
+    if (std::find(dims.begin(), dims.end(), name) == dims.end()) {
+      auto *mistake = error("T0108", model.name.range, model.name.text + " has no dim " + name + " to bind");
+      std::string near = nearest(name, dims);
+      if (mistake && !near.empty())
+        mistake->notes.push_back({"help", "did you mean " + near + "?"});
+      else if (mistake && std::find(configs.begin(), configs.end(), name) != configs.end())
+        mistake->notes.push_back({"help", name + " is a config: --set " + name + "=..."});
+    }
+}
+
+bool Checker::demandOuts() {
+  for (auto *statement : outStatements) {
+    if (statement->name.text != request.name)
+      continue;
+    for (auto &axis : statement->walked) {
+      if (!axesOf(top, axis))
+        continue;
+      if (!graph.entry.walkedAxis.empty())
+        error("T0413", axis.range, "not supported yet: an entry that walks two axes");
+      graph.entry.walkedAxis = axis.text;
+    }
+    for (auto &name : statement->names) {
+      Value value = lookup(top, name);
+      if (value.isPoison())
+        continue;
+      if (!value.isTensor() && !value.isStatic()) {
+        error("T0302", name.range, "an `out` is a tensor, " + name.text + " is " + kindOf(value));
+        continue;
+      }
+      for (auto &[known, node] : graph.entry.results)
+        if (known == name.text)
+          error("T0103", name.range, name.text + " is put out twice by entry " + request.name);
+      graph.entry.results.push_back({name.text, tensor(value, name.range)});
+    }
+  }
+  return !failed;
+}
+
+bool Checker::demandLosses() {
+  for (auto &statement : model.body) {
+    if (statement->kind != ast::Stmt::Kind::Loss)
+      continue;
+    const std::string &name = statement->name.text;
+    if (!request.losses.empty() && std::find(request.losses.begin(), request.losses.end(), name) == request.losses.end())
+      continue;
+    Value value = lookup(top, statement->name);
+    if (value.isPoison())
+      continue;
+    NodeId node = tensor(value, statement->value->range);
+    if (node == kNoNode)
+      continue;
+    if (!graph.axes(node).empty() || graph.element(node) == Element::Bool) {
+      auto *mistake = error("T0315", statement->value->range, "a loss is one number, " + name + " is " + text(node));
+      if (mistake)
+        mistake->notes.push_back({"help", "mean(...) or sum(...) over all axes"});
+      continue;
+    }
+    graph.entry.results.push_back({name, graph.toReal(node)});
+  }
+  return !failed;
+}
+
+void Checker::advanceStates() {
+  std::vector<const ast::Stmt *> waiting = nextStatements;
+  for (bool changed = true; changed;) { // a next value may read further states
+    changed = false;
+    for (size_t i = 0; i < waiting.size(); ++i) {
+      const std::string &name = waiting[i]->name.text;
+      bool isState = top->frame->states.count(name) != 0;
+      if (isState && !stateIndex.count(name))
+        continue; // this entry does not read it
+      const ast::Stmt *statement = waiting[i];
+      waiting.erase(waiting.begin() + i--);
+      nextStatement(top, *statement, Value());
+      changed = true;
+    }
+  }
+}
+
+std::optional<Entry> Checker::run() {
+  if (request.kind == Entry::Kind::Out)
+    demandOuts();
+  else
+    demandLosses();
+  advanceStates();
+  if (failed)
+    return std::nullopt;
+  return finish();
+}
+
+void Checker::runUnused() {
+  for (auto &statement : model.body)
+    if (statement->kind == ast::Stmt::Kind::Let)
+      for (auto &name : statement->names)
+        lookup(top, name);
+}
+
+Value Checker::evaluateConstant(const ast::ExprPtr &expression, std::optional<int64_t> depth) {
+  staticDepth = depth;
+  Value value = evaluate(top, expression);
+  staticDepth.reset();
+  return value;
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,82 @@
+// Words for messages: types with the sizes of their axes, kinds of values.
+#include "frontend/sema/Checker.h"
+
+namespace tenon::sema {
+
+Diagnostic *Session::error(const char *code, ast::Range range, std::string message, std::string label) {
+  if (!reported.insert({code, range.file, range.begin, range.end}).second)
+    return nullptr;
+  return &diagnostics.error(code, range, std::move(message), std::move(label));
+}
+
+Diagnostic *Checker::error(const char *code, ast::Range range, std::string message, std::string label) {
+  failed = true;
+  return session.error(code, range, std::move(message), std::move(label));
+}
+
+std::string Checker::text(const Size &size) const { return size.text(graph.entry.dims); }
+std::string Checker::axisName(AxisId axis) const { return graph.entry.axes[axis].name; }
+std::string Checker::sized(AxisId axis) const {
+  std::string size = text(graph.size(axis));
+  return size == axisName(axis) ? size : axisName(axis) + " = " + size;
+}
+std::string Checker::text(const std::vector<AxisId> &axes) const {
+  std::string list;
+  for (AxisId axis : axes)
+    list += (list.empty() ? "" : ", ") + sized(axis);
+  return "[" + list + "]";
+}
+std::string Checker::text(NodeId node) const {
+  const ValueType &type = graph[node].type;
+  std::string element = type.element == Element::Real ? "real" : type.element == Element::Int ? "int" : "bool";
+  return element + text(type.axes);
+}
+std::string Checker::text(const Value &value) const {
+  switch (value.kind) {
+  case Value::Kind::Int:
+    return text(value.integer);
+  case Value::Kind::Real: {
+    char buffer[40];
+    std::snprintf(buffer, sizeof buffer, "%g", value.real);
+    return buffer;
+  }
+  case Value::Kind::Bool:
+    return value.truth ? "true" : "false";
+  case Value::Kind::String:
+    return "\"" + value.text + "\"";
+  case Value::Kind::Tensor:
+    return text(value.node);
+  default:
+    return kindOf(value);
+  }
+}
+std::string Checker::kindOf(const Value &value) {
+  switch (value.kind) {
+  case Value::Kind::Poison:
+    return "a wrong value";
+  case Value::Kind::Int:
+  case Value::Kind::Real:
+    return "a number";
+  case Value::Kind::Bool:
+    return "a truth value";
+  case Value::Kind::String:
+    return "a text";
+  case Value::Kind::Tuple:
+    return "a tuple of " + std::to_string(value.elements->size()) + " values";
+  case Value::Kind::Tensor:
+    return "a tensor";
+  case Value::Kind::Layer:
+    return "the layer " + value.layer->callable->name.text;
+  case Value::Kind::Function:
+    return "the function " + value.function->callable->name.text;
+  case Value::Kind::Builtin:
+    return "the built-in function " + value.text;
+  case Value::Kind::Distribution:
+    return "a distribution";
+  case Value::Kind::Instance:
+    return "the used layer " + value.instance->name;
+  }
+  return "a value";
+}
+
+} // namespace tenon::sema

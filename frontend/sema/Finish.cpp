@@ -1,0 +1,327 @@
+// From the graph of everything that was evaluated to the entry: only what its results and the states it advances need. A carry of a
+// stack that nobody reads disappears with its chain, and with it inputs, parameters, dims.
+#include "frontend/sema/Checker.h"
+#include <algorithm>
+
+namespace tenon::sema {
+namespace {
+
+class Live {
+public:
+  Live(const Entry &entry) : entry(entry), node(entry.nodes.size()), result(entry.stacks.size()), producer(entry.stacks.size(), kNoNode) {
+    for (size_t i = 0; i < entry.stacks.size(); ++i)
+      result[i].resize(entry.stacks[i].results.size());
+    for (NodeId i = 0; i < entry.nodes.size(); ++i)
+      if (entry.nodes[i].op == Op::Stack || entry.nodes[i].op == Op::Scan)
+        producer[entry.nodes[i].index] = i;
+  }
+  const Entry &entry;
+  std::vector<bool> node;
+  std::vector<std::vector<bool>> result; // per stack, per result of its body
+  std::vector<NodeId> producer;
+
+  void use(NodeId id) {
+    work.push_back(id);
+    while (!work.empty()) {
+      NodeId at = work.back();
+      work.pop_back();
+      if (!node[at]) {
+        node[at] = true;
+        visit(at);
+      }
+    }
+  }
+  bool reads(uint32_t state) const {
+    for (NodeId i = 0; i < entry.nodes.size(); ++i)
+      if (node[i] && entry.nodes[i].op == Op::State && entry.nodes[i].index == state)
+        return true;
+    return false;
+  }
+
+private:
+  std::vector<NodeId> work;
+  void useResult(uint32_t stack, size_t index) {
+    if (result[stack][index])
+      return;
+    result[stack][index] = true;
+    work.push_back(entry.stacks[stack].results[index]);
+    if (index < entry.stacks[stack].carries)
+      work.push_back(entry.nodes[producer[stack]].operands[index]);
+  }
+  void visit(NodeId id) {
+    const Node &at = entry.nodes[id];
+    switch (at.op) {
+    case Op::Stack:
+    case Op::Scan:
+      return; // its operands are needed one by one
+    case Op::BodyArgument:
+      return useResult(at.stack, at.index);
+    case Op::Result: {
+      const Node &from = entry.nodes[at.operands[0]];
+      work.push_back(at.operands[0]);
+      if (from.op != Op::Stack && from.op != Op::Scan)
+        return;
+      unsigned carries = entry.stacks[from.index].carries;
+      bool history = from.op == Op::Stack && at.index >= carries;
+      return useResult(from.index, history ? at.index - carries : at.index);
+    }
+    default:
+      work.insert(work.end(), at.operands.begin(), at.operands.end());
+    }
+  }
+};
+
+constexpr uint32_t kDropped = ~0u;
+
+/// Numbers what is kept, in order.
+std::vector<uint32_t> renumber(const std::vector<bool> &kept) {
+  std::vector<uint32_t> numbers(kept.size(), kDropped);
+  uint32_t next = 0;
+  for (size_t i = 0; i < kept.size(); ++i)
+    if (kept[i])
+      numbers[i] = next++;
+  return numbers;
+}
+
+class Compaction {
+public:
+  Compaction(const Entry &old, Live &live) : old(old), live(live) {}
+  Entry entry;
+  std::vector<bool> stateKept;
+
+  void run(const std::vector<const ast::Stmt *> &inputOrder) {
+    nodeNumber = renumber(live.node);
+    std::vector<bool> stackKept(old.stacks.size());
+    for (size_t i = 0; i < old.stacks.size(); ++i)
+      stackKept[i] = live.producer[i] != kNoNode && live.node[live.producer[i]];
+    stackNumber = renumber(stackKept);
+    for (auto &results : live.result)
+      resultNumber.push_back(renumber(results));
+    keepInputsAndStates(inputOrder);
+    findAxesAndDims(stackKept);
+    entry.kind = old.kind;
+    entry.name = old.name;
+    entry.training = old.training;
+    entry.walkedAxis = old.walkedAxis;
+    for (size_t i = 0; i < old.dims.size(); ++i)
+      if (dimNumber[i] != kDropped) {
+        entry.dims.push_back(old.dims[i]);
+        entry.dimUpperBound.push_back(size(old.dimUpperBound[i]));
+      }
+    for (size_t i = 0; i < old.axes.size(); ++i)
+      if (axisNumber[i] != kDropped)
+        entry.axes.push_back({old.axes[i].name, size(old.axes[i].size)});
+    for (uint32_t i : inputs) {
+      Input input = old.inputs[i];
+      input.type.axes = axes(input.type.axes);
+      input.bound = size(input.bound);
+      entry.inputs.push_back(input);
+    }
+    for (size_t i = 0; i < old.states.size(); ++i)
+      if (stateKept[i]) {
+        entry.states.push_back(old.states[i]);
+        for (Size &each : entry.states.back().shape)
+          each = size(each);
+      }
+    for (size_t i = 0; i < old.stacks.size(); ++i)
+      if (stackKept[i])
+        entry.stacks.push_back(stack(i));
+    for (NodeId i = 0; i < old.nodes.size(); ++i)
+      if (live.node[i])
+        entry.nodes.push_back(node(old.nodes[i]));
+    for (auto &[name, id] : old.results)
+      entry.results.push_back({name, nodeNumber[id]});
+  }
+  NodeId number(NodeId id) const { return nodeNumber[id]; }
+  uint32_t state(uint32_t index) const { return stateNumber[index]; }
+  uint32_t stackOf(uint32_t index) const { return index == kEntryBody ? index : stackNumber[index]; }
+
+private:
+  const Entry &old;
+  Live &live;
+  std::vector<uint32_t> nodeNumber, stackNumber, axisNumber, dimNumber, inputNumber, stateNumber;
+  std::vector<std::vector<uint32_t>> resultNumber;
+  std::vector<uint32_t> inputs; // kept ones, in the order of the text
+
+  void keepInputsAndStates(const std::vector<const ast::Stmt *> &inputOrder) {
+    std::vector<bool> kept(old.inputs.size());
+    for (NodeId i = 0; i < old.nodes.size(); ++i)
+      if (live.node[i]) {
+        if (old.nodes[i].op == Op::Input)
+          kept[old.nodes[i].index] = true;
+        if (old.nodes[i].op == Op::State)
+          stateKept[old.nodes[i].index] = true;
+      }
+    inputNumber.assign(old.inputs.size(), kDropped);
+    for (auto *statement : inputOrder)
+      for (uint32_t i = 0; i < old.inputs.size(); ++i)
+        if (kept[i] && old.inputs[i].name == statement->name.text) {
+          inputNumber[i] = uint32_t(inputs.size());
+          inputs.push_back(i);
+        }
+    stateNumber = renumber(stateKept);
+  }
+  void findAxesAndDims(const std::vector<bool> &stackKept) {
+    std::vector<bool> axisKept(old.axes.size()), dimKept(old.dims.size());
+    auto keep = [&](const std::vector<AxisId> &list) {
+      for (AxisId axis : list)
+        axisKept[axis] = true;
+    };
+    auto keepSize = [&](const Size &size) {
+      for (auto &[dim, coefficient] : size.coefficients())
+        dimKept[dim] = true;
+    };
+    for (NodeId i = 0; i < old.nodes.size(); ++i) {
+      if (!live.node[i])
+        continue;
+      const Node &node = old.nodes[i];
+      keep(node.type.axes);
+      keep(node.axesFrom);
+      keep(node.axesTo);
+      keepSize(node.size);
+      if (node.attend) {
+        keep({node.attend->key});
+        keep(node.attend->queries);
+      }
+    }
+    for (size_t i = 0; i < old.stacks.size(); ++i)
+      if (stackKept[i]) {
+        keepSize(old.stacks[i].count);
+        if (old.stacks[i].history)
+          axisKept[old.stacks[i].historyAxis] = true;
+      }
+    for (uint32_t i : inputs)
+      keepSize(old.inputs[i].bound);
+    for (size_t i = 0; i < old.states.size(); ++i)
+      if (stateKept[i])
+        for (auto &size : old.states[i].shape)
+          keepSize(size);
+    for (size_t i = 0; i < old.axes.size(); ++i)
+      if (axisKept[i])
+        keepSize(old.axes[i].size);
+    for (size_t i = old.dims.size(); i-- > 0;)
+      if (dimKept[i])
+        keepSize(old.dimUpperBound[i]); // a bound names earlier dims only
+    axisNumber = renumber(axisKept);
+    dimNumber = renumber(dimKept);
+  }
+  Size size(const Size &form) const {
+    Size result = form.constant();
+    for (auto &[dim, coefficient] : form.coefficients())
+      result = *add(result, *multiply(Size::dim(dimNumber[dim]), Size(coefficient)));
+    return result;
+  }
+  std::vector<AxisId> axes(std::vector<AxisId> list) const {
+    for (AxisId &axis : list)
+      axis = axisNumber[axis];
+    return list;
+  }
+  StackInfo stack(size_t index) const {
+    StackInfo info = old.stacks[index];
+    info.parent = stackOf(info.parent);
+    info.count = size(info.count);
+    std::vector<NodeId> results;
+    unsigned carries = 0;
+    for (size_t i = 0; i < info.results.size(); ++i)
+      if (live.result[index][i]) {
+        results.push_back(nodeNumber[info.results[i]]);
+        carries += i < info.carries;
+      }
+    info.results = results;
+    info.carries = carries;
+    info.historyAxis = info.history ? axisNumber[info.historyAxis] : 0;
+    return info;
+  }
+  Node node(const Node &from) const {
+    Node to = from;
+    to.type.axes = axes(from.type.axes);
+    to.axesFrom = axes(from.axesFrom);
+    to.axesTo = axes(from.axesTo);
+    to.size = size(from.size);
+    to.stack = stackOf(from.stack);
+    to.operands.clear();
+    for (size_t i = 0; i < from.operands.size(); ++i)
+      if ((from.op != Op::Stack && from.op != Op::Scan) || live.result[from.index][i])
+        to.operands.push_back(nodeNumber[from.operands[i]]);
+    if (from.attend) {
+      to.attend = std::make_shared<AttendInfo>(*from.attend);
+      to.attend->key = axisNumber[from.attend->key];
+      to.attend->queries = axes(from.attend->queries);
+    }
+    switch (from.op) {
+    case Op::Input: to.index = inputNumber[from.index]; break;
+    case Op::State: to.index = stateNumber[from.index]; break;
+    case Op::BodyArgument: to.index = resultNumber[from.stack][from.index]; break;
+    case Op::Stack:
+    case Op::Scan:
+      to.index = stackNumber[from.index];
+      break;
+    case Op::Result: {
+      const Node &producer = old.nodes[from.operands[0]];
+      if (producer.op != Op::Stack && producer.op != Op::Scan)
+        break;
+      const auto &numbers = resultNumber[producer.index];
+      unsigned carries = old.stacks[producer.index].carries, keptCarries = 0;
+      for (unsigned i = 0; i < carries; ++i)
+        keptCarries += numbers[i] != kDropped;
+      bool history = producer.op == Op::Stack && from.index >= carries;
+      to.index = history ? keptCarries + numbers[from.index - carries] : numbers[from.index];
+      break;
+    }
+    default: break;
+    }
+    return to;
+  }
+};
+
+} // namespace
+
+std::optional<Entry> Checker::finish() {
+  Live live(graph.entry);
+  for (auto &[name, node] : graph.entry.results)
+    live.use(node);
+  std::vector<bool> needed(nextValues.size());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < nextValues.size(); ++i) {
+      if (needed[i])
+        continue;
+      bool isNeeded = live.reads(nextValues[i].state);
+      for (NodeId node : nextValues[i].with)
+        isNeeded |= bool(live.node[node]);
+      if (!isNeeded)
+        continue;
+      needed[i] = changed = true;
+      live.use(nextValues[i].value);
+    }
+  }
+  std::vector<const ast::Stmt *> inputOrder;
+  for (auto &statement : model.body)
+    if (statement->kind == ast::Stmt::Kind::In)
+      inputOrder.push_back(statement.get());
+  Compaction compaction(graph.entry, live);
+  compaction.stateKept.resize(graph.entry.states.size());
+  for (size_t i = 0; i < nextValues.size(); ++i)
+    if (needed[i])
+      compaction.stateKept[nextValues[i].state] = true;
+  compaction.run(inputOrder);
+  Entry entry = std::move(compaction.entry);
+  std::map<uint32_t, ast::Range> set;
+  for (size_t i = 0; i < nextValues.size(); ++i) {
+    if (!needed[i])
+      continue;
+    auto [first, isNew] = set.try_emplace(nextValues[i].state, nextValues[i].range);
+    if (!isNew) {
+      error("T0408", nextValues[i].range, "state " + graph.entry.states[nextValues[i].state].path + " would be set twice in one step: its layer is called twice");
+      continue;
+    }
+    std::pair<uint32_t, NodeId> next = {compaction.state(nextValues[i].state), compaction.number(nextValues[i].value)};
+    uint32_t body = compaction.stackOf(nextValues[i].body);
+    (body == kEntryBody ? entry.nextStates : entry.stacks[body].nextStates).push_back(next);
+  }
+  if (failed)
+    return std::nullopt;
+  return entry;
+}
+
+} // namespace tenon::sema

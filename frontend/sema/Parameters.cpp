@@ -1,0 +1,225 @@
+// Inputs, parameters, initializers and states: the leaves of the graph.
+#include "frontend/sema/Checker.h"
+#include <cmath>
+
+namespace tenon::sema {
+
+Value Checker::inputValue(const ast::Stmt &statement) {
+  const ast::Type &type = *statement.type;
+  auto axes = typeAxes(top, type);
+  auto element = elementOf(type);
+  if (!axes || !element)
+    return poison();
+  Input input;
+  input.name = statement.name.text;
+  input.type = {*element, *axes, {}};
+  if (type.element == "f32" || type.element == "bf16" || type.element == "f64" || type.element == "f16")
+    input.type.pinned = type.element;
+  input.isIndex = type.element == "index";
+  input.isI64 = type.element == "i64";
+  if (input.isIndex) {
+    if (!type.bound) {
+      error("T0305", type.range, "an index says how many values it has: index(n)");
+      return poison();
+    }
+    auto bound = wholeSize(evaluate(top, type.bound), type.bound->range, "the bound of an index");
+    if (!bound)
+      return recovered(top, type);
+    input.bound = *bound;
+  }
+  auto [place, isNew] = inputIndex.try_emplace(input.name, uint32_t(graph.entry.inputs.size()));
+  if (isNew)
+    graph.entry.inputs.push_back(input);
+  Node node = makeNode(Op::Input, input.type);
+  node.index = place->second;
+  node.range = statement.name.range;
+  return Value::ofTensor(graph.add(node));
+}
+
+Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
+  auto axes = typeAxes(scope, *statement.type);
+  auto element = elementOf(*statement.type);
+  if (!axes || !element)
+    return poison();
+  if (*element != Element::Real) {
+    error("T0301", statement.type->range, "a param is real; " + statement.type->element + " cannot be trained");
+    return poison();
+  }
+  if (given && given->value.isPoison())
+    return poison();
+  if (given && given->value.kind == Value::Kind::Bool && !given->value.truth) // absent: reads 0
+    return Value::ofTensor(graph.expand(graph.real(0), *axes, statement.name.range));
+  if (given && given->value.isTensor())
+    return tiedParameter(given->value, *axes, statement, given->range);
+
+  Frame &frame = *scope->frame;
+  std::string path = frame.path();
+  path += (path.empty() ? "" : ".") + statement.name.text;
+  Param param;
+  param.path = path;
+  param.stackCounts = frame.stackCounts;
+  param.range = statement.name.range;
+  for (AxisId axis : *axes) {
+    auto size = graph.size(axis).asConstant();
+    if (!size || graph.axisRuntime[axis]) {
+      auto *mistake = error("T0219", statement.name.range, "param " + statement.name.text + " has axis " + sized(axis) + ", which varies at run time");
+      if (mistake)
+        mistake->notes.push_back({"help", "the size of a parameter is made of configs; a bounded table takes the bound: config L = 512"});
+      return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
+    }
+    param.axes.push_back(axisName(axis));
+    param.shape.push_back(*size);
+  }
+  auto init = initializer(scope, statement, given, param);
+  if (!init)
+    return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
+  param.init = *init;
+  Node node = makeNode(Op::Param, {Element::Real, *axes, {}});
+  node.index = session.parameter({param, frame.steps, statement.name.text});
+  if (statement.type->element != "real")
+    node.type.pinned = statement.type->element;
+  node.range = statement.name.range;
+  return Value::ofTensor(graph.add(node, frame.parameterBody));
+}
+
+Value Checker::tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range) {
+  NodeId node = realTensor(tied, range);
+  const auto &own = graph.axes(node);
+  if (sameSet(own, axes))
+    return Value::ofTensor(graph.transpose(node, axes, range));
+  bool same = own.size() == axes.size();
+  for (size_t i = 0; same && i < axes.size(); ++i)
+    same = graph.size(own[i]) == graph.size(axes[i]);
+  if (!same) {
+    auto *mistake = error("T0202", range, "the tensor tied to param " + statement.name.text + " has axes " + text(own) + ", declared are " + text(axes));
+    if (mistake)
+      mistake->related.push_back({statement.name.range, "declared here"});
+    return Value::ofTensor(graph.opaque({Element::Real, axes, {}}, range));
+  }
+  std::vector<AxisId> fresh; // renamed through axes of its own: [A, B] tied to [B, A] must not meet itself
+  for (AxisId axis : own)
+    fresh.push_back(includes(axes, axis) ? graph.newAxis(axisName(axis), graph.size(axis), graph.axisRuntime[axis]) : axis);
+  node = graph.rename(node, own, fresh, range);
+  return Value::ofTensor(graph.rename(node, fresh, axes, range));
+}
+
+std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param) {
+  std::vector<int64_t> fan; // sizes of the declared axes; a formal that stands for a product is one
+  for (auto &name : statement.type->axes) {
+    int64_t size = 1;
+    bool bad = false;
+    if (const AxisGroup *group = findAxis(scope, name.text, name.range, bad))
+      for (AxisId axis : group->axes)
+        size *= graph.size(axis).asConstant().value_or(1);
+    fan.push_back(size);
+  }
+  if (given)
+    return initializerOf(given->value, fan, given->range, statement.name.text);
+  if (param.stackCounts.empty())
+    return initializerOf(evaluate(scope, statement.value), fan, statement.value->range, statement.name.text);
+  // In a stack the initializer may use `depth`, the index in the innermost stack.
+  std::optional<Initializer> first;
+  std::vector<double> perDepth;
+  auto outer = staticDepth;
+  bool outerUsed = usedStaticDepth;
+  int64_t count = param.stackCounts.back();
+  usedStaticDepth = false;
+  for (int64_t depth = 0; depth < std::max<int64_t>(count, 1); ++depth) {
+    staticDepth = depth;
+    auto init = initializerOf(evaluate(scope, statement.value), fan, statement.value->range, statement.name.text);
+    if (!init || !usedStaticDepth) {
+      first = init;
+      perDepth.clear();
+      break;
+    }
+    if (!first)
+      first = init;
+    perDepth.push_back(init->a);
+  }
+  staticDepth = outer;
+  usedStaticDepth = outerUsed;
+  if (first && !perDepth.empty()) {
+    int64_t repeats = 1;
+    for (size_t i = 0; i + 1 < param.stackCounts.size(); ++i)
+      repeats *= param.stackCounts[i];
+    for (int64_t i = 0; i < repeats; ++i)
+      first->perElement.insert(first->perElement.end(), perDepth.begin(), perDepth.end());
+  }
+  return first;
+}
+
+std::optional<Initializer> Checker::initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range,
+                                                  const std::string &name) {
+  if (value.isPoison())
+    return std::nullopt;
+  if (auto number = value.asReal())
+    return Initializer{"constant", *number, {}};
+  Distribution distribution;
+  if (value.kind == Value::Kind::Distribution)
+    distribution = *value.distribution;
+  else if (value.kind == Value::Kind::Builtin && handlers().at(value.text) == &Checker::distributionBuiltin)
+    distribution.kind = value.text;
+  else {
+    error("T0311", range, "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value));
+    return std::nullopt;
+  }
+  Initializer init{distribution.kind, distribution.arguments.empty() ? 1.0 : distribution.arguments[0], {}};
+  // Fans as in PyTorch: first axis out, the rest in; from three axes on the later ones are a receptive field that counts for both.
+  double out = fan.empty() ? 1 : double(fan[0]), in = 1;
+  for (size_t i = 1; i < fan.size(); ++i)
+    in *= double(fan[i]);
+  for (size_t i = 2; i < fan.size(); ++i)
+    out *= double(fan[i]);
+  if (init.kind == "xavier_uniform")
+    init.a *= std::sqrt(6.0 / (in + out));
+  if (init.kind == "kaiming_normal") // fan_out, gain of ReLU
+    init.a *= std::sqrt(2.0 / out);
+  return init;
+}
+
+uint32_t Checker::stateOf(Scope *scope, const ast::Stmt &statement) {
+  std::string path = scope->frame->path();
+  path += (path.empty() ? "" : ".") + statement.name.text;
+  auto found = stateIndex.find(path);
+  return found == stateIndex.end() ? ~0u : found->second;
+}
+
+Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
+  auto axes = typeAxes(scope, *statement.type);
+  auto element = elementOf(*statement.type);
+  if (!axes || !element)
+    return poison();
+  Value initial = evaluate(scope, statement.value);
+  auto number = initial.asReal();
+  if (!number) {
+    if (!initial.isPoison())
+      error("T0309", statement.value->range, "the initial value of a state must be a number known at compile time, this is " + text(initial));
+    return recovered(scope, *statement.type);
+  }
+  Frame &frame = *scope->frame;
+  State state;
+  std::string path = frame.path();
+  state.path = path + (path.empty() ? "" : ".") + statement.name.text;
+  state.stackCounts = frame.stackCounts;
+  state.element = *element;
+  state.initial = *number;
+  state.ofModel = true;
+  for (AxisId axis : *axes) {
+    state.axes.push_back(axisName(axis));
+    state.shape.push_back(graph.size(axis));
+    state.ofModel &= !graph.axisRuntime[axis];
+  }
+  auto [place, isNew] = stateIndex.try_emplace(state.path, uint32_t(graph.entry.states.size()));
+  if (isNew)
+    graph.entry.states.push_back(state);
+  else if (graph.entry.states[place->second].shape != state.shape) {
+    error("T0408", statement.name.range, "state " + statement.name.text + " would have different axes in two calls of its layer");
+    return recovered(scope, *statement.type);
+  }
+  Node node = makeNode(Op::State, {*element, *axes, {}});
+  node.index = place->second;
+  node.range = statement.name.range;
+  return Value::ofTensor(graph.add(node, frame.parameterBody));
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,362 @@
+// The border of the checker: which entries a program has, with which dims and configs, and what all entries share.
+#include "frontend/Sema.h"
+#include "frontend/sema/Checker.h"
+#include "frontend/sema/Names.h"
+#include "frontend/sema/Recipes.h"
+#include <algorithm>
+
+namespace tenon {
+namespace sema {
+namespace {
+
+/// What a model declares, read off its text: known before any config has a value.
+struct Declared {
+  std::vector<std::string> dims, configs, losses, outs;
+  explicit Declared(const ast::Model &model) {
+    for (auto &statement : model.body) {
+      auto once = [&](std::vector<std::string> &list) {
+        if (std::find(list.begin(), list.end(), statement->name.text) == list.end())
+          list.push_back(statement->name.text);
+      };
+      if (statement->kind == ast::Stmt::Kind::Dim && statement->op != '=')
+        once(dims);
+      if (statement->kind == ast::Stmt::Kind::Config)
+        once(configs);
+      if (statement->kind == ast::Stmt::Kind::Loss)
+        once(losses);
+      if (statement->kind == ast::Stmt::Kind::Out)
+        once(outs);
+    }
+  }
+};
+
+SettingValue settingOf(const Value &value, ast::Range range) {
+  auto setting = std::make_shared<Setting>();
+  setting->range = range;
+  if (auto whole = value.number()) {
+    setting->kind = Setting::Kind::Int;
+    setting->integer = *whole;
+    setting->real = double(*whole);
+  } else if (value.kind == Value::Kind::Real) {
+    setting->kind = Setting::Kind::Real;
+    setting->real = value.real;
+  } else if (value.kind == Value::Kind::Bool) {
+    setting->kind = Setting::Kind::Bool;
+    setting->truth = value.truth;
+  } else if (value.kind == Value::Kind::String) {
+    setting->kind = Setting::Kind::Text;
+    setting->text = value.text;
+  } else {
+    return nullptr;
+  }
+  return setting;
+}
+
+class ModelCheck {
+public:
+  ModelCheck(Session &session, const ast::Model &model) : session(session), model(model), declared(model) {
+    for (auto &[name, text] : session.options.set)
+      if (std::find(declared.configs.begin(), declared.configs.end(), name) != declared.configs.end()) {
+        sets.push_back({name, session.parseOption(name, text)});
+      } else {
+        auto *mistake = session.error("T0108", model.name.range, model.name.text + " has no config " + name + " to set");
+        std::string near = nearest(name, declared.configs);
+        if (mistake && !near.empty())
+          mistake->notes.push_back({"help", "did you mean " + near + "?"});
+        bad = true;
+      }
+    for (auto &[name, value] : session.options.bind) {
+      binds[name] = value;
+      if (value < 1) {
+        session.error("T0209", model.name.range, "a dim is at least 1, " + name + " = " + std::to_string(value));
+        bad = true;
+      }
+    }
+    for (auto *recipe : session.recipes)
+      if (recipe->kind != ast::Recipe::Kind::Names && recipe->owner.text == model.name.text)
+        recipes.push_back(recipe);
+  }
+
+  std::optional<Program> program() {
+    Program program;
+    program.model = model.name.text;
+    const ast::Recipe *train = nullptr;
+    if (!session.options.recipe.empty() && !(train = findRecipe()))
+      return std::nullopt;
+    NameTables tables = nameTables();
+    RecipeBinds own;
+    RecipeContext chosen = context({}, {}, tables);
+    if (train)
+      own = checkBinds(*train, chosen, session.diagnostics);
+    auto trainSets = withConfigs(own);
+    auto trainBinds = binds;
+    for (auto &[name, value] : own.dims)
+      trainBinds.try_emplace(name, value); // --bind wins over the recipe
+    for (auto *recipe : recipes) {
+      RecipeBinds each = recipe == train ? own : checkBinds(*recipe, chosen, session.diagnostics);
+      CheckedRecipe checked = checkRecipe(*recipe, context(withConfigs(each), each.dims, tables), session.diagnostics);
+      if (recipe == train) {
+        RecipeContext full = context(trainSets, trainBinds, tables);
+        program.lossWeights = lossWeights(checked, full);
+      }
+      program.recipes.push_back(std::move(checked));
+    }
+    if (bad || session.diagnostics.hasErrors())
+      return failAfterChecking(trainSets, trainBinds);
+
+    if (!requests(program, train, trainSets, trainBinds))
+      return std::nullopt;
+    for (auto &entry : program.entries)
+      adoptParameters(program, entry);
+    program.sites = session.sites;
+    publish(program, tables);
+    if (train)
+      for (auto &recipe : program.recipes)
+        if (recipe.kind == "train" && recipe.name == train->name.text)
+          program.policies = resolvePolicies(recipe, program.params, context(trainSets, trainBinds, tables), session.diagnostics);
+    if (session.diagnostics.hasErrors())
+      return std::nullopt;
+    return program;
+  }
+
+  /// Everything of the model in both modes; for `tenon check`.
+  void everything() {
+    NameTables tables = nameTables();
+    evaluateAll(sets, binds, true);
+    for (auto *recipe : recipes) {
+      RecipeContext names = context({}, {}, tables);
+      RecipeBinds own = checkBinds(*recipe, names, session.diagnostics);
+      auto recipeSets = withConfigs(own);
+      auto full = context(recipeSets, own.dims, tables);
+      CheckedRecipe checked = checkRecipe(*recipe, full, session.diagnostics);
+      if (recipe->kind != ast::Recipe::Kind::Train || session.diagnostics.hasErrors())
+        continue;
+      EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, own.dims);
+      for (auto &[loss, weight] : lossWeights(checked, full))
+        request.losses.push_back(loss);
+      Program program;
+      if (auto entry = Checker(session, model, request).run()) {
+        program.entries.push_back(*entry);
+        adoptParameters(program, program.entries.back());
+        resolvePolicies(checked, program.params, full, session.diagnostics);
+      }
+    }
+  }
+
+private:
+  using Sets = std::vector<std::pair<std::string, ast::ExprPtr>>;
+  using Binds = std::map<std::string, int64_t>;
+  Session &session;
+  const ast::Model &model;
+  Declared declared;
+  Sets sets;
+  Binds binds;
+  std::vector<const ast::Recipe *> recipes;
+  bool bad = false;
+
+  const ast::Recipe *findRecipe() {
+    std::vector<std::string> names;
+    for (auto *recipe : recipes)
+      if (recipe->kind == ast::Recipe::Kind::Train) {
+        if (recipe->name.text == session.options.recipe)
+          return recipe;
+        names.push_back(recipe->name.text);
+      }
+    auto *mistake = session.error("T0602", model.name.range, "there is no recipe: train " + model.name.text + " as " + session.options.recipe);
+    if (mistake) {
+      std::string near = nearest(session.options.recipe, names), all;
+      for (auto &name : names)
+        all += (all.empty() ? "" : ", ") + name;
+      mistake->notes.push_back({"help", !near.empty() ? "did you mean " + near + "?" : all.empty() ? "this file has no train block for it" : "its recipes: " + all});
+    }
+    return nullptr;
+  }
+  NameTables nameTables() {
+    std::vector<std::string> owners;
+    for (auto &[name, callable] : session.callables)
+      owners.push_back(name);
+    for (auto &[name, other] : session.models) {
+      owners.push_back(name);
+      for (auto &statement : other->body)
+        if (statement->kind == ast::Stmt::Kind::Callable)
+          owners.push_back(statement->callable->name.text);
+    }
+    NameTables tables;
+    for (auto *recipe : session.recipes)
+      if (recipe->kind == ast::Recipe::Kind::Names)
+        tables.add(*recipe, owners, session.diagnostics);
+    return tables;
+  }
+  /// --set first: it wins over the configs that a recipe binds.
+  Sets withConfigs(const RecipeBinds &own) const {
+    Sets all = sets;
+    for (auto &config : own.configs)
+      if (std::none_of(sets.begin(), sets.end(), [&](auto &set) { return set.first == config.first; }))
+        all.push_back(config);
+    return all;
+  }
+  RecipeContext context(const Sets &recipeSets, const Binds &recipeBinds, const NameTables &tables) {
+    RecipeContext context;
+    context.model = model.name.text;
+    context.dims = declared.dims;
+    context.configs = declared.configs;
+    context.losses = declared.losses;
+    context.outs = declared.outs;
+    context.schemes = tables.schemes();
+    auto checker = std::make_shared<std::unique_ptr<Checker>>();
+    context.evaluate = [this, recipeSets, recipeBinds, checker](const ast::ExprPtr &expression, std::optional<int64_t> depth) -> SettingValue {
+      if (!*checker) {
+        EntryRequest request = losses(Entry::Kind::Eval, false, recipeSets, recipeBinds);
+        *checker = std::make_unique<Checker>(session, model, request);
+      }
+      Value value = (*checker)->evaluateConstant(expression, depth);
+      if (value.isPoison())
+        return nullptr;
+      SettingValue setting = settingOf(value, expression->range);
+      if (!setting)
+        session.error("T0309", expression->range, "a setting must be a number, a truth value or a text known at compile time");
+      return setting;
+    };
+    return context;
+  }
+
+  EntryRequest losses(Entry::Kind kind, bool training, const Sets &useSets, const Binds &useBinds) {
+    EntryRequest request;
+    request.kind = kind;
+    request.name = kind == Entry::Kind::Train ? "train" : "eval";
+    request.training = training;
+    request.sets = useSets;
+    request.binds = useBinds;
+    return request;
+  }
+  bool wanted(const std::string &name) const {
+    const auto &entries = session.options.entries;
+    return entries.empty() || std::find(entries.begin(), entries.end(), name) != entries.end();
+  }
+  bool requests(Program &program, const ast::Recipe *train, const Sets &useSets, const Binds &trainBinds) {
+    for (auto &name : session.options.entries) {
+      std::vector<std::string> known = declared.outs;
+      if (!declared.losses.empty())
+        known.push_back("eval");
+      if (train)
+        known.push_back("train");
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        std::string near = nearest(name, known);
+        auto *mistake = session.error("T0111", model.name.range, model.name.text + " has no entry " + name);
+        if (mistake && !near.empty())
+          mistake->notes.push_back({"help", "did you mean " + near + "?"});
+        return false;
+      }
+    }
+    bool ok = true;
+    auto build = [&](const EntryRequest &request) {
+      if (auto entry = Checker(session, model, request).run())
+        program.entries.push_back(std::move(*entry));
+      else
+        ok = false;
+    };
+    for (auto &out : declared.outs)
+      if (wanted(out)) {
+        EntryRequest request = losses(Entry::Kind::Out, false, useSets, binds);
+        request.name = out;
+        build(request);
+      }
+    if (!declared.losses.empty() && wanted("eval"))
+      build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
+    if (train && wanted("train")) {
+      EntryRequest request = losses(Entry::Kind::Train, true, useSets, trainBinds);
+      for (auto &[loss, weight] : program.lossWeights)
+        request.losses.push_back(loss);
+      build(request);
+    }
+    if (ok && program.entries.empty()) {
+      session.error("T0413", model.name.range, model.name.text + " demands nothing: it has no `out` and no `loss`");
+      ok = false;
+    }
+    return ok;
+  }
+  /// Outs and losses, for their mistakes only.
+  void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes) {
+    for (auto &out : declared.outs) {
+      EntryRequest request = losses(Entry::Kind::Out, false, useSets, useBinds);
+      request.name = out;
+      Checker(session, model, request).run();
+    }
+    Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).run();
+    if (bothModes)
+      Checker(session, model, losses(Entry::Kind::Train, true, useSets, useBinds)).run();
+    if (useSets.empty())
+      Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).runUnused();
+  }
+  std::nullopt_t failAfterChecking(const Sets &useSets, const Binds &useBinds) {
+    if (!bad)
+      evaluateAll(useSets, useBinds, false);
+    return std::nullopt;
+  }
+
+  /// Op::Param of a new entry: from the list of all parameters met to the program's, in the order in which entries reach them.
+  void adoptParameters(Program &program, Entry &entry) {
+    for (Node &node : entry.nodes) {
+      if (node.op != Op::Param)
+        continue;
+      const ParameterRecord &record = session.parameters[node.index];
+      auto found = std::find_if(program.params.begin(), program.params.end(), [&](const Param &param) { return param.path == record.param.path; });
+      if (found == program.params.end()) {
+        program.params.push_back(record.param);
+        found = program.params.end() - 1;
+      }
+      node.index = uint32_t(found - program.params.begin());
+    }
+  }
+  void publish(Program &program, const NameTables &tables) {
+    for (Param &param : program.params) {
+      const ParameterRecord &record = session.parameters[session.parameterByPath.at(param.path)];
+      std::vector<UseStep> chain;
+      for (auto &step : record.steps)
+        chain.push_back({step.layer, step.use, step.count.has_value()});
+      for (auto &scheme : tables.schemes())
+        param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts);
+    }
+  }
+};
+
+} // namespace
+} // namespace sema
+
+std::optional<Program> check(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics) {
+  sema::Session session(options, sources, diagnostics);
+  if (!session.load())
+    return std::nullopt;
+  const ast::Model *model = nullptr;
+  std::vector<std::string> names;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Model && options.model.empty())
+      model = item.model.get();
+  for (auto &[name, known] : session.models) {
+    names.push_back(name);
+    if (name == options.model)
+      model = known;
+  }
+  if (!model) {
+    ast::Range start;
+    start.file = session.mainFile->file;
+    auto &mistake = diagnostics.error("T0107", start, options.model.empty() ? "this file has no model" : "there is no model " + options.model);
+    std::string near = nearest(options.model, names);
+    if (!options.model.empty() && !near.empty())
+      mistake.notes.push_back({"help", "did you mean " + near + "?"});
+    return std::nullopt;
+  }
+  return sema::ModelCheck(session, *model).program();
+}
+
+bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics) {
+  sema::Session session(options, sources, diagnostics);
+  if (!session.load())
+    return false;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Model && (options.model.empty() || item.model->name.text == options.model))
+      sema::ModelCheck(session, *item.model).everything();
+  return !diagnostics.hasErrors();
+}
+
+} // namespace tenon

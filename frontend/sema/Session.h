@@ -1,0 +1,59 @@
+// What all entries of one compilation share: the loaded files, the diagnostics (one root cause = one error), the parameters and
+// random places found so far.
+#pragma once
+#include "frontend/Sema.h"
+#include "frontend/sema/Values.h"
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+namespace tenon::sema {
+
+struct ParameterRecord { // a parameter before its entry is known to reach it
+  Param param;
+  std::vector<PathStep> steps;
+  std::string leaf;
+};
+
+class Session {
+public:
+  Session(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics)
+      : options(options), sources(sources), diagnostics(diagnostics) {}
+
+  const CheckOptions &options;
+  SourceFiles &sources;
+  Diagnostics &diagnostics;
+
+  std::vector<std::shared_ptr<ast::File>> trees; // std.tn first
+  std::map<std::string, const ast::Callable *> callables;
+  std::map<std::string, const ast::Model *> models;
+  std::vector<const ast::Recipe *> recipes;
+  const ast::File *mainFile = nullptr;
+
+  std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
+  std::map<std::string, uint32_t> parameterByPath;
+  std::vector<Site> sites;
+
+  /// Null when the same mistake at the same place has been reported already.
+  Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
+  /// Loads options.path, its imports and std.tn. False if something is missing or does not parse.
+  bool load();
+  /// `ordinal` of the random place at `offset` among those of `body`, counted in the text.
+  unsigned siteOrdinal(const std::vector<ast::StmtPtr> &body, ast::Range place);
+  uint32_t parameter(ParameterRecord record); // index into parameters
+  uint32_t site(const std::string &path); // index into sites
+  /// Expression text of --set, as a file of its own named "--set NAME".
+  ast::ExprPtr parseOption(const std::string &name, const std::string &text);
+
+private:
+  std::set<std::tuple<std::string, uint32_t, uint32_t, uint32_t>> reported;
+  std::map<std::string, uint32_t> loaded; // canonical path -> file
+  std::map<std::string, ast::Range> declared; // models, layers and functions of all files
+  std::map<std::string, ast::ExprPtr> parsedOptions;
+  std::unordered_map<const void *, std::vector<std::pair<uint32_t, uint32_t>>> sitesOfBody;
+  bool loadFile(const std::string &path, std::optional<ast::Range> from);
+  bool loadImport(const ast::Import &import, const std::string &importer);
+  void declare(const ast::Item &item);
+};
+
+} // namespace tenon::sema

@@ -1,0 +1,196 @@
+// stack[N], loop[N] and scan: a body evaluated once, with a symbolic depth (or step).
+#include "frontend/sema/Checker.h"
+
+namespace tenon::sema {
+
+Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
+                         std::optional<AxisId> history, Scope *caller, ast::Range range) {
+  const ast::Callable &layer = *instance.layer->callable;
+  size_t carries = layer.results.size();
+  const char *word = instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop";
+  if (arguments.size() < carries) {
+    auto *mistake = error("T0404", range, std::string("under ") + word + "[...] the first " + std::to_string(carries) + " arguments of " + layer.name.text +
+                                              " are carried from step to step; given are " + std::to_string(arguments.size()));
+    if (mistake)
+      mistake->related.push_back({layer.name.range, "it has " + std::to_string(carries) + " results"});
+    return poison();
+  }
+  StackInfo info;
+  std::string path = instance.owner->frame->path();
+  info.path = path + (path.empty() ? "" : ".") + instance.name;
+  info.parent = caller->body;
+  info.count = instance.count;
+  info.shared = instance.repeat == ast::Stmt::Repeat::Loop;
+  info.carries = unsigned(carries);
+  uint32_t body = graph.newStack(info);
+
+  std::vector<NodeId> initial(carries, kNoNode);
+  for (size_t i = 0; i < carries; ++i) {
+    if (arguments[i].isPoison())
+      continue;
+    NodeId node = tensor(arguments[i], ranges[i]);
+    if (node == kNoNode)
+      return poison();
+    if (i < layer.parameters.size() && elementOf(layer.parameters[i].type) == Element::Real && graph.element(node) == Element::Int)
+      node = graph.toReal(node);
+    initial[i] = node;
+    Node carry = makeNode(Op::BodyArgument, graph[node].type);
+    carry.type.pinned.clear();
+    carry.index = uint32_t(i);
+    carry.range = ranges[i];
+    arguments[i] = Value::ofTensor(graph.add(carry, body));
+  }
+  Scope *inner = newScope(caller); // what the body sees of the caller: its conditions, and the depth
+  inner->body = body;
+  Node depth = makeNode(Op::Depth, {Element::Int, {}, {}});
+  depth.range = range;
+  inner->depth = Value::ofTensor(graph.add(depth, body));
+
+  Value result = runLayer(instance, std::move(arguments), ranges, inner, body, true, range);
+  if (result.isPoison())
+    return poison();
+  std::vector<Value> values = result.kind == Value::Kind::Tuple ? *result.elements : std::vector<Value>{result};
+  std::vector<NodeId> results;
+  for (size_t i = 0; i < carries; ++i) {
+    if (values[i].isPoison() || initial[i] == kNoNode)
+      return poison();
+    NodeId node = values[i].node;
+    if (!sameSet(graph.axes(node), graph.axes(initial[i])) || graph.element(node) != graph.element(initial[i])) {
+      auto *mistake = error("T0404", ranges[i], std::string("under ") + word + "[...] the carry " + (i < layer.parameters.size() ? layer.parameters[i].name.text : "") +
+                                                    " goes in as " + text(initial[i]) + " and comes out as " + text(node));
+      if (mistake)
+        mistake->related.push_back({layer.results[i].range, "declared result"});
+      return poison();
+    }
+    results.push_back(graph.transpose(node, graph.axes(initial[i]), range));
+  }
+  if (instance.count == Size(0) && !history) {
+    std::vector<Value> same;
+    for (NodeId node : initial)
+      same.push_back(Value::ofTensor(node));
+    return carries == 1 ? same[0] : Value::ofTuple(same);
+  }
+  StackInfo &stack = graph.entry.stacks[body];
+  stack.results = results;
+  stack.history = history.has_value();
+  stack.historyAxis = history.value_or(0);
+  if (history && graph.size(*history) != instance.count) {
+    error("T0204", range, "axis " + sized(*history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
+    return poison();
+  }
+  Node node = makeNode(Op::Stack, graph[initial[0]].type);
+  node.operands = initial;
+  node.index = body;
+  node.range = range;
+  NodeId producer = graph.add(node, caller->body);
+  std::vector<Value> outputs;
+  for (size_t i = 0; i < carries; ++i) {
+    ValueType type = graph[initial[i]].type;
+    type.pinned.clear();
+    if (history)
+      type.axes.insert(type.axes.begin(), *history);
+    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(i + (history ? carries : 0)), type, range)));
+  }
+  return carries == 1 ? outputs[0] : Value::ofTuple(outputs);
+}
+
+Value Checker::scan(Scope *scope, const ast::Expr &expression) {
+  if (expression.binders.size() != 1) {
+    error("T0506", expression.range, "scan runs along one axis");
+    return poison();
+  }
+  const ast::Binder &binder = expression.binders[0];
+  auto steps = axesOf(scope, binder.axis);
+  if (!steps || steps->size() != 1)
+    return poison();
+  AxisId axis = (*steps)[0];
+  StackInfo info;
+  info.path = "scan";
+  info.parent = scope->body;
+  info.count = graph.size(axis);
+  info.shared = true;
+  info.history = true;
+  info.historyAxis = axis;
+  uint32_t body = graph.newStack(info);
+  Scope *inner = newScope(scope);
+  inner->body = body;
+  Node step = makeNode(Op::Depth, {Element::Int, {}, {}});
+  step.range = binder.name.range;
+  defineValue(inner, binder.name, Value::ofTensor(graph.add(step, body)), ast::Stmt::Kind::Carry);
+
+  Body rest = statements(inner, expression.body, Place::Scan, nullptr, "scan");
+  std::vector<NodeId> initial, results;
+  std::map<std::string, size_t> carryOf;
+  bool ok = true;
+  for (auto *statement : rest.carries) {
+    Value start = fit(scope, evaluate(scope, statement->value), *statement->type, "carry " + statement->name.text, statement->value->range);
+    if (start.isPoison()) {
+      ok = false;
+      defineValue(inner, statement->name, poison(), ast::Stmt::Kind::Carry);
+      continue;
+    }
+    auto axes = typeAxes(scope, *statement->type);
+    NodeId full = axes ? graph.expand(start.node, *axes, statement->range) : start.node;
+    Node carry = makeNode(Op::BodyArgument, graph[full].type);
+    carry.type.pinned.clear();
+    carry.index = uint32_t(initial.size());
+    carry.range = statement->name.range;
+    carryOf[statement->name.text] = initial.size();
+    defineValue(inner, statement->name, Value::ofTensor(graph.add(carry, body)), ast::Stmt::Kind::Carry);
+    results.push_back(graph.entry.nodes.size() ? graph.add(carry, body) : kNoNode); // without `next` a carry keeps its value
+    initial.push_back(full);
+  }
+  for (auto *statement : rest.next) {
+    auto carry = carryOf.find(statement->name.text);
+    if (carry == carryOf.end()) {
+      if (ok)
+        error("T0407", statement->name.range, "there is no carry " + statement->name.text + " in this scan");
+      ok = false;
+      continue;
+    }
+    const ast::Stmt *declared = nullptr;
+    for (auto *candidate : rest.carries)
+      if (candidate->name.text == statement->name.text)
+        declared = candidate;
+    Value value = fit(inner, evaluate(inner, statement->value), *declared->type, "the next value of " + statement->name.text, statement->value->range);
+    ok &= !value.isPoison();
+    if (!value.isPoison())
+      results[carry->second] = graph.expand(value.node, graph.axes(initial[carry->second]), statement->range);
+  }
+  if (!rest.yield) {
+    error("T0411", expression.range, "this scan has no `yield`");
+    return poison();
+  }
+  std::vector<NodeId> yields;
+  for (auto &value : rest.yield->values) {
+    NodeId node = tensor(evaluate(inner, value), value->range);
+    ok &= node != kNoNode;
+    if (node != kNoNode && graph.has(node, axis)) {
+      error("T0206", value->range, "a yielded value has axis " + axisName(axis) + " itself; it is collected along that axis");
+      ok = false;
+    }
+    yields.push_back(node);
+  }
+  if (!ok)
+    return poison();
+  StackInfo &stack = graph.entry.stacks[body];
+  stack.carries = unsigned(initial.size());
+  stack.results = results;
+  stack.results.insert(stack.results.end(), yields.begin(), yields.end());
+  Node node = makeNode(Op::Scan, {Element::Real, {}, {}});
+  node.operands = initial;
+  node.index = body;
+  node.axesFrom = {axis};
+  node.range = expression.range;
+  NodeId producer = graph.add(node, scope->body);
+  std::vector<Value> outputs;
+  for (size_t i = 0; i < yields.size(); ++i) {
+    ValueType type = graph[yields[i]].type;
+    type.pinned.clear();
+    type.axes.insert(type.axes.begin(), axis);
+    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(initial.size() + i), type, expression.range)));
+  }
+  return outputs.size() == 1 ? outputs[0] : Value::ofTuple(outputs);
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,183 @@
+// Declared types: their axes, and values made to fit them.
+#include "frontend/sema/Checker.h"
+
+namespace tenon::sema {
+
+std::optional<std::vector<AxisId>> Checker::typeAxes(Scope *scope, const ast::Type &type) {
+  std::vector<AxisId> all;
+  bool ok = true;
+  for (auto &name : type.axes) {
+    if (name.text == "..") {
+      bool bad = false;
+      if (const AxisGroup *group = findAxis(scope, "..", name.range, bad))
+        all.insert(all.end(), group->axes.begin(), group->axes.end());
+      continue;
+    }
+    auto axes = axesOf(scope, name);
+    if (!axes) {
+      ok = false;
+      continue;
+    }
+    for (AxisId axis : *axes)
+      if (includes(all, axis)) {
+        if (auto *mistake = error("T0206", name.range, "axis " + axisName(axis) + " occurs twice in this type"))
+          mistake->notes.push_back({"help", "give the second one a name of its own: dim " + axisName(axis) + "2 = " + axisName(axis)});
+        ok = false;
+      } else {
+        all.push_back(axis);
+      }
+  }
+  return ok ? std::optional(all) : std::nullopt;
+}
+
+std::optional<Element> Checker::elementOf(const ast::Type &type) {
+  static const std::map<std::string, Element> elements = {{"real", Element::Real}, {"f32", Element::Real}, {"bf16", Element::Real},
+                                                          {"f64", Element::Real},  {"f16", Element::Real}, {"index", Element::Int},
+                                                          {"i32", Element::Int},   {"i64", Element::Int},  {"bool", Element::Bool}};
+  auto found = elements.find(type.element);
+  if (found != elements.end())
+    return found->second;
+  if (auto *mistake = error("T0305", type.range, "unknown element type " + type.element)) {
+    std::string near = nearest(type.element, {"index", "i32", "i64", "bool", "f32", "bf16", "f64", "f16", "real"});
+    mistake->notes.push_back({"help", near.empty() ? "element types are index(n), i32, i64, bool, f32, bf16, f16, f64; reals need none"
+                                                   : "did you mean " + near + "?"});
+  }
+  return std::nullopt;
+}
+
+NodeId Checker::pin(NodeId node, const std::string &element, ast::Range range) {
+  if (graph[node].type.pinned == element)
+    return node;
+  Node copy = graph[node];
+  uint32_t body = copy.stack;
+  copy.type.pinned = element;
+  switch (copy.op) {
+  case Op::Constant:
+  case Op::Input:
+  case Op::Param:
+  case Op::State:
+  case Op::BodyArgument:
+  case Op::Result: // produced elsewhere: converted after the fact
+    copy = makeNode(Op::ToReal, copy.type);
+    copy.operands = {node};
+    break;
+  default:
+    break;
+  }
+  copy.range = range;
+  return graph.add(copy, body);
+}
+
+Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place) {
+  if (value.isPoison())
+    return recovered(scope, type);
+  auto axes = typeAxes(scope, type);
+  auto element = elementOf(type);
+  if (!axes || !element)
+    return poison();
+  NodeId node = tensor(value, place);
+  if (node == kNoNode)
+    return graph.entry.nodes.empty() ? poison() : recovered(scope, type);
+  auto declared = [&](Diagnostic *mistake) {
+    if (mistake && (type.range.begin != place.begin || type.range.file != place.file))
+      mistake->related.push_back({type.range, "declared as " + text(*axes)});
+    return recovered(scope, type);
+  };
+  Element actual = graph.element(node);
+  bool short_ = *element != Element::Real; // whole numbers and truth values may lack axes: predicates stay predicates
+  for (AxisId axis : graph.axes(node))
+    short_ &= includes(*axes, axis);
+  if (!short_ && !sameSet(graph.axes(node), *axes)) {
+    std::string message = what + " has axes " + text(graph.axes(node)) + ", declared are " + text(*axes);
+    auto *mistake = error("T0202", place, message, text(node));
+    if (mistake) {
+      auto missing = without(*axes, graph.axes(node)), surplus = without(graph.axes(node), *axes);
+      std::string note;
+      for (AxisId axis : missing)
+        note += (note.empty() ? "missing: " : ", ") + sized(axis);
+      for (size_t i = 0; i < surplus.size(); ++i)
+        note += std::string(i ? ", " : note.empty() ? "too many: " : "; too many: ") + sized(surplus[i]);
+      mistake->notes.push_back({"note", note});
+    }
+    return declared(mistake);
+  }
+  bool wrong = *element == Element::Real  ? actual == Element::Bool
+               : *element == Element::Int ? actual == Element::Real
+                                          : actual != Element::Bool;
+  if (wrong) {
+    auto *mistake = error("T0301", place, what + " must be " + type.element + ", it is " + text(node), text(node));
+    if (mistake && *element == Element::Real)
+      mistake->notes.push_back({"help", "real(...) turns truth values into 0 and 1"});
+    return declared(mistake);
+  }
+  if (*element == Element::Real)
+    node = graph.toReal(node);
+  if (*element == Element::Int)
+    node = graph.toInt(node);
+  if (type.element == "index") {
+    Value bound = evaluate(scope, type.bound);
+    auto limit = wholeSize(bound, type.bound ? type.bound->range : type.range, "the bound of an index");
+    if (!limit)
+      return poison();
+    if (!inRange(node, *limit, scope->conditions, place, what + " can leave its range", "T0207", "index(" + text(*limit) + ")", nullptr))
+      return recovered(scope, type);
+    if (scope->conditions.empty())
+      hints.bounds.try_emplace(node, *limit);
+  }
+  if (graph.axes(node).size() == axes->size())
+    node = graph.transpose(node, *axes, place);
+  if (type.element == "f32" || type.element == "bf16" || type.element == "f64" || type.element == "f16")
+    node = pin(node, type.element, place);
+  return Value::ofTensor(node);
+}
+
+Value Checker::recovered(Scope *scope, const ast::Type &type) {
+  for (auto &name : type.axes)
+    if (name.text == "..")
+      return poison();
+  bool before = failed;
+  auto axes = typeAxes(scope, type);
+  auto element = elementOf(type);
+  failed |= before;
+  if (!axes || !element)
+    return poison();
+  return Value::ofTensor(graph.opaque({*element, *axes, {}}, type.range));
+}
+
+NodeId Checker::tensor(const Value &value, ast::Range range) {
+  switch (value.kind) {
+  case Value::Kind::Poison:
+    return kNoNode;
+  case Value::Kind::Int:
+    return graph.sizeValue(value.integer, range);
+  case Value::Kind::Real:
+    return graph.real(value.real);
+  case Value::Kind::Bool:
+    return graph.truth(value.truth);
+  case Value::Kind::Tensor:
+    return value.node;
+  default:
+    error("T0302", range, "a tensor or number is needed here, this is " + kindOf(value));
+    return kNoNode;
+  }
+}
+NodeId Checker::realTensor(const Value &value, ast::Range range) {
+  NodeId node = tensor(value, range);
+  return node == kNoNode ? node : graph.toReal(node);
+}
+
+std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, const std::string &what) {
+  if (value.kind == Value::Kind::Int)
+    return value.integer;
+  if (value.isPoison())
+    return std::nullopt;
+  if (value.kind == Value::Kind::Real)
+    error("T0213", range, what + " is " + text(value) + ", which is no whole number");
+  else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int)
+    error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)");
+  else
+    error("T0309", range, what + " must be a whole number known at compile time, this is " + text(value));
+  return std::nullopt;
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,184 @@
+// What an expression of a spec can denote while it is checked: numbers known at compile time (linear forms over the symbolic dims),
+// tensors (nodes of the graph), layers, functions, used layers. Scopes and frames are owned by the Checker and live as long as it.
+#pragma once
+#include "frontend/Program.h"
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenon::sema {
+
+struct Scope;
+struct Frame;
+struct Instance;
+struct LayerReference;
+struct FunctionReference;
+
+/// An initializer: normal(0.02), xavier_uniform() ...
+struct Distribution {
+  std::string kind;
+  std::vector<double> arguments;
+};
+
+struct Value {
+  enum class Kind { Poison, Int, Real, Bool, String, Tuple, Tensor, Layer, Function, Builtin, Distribution, Instance };
+  Kind kind = Kind::Poison; // Poison: the mistake behind it has been reported; everything made of it stays silent
+  Size integer;             // Int
+  bool runtime = false;     // Int: made of a dim that varies at run time, also where this compilation binds it to a number
+  double real = 0;          // Real
+  bool truth = false;       // Bool
+  std::string text;         // String; Builtin: its name
+  NodeId node = kNoNode;    // Tensor
+  std::shared_ptr<std::vector<Value>> elements; // Tuple
+  std::shared_ptr<LayerReference> layer;
+  std::shared_ptr<FunctionReference> function;
+  std::shared_ptr<Distribution> distribution;
+  std::shared_ptr<Instance> instance;
+
+  static Value ofInt(Size size, bool runtime = false) {
+    Value value;
+    value.kind = Kind::Int;
+    value.integer = size;
+    value.runtime = runtime;
+    return value;
+  }
+  static Value ofReal(double number) {
+    Value value;
+    value.kind = Kind::Real;
+    value.real = number;
+    return value;
+  }
+  static Value ofBool(bool truth) {
+    Value value;
+    value.kind = Kind::Bool;
+    value.truth = truth;
+    return value;
+  }
+  static Value ofText(Kind kind, std::string text) {
+    Value value;
+    value.kind = kind;
+    value.text = std::move(text);
+    return value;
+  }
+  static Value ofTensor(NodeId node) {
+    Value value;
+    value.kind = node == kNoNode ? Kind::Poison : Kind::Tensor;
+    value.node = node;
+    return value;
+  }
+  static Value ofTuple(std::vector<Value> elements) {
+    Value value;
+    value.kind = Kind::Tuple;
+    value.elements = std::make_shared<std::vector<Value>>(std::move(elements));
+    return value;
+  }
+  bool isPoison() const { return kind == Kind::Poison; }
+  bool isStatic() const { return kind == Kind::Int || kind == Kind::Real || kind == Kind::Bool; }
+  bool isTensor() const { return kind == Kind::Tensor; }
+  /// A whole number that does not depend on a symbolic dim.
+  std::optional<int64_t> number() const {
+    return kind == Kind::Int ? integer.asConstant() : std::nullopt;
+  }
+  /// Any number that does not depend on a symbolic dim.
+  std::optional<double> asReal() const {
+    if (kind == Kind::Real)
+      return real;
+    if (kind == Kind::Bool)
+      return truth ? 1.0 : 0.0;
+    if (auto whole = number())
+      return double(*whole);
+    return std::nullopt;
+  }
+};
+
+struct Keyword {
+  std::string name;
+  Value value;
+  ast::Range range;
+};
+using Keywords = std::vector<Keyword>;
+
+struct LayerReference {
+  const ast::Callable *callable;
+  Scope *scope; // where it was declared
+  Keywords keywords;
+};
+struct FunctionReference {
+  const ast::Callable *callable;
+  Scope *scope;
+};
+
+/// A used layer: `use wq = Linear[D -> H * E](bias = false)`.
+struct Instance {
+  std::shared_ptr<LayerReference> layer;
+  const std::vector<ast::AxisOp> *axisArguments;
+  Scope *owner; // the scope of the `use`: axis arguments are looked up here, and the path continues from its frame
+  ast::Stmt::Repeat repeat = ast::Stmt::Repeat::None;
+  Size count;
+  std::string name;
+  ast::Range range;
+  /// Calls already made: equal arguments under equal conditions give the same values, unless the call drew random numbers.
+  struct Call {
+    std::vector<NodeId> arguments, conditions;
+    uint32_t body;
+    AxisId history;
+    Value result;
+  };
+  std::vector<Call> calls;
+};
+
+/// A definition that is evaluated when somebody asks for it.
+struct Thunk {
+  std::function<Value()> compute;
+  enum class State { New, Busy, Done } state = State::New;
+  Value value;
+};
+
+struct Binding {
+  std::shared_ptr<Thunk> thunk;
+  ast::Range range;
+  ast::Stmt::Kind kind = ast::Stmt::Kind::Let;
+};
+
+struct AxisGroup { // a formal may stand for a product of axes
+  std::vector<AxisId> axes;
+  ast::Range range;
+};
+
+constexpr uint32_t kEntryBody = ~0u; // the body of the entry itself, outside all stacks
+
+/// One step of the path to a parameter, from the model inwards; also what `names` tables are applied to.
+struct PathStep {
+  std::string layer, use;
+  std::optional<int64_t> count; // stack[count]
+};
+
+/// The model, or one call of a used layer: what decides the names of parameters and states.
+struct Frame {
+  std::vector<PathStep> steps;
+  std::vector<int64_t> stackCounts;
+  uint32_t parameterBody = kEntryBody; // innermost stack[] (not loop): its parameters are slices by depth
+  std::map<std::string, const ast::Stmt *> states;
+  const std::vector<ast::StmtPtr> *body = nullptr; // text, for the ordinals of random places
+  std::map<uint32_t, unsigned> *siteUses = nullptr;
+  std::string path() const {
+    std::string text;
+    for (auto &step : steps)
+      text += (text.empty() ? "" : ".") + step.use + (step.count ? ".*" : "");
+    return text;
+  }
+};
+
+struct Scope {
+  Scope *up = nullptr;
+  Frame *frame = nullptr;
+  uint32_t body = kEntryBody;        // the stack body in which expressions of this scope are evaluated
+  std::vector<NodeId> conditions;    // Bool nodes known to hold: masks of the enclosing attend, conditions of `where`
+  std::optional<Value> depth;
+  std::map<std::string, Binding> names;
+  std::map<std::string, AxisGroup> axes;
+};
+
+} // namespace tenon::sema

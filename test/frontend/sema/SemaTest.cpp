@@ -1,0 +1,94 @@
+// tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--count]
+// Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL: CODE: message.
+#include "frontend/Sema.h"
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+using namespace tenon;
+
+static void report(const SourceFiles &sources, const Diagnostics &diagnostics) {
+  auto place = [&](ast::Range range) {
+    if (range.file >= sources.files.size())
+      return std::string("?");
+    auto at = sources.position(range.file, range.begin);
+    return std::filesystem::path(sources.files[range.file].path).filename().string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  };
+  for (auto &mistake : diagnostics.all()) {
+    std::printf("%s: %s: %s", place(mistake.range).c_str(), mistake.code.c_str(), mistake.message.c_str());
+    if (!mistake.label.empty())
+      std::printf(" | %s", mistake.label.c_str());
+    std::printf("\n");
+    for (auto &related : mistake.related)
+      std::printf("  %s: %s\n", place(related.range).c_str(), related.label.c_str());
+    for (auto &[kind, text] : mistake.notes)
+      std::printf("  = %s: %s\n", kind.c_str(), text.c_str());
+  }
+}
+
+int main(int argc, char **argv) {
+  CheckOptions options;
+  bool all = false, count = false, params = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    auto next = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (word == "--model")
+      options.model = next();
+    else if (word == "--recipe")
+      options.recipe = next();
+    else if (word == "--entry")
+      options.entries.push_back(next());
+    else if (word == "--root")
+      options.modelRoots.push_back(next());
+    else if (word == "--check")
+      all = true;
+    else if (word == "--count")
+      count = true;
+    else if (word == "--params")
+      params = true;
+    else if (word == "--set" || word == "--bind") {
+      std::string text = next();
+      size_t equals = text.find('=');
+      if (equals == std::string::npos)
+        return 2;
+      if (word == "--set")
+        options.set.push_back({text.substr(0, equals), text.substr(equals + 1)});
+      else
+        options.bind.push_back({text.substr(0, equals), std::strtoll(text.c_str() + equals + 1, nullptr, 10)});
+    } else
+      options.path = word;
+  }
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  if (all) {
+    bool ok = checkFile(options, sources, diagnostics);
+    report(sources, diagnostics);
+    return ok ? 0 : 1;
+  }
+  auto program = check(options, sources, diagnostics);
+  report(sources, diagnostics);
+  if (!program)
+    return 1;
+  if (count || params) {
+    int64_t total = 0;
+    for (auto &param : program->params) {
+      int64_t elements = 1;
+      for (int64_t size : param.stackCounts)
+        elements *= size;
+      for (int64_t size : param.shape)
+        elements *= size;
+      total += elements;
+      if (params) {
+        std::printf("%s %s(%g)", param.path.c_str(), param.init.kind.c_str(), param.init.a);
+        for (auto &[scheme, names] : param.publicNames)
+          if (!names.empty())
+            std::printf(" %s=%s%s", scheme.c_str(), names.back().name.c_str(), names.back().transform.empty() ? "" : "*");
+        std::printf("\n");
+      }
+    }
+    std::printf("parameters %lld\n", (long long)total);
+    return 0;
+  }
+  for (auto &entry : program->entries)
+    std::printf("%s\n", print(*program, entry).c_str());
+}
