@@ -121,8 +121,10 @@ static std::vector<Function> dataTasks() {
       {"data task", "seq2seq", {source, target, vocab, rate}, false, {}},
       {"data task", "unilm", {text, vocab, of("shares", Type::Reals), rate, probability("ngram")}, false, {}},
       {"data task", "images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}, false, {}}};
-  for (Function &task : tasks)
-    task.parameters.push_back(every); // for `valid`: evaluate after so many steps
+  for (Function &task : tasks) {
+    task.parameters.push_back(every);                   // for `valid`: evaluate after so many steps
+    task.parameters.push_back(probability("held_out")); // the last share of the text, which training does not see
+  }
   return tasks;
 }
 
