@@ -41,24 +41,6 @@ Status writeStates(const Context &context, runtime::ByteSink &sink) {
   return status.ok() ? writer.finish() : status;
 }
 
-Status readStates(const std::string &path, Context &context) {
-  auto file = runtime::SafetensorsFile::open(path);
-  if (!file.ok())
-    return file.status();
-  for (size_t i = 0; i < context.states().size(); ++i) {
-    const BoundTensor &state = context.states()[i];
-    if (context.entry().states[i].ofModel)
-      continue;
-    const runtime::SafetensorsEntry *entry = file->find(state.name);
-    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
-      return inputError("the checkpoint's state ", state.name, entry ? " has another size than" : " is missing for",
-                        " this model; it was made with another batch size, segment or memory");
-    if (Status status = file->read(*entry, context.state(static_cast<int>(i))); status.failed())
-      return status;
-  }
-  return {};
-}
-
 std::string metadataText(const RunState &state, const Context &context) {
   char seconds[40];
   snprintf(seconds, sizeof seconds, "%.3f", state.seconds);
@@ -102,6 +84,33 @@ Status loadArenas(const runtime::LoadedCheckpoint &checkpoint, Parameters &param
 
 } // namespace
 
+Status loadStates(const std::string &path, Context &context) {
+  auto file = runtime::SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.status();
+  for (size_t i = 0; i < context.states().size(); ++i) {
+    const BoundTensor &state = context.states()[i];
+    if (context.entry().states[i].ofModel)
+      continue;
+    const runtime::SafetensorsEntry *entry = file->find(state.name);
+    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
+      return inputError(path, entry ? ": the state " : " lacks the state ", state.name, entry ? " has another size or type" : "",
+                        "; the file was made with another batch size, memory or model");
+    if (Status status = file->read(*entry, context.state(static_cast<int>(i))); status.failed())
+      return status;
+  }
+  return {};
+}
+
+Status saveStates(const std::string &path, const Context &context) {
+  auto file = runtime::File::create(path);
+  if (!file.ok())
+    return file.status();
+  runtime::FileSink sink(*file);
+  Status status = writeStates(context, sink);
+  return status.ok() ? file->closeChecked() : status;
+}
+
 Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {
   const Parameters &parameters = *context.parameters();
   runtime::CheckpointContents contents;
@@ -133,7 +142,7 @@ Status loadRun(const std::string &directory, RunState &state, Context &context, 
     return inputError(checkpoint->path, " does not say where in the data it was made");
   if (Status status = loadArenas(*checkpoint, *context.parameters(), true); status.failed())
     return status;
-  if (Status status = readStates(checkpoint->filePath(kStatesFile), context); status.failed())
+  if (Status status = loadStates(checkpoint->filePath(kStatesFile), context); status.failed())
     return status;
   state = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
            static_cast<uint64_t>(skipped->integer), seconds->real};

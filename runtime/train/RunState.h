@@ -22,6 +22,10 @@ runtime::Status saveRun(const std::string &directory, const RunState &state, con
 runtime::Status loadRun(const std::string &directory, RunState &state, runtime::Context &context, bool &found,
                         std::vector<std::string> &notes);
 
+/// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.
+runtime::Status saveStates(const std::string &path, const runtime::Context &context);
+runtime::Status loadStates(const std::string &path, runtime::Context &context);
+
 /// Reads only the parameters (and model states), for eval, run and generate.
 runtime::Status loadWeights(const std::string &directory, runtime::Parameters &parameters, uint64_t &step, std::vector<std::string> &notes);
 

@@ -113,37 +113,6 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   return context;
 }
 
-Status loadStates(Context &context, const NamedFiles &files) {
-  for (const auto &[name, file] : files) {
-    size_t i = 0;
-    while (i < context.states().size() && context.states()[i].name != name)
-      ++i;
-    if (i == context.states().size())
-      return usageError("the entry has no state '", name, "'; there are: ", namesOf(context.states()));
-    auto array = runtime::readNpy(file);
-    if (!array.ok())
-      return array.status();
-    const BoundTensor &state = context.states()[i];
-    if (Status status = runtime::npyToInput(*array, name, state.type, state.shape, context.state(static_cast<int>(i))); status.failed())
-      return status.in(file);
-  }
-  return {};
-}
-
-Status saveStates(const Context &context, const NamedFiles &files) {
-  for (const auto &[name, file] : files) {
-    size_t i = 0;
-    while (i < context.states().size() && context.states()[i].name != name)
-      ++i;
-    if (i == context.states().size())
-      return usageError("the entry has no state '", name, "'; there are: ", namesOf(context.states()));
-    const BoundTensor &state = context.states()[i];
-    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(i))); status.failed())
-      return status;
-  }
-  return {};
-}
-
 Status saveOutputs(const Context &context, const NamedFiles &files) {
   for (const auto &[name, file] : files) {
     int index = context.entry().outputIndex(name);

@@ -11,9 +11,6 @@ using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 /// file without an input, wrong shape or type, a dim that nothing fixes.
 Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
                                                              const std::string &entry, const NamedFiles &inputs, int threads);
-/// Fills states from files; a stacked state's file has the stack sizes first.
-Status loadStates(runtime::Context &context, const NamedFiles &files);
-Status saveStates(const runtime::Context &context, const NamedFiles &files);
 /// Writes outputs to files; an error names the outputs that there are.
 Status saveOutputs(const runtime::Context &context, const NamedFiles &files);
 /// Scalars as "name value", tensors as name, shape and range; to stdout.

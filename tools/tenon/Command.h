@@ -1,6 +1,7 @@
 // What the subcommands share: options that choose and open a model, and how each registers itself.
 #pragma once
 #include "runtime/Artifact.h"
+#include "runtime/File.h"
 #include "runtime/Parameters.h"
 #include "runtime/Threads.h"
 #include "runtime/train/RunDirectory.h"

@@ -1,4 +1,7 @@
 // tenon grad: losses and the gradient of every parameter.
+#include "runtime/Safetensors.h"
+#include "runtime/train/Feeder.h"
+#include "runtime/train/RunState.h"
 #include "tools/tenon/Call.h"
 
 namespace tenon::driver {
@@ -8,11 +11,46 @@ namespace {
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string entry, output, names;
-  std::vector<std::string> inputs, states;
+  std::string entry, output, states;
+  std::vector<std::string> inputs;
   uint64_t step = 0;
   bool json = false;
 };
+
+/// The losses as f64 scalars `loss.NAME`, then the gradient of every parameter under its own name.
+Status saveGradients(const std::string &path, const runtime::Context &context) {
+  const runtime::Parameters &parameters = *context.parameters();
+  const runtime::DataType type = parameters.manifest().type;
+  runtime::SafetensorsWriter writer;
+  for (const runtime::BoundTensor &loss : context.outputs())
+    writer.declare("loss." + loss.name, runtime::DataType::F64, {});
+  std::vector<runtime::Parameters::Place> places;
+  for (const std::string &name : parameters.names()) {
+    auto place = parameters.find(name);
+    if (!place.ok())
+      return place.status();
+    places.push_back(*place);
+    writer.declare(name, type, std::vector<uint64_t>(place->info->shape.begin(), place->info->shape.end()));
+  }
+  auto file = runtime::File::create(path);
+  if (!file.ok())
+    return file.status();
+  runtime::FileSink sink(*file);
+  Status status = writer.begin(sink);
+  for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
+    double value = train::scalarOutput(context, i);
+    status = writer.write(&value, sizeof value);
+  }
+  std::vector<char> values;
+  for (size_t i = 0; status.ok() && i < places.size(); ++i) {
+    values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
+    parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
+    status = writer.write(values.data(), values.size());
+  }
+  if (status.ok())
+    status = writer.finish();
+  return status.ok() ? file->closeChecked() : status;
+}
 
 Status run(Options &options) {
   options.model.gradient = true;
@@ -22,9 +60,9 @@ Status run(Options &options) {
   auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Grad, options.entry, "grad");
   if (!entry.ok())
     return entry.status();
-  auto inputs = parseFiles("--input", options.inputs), states = parseFiles("--state", options.states);
-  if (!inputs.ok() || !states.ok())
-    return inputs.ok() ? states.status() : inputs.status();
+  auto inputs = parseFiles("--input", options.inputs);
+  if (!inputs.ok())
+    return inputs.status();
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
@@ -36,11 +74,11 @@ Status run(Options &options) {
   (*context)->setSeed(options.weights.seed);
   (*context)->setStep(options.step);
   (*context)->setFlags(1); // gradients only
-  Status status = loadStates(**context, *states);
+  Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
   if (status.ok())
     status = (*context)->run();
   if (status.ok() && !options.output.empty())
-    status = (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.names);
+    status = saveGradients(options.output, **context);
   if (status.ok())
     printOutputs(**context, options.json);
   return status;
@@ -55,9 +93,8 @@ void addGrad(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--entry", options->entry, "entry to call (default: grad)");
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
-  command->add_option("--state", options->states, "old value of a state (default: its initial one)")->type_name("NAME=@FILE.npy");
-  command->add_option("-o,--output", options->output, "file for the gradients (.safetensors)")->type_name("FILE");
-  command->add_option("--output-names", options->names, "write the gradients with the names of this `names` table");
+  command->add_option("--states", options->states, "states to start from (default: their initial values)")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")->type_name("FILE");
   command->add_option("--step", options->step, "step number of random choices (default 0)");
   command->add_flag("--json", options->json, "losses as one JSON object");
   command->footer("Example: tenon grad txl.tn --f64 --init --seed 1 --input ids=@ids.npy --input target=@target.npy --output grads.safetensors");

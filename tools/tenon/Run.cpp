@@ -1,4 +1,5 @@
 // tenon run: one call of an entry, inputs and outputs as .npy files.
+#include "runtime/train/RunState.h"
 #include "tools/tenon/Call.h"
 
 namespace tenon::driver {
@@ -8,8 +9,8 @@ namespace {
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string entry;
-  std::vector<std::string> inputs, outputs, states, saveStates;
+  std::string entry, states, saveStates;
+  std::vector<std::string> inputs, outputs;
   uint64_t step = 0;
   bool json = false;
 };
@@ -23,11 +24,9 @@ Status run(Options &options) {
   auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Out, options.entry, "infer");
   if (!entry.ok())
     return entry.status();
-  auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs),
-       states = parseFiles("--state", options.states), saved = parseFiles("--save-state", options.saveStates);
-  for (auto *files : {&inputs, &outputs, &states, &saved})
-    if (!files->ok())
-      return files->status();
+  auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs);
+  if (!inputs.ok() || !outputs.ok())
+    return inputs.ok() ? outputs.status() : inputs.status();
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
@@ -36,13 +35,13 @@ Status run(Options &options) {
     return context.status();
   (*context)->setSeed(options.weights.seed);
   (*context)->setStep(options.step);
-  Status status = loadStates(**context, *states);
+  Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
   if (status.ok())
     status = (*context)->run();
   if (status.ok())
     status = saveOutputs(**context, *outputs);
-  if (status.ok())
-    status = saveStates(**context, *saved);
+  if (status.ok() && !options.saveStates.empty())
+    status = train::saveStates(options.saveStates, **context);
   if (status.ok() && (outputs->empty() || options.json))
     printOutputs(**context, options.json);
   return status;
@@ -58,8 +57,8 @@ void addRun(CLI::App &app, int &exitCode) {
   command->add_option("--entry", options->entry, "entry to call (default: infer)");
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
   command->add_option("--output", options->outputs, "where an output goes (default: a summary is printed)")->type_name("NAME=@FILE.npy");
-  command->add_option("--state", options->states, "old value of a state (default: its initial one)")->type_name("NAME=@FILE.npy");
-  command->add_option("--save-state", options->saveStates, "where a state's new value goes")->type_name("NAME=@FILE.npy");
+  command->add_option("--states", options->states, "states to start from, such as a memory (default: their initial values)")->type_name("FILE");
+  command->add_option("--save-states", options->saveStates, "where the states go afterwards (.safetensors)")->type_name("FILE");
   command->add_option("--step", options->step, "step number of random choices (default 0)");
   command->add_flag("--json", options->json, "summary as one JSON object");
   command->footer("Example: tenon run gpt2.tn --weights model.safetensors --names hf --input ids=@ids.npy --output logits=@out.npy");
