@@ -188,7 +188,7 @@ private:
 /// Names under `call` (a keyword's or positional call) that no generated step or reader can do today.
 const char *const kOptimizers[] = {"sgd", "adam", "adamw", "bert_adam"};
 const char *const kSchedules[] = {"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"};
-const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "permutation_lm", "mlm_nsp"};
+const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp"};
 const char *const kMethods[] = {"greedy", "sample"};
 
 template <size_t n> bool among(const char *const (&list)[n], const std::string &word) {
@@ -225,7 +225,7 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
             refuse(*factor, "clipping of a group");
     for (const auto &[name, argument] : value->keywords) {
       const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
-      const bool words = name == "words" && argument->text != "pieces";
+      const bool words = name == "words" && argument->text == "jieba";
       const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
       if (tokenizer || words || name == "clip_each" || name == "nesterov" || name == "dampening" ||
           (key == "init" && name == "grow"))

@@ -1,4 +1,4 @@
-// byte_stream, lm_stream: B contiguous streams of the text, segments of T, the target one symbol later (Dai et al. 2019,
+// byte_stream, char_stream, lm_stream: B contiguous streams of the text, segments of T, the target one symbol later (Dai et al. 2019,
 // data_utils.LMOrderedIterator). lm_blocks: blocks of T in a random order, without anything carried over.
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"

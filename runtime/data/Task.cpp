@@ -65,19 +65,19 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
 }
 
 Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
-  if (settings.name == "byte_stream" || settings.name == "lm_stream" || settings.name == "lm_blocks")
+  if (settings.name == "byte_stream" || settings.name == "char_stream" || settings.name == "lm_stream" || settings.name == "lm_blocks")
     return makeStreamTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "permutation_lm")
     return makePermutationTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "mlm_nsp")
     return makeMaskedTask(settings, text, std::move(vocabulary), result);
   return inputError("not supported yet: the data task " + settings.name +
-                    "; there are byte_stream, lm_stream, lm_blocks, permutation_lm and mlm_nsp");
+                    "; there are byte_stream, char_stream, lm_stream, lm_blocks, permutation_lm and mlm_nsp");
 }
 
 Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
   std::string text;
-  if (Status status = readTexts(settings.text, text); !status.ok())
+  if (Status status = readTexts(settings.texts, text); !status.ok())
     return status;
   Vocabulary vocabulary;
   bool specials = settings.name == "permutation_lm" || settings.name == "mlm_nsp";
@@ -94,7 +94,7 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     size_t cut = heldOutBegin(text, settings.heldOut);
     used = part == Part::Training ? used.substr(0, cut) : used.substr(cut);
     if (used.empty())
-      return inputError("the text " + settings.text + " is too short to hold out " + std::to_string(settings.heldOut) + " of it");
+      return inputError("the text ", settings.texts[0], " is too short to hold out ", settings.heldOut, " of it");
   }
   return makeTaskFromText(settings, used, std::move(vocabulary), result);
 }

@@ -21,8 +21,8 @@ struct InputTensor {
 
 /// The settings of one task call: text = "...", vocab = "...", and so on.
 struct TaskSettings {
-  std::string name;                      // byte_stream, lm_stream, lm_blocks, permutation_lm, mlm_nsp
-  std::string text;                      // path or pattern
+  std::string name;                      // byte_stream, char_stream, lm_stream, lm_blocks, permutation_lm, mlm_nsp
+  std::vector<std::string> texts;        // paths or patterns
   std::string vocabulary;                // vocabulary file; empty: see `unit`
   Unit unit = Unit::Bytes;               // of the symbols where there is no vocabulary file
   double heldOut = 0;                    // last fraction of the text that training does not see

@@ -35,27 +35,32 @@ Status readTextFile(const std::string &path, std::string &text) {
   return got == 0 ? Status() : inputError("cannot read the text " + path + ": " + strerror(reason));
 }
 
-Status readTexts(const std::string &pattern, std::string &text) {
+static Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
   glob_t found{};
   int result = glob(pattern.c_str(), 0, nullptr, &found);
-  std::vector<std::string> paths;
   for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i)
     paths.emplace_back(found.gl_pathv[i]);
   globfree(&found);
-  if (result != 0 && result != GLOB_NOMATCH)
-    return inputError("cannot list the texts " + pattern);
-  if (paths.empty())
-    return inputError("there is no text " + pattern);
+  if (result == GLOB_NOMATCH)
+    return inputError("there is no text ", pattern);
+  return result == 0 ? Status() : inputError("cannot list the texts ", pattern);
+}
+
+Status readTexts(const std::vector<std::string> &patterns, std::string &text) {
   text.clear();
+  std::vector<std::string> paths;
+  for (const std::string &pattern : patterns)
+    if (Status status = listFiles(pattern, paths); status.failed())
+      return status;
   for (const std::string &path : paths) {
     std::string one;
-    if (Status status = readTextFile(path, one); !status.ok())
+    if (Status status = readTextFile(path, one); status.failed())
       return status;
     if (!text.empty() && text.back() != '\n')
       text += '\n';
     text += one;
   }
-  return text.empty() ? inputError("the text " + pattern + " is empty") : Status();
+  return text.empty() ? inputError("the text ", patterns.empty() ? std::string("of the recipe") : patterns[0], " is empty") : Status();
 }
 
 void Tokens::append(const std::vector<int32_t> &ids) {

@@ -36,6 +36,20 @@ public:
       result = value->text;
     return {};
   }
+  /// A text or a tuple of texts.
+  Status texts(size_t position, std::string_view keyword, std::vector<std::string> &result) {
+    const JsonValue *value = argument(position, keyword);
+    if (!value)
+      return {};
+    result.clear();
+    if (value->isString())
+      result.push_back(value->text);
+    for (const JsonValue &element : value->elements)
+      if (element.isString())
+        result.push_back(element.text);
+    bool wrong = result.empty() || (value->isArray() && result.size() != value->elements.size());
+    return wrong ? inputError(setting, ": ", keyword, " of ", name, " must be a text, or several in parentheses") : Status();
+  }
   Status truth(std::string_view keyword, bool &result) {
     const JsonValue *value = argument(noPosition, keyword);
     if (value && value->kind != JsonValue::Kind::Bool)
@@ -95,13 +109,13 @@ Status readUnit(const std::string &text, data::Unit &unit) {
   return {};
 }
 
-/// data = task(...) or valid = task(...); `every` is taken for `valid` only.
-Status readTask(Call &call, bool validation, data::TaskSettings &task, int64_t &every) {
+/// data = task(...) or valid = task(...); `every` matters for `valid` only.
+Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   task.name = call.name;
-  std::string unit, words = "pieces", stop;
+  std::string unit, words = "pieces";
   Status status = firstError({
-      call.text(0, "text", task.text), call.text(Call::noPosition, "vocab", task.vocabulary), call.text(Call::noPosition, "unit", unit),
-      call.share("held_out", task.heldOut), validation ? call.integer(Call::noPosition, "every", 0, every) : Status()});
+      call.texts(0, "text", task.texts), call.text(Call::noPosition, "vocab", task.vocabulary), call.text(Call::noPosition, "unit", unit),
+      call.share("held_out", task.heldOut), call.integer(Call::noPosition, "every", 0, every)});
   if (status.ok() && call.name == "permutation_lm")
     status = firstError({call.integer(Call::noPosition, "reuse", 1, task.reuse), call.integer(Call::noPosition, "alpha", 1, task.alpha),
                          call.integer(Call::noPosition, "beta", 1, task.beta), call.integer(Call::noPosition, "max_span", 1, task.maxSpan),
@@ -112,6 +126,8 @@ Status readTask(Call &call, bool validation, data::TaskSettings &task, int64_t &
   if (status.ok() && words != "pieces" && words != "whole")
     status = inputError("data: words of ", call.name, " is \"pieces\" or \"whole\", not \"", words, "\"");
   task.wholeWords = words == "whole";
+  if (unit.empty() && call.name == "char_stream")
+    unit = "characters";
   return firstError({status, call.finish(), readUnit(unit, task.unit)});
 }
 
@@ -131,7 +147,7 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
     return firstError({call.integer(Call::noPosition, "every", 0, recipe.validEvery), call.finish()});
   }
   recipe.valid.emplace();
-  Status status = readTask(call, true, *recipe.valid, recipe.validEvery);
+  Status status = readTask(call, *recipe.valid, recipe.validEvery);
   if (recipe.valid->vocabulary.empty())
     recipe.valid->vocabulary = recipe.data.vocabulary;
   return status;
@@ -172,7 +188,7 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
 
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.text.empty())
-    recipe.data.text = overrides.text;
+    recipe.data.texts = {overrides.text};
   if (!overrides.vocabulary.empty())
     recipe.data.vocabulary = overrides.vocabulary;
   if (overrides.unit)
@@ -186,7 +202,7 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
     recipe.validEvery = *overrides.validEvery;
   if (!overrides.validText.empty()) {
     recipe.valid = recipe.data;
-    recipe.valid->text = overrides.validText;
+    recipe.valid->texts = {overrides.validText};
     recipe.valid->heldOut = recipe.data.heldOut = 0;
     return {};
   }
@@ -217,7 +233,7 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   if (!call.valid())
     return inputError("data must be a task such as byte_stream(text = \"file\")");
   int64_t every = 0;
-  Status status = readTask(call, false, recipe.data, every);
+  Status status = readTask(call, recipe.data, every);
   if (status.ok())
     status = readNumbers(*settings, recipe);
   const JsonValue *valid = settings->find("valid");
@@ -232,7 +248,7 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   recipe.data.seed = recipe.seed;
   if (recipe.valid)
     recipe.valid->seed = recipe.seed + 1;
-  if (recipe.data.text.empty())
+  if (recipe.data.texts.empty())
     return inputError("the recipe ", recipe.name, " names no text; pass --text FILE");
   return recipe;
 }
