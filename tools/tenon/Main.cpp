@@ -67,6 +67,8 @@ int main(int argc, char **argv) {
   addInspect(app, exitCode);
   app.add_subcommand("explain", "print the page of an error code");
   addTestGrad(app, exitCode);
+  if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
+    return report(usageError("there is no command '", command, "'; see tenon --help"));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &help) {
