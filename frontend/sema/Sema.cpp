@@ -110,12 +110,10 @@ public:
       adoptParameters(program, entry);
     program.sites = session.sites;
     publish(program, tables);
-    if (train) {
-      evaluateAll(trainSets, trainBinds, false);
+    if (train)
       for (auto &recipe : program.recipes)
         if (recipe.kind == "train" && recipe.name == train->name.text)
-          program.policies = resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
-    }
+          program.policies = resolvePolicies(recipe, program.params, context(trainSets, trainBinds, tables), session.diagnostics);
     if (session.diagnostics.hasErrors())
       return std::nullopt;
     return program;
@@ -136,8 +134,12 @@ public:
       EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, own.dims);
       for (auto &[loss, weight] : lossWeights(checked, full))
         request.losses.push_back(loss);
-      if (Checker(session, model, request).run())
-        resolvePolicies(checked, allParameters(), full, session.diagnostics);
+      Program program;
+      if (auto entry = Checker(session, model, request).run()) {
+        program.entries.push_back(*entry);
+        adoptParameters(program, program.entries.back());
+        resolvePolicies(checked, program.params, full, session.diagnostics);
+      }
     }
   }
 
@@ -218,13 +220,6 @@ private:
     return context;
   }
 
-  /// Of every entry evaluated so far: a glob of a recipe may name parameters that its own step does not reach.
-  std::vector<Param> allParameters() const {
-    std::vector<Param> params;
-    for (auto &record : session.parameters)
-      params.push_back(record.param);
-    return params;
-  }
   EntryRequest losses(Entry::Kind kind, bool training, const Sets &useSets, const Binds &useBinds) {
     EntryRequest request;
     request.kind = kind;

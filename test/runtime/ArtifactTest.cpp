@@ -1,0 +1,260 @@
+// Opening of artifacts, tiers, the manifest's checks, contexts.
+#include "test/runtime/Support.h"
+#include <cstring>
+#include <xmmintrin.h>
+
+namespace tenon::runtime::test {
+
+TEST(Artifact, OpensAndMatchesTheManifest) {
+  auto artifact = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(artifact.ok()) << artifact.status().message();
+  const Manifest &manifest = (*artifact)->manifest();
+  EXPECT_EQ(manifest.model, "FAKE");
+  ASSERT_EQ(manifest.parameters.size(), 3u);
+  EXPECT_EQ(manifest.parameters[0].storedElements, 96u);
+  EXPECT_EQ(manifest.parameters[0].elementName(1), "blocks.1.weight");
+  EXPECT_EQ((*artifact)->entryIndex("train"), 1);
+  EXPECT_EQ((*artifact)->entryIndex("nothing"), -1);
+}
+
+TEST(Artifact, RefusesWhatIsNotOne) {
+  TemporaryFolder folder;
+  expectError(Artifact::open(folder / "none").status(), ErrorKind::Input, "does not exist");
+  expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "has no libNAME.so");
+  writeFile(folder / "libtext.so", "not a library");
+  expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "cannot open artifact");
+  writeFile(folder / "libtext2.so", "not a library");
+  expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "several libraries");
+}
+
+TEST(Artifact, RefusesAnotherAbi) {
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 1");
+}
+
+TEST(Artifact, RefusesCodeOfAnotherBuild) {
+  expectError(Artifact::open(fakeLibrary("fake-build")).status(), ErrorKind::Input, "from different builds");
+}
+
+TEST(Artifact, PicksAndForcesTiers) {
+  auto best = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(best.ok());
+  EXPECT_EQ((*best)->tier(), machineTier());
+  auto forced = Artifact::open(fakeLibrary(), "portable");
+  ASSERT_TRUE(forced.ok());
+  EXPECT_EQ((*forced)->tier(), Tier::Portable);
+  setenv("TENON_TIER", "portable", 1);
+  auto byEnvironment = Artifact::open(fakeLibrary());
+  setenv("TENON_TIER", "fast", 1);
+  auto unknown = Artifact::open(fakeLibrary());
+  unsetenv("TENON_TIER");
+  ASSERT_TRUE(byEnvironment.ok());
+  EXPECT_EQ((*byEnvironment)->tier(), Tier::Portable);
+  expectError(unknown.status(), ErrorKind::Usage, "unknown tier 'fast'");
+  expectError(Artifact::open(fakeLibrary("fake-portable"), "x86-64-v3").status(), ErrorKind::Input, "no code for tier x86-64-v3");
+}
+
+TEST(Cpu, TiersIncludeEachOther) {
+  EXPECT_TRUE(missingFeature(Tier::Portable).empty());
+  if (missingFeature(Tier::X86V4).empty()) {
+    EXPECT_TRUE(missingFeature(Tier::X86V3).empty());
+  }
+}
+
+// Each row breaks the manifest of the fake artifact in one place: the error must name it.
+TEST(Manifest, RefusesMistakes) {
+  auto artifact = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(artifact.ok());
+  std::string good((*artifact)->manifestText());
+  ASSERT_TRUE(parseManifest(good).ok());
+  struct Row {
+    const char *from, *to, *message;
+  };
+  const Row rows[] = {
+      {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
+      {"\"abi\": 1", "\"abi\": 7", "ABI version 7, this runtime has 1"},
+      {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
+      {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
+      {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
+      {"\"param_bytes\": 1084", "\"param_bytes\": -1", "param_bytes: expected 0"},
+      {"\"shape\": [20, 3]", "\"shape\": [20]", "axes and shape differ in length"},
+      {"\"shape\": [20, 3]", "\"shape\": [1099511627776, 1099511627776]", "product of the sizes is too large"},
+      {"\"stride\": 384", "\"stride\": 380", "less than the 384 bytes"},
+      {"\"stride\": 384", "\"stride\": 9223372036854775800", "leaves the 1084 bytes"},
+      {"\"offset\": 768", "\"offset\": 770", "not aligned"},
+      {"\"stack\": [2]", "\"stack\": [2, 2]", "one * per size of its stack"},
+      {"\"panel\": {", "\"panels\": {", "the member 'panel' is missing"},
+      {"\"output\": \"first\"", "\"output\": \"middle\"", "expected one of first, last"},
+      {"\"kind\": \"normal\"", "\"kind\": \"gauss\"", "expected one of normal"},
+      {"\"part\": 1, \"parts\": 2", "\"part\": 2, \"parts\": 2", "expected 0 .. 1, got 2"},
+      {"rows.#.v", "rows.v", "needs '#'"},
+      {"{\"name\": \"layers.0.bias\"}, ", "", "expected 2 names"},
+      {"\"name\": \"blocks.*.bias\"", "\"name\": \"blocks.*.weight\"", "occurs twice"},
+      {"\"name\": \"train\"", "\"name\": \"infer\"", "occurs twice"},
+      {"{\"B\": 1}", "{\"T\": 1}", "'T' is not a dim of this entry"},
+      {"\"shape\": [3], \"initial\"", "\"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\"", "cannot depend on a run-time dim"},
+      {"\"max\": 1000", "\"max\": -2", "expected -1"},
+      {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
+      {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
+      {"\"abi\": 1", "\"abi\": 18446744073709551616", "is too large"},
+  };
+  for (const Row &row : rows) {
+    std::string bad = good;
+    size_t at = bad.find(row.from);
+    ASSERT_NE(at, std::string::npos) << row.from;
+    bad.replace(at, std::strlen(row.from), row.to);
+    expectError(parseManifest(bad).status(), ErrorKind::Input, row.message);
+  }
+  expectError(parseManifest(good.substr(0, good.size() / 2)).status(), ErrorKind::Input, "not valid JSON");
+  expectError(parseManifest(std::string(100000, '[')).status(), ErrorKind::Input, "nested deeper");
+}
+
+TEST(Context, RunsTheSameForAnyNumberOfThreads) {
+  auto parameters = fakeParameters();
+  ASSERT_TRUE(parameters->initialize(5).ok());
+  std::vector<std::vector<float>> results;
+  for (int threads : {1, 2, 3, 8}) {
+    auto context = Context::create(parameters, "infer", {{"B", 137}}, makePool(threads));
+    ASSERT_TRUE(context.ok()) << context.status().message();
+    auto *ids = static_cast<int32_t *>((*context)->input(0));
+    for (int i = 0; i < 137; ++i)
+      ids[i] = i * 7 % 5;
+    ASSERT_TRUE((*context)->run().ok());
+    const float *y = static_cast<const float *>((*context)->output(0));
+    results.emplace_back(y, y + 137 * 20);
+  }
+  for (size_t i = 1; i < results.size(); ++i)
+    EXPECT_EQ(0, std::memcmp(results[0].data(), results[i].data(), results[0].size() * 4));
+  // The value itself, computed from the published tensors.
+  std::vector<float> weight(60), table(15), other(60);
+  ASSERT_TRUE(parameters->get("blocks.0.weight", weight.data(), 240).ok());
+  ASSERT_TRUE(parameters->get("blocks.1.weight", other.data(), 240).ok());
+  ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
+  for (int o = 0; o < 20; ++o) {
+    double sum = 0.5; // two biases of 0.25
+    for (int i = 0; i < 3; ++i)
+      sum += (double(weight[o * 3 + i]) + other[o * 3 + i]) * table[2 * 3 + i]; // row 1 has id 7 % 5 = 2
+    EXPECT_NEAR(results[0][20 + o], sum, 1e-6);
+  }
+}
+
+TEST(Context, ChecksDimsAndIndices) {
+  auto parameters = fakeParameters();
+  auto pool = makePool(1);
+  using Dims = std::map<std::string, int64_t>;
+  expectError(Context::create(parameters, "infer", Dims{}, pool).status(), ErrorKind::Usage, "needs a value for the dim B");
+  expectError(Context::create(parameters, "infer", Dims{{"B", 2}, {"T", 3}}, pool).status(), ErrorKind::Usage, "has no dim T");
+  expectError(Context::create(parameters, "infer", Dims{{"B", 0}}, pool).status(), ErrorKind::Input, "at least 1");
+  expectError(Context::create(parameters, "infer", Dims{{"B", 1001}}, pool).status(), ErrorKind::Input, "at most 1000");
+  expectError(Context::create(parameters, "encode", Dims{{"B", 2}}, pool).status(), ErrorKind::Usage, "no entry 'encode', only infer, train");
+  auto context = Context::create(parameters, "infer", Dims{{"B", 4}}, pool);
+  ASSERT_TRUE(context.ok());
+  int32_t *ids = static_cast<int32_t *>((*context)->input(0));
+  for (int32_t bad : {5, -1, INT32_MIN, INT32_MAX}) {
+    ids[2] = bad;
+    expectError((*context)->run(), ErrorKind::Input, concat("input 'ids' holds ", bad, " at [2], expected 0 .. 4"));
+  }
+  ids[2] = 4;
+  EXPECT_TRUE((*context)->run().ok());
+}
+
+TEST(Context, SwapsStatesAfterSuccessOnly) {
+  auto parameters = fakeParameters();
+  auto pool = makePool(2);
+  auto context = Context::create(parameters, "infer", {{"B", 3}}, pool);
+  ASSERT_TRUE(context.ok());
+  auto count = [&](Context &c) { return static_cast<const float *>(c.state(0))[2]; };
+  EXPECT_EQ(count(**context), 7);
+  ASSERT_TRUE((*context)->run().ok());
+  ASSERT_TRUE((*context)->run().ok());
+  EXPECT_EQ(count(**context), 9);
+  auto copy = Context::create(parameters, "infer", {{"B", 3}}, pool);
+  ASSERT_TRUE((*copy)->copyStatesFrom(**context).ok());
+  EXPECT_EQ(count(**copy), 9);
+  auto other = Context::create(parameters, "infer", {{"B", 4}}, pool);
+  expectError((*other)->copyStatesFrom(**context), ErrorKind::Usage, "differs in shape");
+  (*context)->resetStates();
+  EXPECT_EQ(count(**context), 7);
+  // B = 999 makes the fake entry fail after it has written its states.
+  auto failing = Context::create(parameters, "infer", {{"B", 999}}, pool);
+  expectError((*failing)->run(), ErrorKind::Input, "run-time check number 3");
+  EXPECT_EQ(count(**failing), 7);
+}
+
+TEST(Context, SharesStatesOfTheModel) {
+  auto parameters = fakeParameters();
+  auto pool = makePool(1);
+  auto train = Context::create(parameters, "train", {{"B", 2}}, pool);
+  auto infer = Context::create(parameters, "infer", {{"B", 2}}, pool);
+  ASSERT_TRUE(train.ok() && infer.ok());
+  ASSERT_TRUE((*train)->run().ok());
+  ASSERT_TRUE((*train)->run().ok());
+  ASSERT_TRUE((*infer)->run().ok());
+  EXPECT_EQ(static_cast<const float *>((*infer)->state(1))[5], 4); // doubled twice
+  (*infer)->resetStates();
+  EXPECT_EQ(static_cast<const float *>((*infer)->state(1))[5], 4); // not the context's to reset
+}
+
+TEST(Context, TrainsOrGivesGradientsOnly) {
+  auto parameters = fakeParameters();
+  auto train = Context::create(parameters, "train", {{"B", 2}}, makePool(1));
+  ASSERT_TRUE(train.ok());
+  (*train)->setFlags(1);
+  ASSERT_TRUE((*train)->run().ok());
+  std::vector<float> table(15), gradient(15);
+  ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
+  ASSERT_TRUE(parameters->get("table", gradient.data(), 60, ParameterArena::Gradients).ok());
+  EXPECT_EQ(table[14], 0);
+  EXPECT_EQ(gradient[14], 1);
+  (*train)->setFlags(0);
+  ASSERT_TRUE((*train)->run().ok());
+  ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
+  EXPECT_EQ(table[14], -0.5f);
+  expectError(parameters->get("table", table.data(), 60, ParameterArena::Moment1), ErrorKind::Usage, "not allocated");
+}
+
+TEST(Context, LendsBuffers) {
+  auto parameters = fakeParameters();
+  ASSERT_TRUE(parameters->initialize(1).ok());
+  auto context = Context::create(parameters, "infer", {{"B", 16}}, makePool(2));
+  ASSERT_TRUE(context.ok());
+  alignas(64) int32_t ids[32] = {3};
+  alignas(64) float y[320] = {};
+  ASSERT_TRUE((*context)->borrowInput(0, ids).ok());
+  ASSERT_TRUE((*context)->borrowOutput(0, y).ok());
+  expectError((*context)->borrowInput(0, ids + 1), ErrorKind::Usage, "64-byte aligned");
+  expectError((*context)->borrowInput(1, ids), ErrorKind::Usage, "no input number 1");
+  ASSERT_TRUE((*context)->run().ok());
+  EXPECT_NE(y[0], y[20]); // ids 3 and 0
+  ASSERT_TRUE((*context)->borrowInput(0, nullptr).ok());
+  EXPECT_NE((*context)->input(0), static_cast<void *>(ids));
+}
+
+TEST(Context, RestoresTheCallersFloatingPointMode) {
+  auto parameters = fakeParameters();
+  auto context = Context::create(parameters, "infer", {{"B", 16}}, makePool(2));
+  ASSERT_TRUE(context.ok());
+  unsigned odd = 0x1f80u | _MM_ROUND_DOWN;
+  unsigned before = _mm_getcsr();
+  _mm_setcsr(odd);
+  Status status = (*context)->run();
+  unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(after & 0xffc0u, odd & 0xffc0u);
+}
+
+TEST(Memory, ComparesWithWhatIsFree) {
+  uint64_t available = availableBytes();
+  ASSERT_GT(available, 0u);
+  EXPECT_TRUE(checkMemory({{"a little", 1 << 20}}).ok());
+  expectError(checkMemory({{"parameters", available}, {"workspace", 1 << 20}}), ErrorKind::Resource, "workspace");
+  expectError(checkMemory({{"wraps", UINT64_MAX}, {"around", 2}}), ErrorKind::Resource, "not enough memory");
+  auto arena = Arena::allocate(8 << 20, 3, "test");
+  ASSERT_TRUE(arena.ok());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena->data()) % (2 << 20), 3 * 257 * 1024u);
+  std::memset(arena->data(), 1, arena->size());
+  EXPECT_GE(peakResidentBytes(), arena->size());
+  expectError(Arena::allocate(UINT64_MAX - 5, 0, "test").status(), ErrorKind::Resource, "address space");
+}
+
+} // namespace tenon::runtime::test

@@ -1,0 +1,268 @@
+// Initial values, layouts, names, safetensors of parameters.
+#include "runtime/Layout.h"
+#include "runtime/Philox.h"
+#include "runtime/Initialize.h"
+#include "runtime/Safetensors.h"
+#include "test/runtime/Support.h"
+#include <cmath>
+#include <cstring>
+
+namespace tenon::runtime::test {
+
+// Known answers of Random123 (kat_vectors, philox4x32 10 rounds).
+TEST(Philox, KnownAnswers) {
+  EXPECT_EQ(philox({0, 0, 0, 0}, 0), (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffffffffffff),
+            (PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822),
+            (PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+static ParameterInfo matrix(std::vector<int64_t> shape, InitializerInfo::Kind kind, double a) {
+  ParameterInfo info;
+  info.name = "w";
+  info.shape = std::move(shape);
+  for (int64_t size : info.shape)
+    info.elements *= size;
+  info.storedElements = static_cast<uint64_t>(info.elements);
+  info.init = {kind, a};
+  return info;
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, largest = 0;
+};
+static Moments momentsOf(const std::vector<double> &values) {
+  Moments m;
+  for (double v : values) {
+    m.mean += v / double(values.size());
+    m.largest = std::max(m.largest, std::abs(v));
+  }
+  for (double v : values)
+    m.deviation += (v - m.mean) * (v - m.mean) / double(values.size());
+  m.deviation = std::sqrt(m.deviation);
+  return m;
+}
+
+TEST(Initialize, DistributionsHaveTheirMoments) {
+  using Kind = InitializerInfo::Kind;
+  std::vector<double> values;
+  auto moments = [&](ParameterInfo info) {
+    initialValues(info, "w", 11, values);
+    return momentsOf(values);
+  };
+  // 200 x 300 draws: the standard error of the mean is deviation / 245, of the deviation half a percent.
+  Moments m = moments(matrix({200, 300}, Kind::Normal, 0.02));
+  EXPECT_NEAR(m.mean, 0, 4e-4);
+  EXPECT_NEAR(m.deviation, 0.02, 2e-4);
+  EXPECT_GT(m.largest, 0.07);
+  m = moments(matrix({200, 300}, Kind::TruncatedNormal, 0.02));
+  EXPECT_LE(m.largest, 0.04);
+  EXPECT_NEAR(m.deviation, 0.02 * 0.87963, 2e-4); // deviation of a normal cut at two
+  m = moments(matrix({200, 300}, Kind::Uniform, 0.5));
+  EXPECT_LT(m.largest, 0.5);
+  EXPECT_NEAR(m.deviation, 0.5 / std::sqrt(3), 3e-3);
+  m = moments(matrix({200, 300}, Kind::XavierUniform, 1));
+  EXPECT_NEAR(m.largest, std::sqrt(6.0 / 500), 1e-4);
+  m = moments(matrix({40, 50, 3, 3}, Kind::KaimingNormal, 1));
+  EXPECT_NEAR(m.deviation, std::sqrt(2.0 / (40 * 9)), 1.5e-3);
+  m = moments(matrix({7}, Kind::Constant, -3));
+  EXPECT_NEAR(m.mean, -3, 1e-14);
+  EXPECT_EQ(m.largest, 3);
+}
+
+TEST(Initialize, OrthogonalRowsOrColumns) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{5, 9}, {9, 5}, {6, 6}, {1, 4}}) {
+    std::vector<double> values;
+    initialValues(matrix({rows, columns}, InitializerInfo::Kind::Orthogonal, 2), "w", 3, values);
+    int64_t count = std::min(rows, columns), length = std::max(rows, columns);
+    for (int64_t v = 0; v < count; ++v)
+      for (int64_t w = 0; w < count; ++w) {
+        double product = 0;
+        for (int64_t i = 0; i < length; ++i)
+          product += rows > columns ? values[i * columns + v] * values[i * columns + w] : values[v * columns + i] * values[w * columns + i];
+        EXPECT_NEAR(product, v == w ? 4 : 0, 1e-12);
+      }
+  }
+}
+
+TEST(Initialize, DependsOnSeedNameAndIndexOnly) {
+  std::vector<double> a, b, c, d;
+  ParameterInfo info = matrix({3, 4}, InitializerInfo::Kind::Normal, 1);
+  initialValues(info, "w", 1, a);
+  initialValues(info, "w", 2, b);
+  initialValues(info, "v", 1, c);
+  initialValues(matrix({12}, InitializerInfo::Kind::Normal, 1), "w", 1, d);
+  EXPECT_NE(a, b);
+  EXPECT_NE(a, c);
+  EXPECT_EQ(a, d);
+}
+
+TEST(Layout, PanelsGoAndComeBack) {
+  struct Case {
+    std::vector<int64_t> shape;
+    uint32_t split;
+    bool outputFirst;
+  };
+  for (const Case &item : {Case{{20, 3}, 1, true}, Case{{3, 20}, 1, false}, Case{{5, 4, 8}, 2, true}, Case{{7, 3, 11}, 1, false},
+                           Case{{16, 5}, 1, true}, Case{{1, 1}, 1, true}}) {
+    ParameterInfo info = matrix(item.shape, InitializerInfo::Kind::Constant, 0);
+    info.layout = ParameterInfo::Layout::Panel16;
+    info.panelSplit = item.split;
+    info.panelOutputFirst = item.outputFirst;
+    int64_t first = 1, last = 1;
+    for (size_t i = 0; i < item.shape.size(); ++i)
+      (i < item.split ? first : last) *= item.shape[i];
+    int64_t outputs = item.outputFirst ? first : last, inputs = item.outputFirst ? last : first;
+    info.storedElements = static_cast<uint64_t>((outputs + 15) / 16 * 16 * inputs);
+    std::vector<double> logical(info.elements), stored(info.storedElements, 99), back(info.elements);
+    for (size_t i = 0; i < logical.size(); ++i)
+      logical[i] = double(i) + 1;
+    toStored(info, DataType::F64, reinterpret_cast<char *>(logical.data()), reinterpret_cast<char *>(stored.data()));
+    toLogical(info, DataType::F64, reinterpret_cast<char *>(stored.data()), reinterpret_cast<char *>(back.data()));
+    EXPECT_EQ(logical, back);
+    // The formula of the manifest's description, element by element.
+    for (int64_t o = 0; o < (outputs + 15) / 16 * 16; ++o)
+      for (int64_t i = 0; i < inputs; ++i) {
+        double expected = o >= outputs ? 0 : logical[item.outputFirst ? o * inputs + i : i * outputs + o];
+        EXPECT_EQ(stored[o / 16 * inputs * 16 + i * 16 + o % 16], expected);
+      }
+  }
+}
+
+TEST(Parameters, GetSetByName) {
+  auto parameters = fakeParameters();
+  EXPECT_EQ(parameters->names(),
+            (std::vector<std::string>{"blocks.0.weight", "blocks.1.weight", "blocks.0.bias", "blocks.1.bias", "table"}));
+  std::vector<float> values(60), back(60);
+  for (int i = 0; i < 60; ++i)
+    values[i] = float(i);
+  ASSERT_TRUE(parameters->set("blocks.1.weight", values.data(), 240).ok());
+  ASSERT_TRUE(parameters->get("blocks.1.weight", back.data(), 240).ok());
+  EXPECT_EQ(values, back);
+  ASSERT_TRUE(parameters->get("blocks.0.weight", back.data(), 240).ok());
+  EXPECT_EQ(back[59], 0);
+  expectError(parameters->set("blocks.2.weight", values.data(), 240), ErrorKind::Input, "has no parameter 'blocks.2.weight'");
+  expectError(parameters->set("blocks.1.weight", values.data(), 236), ErrorKind::Usage, "has 240 bytes, got 236");
+}
+
+TEST(Parameters, SavesAndLoads) {
+  TemporaryFolder folder;
+  auto one = fakeParameters(), two = fakeParameters();
+  ASSERT_TRUE(one->initialize(9).ok());
+  one->modelStates().at("norm.*.mean").bytes[3] = 64; // 2.0f instead of 1.0f in the first element
+  for (const char *scheme : {"", "hf", "packed"}) {
+    std::string path = folder / concat("w", scheme, ".safetensors");
+    Status saved = one->save(path, ParameterArena::Values, scheme);
+    ASSERT_TRUE(saved.ok()) << saved.message();
+    ASSERT_TRUE(two->initialize(1).ok());
+    EXPECT_NE(0, std::memcmp(one->arena(ParameterArena::Values), two->arena(ParameterArena::Values), 1084));
+    auto report = two->load(path, {scheme, false, false});
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_EQ(report->loaded.size(), 5u);
+    EXPECT_EQ(0, std::memcmp(one->arena(ParameterArena::Values), two->arena(ParameterArena::Values), 1084));
+    EXPECT_EQ(*scheme == 0, one->modelStates().at("norm.*.mean").bytes == two->modelStates().at("norm.*.mean").bytes);
+  }
+  auto file = SafetensorsFile::open(folder / "whf.safetensors");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->find("layers.0.kernel")->shape, (std::vector<uint64_t>{3, 20}));
+  file = SafetensorsFile::open(folder / "wpacked.safetensors");
+  EXPECT_EQ(file->find("w")->shape, (std::vector<uint64_t>{40, 3}));
+  EXPECT_EQ(file->find("rows.4.v")->shape, (std::vector<uint64_t>{3}));
+  EXPECT_EQ(*File::openForReading(folder / "w.safetensors")->size(), one->fileBytes());
+  expectError(one->save(folder / "x", ParameterArena::Values, "torch"), ErrorKind::Usage, "no names 'torch'");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
+  expectError(one->save(folder / "x", ParameterArena::Moment1), ErrorKind::Bug, "not allocated");
+}
+
+/// A file from tensors of f32 values.
+struct Tensors {
+  struct Item {
+    std::string name;
+    std::vector<uint64_t> shape;
+    std::vector<float> values;
+  };
+  std::vector<Item> items;
+  void add(const std::string &name, std::vector<uint64_t> shape, float start = 0) {
+    uint64_t count = 1;
+    for (uint64_t size : shape)
+      count *= size;
+    std::vector<float> values(count);
+    for (uint64_t i = 0; i < count; ++i)
+      values[i] = start + float(i);
+    items.push_back({name, std::move(shape), std::move(values)});
+  }
+  void write(const std::string &path) const {
+    SafetensorsWriter writer;
+    for (const Item &item : items)
+      writer.declare(item.name, DataType::F32, item.shape);
+    auto file = File::create(path);
+    FileSink sink(*file);
+    ASSERT_TRUE(writer.begin(sink).ok());
+    for (const Item &item : items)
+      ASSERT_TRUE(writer.write(item.values.data(), item.values.size() * 4).ok());
+  }
+};
+
+TEST(Parameters, ReadsPublicForms) {
+  TemporaryFolder folder;
+  auto parameters = fakeParameters();
+  Tensors tensors;
+  tensors.add("layers.0.kernel", {3, 20}, 0);
+  tensors.add("layers.1.kernel", {3, 20}, 100);
+  tensors.add("layers.0.bias", {1, 20}, 200); // axes of size 1 do not matter
+  tensors.add("layers.1.bias", {20}, 300);
+  tensors.add("lm_head.weight", {5, 3}, 400); // the other name of the tied table
+  tensors.add("copy.of.table", {5, 3}, 400);  // a tied copy: same type, shape and bytes
+  tensors.write(folder / "hf");
+  auto report = parameters->load(folder / "hf", {"hf", false, false});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  std::vector<float> weight(60), table(15);
+  ASSERT_TRUE(parameters->get("blocks.1.weight", weight.data(), 240).ok());
+  EXPECT_EQ(weight[3 * 7 + 2], 100 + 2 * 20 + 7); // [7, 2] of ours is [2, 7] of theirs
+  ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
+  EXPECT_EQ(table[14], 414);
+  // A different "copy" is an extra tensor.
+  tensors.items.back().values[3] = -1;
+  tensors.write(folder / "hf2");
+  expectError(parameters->load(folder / "hf2", {"hf", false, false}).status(), ErrorKind::Input, "not in the model: copy.of.table");
+  report = parameters->load(folder / "hf2", {"hf", false, true});
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->extra, (std::vector<std::string>{"copy.of.table"}));
+}
+
+TEST(Parameters, NamesEveryProblemAndChangesNothing) {
+  TemporaryFolder folder;
+  auto parameters = fakeParameters();
+  ASSERT_TRUE(parameters->initialize(4).ok());
+  std::vector<char> before(parameters->arena(ParameterArena::Values), parameters->arena(ParameterArena::Values) + 1084);
+  Tensors tensors;
+  tensors.add("blocks.0.weight", {20, 3});
+  tensors.add("blocks.0.bias", {21});
+  tensors.add("table", {3, 5});
+  tensors.add("pooler", {2});
+  tensors.write(folder / "bad");
+  Status status = parameters->load(folder / "bad", {}).status();
+  for (const char *text : {"blocks.0.bias has shape [21], expected [20]", "table has shape [3, 5], expected [5, 3]",
+                           "missing: blocks.1.weight, blocks.1.bias, norm.0.mean, norm.1.mean", "not in the model: pooler"})
+    expectError(status, ErrorKind::Input, text);
+  EXPECT_EQ(0, std::memcmp(before.data(), parameters->arena(ParameterArena::Values), before.size()));
+  Tensors some;
+  some.add("blocks.0.weight", {20, 3}, 5);
+  some.write(folder / "some");
+  auto report = parameters->load(folder / "some", {"", true, false});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->missing.size(), 6u);
+  std::vector<float> weight(60);
+  ASSERT_TRUE(parameters->get("blocks.0.weight", weight.data(), 240).ok());
+  EXPECT_EQ(weight[59], 64);
+}
+
+TEST(Parameters, SignatureSeesShapesNotOffsets) {
+  auto artifact = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(artifact.ok());
+  EXPECT_EQ(fakeParameters()->signature(), fakeParameters()->signature());
+  EXPECT_EQ(fakeParameters()->signature().size(), 32u);
+}
+
+} // namespace tenon::runtime::test

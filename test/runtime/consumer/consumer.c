@@ -1,0 +1,119 @@
+/* Loads the artifact given as argument 1, steps it, reads parameters, saves and loads them (argument 2: a folder to write to). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tenon/runtime.h>
+
+static void check(tn_error *error) {
+  if (!error)
+    return;
+  fprintf(stderr, "error: %s\n", tn_error_message(error));
+  exit(tn_error_code(error));
+}
+
+/* Prints and frees an error that must be there. */
+static void expect(tn_error *error) {
+  if (!error) {
+    printf("no error!\n");
+    exit(1);
+  }
+  printf("refused (%d): %s\n", tn_error_code(error), tn_error_message(error));
+  tn_error_free(error);
+}
+
+static void describe(const tn_tensor_info *info) {
+  printf("%s type %d [", info->name, info->type);
+  for (int32_t i = 0; i < info->rank; ++i)
+    printf("%s%lld", i ? ", " : "", (long long)info->shape[i]);
+  printf("] %llu bytes\n", (unsigned long long)info->bytes);
+}
+
+static void trainSomeSteps(tn_model *model, tn_threads *threads) {
+  int64_t batch = 2;
+  int32_t ids[2] = {0, 1};
+  double loss = 0;
+  float table[15];
+  tn_context *train = NULL;
+  check(tn_context_create(model, "train", &batch, 1, threads, &train));
+  check(tn_context_set_input(train, tn_context_input_find(train, "ids"), ids, sizeof ids));
+  memset(table, 0, sizeof table);
+  check(tn_model_set_parameter(model, "table", table, sizeof table));
+  for (uint64_t step = 0; step < 3; ++step) {
+    tn_context_set_step(train, step);
+    tn_context_set_seed(train, 42);
+    check(tn_context_run(train));
+    check(tn_context_get_output(train, 0, &loss, sizeof loss));
+    printf("step %d loss %.1f\n", (int)step, loss);
+  }
+  check(tn_model_get_parameter(model, "table", table, sizeof table));
+  printf("table[4, 2] = %.1f\n", table[14]);
+  tn_context_set_flags(train, 1);
+  check(tn_context_run(train));
+  check(tn_model_get_gradient(model, "table", table, sizeof table));
+  printf("gradient = %.1f\n", table[14]);
+  tn_context_free(train);
+}
+
+static void infer(tn_model *model, tn_threads *threads) {
+  int64_t batch = 4, none = 0;
+  int32_t ids[4] = {0, 1, 2, 5};
+  float y[80], count[4];
+  tn_tensor_info info;
+  tn_context *context = NULL;
+  expect(tn_context_create(model, "infer", &none, 1, threads, &context));
+  check(tn_context_create(model, "infer", &batch, 1, threads, &context));
+  check(tn_context_output_info(context, 0, &info));
+  describe(&info);
+  check(tn_context_state_info(context, 0, &info));
+  describe(&info);
+  expect(tn_context_set_input(context, 0, ids, 8));
+  check(tn_context_set_input(context, 0, ids, sizeof ids));
+  expect(tn_context_run(context));
+  ids[3] = 4;
+  check(tn_context_set_input(context, 0, ids, sizeof ids));
+  check(tn_context_run(context));
+  check(tn_context_get_state(context, 0, count, sizeof count));
+  printf("count = %.0f\n", count[3]);
+  tn_context_reset_states(context);
+  check(tn_context_get_state(context, 0, count, sizeof count));
+  printf("count = %.0f\n", count[3]);
+  check(tn_context_get_output(context, 0, y, sizeof y));
+  expect(tn_context_get_output(context, 1, y, sizeof y));
+  tn_context_free(context);
+}
+
+int main(int argc, char **argv) {
+  tn_model *model = NULL, *copy = NULL;
+  tn_threads *threads = NULL;
+  tn_tensor_info info;
+  char path[4096];
+  float before[60], after[60];
+  if (argc != 3)
+    return 2;
+  expect(tn_model_open("/nowhere", NULL, &model));
+  check(tn_model_open(argv[1], "portable", &model));
+  check(tn_threads_create(2, &threads));
+  printf("tier %s, %d entries, first %s(%s), threads %d\n", tn_model_tier(model), tn_model_entry_count(model),
+         tn_model_entry_name(model, 0), tn_model_dim_name(model, 0, 0), tn_threads_count(threads));
+  check(tn_model_initialize(model, 7));
+  for (int i = 0; i < tn_model_parameter_count(model); ++i) {
+    check(tn_model_parameter_info(model, i, &info));
+    describe(&info);
+  }
+  expect(tn_model_get_parameter(model, "blocks.9.weight", before, sizeof before));
+  infer(model, threads);
+  trainSomeSteps(model, threads);
+  snprintf(path, sizeof path, "%s/weights.safetensors", argv[2]);
+  check(tn_model_save(model, path, NULL));
+  check(tn_model_open(argv[1], NULL, &copy));
+  check(tn_model_load(copy, path, NULL));
+  check(tn_model_get_parameter(model, "blocks.1.weight", before, sizeof before));
+  check(tn_model_get_parameter(copy, "blocks.1.weight", after, sizeof after));
+  printf("loaded %s\n", memcmp(before, after, sizeof before) ? "something else" : "the same");
+  expect(tn_model_load(copy, path, "hf"));
+  expect(tn_model_save(copy, "/nowhere/x", NULL));
+  tn_model_close(copy);
+  tn_model_close(model);
+  tn_threads_free(threads);
+  return 0;
+}

@@ -1,0 +1,127 @@
+/* A model library written by hand, so that the runtime is tested without the compiler.
+ * FAKE: y[B, O] = x[B, I] * weight^T + bias with weight [O = 20, I = 3] in panels of 16, in each of two layers "blocks.0", "blocks.1" whose
+ * results are added; a state `count` of the context, a state `mean` of the model, and an embedding input `ids` with bound 5.
+ * Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers, -DFAKE_BUILD="..." for a wrong build id. */
+#include "tenon/artifact.h"
+#include <stddef.h>
+#include <string.h>
+
+#ifndef FAKE_ABI
+#define FAKE_ABI TN_ABI_VERSION
+#endif
+#ifndef FAKE_TIERS
+#define FAKE_TIERS 7
+#endif
+#ifndef FAKE_BUILD
+#define FAKE_BUILD "fake-1"
+#endif
+
+enum { INPUTS = 3, OUTPUTS = 20, LAYERS = 2, PANEL = 16, PANELS = 2 };
+enum { WEIGHT = 0, WEIGHT_STRIDE = PANELS * PANEL * INPUTS * 4, BIAS = LAYERS * WEIGHT_STRIDE, BIAS_STRIDE = 128 };
+enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
+
+static const char manifest[] =
+    "{\"format\": 1, \"abi\": 1, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", \"x86-64-v4\"]},"
+    " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
+    " {\"name\": \"blocks.*.weight\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": 384,"
+    "  \"layout\": \"panel16\", \"panel\": {\"split\": 1, \"output\": \"first\"}, \"init\": {\"kind\": \"normal\", \"a\": 0.5},"
+    "  \"names\": {\"hf\": [{\"name\": \"layers.0.kernel\", \"transform\": \"transpose\"}, {\"name\": \"layers.1.kernel\", \"transform\": \"transpose\"}],"
+    "              \"packed\": [{\"name\": \"w\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"w\", \"transform\": \"part\", \"part\": 1, \"parts\": 2}]}},"
+    " {\"name\": \"blocks.*.bias\", \"stack\": [2], \"axes\": [\"O\"], \"shape\": [20], \"offset\": 768, \"stride\": 128,"
+    "  \"layout\": \"row\", \"init\": {\"kind\": \"constant\", \"a\": 0.25},"
+    "  \"names\": {\"hf\": [{\"name\": \"layers.0.bias\"}, {\"name\": \"layers.1.bias\"}],"
+    "              \"packed\": [{\"name\": \"b0\"}, {\"name\": \"b1\"}]}},"
+    " {\"name\": \"table\", \"stack\": [], \"axes\": [\"V\", \"I\"], \"shape\": [5, 3], \"offset\": 1024, \"stride\": 60,"
+    "  \"layout\": \"row\", \"init\": {\"kind\": \"uniform\", \"a\": 1.0},"
+    "  \"names\": {\"hf\": [{\"name\": \"wte.weight\", \"also\": [\"lm_head.weight\"]}],"
+    "              \"packed\": [{\"name\": \"rows.#.v\", \"transform\": \"stacked\"}]}}],"
+    " \"optimizer\": {\"kind\": \"sgd\", \"moments\": 0},"
+    " \"entries\": ["
+    "  {\"name\": \"infer\", \"kind\": \"out\", \"dims\": [{\"name\": \"B\", \"max\": 1000}],"
+    "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"bound\": 5}],"
+    "   \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [\"B\", \"O\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}, 20]}],"
+    "   \"states\": [{\"name\": \"count\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\": 7},"
+    "                {\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], \"initial\": 1, \"of_model\": true}]},"
+    "  {\"name\": \"train\", \"kind\": \"train\", \"dims\": [{\"name\": \"B\", \"max\": 1000}],"
+    "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"bound\": 5}],"
+    "   \"outputs\": [{\"name\": \"loss\", \"dtype\": \"f64\", \"axes\": [], \"shape\": []}],"
+    "   \"states\": [{\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], \"initial\": 1, \"of_model\": true}]}]}";
+
+/* infer: two states, then the buffer h [B, I]. */
+static void bind_infer(const int64_t *dims, int64_t *offsets, int64_t *sizes) {
+  int64_t count = (dims[0] * 4 + 63) / 64 * 64;
+  offsets[0] = 0;
+  offsets[1] = count;
+  offsets[2] = 0;
+  sizes[0] = count + 64;
+  sizes[1] = dims[0] * INPUTS * 4;
+  sizes[2] = OUTPUTS * 4;
+}
+static void bind_train(const int64_t *dims, int64_t *offsets, int64_t *sizes) {
+  (void)dims;
+  offsets[0] = 0;
+  sizes[0] = 64;
+  sizes[1] = 0;
+  sizes[2] = 0;
+}
+
+static float weight_at(const char *params, int layer, int output, int input) {
+  const float *panels = (const float *)(params + WEIGHT + layer * WEIGHT_STRIDE);
+  return panels[output / PANEL * INPUTS * PANEL + input * PANEL + output % PANEL];
+}
+
+/* One row of the batch, through the scratch strip of the worker. */
+static void infer_row(const TnContext *context, int64_t row, int64_t worker) {
+  const char *params = context->arenas[TN_ARENA_PARAMS];
+  const float *x = (const float *)(params + TABLE) + ((const int32_t *)context->inputs[0])[row] * INPUTS;
+  float *sum = (float *)(context->scratch + worker * context->scratch_stride);
+  memset(sum, 0, OUTPUTS * 4);
+  for (int layer = 0; layer < LAYERS; ++layer)
+    for (int o = 0; o < OUTPUTS; ++o) {
+      sum[o] += ((const float *)(params + BIAS + layer * BIAS_STRIDE))[o];
+      for (int i = 0; i < INPUTS; ++i)
+        sum[o] += weight_at(params, layer, o, i) * x[i];
+    }
+  memcpy((float *)context->outputs[0] + row * OUTPUTS, sum, OUTPUTS * 4);
+}
+
+static int32_t run_infer(const TnContext *context) {
+  int64_t rows = context->dims[0];
+  context->parallel_for(context, infer_row, rows);
+  const float *old = (const float *)(context->arenas[TN_ARENA_STATES] + context->offsets[0]);
+  float *new_count = (float *)(context->arenas[TN_ARENA_NEXT_STATES] + context->offsets[0]);
+  for (int64_t row = 0; row < rows; ++row)
+    new_count[row] = old[row] + 1;
+  memcpy(context->arenas[TN_ARENA_NEXT_STATES] + context->offsets[1], context->arenas[TN_ARENA_STATES] + context->offsets[1],
+         LAYERS * INPUTS * 4);
+  return rows == 999 ? 3 : 0; /* a run-time check that fails */
+}
+
+/* The "gradient" of the table is 1 everywhere, the step subtracts 0.5 of it; the running mean doubles. */
+static int32_t run_train(const TnContext *context) {
+  float *table = (float *)(context->arenas[TN_ARENA_PARAMS] + TABLE);
+  float *gradient = (float *)(context->arenas[TN_ARENA_GRADS] + TABLE);
+  double loss = 0;
+  for (int i = 0; i < 5 * INPUTS; ++i) {
+    gradient[i] = 1;
+    loss += table[i];
+    if (!(context->flags & 1))
+      table[i] -= 0.5f * gradient[i];
+  }
+  const float *old = (const float *)context->arenas[TN_ARENA_STATES];
+  float *next = (float *)context->arenas[TN_ARENA_NEXT_STATES];
+  for (int i = 0; i < LAYERS * INPUTS; ++i)
+    next[i] = 2 * old[i];
+  *(double *)context->outputs[0] = loss;
+  return 0;
+}
+
+#define TIER(bit, function) (FAKE_TIERS & (bit) ? (function) : NULL)
+static const TnEntry entries[] = {
+    {"infer", bind_infer, {TIER(1, run_infer), TIER(2, run_infer), TIER(4, run_infer)}, 3, 1, 1, 1, 2},
+    {"train", bind_train, {TIER(1, run_train), TIER(2, run_train), TIER(4, run_train)}, 1, 1, 1, 1, 1},
+};
+static const TnArtifact artifact = {FAKE_ABI, 2, entries, manifest, FAKE_BUILD};
+
+__attribute__((visibility("default"))) const TnArtifact *tn_artifact(void) { return &artifact; }
