@@ -1,5 +1,7 @@
 // The pages of `tenon explain CODE`. Every error code has one. Codes of one area stand in one file Explain<Area>.cpp:
 //   T0001..T0099 ExplainSyntax.cpp
+//   T0101..T0199, T0301..T0599 ExplainChecker.cpp
+//   T0201..T0299 ExplainShapes.cpp
 //   T0601..T0699 ExplainRecipes.cpp
 // A new area adds its file to frontend/CMakeLists.txt, its function here and one line to Explain.cpp.
 #pragma once
@@ -19,6 +21,8 @@ struct ExplainPage {
 using ExplainPages = std::vector<ExplainPage>;
 
 const ExplainPages &explainSyntax();
+const ExplainPages &explainChecker();
+const ExplainPages &explainShapes();
 const ExplainPages &explainRecipes();
 
 /// All areas, for `tenon explain` without a code and for tests.

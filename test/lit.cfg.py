@@ -14,5 +14,5 @@ config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
                          ("%python", sys.executable)]
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
-#   tenon-run: the driver compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
-config.available_features |= set()
+#   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
+config.available_features |= {"tenon-driver"}

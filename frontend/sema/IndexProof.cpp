@@ -41,7 +41,8 @@ public:
 
   bool hasPoint() const { return !polyhedron({}).isIntegerEmpty(); }
 
-  /// A point with small dims and places if there is one: each variable in turn gets the first small value that still allows a point.
+  /// A point with small dims and places if there is one: each variable in turn gets the first small value that still allows a
+  /// point.
   std::optional<Point> point() const {
     if (!hasPoint())
       return std::nullopt;
@@ -155,7 +156,6 @@ std::string boundText(const Entry &entry, std::vector<std::optional<Form>> bound
   return text + ")";
 }
 
-
 std::string rangeText(const Entry &entry, const LinearValues &values, const Cases &cases) {
   std::vector<std::optional<Form>> lows, highs;
   for (const ValueCase &each : cases) {
@@ -199,8 +199,8 @@ std::optional<int64_t> valueAt(const Form &form, const Point &point) {
 
 } // namespace
 
-IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const Size &highExclusive, const std::vector<NodeId> &conditions,
-                      const ProofHints &hints) {
+IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const Size &highExclusive,
+                      const std::vector<NodeId> &conditions, const ProofHints &hints) {
   LinearValues values(entry, hints);
   const size_t dims = entry.dims.size();
   Cases cases = values.value(index);

@@ -1,5 +1,5 @@
-// Proofs about integers of the checked program: indices stay inside their axis, slices inside their tensor, sizes are not negative.
-// First intervals of linear forms, then Presburger arithmetic (mlir/Analysis/Presburger, hidden in the .cpp).
+// Proofs about integers of the checked program: indices stay inside their axis, slices inside their tensor, sizes are not
+// negative. First intervals of linear forms, then Presburger arithmetic (mlir/Analysis/Presburger, hidden in the .cpp).
 #pragma once
 #include "frontend/Program.h"
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-/// What a proof gives. `range` reads "1-T .. M+T-1" ("" when nothing bounds the value on either side). `example`, when not proved:
-/// "i = 0, j = 3 gives -3 when T = 5"; empty if none could be found (the value depends on something that is not linear).
+/// What a proof gives. `range` reads "1-T .. M+T-1" ("" when nothing bounds the value on either side). `example`, when not
+/// proved: "i = 0, j = 3 gives -3 when T = 5"; empty if none could be found (the value depends on something that is not linear).
 struct IndexProof {
   bool proved = false;
   std::string range;
@@ -23,8 +23,8 @@ struct ProofHints {
 };
 
 /// Proves low <= index < highExclusive for every element of the Int (or Bool: 0 or 1) node `index`, for all dims >= 1 within
-/// Entry::dimUpperBound, at the places where all Bool nodes `conditions` hold. Conditions that are no comparisons of integers only
-/// weaken the proof, never falsify it.
+/// Entry::dimUpperBound, at the places where all Bool nodes `conditions` hold. Conditions that are no comparisons of integers
+/// only weaken the proof, never falsify it.
 IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const Size &highExclusive,
                       const std::vector<NodeId> &conditions, const ProofHints &hints = {});
 
@@ -38,7 +38,8 @@ bool provablyAtMost(const Size &left, const Size &right, const Entry &entry);
 /// 0 <= low and low + count <= total, for all dims; `range` reads "T .. M+T-1".
 IndexProof proveSlice(const Size &low, const Size &count, const Size &total, const Entry &entry);
 
-/// Three-way comparison for all dims: -1, 0, 1 when left < right, left == right, left > right everywhere; nullopt when it depends.
+/// Three-way comparison for all dims: -1, 0, 1 when left < right, left == right, left > right everywhere; nullopt when it
+/// depends.
 std::optional<int> compareAlways(const Size &left, const Size &right, const Entry &entry);
 
 } // namespace tenon

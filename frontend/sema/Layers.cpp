@@ -133,10 +133,16 @@ bool Checker::bindArguments(CallFrame &frame, const ast::Callable &callable, std
   }
   if (extra)
     scope->axes[".."] = {*extra, callable.name.range};
-  bool ok = true;
+  bool ok = true, misfit = false; // with `..` one argument of wrong axes makes the others look wrong
   for (size_t i = 0; i < parameters.size(); ++i) {
     const ast::Name &parameter = parameters[i].name;
+    if (misfit && mentions(parameters[i].type, "..")) {
+      defineValue(scope, parameter, poison(), ast::Stmt::Kind::Carry);
+      continue;
+    }
+    size_t before = session.diagnostics.all().size();
     Value value = fit(scope, arguments[i], parameters[i].type, "argument " + parameter.text + " of " + name, ranges[i]);
+    misfit |= extra && session.diagnostics.all().size() > before;
     ok &= !value.isPoison();
     defineValue(scope, parameter, value, ast::Stmt::Kind::Carry);
   }

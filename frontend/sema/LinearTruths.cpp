@@ -162,8 +162,8 @@ std::optional<std::vector<LinearValues::Source>> LinearValues::sources(NodeId id
   }
 }
 
-/// Merge: one place on the merged axis is a digit per old axis; Split is the reverse. The equation between them is linear only when
-/// the sizes inside are numbers; else the places stay unrelated.
+/// Merge: one place on the merged axis is a digit per old axis; Split is the reverse. The equation between them is linear only
+/// when the sizes inside are numbers; else the places stay unrelated.
 std::optional<std::vector<LinearValues::Source>> LinearValues::regroup(const Node &node, Places places) {
   const bool merges = node.op == Op::Merge;
   const std::vector<AxisId> &digits = merges ? node.axesFrom : node.axesTo;

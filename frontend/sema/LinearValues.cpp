@@ -134,7 +134,9 @@ Form LinearValues::unknown(NodeId node, const Places &places, std::optional<Form
 
 Cases LinearValues::opaque(NodeId node, const Places &places) {
   const bool isBool = entry.nodes[node].type.element == Element::Bool;
-  return {{{}, unknown(node, places, isBool ? std::optional<Form>(0) : std::nullopt, isBool ? std::optional<Form>(1) : std::nullopt)}};
+  return {
+      {{},
+       unknown(node, places, isBool ? std::optional<Form>(0) : std::nullopt, isBool ? std::optional<Form>(1) : std::nullopt)}};
 }
 
 Cases LinearValues::value(NodeId node, const Places &places) {
@@ -246,8 +248,11 @@ Cases LinearValues::arithmetic(NodeId id, const Places &places) {
         bothNonNegative &= interval.low && plainlyNonNegative(*interval.low, entry);
       }
       result.clear();
-      return {{{}, unknown(id, places, bothNonNegative && left.size() * right.size() == 1 && node.op == Op::Mul
-                                           ? std::optional<Form>(0) : std::nullopt, std::nullopt)}};
+      return {{{},
+               unknown(id, places,
+                       bothNonNegative && left.size() * right.size() == 1 && node.op == Op::Mul ? std::optional<Form>(0)
+                                                                                                : std::nullopt,
+                       std::nullopt)}};
     }
   return result;
 }
@@ -372,7 +377,8 @@ Cases LinearValues::reduction(NodeId id, const Places &places) {
         low = std::nullopt;
       if (!high || !range.high)
         high = std::nullopt;
-      else if (std::optional<Form> more = minus(range.high, high); !more || !plainlyNonNegative(*multiply(*more, Form(-1)), entry))
+      else if (std::optional<Form> more = minus(range.high, high);
+               !more || !plainlyNonNegative(*multiply(*more, Form(-1)), entry))
         high = more && plainlyNonNegative(*more, entry) ? range.high : std::nullopt;
     }
     return {{{}, unknown(id, places, low, high && count ? multiply(*high, *count) : std::nullopt)}};

@@ -1,5 +1,6 @@
 // Integer nodes of the checked graph as linear forms over dims, places on axes and unknown values, split into cases. What is not
-// linear becomes an unknown with the bounds that are known of it, so every statement here holds for a superset of what can happen.
+// linear becomes an unknown with the bounds that are known of it, so every statement here holds for a superset of what can
+// happen.
 #pragma once
 #include "frontend/sema/IndexProof.h"
 #include <optional>

@@ -24,7 +24,8 @@ std::string joined(const std::vector<std::string> &steps, size_t from, size_t to
   return text;
 }
 
-/// One step against one step of a pattern; every * captures, the first ones as much as they can. A lone * wants at least one character.
+/// One step against one step of a pattern; every * captures, the first ones as much as they can. A lone * wants at least one
+/// character.
 bool matchStep(const std::string &pattern, size_t at, const std::string &text, size_t from, std::vector<std::string> &captures) {
   if (at == pattern.size())
     return from == text.size();
@@ -122,7 +123,8 @@ std::string templateMistake(const std::string &text, size_t captures) {
 bool goodPattern(const std::string &pattern) {
   const std::vector<std::string> steps = split(pattern);
   for (const std::string &step : steps)
-    if (step.empty() || !std::all_of(step.begin(), step.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '*'; }))
+    if (step.empty() ||
+        !std::all_of(step.begin(), step.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '*'; }))
       return false;
   return true;
 }
@@ -140,17 +142,20 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
     const std::vector<std::string> known = {"part", "stacked", "transpose"};
     const size_t wanted = function == "part" ? 3 : 1;
     if (std::find(known.begin(), known.end(), function) == known.end()) {
-      Diagnostic &error = diagnostics.error("T0652", value->operands[0]->range, "`" + function + "` is no way to publish a parameter", "unknown");
+      Diagnostic &error =
+          diagnostics.error("T0652", value->operands[0]->range, "`" + function + "` is no way to publish a parameter", "unknown");
       const std::string near = nearest(function, known);
       error.notes.emplace_back("help", near.empty() ? "known: part, stacked, transpose" : "did you mean `" + near + "`?");
       return std::nullopt;
     }
     bool good = value->arguments.size() == wanted;
     for (size_t i = 0; good && i < wanted; ++i)
-      good = !value->arguments[i].keyword && value->arguments[i].value && value->arguments[i].value->kind == (i == 0 ? Kind::String : Kind::Int);
+      good = !value->arguments[i].keyword && value->arguments[i].value &&
+             value->arguments[i].value->kind == (i == 0 ? Kind::String : Kind::Int);
     if (!good) {
-      diagnostics.error("T0656", value->range, function == "part" ? "`part` takes a name and two numbers, as in part(\"in_proj_weight\", 0, 3)"
-                                                                  : "`" + function + "` takes one name in quotes",
+      diagnostics.error("T0656", value->range,
+                        function == "part" ? "`part` takes a name and two numbers, as in part(\"in_proj_weight\", 0, 3)"
+                                           : "`" + function + "` takes one name in quotes",
                         "wrong arguments");
       return std::nullopt;
     }
@@ -160,7 +165,8 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
       result.part = value->arguments[1].value->integer;
       result.parts = value->arguments[2].value->integer;
       if (result.parts < 1 || result.part < 0 || result.part >= result.parts) {
-        diagnostics.error("T0656", value->arguments[1].value->range, "there is no part " + std::to_string(result.part) + " of " + std::to_string(result.parts),
+        diagnostics.error("T0656", value->arguments[1].value->range,
+                          "there is no part " + std::to_string(result.part) + " of " + std::to_string(result.parts),
                           "parts are counted from 0");
         return std::nullopt;
       }
@@ -171,7 +177,8 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
     }
   }
   if (text->kind != Kind::String) {
-    diagnostics.error("T0652", value->range, "a public name is a text in quotes, or part(..), stacked(..), transpose(..) of one", "not a name");
+    diagnostics.error("T0652", value->range, "a public name is a text in quotes, or part(..), stacked(..), transpose(..) of one",
+                      "not a name");
     return std::nullopt;
   }
   if (std::string mistake = templateMistake(text->text, captures); !mistake.empty()) {
@@ -184,14 +191,17 @@ std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t c
 
 void NameTables::add(const ast::Recipe &recipe, const std::vector<std::string> &owners, Diagnostics &diagnostics) {
   if (std::find(owners.begin(), owners.end(), recipe.owner.text) == owners.end()) {
-    Diagnostic &error = diagnostics.error("T0650", recipe.owner.range, "there is no model or layer `" + recipe.owner.text + "`", "unknown");
+    Diagnostic &error =
+        diagnostics.error("T0650", recipe.owner.range, "there is no model or layer `" + recipe.owner.text + "`", "unknown");
     if (std::string near = nearest(recipe.owner.text, owners); !near.empty())
       error.notes.emplace_back("help", "did you mean `" + near + "`?");
     return;
   }
   for (const Table &other : tables)
     if (other.owner == recipe.owner.text && other.scheme == recipe.name.text) {
-      Diagnostic &error = diagnostics.error("T0654", recipe.name.range, "`" + recipe.owner.text + "` has two tables of scheme `" + recipe.name.text + "`", "second table");
+      Diagnostic &error =
+          diagnostics.error("T0654", recipe.name.range,
+                            "`" + recipe.owner.text + "` has two tables of scheme `" + recipe.name.text + "`", "second table");
       error.related.push_back({other.range, "first table"});
       return;
     }
@@ -203,7 +213,8 @@ void NameTables::add(const ast::Recipe &recipe, const std::vector<std::string> &
     }
     const std::string &pattern = setting.key.text;
     if (!goodPattern(pattern)) {
-      diagnostics.error("T0651", setting.key.range, "\"" + pattern + "\" is not a pattern of parameter paths", "names, digits and * between dots");
+      diagnostics.error("T0651", setting.key.range, "\"" + pattern + "\" is not a pattern of parameter paths",
+                        "names, digits and * between dots");
       continue;
     }
     auto twin = std::find_if(table.rules.begin(), table.rules.end(), [&](const Rule &rule) { return rule.pattern == pattern; });
@@ -269,8 +280,9 @@ PublicName NameTables::translate(const std::string &scheme, const std::string &o
   return inner;
 }
 
-std::vector<PublicName> NameTables::publicNames(const std::string &scheme, const std::string &model, const std::vector<UseStep> &chain,
-                                                const std::string &leaf, const std::vector<int64_t> &stackCounts) const {
+std::vector<PublicName> NameTables::publicNames(const std::string &scheme, const std::string &model,
+                                                const std::vector<UseStep> &chain, const std::string &leaf,
+                                                const std::vector<int64_t> &stackCounts) const {
   std::vector<PublicName> result;
   std::vector<int64_t> index(stackCounts.size());
   for (int64_t count : stackCounts)

@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-/// One `use` on the way from the model to a parameter: the name of the used layer, the name it has there, stacked or not (stack[N]
-/// contributes one index to the path; loop[N] none).
+/// One `use` on the way from the model to a parameter: the name of the used layer, the name it has there, stacked or not
+/// (stack[N] contributes one index to the path; loop[N] none).
 struct UseStep {
   std::string layer;
   std::string use;

@@ -95,8 +95,8 @@ public:
   }
 
 private:
-  void applyGroups(const Setting &groups, const Param &param, const std::vector<Element> &elements, std::vector<std::vector<bool>> &used,
-                   std::map<std::string, ParamPolicy> &policies) {
+  void applyGroups(const Setting &groups, const Param &param, const std::vector<Element> &elements,
+                   std::vector<std::vector<bool>> &used, std::map<std::string, ParamPolicy> &policies) {
     for (size_t e = 0; e < elements.size(); ++e) {
       std::vector<const Setting *> matching;
       for (size_t g = 0; g < groups.elements.size(); ++g)
@@ -128,8 +128,9 @@ private:
       (policy.*key.values).resize(elements.size(), key.neutral);
     policy.frozen = frozen == elements.size();
     if (!policy.frozen)
-      diagnostics.error("T0690", freeze.range, "not supported yet: `" + param.path + "` is frozen at " + std::to_string(frozen) + " of " +
-                                                   std::to_string(elements.size()) + " depths",
+      diagnostics.error("T0690", freeze.range,
+                        "not supported yet: `" + param.path + "` is frozen at " + std::to_string(frozen) + " of " +
+                            std::to_string(elements.size()) + " depths",
                         "freezes a part of a stack");
   }
 
@@ -155,7 +156,8 @@ private:
       return 1; // reported by the evaluation
     const double result = number->kind == Setting::Kind::Int ? double(number->integer) : number->real;
     if ((!std::isfinite(result) || result < 0) && !reported) {
-      diagnostics.error("T0609", value.range, "a factor must be at least 0", "at depth " + std::to_string(*element.depth) + " this is " + std::to_string(result));
+      diagnostics.error("T0609", value.range, "a factor must be at least 0",
+                        "at depth " + std::to_string(*element.depth) + " this is " + std::to_string(result));
       reported = true;
     }
     return result;
@@ -165,14 +167,16 @@ private:
     for (size_t i = 0; i < used.size(); ++i) {
       if (used[i])
         continue;
-      Diagnostic &error = diagnostics.error("T0640", patterns.elements[i]->range, "no parameter matches \"" + patterns.elements[i]->text + "\"", "matches nothing");
+      Diagnostic &error = diagnostics.error("T0640", patterns.elements[i]->range,
+                                            "no parameter matches \"" + patterns.elements[i]->text + "\"", "matches nothing");
       std::vector<std::string> paths;
       for (const Param &param : params)
         paths.push_back(param.path);
       if (std::string near = nearest(patterns.elements[i]->text, paths); !near.empty())
         error.notes.emplace_back("help", "did you mean \"" + near + "\"?");
       else if (!paths.empty())
-        error.notes.emplace_back("help", "parameters are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
+        error.notes.emplace_back("help",
+                                 "parameters are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
     }
   }
 
@@ -184,7 +188,7 @@ private:
 /// Names under `call` (a keyword's or positional call) that no generated step or reader can do today.
 const char *const kOptimizers[] = {"sgd", "adam", "adamw", "bert_adam"};
 const char *const kSchedules[] = {"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"};
-const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "permutation_lm", "mlm_nsp"};
+const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp"};
 const char *const kMethods[] = {"greedy", "sample"};
 
 template <size_t n> bool among(const char *const (&list)[n], const std::string &word) {
@@ -196,18 +200,21 @@ template <size_t n> bool among(const char *const (&list)[n], const std::string &
 
 } // namespace
 
-std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, const std::vector<Param> &params, const RecipeContext &context,
-                                                   Diagnostics &diagnostics) {
+std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, const std::vector<Param> &params,
+                                                   const RecipeContext &context, Diagnostics &diagnostics) {
   return PolicyResolver(context, diagnostics).resolve(recipe, params);
 }
 
 void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
-  auto refuse = [&](const Setting &place, const std::string &what) { diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`"); };
+  auto refuse = [&](const Setting &place, const std::string &what) {
+    diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`");
+  };
   for (const auto &[key, value] : recipe.settings) {
     if (key == "tasks" || key == "average")
       refuse(*value, "`" + key + "`");
     if ((key == "optimizer" && !among(kOptimizers, value->text)) || (key == "schedule" && !among(kSchedules, value->text)) ||
-        (key == "method" && !among(kMethods, value->text)) || ((key == "data" || key == "valid") && !among(kTasks, value->text))) {
+        (key == "method" && !among(kMethods, value->text)) ||
+        ((key == "data" || key == "valid") && !among(kTasks, value->text))) {
       refuse(*value, key + " `" + value->text + "`");
       continue;
     }
@@ -218,9 +225,10 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
             refuse(*factor, "clipping of a group");
     for (const auto &[name, argument] : value->keywords) {
       const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
-      const bool words = name == "words" && argument->text != "pieces";
+      const bool words = name == "words" && argument->text == "jieba";
       const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
-      if (tokenizer || words || name == "clip_each" || name == "nesterov" || name == "dampening" || (key == "init" && name == "grow"))
+      if (tokenizer || words || name == "clip_each" || name == "nesterov" || name == "dampening" ||
+          (key == "init" && name == "grow"))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
       else if (numerics)
         refuse(*argument, "numerics `" + name + " = " + argument->text + "`");

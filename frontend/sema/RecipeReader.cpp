@@ -19,7 +19,8 @@ std::string listing(const std::vector<std::string> &words) {
   return text.empty() ? "none" : text;
 }
 
-void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates, const std::string &kind) {
+void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
+             const std::string &kind) {
   if (std::string near = nearest(word, candidates); !near.empty())
     diagnostic.notes.emplace_back("help", "did you mean `" + near + "`?");
   else
@@ -86,8 +87,8 @@ SettingValue RecipeChecker::constant(const ast::ExprPtr &expression, const Param
       return value;
     }
     if (expression->text != "depth" && !contains(context.configs, expression->text)) {
-      Diagnostic &error = diagnostics.error("T0623", expression->range, "`" + expression->text + "` is not a config of model " + context.model,
-                                            "unknown here");
+      Diagnostic &error = diagnostics.error(
+          "T0623", expression->range, "`" + expression->text + "` is not a config of model " + context.model, "unknown here");
       suggest(error, expression->text, context.configs, "configs");
       return nullptr;
     }
@@ -131,7 +132,8 @@ SettingValue RecipeChecker::readNumber(const ast::ExprPtr &expression, const Par
     range = "a whole number of at least 0 or a fraction between 0 and 1";
   }
   if (!inside) {
-    diagnostics.error("T0609", expression->range, "`" + std::string(parameter.name) + "` must be " + range, "this is " + numberText(number));
+    diagnostics.error("T0609", expression->range, "`" + std::string(parameter.name) + "` must be " + range,
+                      "this is " + numberText(number));
     return nullptr;
   }
   return value;
@@ -148,7 +150,8 @@ SettingValue RecipeChecker::readText(const ast::ExprPtr &expression, const Param
     return value;
   if (value && value->kind == Setting::Kind::Int && parameter.type == Type::TextOrInt && value->integer >= 0)
     return value;
-  return wrong(expression, parameter, parameter.type == Type::TextOrInt ? "a text or a whole number of at least 0" : "a text in quotes");
+  return wrong(expression, parameter,
+               parameter.type == Type::TextOrInt ? "a text or a whole number of at least 0" : "a text in quotes");
 }
 
 SettingValue RecipeChecker::readWord(const ast::ExprPtr &expression, const Parameter &parameter) {
@@ -174,7 +177,8 @@ SettingValue RecipeChecker::readWord(const ast::ExprPtr &expression, const Param
   }
   if (contains(allowed, value->text))
     return value;
-  Diagnostic &error = diagnostics.error(code, expression->range, "`" + std::string(parameter.name) + "` cannot be `" + value->text + "`", "unknown");
+  Diagnostic &error = diagnostics.error(code, expression->range,
+                                        "`" + std::string(parameter.name) + "` cannot be `" + value->text + "`", "unknown");
   suggest(error, value->text, allowed, what);
   return nullptr;
 }
@@ -202,7 +206,8 @@ SettingValue RecipeChecker::readTuple(const ast::ExprPtr &expression, const Para
   return good ? value : nullptr;
 }
 
-bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call) {
+bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position,
+                                 Setting &call) {
   const Parameter *parameter = nullptr;
   const std::string name(function.name);
   std::vector<std::string> keywords;
@@ -213,8 +218,8 @@ bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Fu
     if (position < function.parameters.size() && function.parameters[position].positional)
       parameter = &function.parameters[position];
     if (!parameter) {
-      Diagnostic &error = diagnostics.error("T0617", argument.value->range, "`" + name + "` takes no further argument without a keyword",
-                                            "which keyword?");
+      Diagnostic &error = diagnostics.error("T0617", argument.value->range,
+                                            "`" + name + "` takes no further argument without a keyword", "which keyword?");
       error.notes.emplace_back("help", "keywords of " + name + ": " + listing(keywords));
       return false;
     }
@@ -230,13 +235,15 @@ bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Fu
     if (each.name == argument.keyword->text && !(function.rest && each.positional))
       parameter = &each;
   if (!parameter) {
-    Diagnostic &error = diagnostics.error("T0606", argument.keyword->range, "`" + name + "` has no keyword `" + argument.keyword->text + "`", "unknown keyword");
+    Diagnostic &error = diagnostics.error("T0606", argument.keyword->range,
+                                          "`" + name + "` has no keyword `" + argument.keyword->text + "`", "unknown keyword");
     suggest(error, argument.keyword->text, keywords, "keywords of " + name);
     return false;
   }
   for (const auto &given : call.keywords)
     if (given.first == argument.keyword->text) {
-      Diagnostic &error = diagnostics.error("T0607", argument.keyword->range, "`" + given.first + "` is given twice", "second value");
+      Diagnostic &error =
+          diagnostics.error("T0607", argument.keyword->range, "`" + given.first + "` is given twice", "second value");
       error.related.push_back({given.second->range, "first value"});
       return false;
     }
@@ -256,7 +263,8 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
   const ast::ExprPtr &callee = isCall ? expression->operands[0] : expression;
   const schema::Function *function = schema::find(family, callee->text);
   if (!function) {
-    Diagnostic &error = diagnostics.error("T0605", callee->range, "`" + callee->text + "` is not a known " + std::string(family), "unknown");
+    Diagnostic &error =
+        diagnostics.error("T0605", callee->range, "`" + callee->text + "` is not a known " + std::string(family), "unknown");
     suggest(error, callee->text, known, "known");
     return nullptr;
   }
@@ -275,7 +283,8 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
   }
   for (const Parameter &each : function->parameters)
     if (each.required && !attempted.count(std::string(each.name))) {
-      diagnostics.error("T0610", callee->range, "`" + call->text + "` needs `" + std::string(each.name) + "`", "`" + std::string(each.name) + "` is missing");
+      diagnostics.error("T0610", callee->range, "`" + call->text + "` needs `" + std::string(each.name) + "`",
+                        "`" + std::string(each.name) + "` is missing");
       good = false;
     }
   bool oneGiven = function->oneOf.empty();
@@ -298,7 +307,8 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
 bool RecipeChecker::mentionsLoss(const ast::ExprPtr &expression) const {
   if (expression->kind == ast::Expr::Kind::Name)
     return contains(context.losses, expression->text);
-  return std::any_of(expression->operands.begin(), expression->operands.end(), [&](const ast::ExprPtr &operand) { return mentionsLoss(operand); });
+  return std::any_of(expression->operands.begin(), expression->operands.end(),
+                     [&](const ast::ExprPtr &operand) { return mentionsLoss(operand); });
 }
 
 std::optional<double> RecipeChecker::factorOf(const ast::ExprPtr &expression) {
@@ -312,7 +322,8 @@ bool RecipeChecker::addLosses(const ast::ExprPtr &expression, double factor, std
   const auto &operands = expression->operands;
   if (expression->kind == Kind::Name) {
     if (!contains(context.losses, expression->text)) {
-      Diagnostic &error = diagnostics.error("T0612", expression->range, "`" + expression->text + "` is not a loss of model " + context.model, "unknown loss");
+      Diagnostic &error = diagnostics.error("T0612", expression->range,
+                                            "`" + expression->text + "` is not a loss of model " + context.model, "unknown loss");
       suggest(error, expression->text, context.losses, "losses");
       return false;
     }
@@ -333,15 +344,18 @@ bool RecipeChecker::addLosses(const ast::ExprPtr &expression, double factor, std
       return addLosses(operands[1], op == "+" ? factor : -factor, terms) && left;
     }
     if (op == "*" || op == "/") {
-      const bool lossRight = op == "*" && !mentionsLoss(operands[0]) && (mentionsLoss(operands[1]) || operands[1]->kind == Kind::Name);
-      std::optional<double> weight = mentionsLoss(operands[lossRight ? 0 : 1]) ? std::nullopt : factorOf(operands[lossRight ? 0 : 1]);
+      const bool lossRight =
+          op == "*" && !mentionsLoss(operands[0]) && (mentionsLoss(operands[1]) || operands[1]->kind == Kind::Name);
+      std::optional<double> weight =
+          mentionsLoss(operands[lossRight ? 0 : 1]) ? std::nullopt : factorOf(operands[lossRight ? 0 : 1]);
       if (weight && !(op == "/" && *weight == 0))
         return addLosses(operands[lossRight ? 1 : 0], op == "*" ? factor * *weight : factor / *weight, terms);
       if (!mentionsLoss(operands[lossRight ? 0 : 1]) && !weight)
         return false; // reported
     }
   }
-  diagnostics.error("T0613", expression->range, "`loss` is a weighted sum of losses, as in mlm + 50 * rtd", "not a loss or a number times a loss");
+  diagnostics.error("T0613", expression->range, "`loss` is a weighted sum of losses, as in mlm + 50 * rtd",
+                    "not a loss or a number times a loss");
   return false;
 }
 
@@ -369,7 +383,9 @@ SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter
   case Type::Share:
     return readNumber(expression, parameter);
   case Type::Bool: {
-    SettingValue value = expression->kind == ast::Expr::Kind::Tuple || expression->kind == ast::Expr::Kind::Call ? nullptr : constant(expression, parameter);
+    SettingValue value = expression->kind == ast::Expr::Kind::Tuple || expression->kind == ast::Expr::Kind::Call
+                             ? nullptr
+                             : constant(expression, parameter);
     if (!value && expression->kind == ast::Expr::Kind::Name)
       return nullptr; // reported
     return value && value->kind == Setting::Kind::Bool ? value : wrong(expression, parameter, "true or false");
@@ -411,12 +427,14 @@ void RecipeChecker::readAll(const ast::Recipe &recipe, CheckedRecipe &result) {
       continue; // checkBinds
     const std::string key = setting.isBind ? "bind" : setting.key.text;
     const ast::Range place = setting.isBind ? setting.range : setting.key.range;
-    auto known = std::find_if(keys.begin(), keys.end(), [&](const Parameter &each) { return each.name == key && !setting.keyIsString; });
+    auto known =
+        std::find_if(keys.begin(), keys.end(), [&](const Parameter &each) { return each.name == key && !setting.keyIsString; });
     if (known == keys.end()) {
       std::vector<std::string> names(train ? 1 : 0, "bind");
       for (const Parameter &each : keys)
         names.emplace_back(each.name);
-      Diagnostic &error = diagnostics.error("T0601", place, "a " + result.kind + " block has no setting `" + key + "`", "unknown setting");
+      Diagnostic &error =
+          diagnostics.error("T0601", place, "a " + result.kind + " block has no setting `" + key + "`", "unknown setting");
       suggest(error, key, names, "settings");
       continue;
     }
@@ -458,7 +476,8 @@ void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedReci
   const std::pair<const char *, const char *> pairs[] = {{"steps", "epochs"}, {"tasks", "data"}, {"tasks", "loss"}};
   for (auto [first, second] : pairs)
     if (const Setting *a = checked.find(first), *b = checked.find(second); a && b) {
-      Diagnostic &error = diagnostics.error("T0616", b->range, "`" + std::string(first) + "` and `" + second + "` exclude each other", "second");
+      Diagnostic &error =
+          diagnostics.error("T0616", b->range, "`" + std::string(first) + "` and `" + second + "` exclude each other", "second");
       error.related.push_back({a->range, "first"});
     }
   if (const Setting *mix = checked.find("mix"); mix && !tasks)

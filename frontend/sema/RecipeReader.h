@@ -8,7 +8,8 @@ namespace tenon {
 bool contains(const std::vector<std::string> &list, const std::string &word);
 std::string listing(const std::vector<std::string> &words);
 /// Adds "did you mean" or, when nothing is near, the list of what is known.
-void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates, const std::string &kind);
+void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
+             const std::string &kind);
 
 class RecipeChecker {
 public:
@@ -26,7 +27,8 @@ private:
     return value;
   }
   SettingValue wrong(const ast::ExprPtr &expression, const schema::Parameter &parameter, const std::string &wanted) {
-    diagnostics.error("T0608", expression->range, "`" + std::string(parameter.name) + "` takes " + wanted, "this is not " + wanted);
+    diagnostics.error("T0608", expression->range, "`" + std::string(parameter.name) + "` takes " + wanted,
+                      "this is not " + wanted);
     return nullptr;
   }
   SettingValue constant(const ast::ExprPtr &expression, const schema::Parameter &parameter);

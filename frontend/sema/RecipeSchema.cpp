@@ -98,6 +98,7 @@ static std::vector<Function> dataTasks() {
   const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}), vectors = of("vectors", Type::Text);
   const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)), tokens = whole("tokens");
   std::vector<Function> tasks = {
+      {"data task", "held_out", {required(first(probability("share")))}, false, {}}, // `valid`: the last part of the text
       {"data task", "byte_stream", {text}, false, {}},
       {"data task", "char_stream", {text}, false, {}},
       {"data task", "lm_stream", {text, vocab, merges, pieces}, false, {}},

@@ -42,8 +42,8 @@ struct Parameter {
 struct Function {
   std::string_view family, name;
   std::vector<Parameter> parameters;
-  bool rest = false;                          // any number of positional texts (the globs of a group)
-  std::vector<std::string_view> oneOf;        // at least one of these keywords must be given
+  bool rest = false;                   // any number of positional texts (the globs of a group)
+  std::vector<std::string_view> oneOf; // at least one of these keywords must be given
 };
 
 /// Settings of `train` or `generate` blocks, as parameters.

@@ -24,7 +24,8 @@ RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, 
       if (!contains(context.dims, name.text)) {
         std::vector<std::string> known = context.dims;
         known.insert(known.end(), context.configs.begin(), context.configs.end());
-        Diagnostic &error = diagnostics.error("T0603", name.range, "model " + context.model + " has no dim or config `" + name.text + "`", "nothing to bind");
+        Diagnostic &error = diagnostics.error(
+            "T0603", name.range, "model " + context.model + " has no dim or config `" + name.text + "`", "nothing to bind");
         suggest(error, name.text, known, "dims and configs");
         continue;
       }
@@ -66,26 +67,30 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
     return;
   for (const Input &input : entry.inputs)
     if (std::find(made.begin(), made.end(), input.name) == made.end()) {
-      Diagnostic &error = diagnostics.error("T0620", data->range, "`" + data->text + "` does not make the input `" + input.name + "`",
-                                            "the losses of recipe `" + recipe.name + "` need it");
+      Diagnostic &error =
+          diagnostics.error("T0620", data->range, "`" + data->text + "` does not make the input `" + input.name + "`",
+                            "the losses of recipe `" + recipe.name + "` need it");
       error.notes.emplace_back("help", data->text + " makes: " + listing({made.begin(), made.end()}));
     }
 }
 
-void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models, Diagnostics &diagnostics) {
+void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
+                      Diagnostics &diagnostics) {
   std::map<std::pair<std::string, std::string>, const ast::Recipe *> seen;
   for (const ast::Recipe *recipe : recipes) {
     if (recipe->kind == ast::Recipe::Kind::Names)
       continue;
     if (!contains(models, recipe->owner.text)) {
-      Diagnostic &error = diagnostics.error("T0622", recipe->owner.range, "there is no model `" + recipe->owner.text + "`", "unknown model");
+      Diagnostic &error =
+          diagnostics.error("T0622", recipe->owner.range, "there is no model `" + recipe->owner.text + "`", "unknown model");
       suggest(error, recipe->owner.text, models, "models");
     }
     const std::string kind = recipe->kind == ast::Recipe::Kind::Train ? "train" : "generate";
     auto [first, isNew] = seen.try_emplace({recipe->owner.text + " " + kind, recipe->name.text}, recipe);
     if (!isNew) {
-      Diagnostic &error = diagnostics.error("T0621", recipe->name.range,
-                                            "two " + kind + " blocks of model " + recipe->owner.text + " are called `" + recipe->name.text + "`", "second");
+      Diagnostic &error = diagnostics.error(
+          "T0621", recipe->name.range,
+          "two " + kind + " blocks of model " + recipe->owner.text + " are called `" + recipe->name.text + "`", "second");
       error.related.push_back({first->second->name.range, "first"});
     }
   }

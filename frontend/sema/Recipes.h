@@ -1,4 +1,5 @@
-// Recipes: the settings of train and generate blocks, checked against a schema (language.md 3.5), and what they say about parameters.
+// Recipes: the settings of train and generate blocks, checked against a schema (language.md 3.5), and what they say about
+// parameters.
 #pragma once
 #include "frontend/Diagnostics.h"
 #include "frontend/Program.h"
@@ -7,9 +8,10 @@
 
 namespace tenon {
 
-/// Evaluates a constant scalar (number, truth, text) over the model's configs with the recipe's own `bind`s applied, `depth` being the
-/// given number (an error without one). Reports mistakes itself and returns null then. Calls, tuples and words are taken apart by
-/// Recipes.cpp and never reach it; a plain name reaches it only if it is one of RecipeContext::configs, or "depth".
+/// Evaluates a constant scalar (number, truth, text) over the model's configs with the recipe's own `bind`s applied, `depth`
+/// being the given number (an error without one). Reports mistakes itself and returns null then. Calls, tuples and words are
+/// taken apart by Recipes.cpp and never reach it; a plain name reaches it only if it is one of RecipeContext::configs, or
+/// "depth".
 using EvaluateSetting = std::function<SettingValue(const ast::ExprPtr &, std::optional<int64_t> depth)>;
 
 /// What a recipe may refer to.
@@ -38,9 +40,11 @@ CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &contex
 void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 
 /// T0621, T0622: two recipes of one name, a recipe of an unknown model (or layer: for names tables, see Names.h).
-void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models, Diagnostics &diagnostics);
+void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
+                      Diagnostics &diagnostics);
 
-/// T0690 "not supported yet: ..." for what a checked recipe may say but no step can do today. For `compile` and `train`, not `check`.
+/// T0690 "not supported yet: ..." for what a checked recipe may say but no step can do today. For `compile` and `train`, not
+/// `check`.
 void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics);
 
 /// The weights of a `loss` setting as checkRecipe made it; the model's only loss when the recipe names none.

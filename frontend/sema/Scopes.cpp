@@ -1,5 +1,6 @@
 // Names: lexical lookup of values and axes, lazily evaluated definitions.
 #include "frontend/sema/Checker.h"
+#include <utility>
 
 namespace tenon::sema {
 
@@ -39,7 +40,9 @@ void Checker::defineValue(Scope *scope, const ast::Name &name, Value value, ast:
 
 Value Checker::force(const std::shared_ptr<Thunk> &thunk, ast::Range use) {
   if (thunk->state == Thunk::State::Busy) {
-    error("T0104", use, "this definition needs its own value", "defined in a circle");
+    failed = true; // every entry meets the circle at another place
+    if (!std::exchange(session.circleReported, true))
+      error("T0104", use, "this definition needs its own value", "defined in a circle");
     return poison();
   }
   if (thunk->state == Thunk::State::New) {

@@ -110,10 +110,12 @@ public:
       adoptParameters(program, entry);
     program.sites = session.sites;
     publish(program, tables);
-    if (train)
+    if (train) {
+      evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
         if (recipe.kind == "train" && recipe.name == train->name.text)
-          program.policies = resolvePolicies(recipe, program.params, context(trainSets, trainBinds, tables), session.diagnostics);
+          program.policies = resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
+    }
     if (session.diagnostics.hasErrors())
       return std::nullopt;
     return program;
@@ -134,12 +136,8 @@ public:
       EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, own.dims);
       for (auto &[loss, weight] : lossWeights(checked, full))
         request.losses.push_back(loss);
-      Program program;
-      if (auto entry = Checker(session, model, request).run()) {
-        program.entries.push_back(*entry);
-        adoptParameters(program, program.entries.back());
-        resolvePolicies(checked, program.params, full, session.diagnostics);
-      }
+      if (Checker(session, model, request).run())
+        resolvePolicies(checked, allParameters(), full, session.diagnostics);
     }
   }
 
@@ -220,6 +218,13 @@ private:
     return context;
   }
 
+  /// Of every entry evaluated so far: a glob of a recipe may name parameters that its own step does not reach.
+  std::vector<Param> allParameters() const {
+    std::vector<Param> params;
+    for (auto &record : session.parameters)
+      params.push_back(record.param);
+    return params;
+  }
   EntryRequest losses(Entry::Kind kind, bool training, const Sets &useSets, const Binds &useBinds) {
     EntryRequest request;
     request.kind = kind;

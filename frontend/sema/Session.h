@@ -29,6 +29,7 @@ public:
   std::map<std::string, const ast::Model *> models;
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
+  bool circleReported = false;
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
   std::map<std::string, uint32_t> parameterByPath;

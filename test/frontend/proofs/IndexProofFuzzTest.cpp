@@ -1,5 +1,5 @@
-// Random integer graphs, evaluated at all places of small sizes: what was proved must hold there, and every bound that holds for all
-// sizes tried is counted, so that a prover that proves nothing fails too.
+// Random integer graphs, evaluated at all places of small sizes: what was proved must hold there, and every bound that holds for
+// all sizes tried is counted, so that a prover that proves nothing fails too.
 #include "GraphBuilder.h"
 #include "frontend/sema/IndexProof.h"
 #include <functional>
@@ -22,28 +22,51 @@ struct Concrete {
     auto arg = [&](size_t i) { return (*this)(node.operands[i]); };
     auto floorDiv = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); };
     switch (node.op) {
-    case Op::Constant: return node.integer;
-    case Op::SizeValue: return node.size.evaluate(dims);
-    case Op::Iota: return places.at(node.type.axes[0]);
-    case Op::Input: return inputs[node.index];
-    case Op::Add: return arg(0) + arg(1);
-    case Op::Sub: return arg(0) - arg(1);
-    case Op::Mul: return arg(0) * arg(1);
-    case Op::Max: return std::max(arg(0), arg(1));
-    case Op::Min: return std::min(arg(0), arg(1));
-    case Op::Neg: return -arg(0);
-    case Op::Abs: return std::abs(arg(0));
-    case Op::FloorDiv: return floorDiv(arg(0), arg(1));
-    case Op::Mod: return arg(0) - floorDiv(arg(0), arg(1)) * arg(1);
-    case Op::Select: return arg(0) ? arg(1) : arg(2);
-    case Op::Less: return arg(0) < arg(1);
-    case Op::LessEqual: return arg(0) <= arg(1);
-    case Op::Equal: return arg(0) == arg(1);
-    case Op::NotEqual: return arg(0) != arg(1);
-    case Op::And: return arg(0) && arg(1);
-    case Op::Or: return arg(0) || arg(1);
-    case Op::Not: return !arg(0);
-    default: ADD_FAILURE() << "operation the fuzzer does not make"; return 0;
+    case Op::Constant:
+      return node.integer;
+    case Op::SizeValue:
+      return node.size.evaluate(dims);
+    case Op::Iota:
+      return places.at(node.type.axes[0]);
+    case Op::Input:
+      return inputs[node.index];
+    case Op::Add:
+      return arg(0) + arg(1);
+    case Op::Sub:
+      return arg(0) - arg(1);
+    case Op::Mul:
+      return arg(0) * arg(1);
+    case Op::Max:
+      return std::max(arg(0), arg(1));
+    case Op::Min:
+      return std::min(arg(0), arg(1));
+    case Op::Neg:
+      return -arg(0);
+    case Op::Abs:
+      return std::abs(arg(0));
+    case Op::FloorDiv:
+      return floorDiv(arg(0), arg(1));
+    case Op::Mod:
+      return arg(0) - floorDiv(arg(0), arg(1)) * arg(1);
+    case Op::Select:
+      return arg(0) ? arg(1) : arg(2);
+    case Op::Less:
+      return arg(0) < arg(1);
+    case Op::LessEqual:
+      return arg(0) <= arg(1);
+    case Op::Equal:
+      return arg(0) == arg(1);
+    case Op::NotEqual:
+      return arg(0) != arg(1);
+    case Op::And:
+      return arg(0) && arg(1);
+    case Op::Or:
+      return arg(0) || arg(1);
+    case Op::Not:
+      return !arg(0);
+    default:
+      ADD_FAILURE() << "operation the fuzzer does not make";
+      return 0;
     }
   }
 };
@@ -59,30 +82,46 @@ struct RandomGraph : GraphBuilder {
     T = dim("T", pick(2) ? Size(-1) : *add(M, Size(2)));
     queries = axis("T", T);
     keys = axis("S", *add(M, T));
-    leaves = {iota(queries), iota(keys), size(M), size(T), number(int64_t(pick(5)) - 2), input("x", {}, Size(4)), input("y", {}, T)};
+    leaves = {iota(queries),           iota(keys),       size(M), size(T), number(int64_t(pick(5)) - 2),
+              input("x", {}, Size(4)), input("y", {}, T)};
   }
   unsigned pick(unsigned n) { return random() % n; }
   NodeId integer(unsigned depth) {
     if (depth == 0 || pick(5) == 0)
       return leaves[pick(unsigned(leaves.size()))];
     switch (pick(10)) {
-    case 0: case 1: return plus(integer(depth - 1), integer(depth - 1));
-    case 2: case 3: return minus(integer(depth - 1), integer(depth - 1));
-    case 4: return arithmetic(Op::Mul, {integer(depth - 1), number(int64_t(pick(5)) - 2)});
-    case 5: return arithmetic(pick(2) ? Op::Max : Op::Min, {integer(depth - 1), integer(depth - 1)});
-    case 6: return arithmetic(pick(2) ? Op::Mod : Op::FloorDiv, {integer(depth - 1), number(pick(3) ? 1 + pick(4) : -1 - int64_t(pick(3)))});
-    case 7: return arithmetic(pick(2) ? Op::Mod : Op::FloorDiv, {integer(depth - 1), size(pick(2) ? T : M)});
-    case 8: return arithmetic(pick(2) ? Op::Abs : Op::Neg, {integer(depth - 1)});
-    default: return where(truth(depth - 1), integer(depth - 1), integer(depth - 1));
+    case 0:
+    case 1:
+      return plus(integer(depth - 1), integer(depth - 1));
+    case 2:
+    case 3:
+      return minus(integer(depth - 1), integer(depth - 1));
+    case 4:
+      return arithmetic(Op::Mul, {integer(depth - 1), number(int64_t(pick(5)) - 2)});
+    case 5:
+      return arithmetic(pick(2) ? Op::Max : Op::Min, {integer(depth - 1), integer(depth - 1)});
+    case 6:
+      return arithmetic(pick(2) ? Op::Mod : Op::FloorDiv,
+                        {integer(depth - 1), number(pick(3) ? 1 + pick(4) : -1 - int64_t(pick(3)))});
+    case 7:
+      return arithmetic(pick(2) ? Op::Mod : Op::FloorDiv, {integer(depth - 1), size(pick(2) ? T : M)});
+    case 8:
+      return arithmetic(pick(2) ? Op::Abs : Op::Neg, {integer(depth - 1)});
+    default:
+      return where(truth(depth - 1), integer(depth - 1), integer(depth - 1));
     }
   }
   NodeId truth(unsigned depth) {
     const Op comparisons[] = {Op::Less, Op::LessEqual, Op::Equal, Op::NotEqual};
     switch (depth ? pick(5) : 0) {
-    case 1: return predicate(Op::And, {truth(depth - 1), truth(depth - 1)});
-    case 2: return predicate(Op::Or, {truth(depth - 1), truth(depth - 1)});
-    case 3: return predicate(Op::Not, {truth(depth - 1)});
-    default: return predicate(comparisons[pick(4)], {integer(depth ? depth - 1 : 0), integer(depth ? depth - 1 : 0)});
+    case 1:
+      return predicate(Op::And, {truth(depth - 1), truth(depth - 1)});
+    case 2:
+      return predicate(Op::Or, {truth(depth - 1), truth(depth - 1)});
+    case 3:
+      return predicate(Op::Not, {truth(depth - 1)});
+    default:
+      return predicate(comparisons[pick(4)], {integer(depth ? depth - 1 : 0), integer(depth ? depth - 1 : 0)});
     }
   }
   /// Calls `visit` with every place of every small size.

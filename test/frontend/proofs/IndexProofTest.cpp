@@ -1,5 +1,5 @@
-#include "GraphBuilder.h"
 #include "frontend/sema/IndexProof.h"
+#include "GraphBuilder.h"
 #include <gtest/gtest.h>
 
 using namespace tenon;
@@ -100,7 +100,8 @@ TEST(IndexProof, UnknownsUnderConditions) {
   GraphBuilder g;
   AxisId batch = g.axis("B", g.dim("B"));
   NodeId ids = g.input("ids", {batch}, Size(1000)), rank = g.input("rank", {batch}, std::nullopt);
-  NodeId here = g.predicate(Op::And, {g.predicate(Op::LessEqual, {g.number(200), ids}), g.predicate(Op::Less, {ids, g.number(300)})});
+  NodeId here =
+      g.predicate(Op::And, {g.predicate(Op::LessEqual, {g.number(200), ids}), g.predicate(Op::Less, {ids, g.number(300)})});
   NodeId local = g.minus(ids, g.number(200));
   EXPECT_TRUE(proveIndex(g.entry, local, Size(0), Size(100), {here}).proved);
   EXPECT_FALSE(proveIndex(g.entry, local, Size(0), Size(100), {}).proved);

@@ -31,13 +31,19 @@ SettingValue evaluate(const ast::ExprPtr &expression, std::optional<int64_t> dep
     return number(-evaluate(expression->operands[0], depth)->real, false);
   case Kind::Binary: {
     SettingValue a = evaluate(expression->operands[0], depth), b = evaluate(expression->operands[1], depth);
-    const bool whole = a->kind == Setting::Kind::Int && b->kind == Setting::Kind::Int && expression->text != "/" && expression->text != "^";
+    const bool whole =
+        a->kind == Setting::Kind::Int && b->kind == Setting::Kind::Int && expression->text != "/" && expression->text != "^";
     switch (expression->text[0]) {
-    case '+': return number(a->real + b->real, whole);
-    case '-': return number(a->real - b->real, whole);
-    case '*': return number(a->real * b->real, whole);
-    case '/': return number(a->real / b->real, false);
-    default: return number(std::pow(a->real, b->real), false);
+    case '+':
+      return number(a->real + b->real, whole);
+    case '-':
+      return number(a->real - b->real, whole);
+    case '*':
+      return number(a->real * b->real, whole);
+    case '/':
+      return number(a->real / b->real, false);
+    default:
+      return number(std::pow(a->real, b->real), false);
     }
   }
   default:
@@ -75,7 +81,8 @@ struct Checked {
 };
 
 std::string train(const std::string &more, const std::string &optimizer = "adam(lr = 1e-3)") {
-  return "train M as small {\n  data = byte_stream(text = \"a.txt\")\n  loss = mlm\n  optimizer = " + optimizer + "\n" + more + "\n}\n";
+  return "train M as small {\n  data = byte_stream(text = \"a.txt\")\n  loss = mlm\n  optimizer = " + optimizer + "\n" + more +
+         "\n}\n";
 }
 std::string mistakesOf(const std::string &more) { return Checked(train(more)).mistakes(); }
 
@@ -140,8 +147,10 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
   EXPECT_EQ(mistakesOf("groups = (group(decay = 0))"), "T0610 5:11");
   EXPECT_EQ(mistakesOf("groups = (group(\"*.bias\"))"), "T0610 5:11");
   EXPECT_EQ(mistakesOf("valid = byte_stream(text = 3)"), "T0608 5:28");
-  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mml data = byte_stream(text = \"a\") }").mistakes(), "T0612 1:48");
-  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mlm * rtd data = byte_stream(text = \"a\") }").mistakes(), "T0613 1:48");
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mml data = byte_stream(text = \"a\") }").mistakes(),
+            "T0612 1:48");
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mlm * rtd data = byte_stream(text = \"a\") }").mistakes(),
+            "T0613 1:48");
   EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) }").mistakes(), "T0618 1:12, T0618 1:12");
   EXPECT_EQ(Checked("generate M as a { entry = stp method = greedy }").mistakes(), "T0614 1:27");
   EXPECT_EQ(Checked("generate M as a { entry = step method = sample(top_p = 1.5) }").mistakes(), "T0609 1:56");
@@ -167,9 +176,11 @@ TEST(Recipes, GlobsCrossDots) {
 }
 
 TEST(Recipes, GroupsGiveEachDepthItsFactor) {
-  Checked c(train("groups = (group(\"*.bias\", decay = 0), group(\"blocks.*\", lr = 0.5 ^ (N - depth), decay = 0.1))\nfreeze = \"emb\""));
+  Checked c(train(
+      "groups = (group(\"*.bias\", decay = 0), group(\"blocks.*\", lr = 0.5 ^ (N - depth), decay = 0.1))\nfreeze = \"emb\""));
   ASSERT_EQ(c.mistakes(), "");
-  auto policies = resolvePolicies(c.checked[0], {param("emb"), param("blocks.*.w.bias", {12}), param("blocks.*.w.weight", {12}), param("head")},
+  auto policies = resolvePolicies(c.checked[0],
+                                  {param("emb"), param("blocks.*.w.bias", {12}), param("blocks.*.w.weight", {12}), param("head")},
                                   c.context, c.diagnostics);
   ASSERT_EQ(c.mistakes(), "");
   EXPECT_EQ(policies.count("head"), 0u);
@@ -224,9 +235,29 @@ TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
 
 /// All published recipes check: with the model's own configs, losses, outs and dims taken from the text.
 TEST(Recipes, AllSampleRecipesAreAccepted) {
-  const char *const files[] = {"bert", "bert_heads", "charlm", "electra", "ernie1", "ernie2", "gpt1", "gpt2", "gru", "lstm", "mtdnn", "nezha", "resnet",
-                               "rnn", "roberta", "star_transformer", "transformer", "transformer_xl_adaptive", "txl", "unilm",
-                               "universal_transformer", "variants", "xlnet"};
+  const char *const files[] = {"bert",
+                               "bert_heads",
+                               "charlm",
+                               "electra",
+                               "ernie1",
+                               "ernie2",
+                               "gpt1",
+                               "gpt2",
+                               "gru",
+                               "lstm",
+                               "mtdnn",
+                               "nezha",
+                               "resnet",
+                               "rnn",
+                               "roberta",
+                               "star_transformer",
+                               "transformer",
+                               "transformer_xl_adaptive",
+                               "txl",
+                               "unilm",
+                               "universal_transformer",
+                               "variants",
+                               "xlnet"};
   unsigned recipes = 0;
   for (const char *name : files) {
     std::ifstream stream(std::string(TENON_SPECS) + "/" + name + ".tn");

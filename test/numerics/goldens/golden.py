@@ -173,8 +173,8 @@ def gpt2(case):
 
 def two_segments(case, spec, inputs, output, sets, states):
     """The states of the first call go into the second one."""
-    first = case.run(spec, sets[0], inputs[0], [output], "--entry", "infer", *driver.files("--save-state", case.folder, states))
-    second = case.run(spec, sets[1], inputs[1], [output], "--entry", "infer", *driver.files("--state", case.folder, states))
+    first = case.run(spec, sets, inputs[0], [output], "--entry", "infer", *driver.files("--save-state", case.folder, states))
+    second = case.run(spec, sets, inputs[1], [output], "--entry", "infer", *driver.files("--state", case.folder, states))
     return first[output], second[output]
 
 
@@ -183,7 +183,7 @@ def transformer_xl(case):
     case.weights(transformer_xl_names(30, 16, 2, 32, 2))
     sets = SIZES | {"H": 2, "M": 4}
     texts = [{"ids": case.ids(v[f"segment{n}"])} for n in (1, 2)]
-    first, second = two_segments(case, spec, texts, "logits", [sets, sets], ["blocks.*.mem"])
+    first, second = two_segments(case, spec, texts, "logits", sets, ["blocks.*.mem"])
     case.same("log-probabilities of segment 1", log_softmax(first.row(0, 4)), v["logprobs1_last"], 1e-5)
     rows = [x for t in range(4) for x in log_softmax(second.row(0, t))]
     case.same("log-probabilities of segment 2", rows, flat(v["logprobs2"]), 1e-5)
@@ -221,13 +221,13 @@ def xlnet(case):
         case.same("hidden", list(found["h"].values), flat(v["last_hidden_state"]))
     elif name == "xlnet_mems":
         asked = [xlnet_inputs(case, v[f"segment{n}"], v[f"token_type_ids{n}"], [[-1] * len(v[f"segment{n}"][0])]) for n in (1, 2)]
-        _, second = two_segments(case, spec, asked, "h", [sets | {"M": 5, "R": 3}] * 2, ["blocks.*.mem", "filled"])
+        _, second = two_segments(case, spec, asked, "h", sets | {"M": 5, "R": 3}, ["blocks.*.mem", "filled"])
         case.same("hidden of segment 2", list(second.values), flat(v["last_hidden_state_2"]))
     else:
         texts = [v["segment1"], v["segment2"]]
         asked = [xlnet_inputs(case, ids, [[0] * len(ids[0])], [list(range(len(ids[0])))]) for ids in texts]
-        sets |= {"far": 2, "segments": False, "M": 4}
-        _, second = two_segments(case, spec, asked, "h", [sets | {"R": 6}, sets | {"R": 4}], ["blocks.*.mem", "filled"])
+        sets |= {"far": 2, "segments": False, "M": 4, "R": 6}
+        _, second = two_segments(case, spec, asked, "h", sets, ["blocks.*.mem", "filled"])
         case.same("hidden of segment 2", list(second.values), flat(v["last_hidden_state_2"]))
 
 

@@ -1,0 +1,167 @@
+// Pages of the codes of names (T0101..), values (T0301..), layers and statements (T0401..) and attend (T0501..).
+#include "frontend/Explain.h"
+
+namespace tenon {
+
+static const ExplainPages &namePages() {
+  static const ExplainPages pages = {
+      {"T0101", "unknown name",
+       "Nothing of this name is visible here: no definition of this layer or of what encloses it, no argument, no built-in "
+       "function.\n"
+       "Definitions of a model are not seen by layers that stand outside of it.",
+       "let h = norm4(x)", "let h = norm3(x)"},
+      {"T0102", "unknown axis",
+       "An axis is a dim, a config that is a whole number, or a formal of the layer. `..` stands for further axes, only where "
+       "the arguments have it.",
+       "let y = sum[X](x)", "let y = sum[T](x)"},
+      {"T0103", "defined twice",
+       "A name has one definition per layer or model, and a layer or model one per program: imported files count.",
+       "let h = a\nlet h = b", "let h = a\nlet h2 = b"},
+      {"T0104", "defined in a circle",
+       "A definition needs its own value. Recurrence over time is written by state and next, or by scan.",
+       "let a = b + 1\nlet b = a - 1", "state a: [B] = 0\nnext a = a + 1"},
+      {"T0105", "not a layer", "`use` takes a layer, or a config whose value is a layer.", "use act = relu",
+       "use up = Linear[D -> F]"},
+      {"T0106", "the layer has no such keyword", "Keywords of `use` name a config, a param or a use of the layer.",
+       "use norm = LayerNorm[D](epsilon = 1e-12)", "use norm = LayerNorm[D](eps = 1e-12)"},
+      {"T0107", "no such model", "The file has no model, or none of the name given by --model.", "", ""},
+      {"T0108", "nothing of this name to set or bind", "--set names configs of the model, --bind its symbolic dims.",
+       "tenon check gpt2.tn --set Dim=64", "tenon check gpt2.tn --set D=64"},
+      {"T0109", "an import that cannot be found",
+       "Imports are looked up beside the importing file, then below the model roots. They never leave these folders.",
+       "import \"../bert.tn\"", "import \"bert.tn\""},
+      {"T0110", "no such member",
+       "layer.name reads a param of a used layer. A stack has one per layer, so there is no single one to read.",
+       "let w = bert.wrod", "let w = bert.word"},
+      {"T0111", "no such entry", "--entry names an `out` of the model, or eval, or a train recipe.", "", ""},
+      {"T0112", "a file that cannot be read", "The file does not exist, is a folder, or may not be read.", "", ""},
+  };
+  return pages;
+}
+
+static const ExplainPages &valuePages() {
+  static const ExplainPages pages = {
+      {"T0301", "another element type than declared",
+       "Reals, whole numbers (index, i32, i64) and truth values (bool) do not turn into each other silently, except a truth "
+       "value into the\n"
+       "index 0 or 1 and a whole number into a real in arithmetic. real(x) makes reals.",
+       "in flags: bool[B]\nlet y: [B] = flags", "let y: [B] = real(flags)"},
+      {"T0302", "a tensor or number is needed", "Layers, functions, texts and tuples are no operands.", "let y = relu + x",
+       "let y = relu(x)"},
+      {"T0303", "a truth value is needed",
+       "and, or, not, where, all, any and until take truth values: comparisons and bool tensors.", "mask not len",
+       "mask j < len"},
+      {"T0304", "division of whole numbers", "`/` of whole numbers may not be whole. `div` rounds down, real(..) makes reals.",
+       "let half = i / 2", "let half = i div 2"},
+      {"T0305", "unknown element type", "Types are [..] for reals, index(n), i32, i64, bool, f32, f64, bf16, f16.",
+       "in ids: int[B, T]", "in ids: index(V)[B, T]"},
+      {"T0306", "a number out of range", "A compile-time number is not finite, does not fit into 64 bits, or is divided by 0.",
+       "config A = 1 / 0", "config A = 1 / 2"},
+      {"T0307", "wrong number or form of arguments", "The message says what the function takes.", "where(c, a)",
+       "where(c, a, b)"},
+      {"T0308", "no such keyword",
+       "The built-in function has no argument of this name, or not with this value. The message lists them.",
+       "normalize[D](x, epsilon = 1e-5)", "normalize[D](x, eps = 1e-5)"},
+      {"T0309", "not known at compile time",
+       "Rates, strides, limits and requirements are numbers that configs decide; a tensor or run-time dim cannot be one.",
+       "let y = clip(x, 0, n)      # n is an input", "let y = min(max(x, 0), n)"},
+      {"T0310", "an index of reals", "Places are whole numbers: iota, index inputs, binders of attend, and arithmetic of them.",
+       "x[T: y / 2]", "x[T: i div 2]"},
+      {"T0311", "not an initializer",
+       "After ~ stands a distribution, after = a number. Distributions are normal, trunc_normal, uniform, xavier_uniform, "
+       "kaiming_normal,\northogonal; a spread is not negative.",
+       "param w: [D] ~ relu", "param w: [D] ~ normal(0.02)"},
+      {"T0312", "a condition that only the run knows",
+       "`if` decides at compile time which side exists. A choice per element is where(c, a, b).",
+       "let y = if ids == 0 then a else b", "let y = where(ids == 0, a, b)"},
+      {"T0313", "names and values do not match", "let (a, b) takes as many names as there are values.",
+       "let (h, g, s) = blocks(x, y)", "let (h, g) = blocks(x, y)"},
+      {"T0314", "this cannot be called", "Only layers that are used, functions and built-in functions are called.",
+       "let y = D(x)", "let y = dense(x)"},
+      {"T0315", "a loss that is no number", "A loss is one number: reduce what is left, usually by mean.",
+       "loss nll = cross_entropy[V](logits, target)", "loss nll = mean(cross_entropy[V](logits, target))"},
+  };
+  return pages;
+}
+
+static const ExplainPages &layerPages() {
+  static const ExplainPages pages = {
+      {"T0401", "wrong number of arguments", "The layer or function is declared with another number of arguments.",
+       "let y = block(x)", "let y = block(x, sees)"},
+      {"T0402", "wrong axis arguments",
+       "A layer gets one axis, or product of axes, per formal; `I -> O` formals are written [D -> F].", "use up = Linear[D]",
+       "use up = Linear[D -> F]"},
+      {"T0403", "wrong number of results", "`return` gives as many values as the layer declares after ->.",
+       "-> ([B, T, D], [B, D]) { return h }", "-> [B, T, D] { return h }"},
+      {"T0404", "the carry of a stack does not fit",
+       "Under stack and loop the first k arguments, k being the number of results, go from step to step. Each must come out with "
+       "the type with\n"
+       "which it goes in.",
+       "layer Block(x: [B, T, D]) -> [B, T, F] { .. }\nuse blocks = stack[N] Block",
+       "layer Block(x: [B, T, D]) -> [B, T, D] { .. }\nuse blocks = stack[N] Block"},
+      {"T0405", "a body that differs by depth",
+       "An `if` on depth makes layers of a stack different; this version compiles one body per stack.", "", ""},
+      {"T0406", "depth outside of a stack", "`depth` is the step of the enclosing stack or loop.", "model M { let a = depth }",
+       "layer Block(x: [D]) -> [D] { return x * depth }"},
+      {"T0407", "no such state or carry",
+       "`next` gives a new value to a state of the same layer or model, or to a carry of the same scan.", "next memory = c",
+       "next mem = c"},
+      {"T0408", "a state that would be set twice",
+       "A state has one new value per step, so its layer is called once; a second instance is a second `use`.", "", ""},
+      {"T0409", "a statement in the wrong place",
+       "in, out and loss stand in models; return in layers and functions; carry and yield in scan; until in layers under loop.",
+       "layer Block(x: [D]) -> [D] { in y: [D] .. }", "layer Block(x: [D], y: [D]) -> [D] { .. }"},
+      {"T0410", "a requirement fails", "The author of the layer requires a property of the configs that the present values lack.",
+       "require D mod H == 0    # D = 512, H = 10", "--set H=8"},
+      {"T0411", "nothing is returned", "A layer or function ends with `return`, a scan with `yield`.",
+       "fn f(x: [D]) -> [D] { let y = x }", "fn f(x: [D]) -> [D] { return x }"},
+      {"T0412", "axes in the wrong place",
+       "The axes of a layer are given where it is used, not in a config and not where it is called; blocks[N](x) is for stacks.",
+       "let y = up[D -> F](x)", "use up = Linear[D -> F]\nlet y = up(x)"},
+      {"T0413", "nothing is demanded", "A model has at least one `out` or `loss`; without them nothing would be computed.",
+       "model M { dim B in x: [B] }", "model M { dim B in x: [B] out x }"},
+      {"T0414", "the number of layers",
+       "stack[N] and loop[N] take a whole number that is not negative and known at compile time.", "use blocks = stack[T] Block",
+       "use blocks = stack[12] Block"},
+      {"T0415", "layers without end", "Layers or functions use each other in a circle; a program has finitely many layers.",
+       "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
+  };
+  return pages;
+}
+
+static const ExplainPages &attendPages() {
+  static const ExplainPages pages = {
+      {"T0501", "a score without the key axis",
+       "The softmax runs over the keys, so a score that is the same for all keys cancels. Usually a rename is missing: the key "
+       "comes from x[T -> S].",
+       "score content = dot[E](wq(x), wk(x))      # both on T", "score content = dot[E](wq(x), wk(x[T -> S]))"},
+      {"T0502", "not a mask", "A mask says of each key whether it is seen: a truth value with the key axis.", "mask i < len",
+       "mask j < len"},
+      {"T0503", "a value without the key axis", "The values are summed over the keys, so they need the key axis.", "value wv(x)",
+       "value wv(x[T -> S])"},
+      {"T0504", "an attend without score or value", "attend needs at least one score that is not 0, and a value.",
+       "attend(i: T, j: S) { score a }", "attend(i: T, j: S) { score a value v }"},
+      {"T0505", "an item twice", "An attend has any number of scores and masks, but one scale, one drop and one value.",
+       "value a\nvalue b", "value a + b"},
+      {"T0506", "binders along one axis", "Queries and keys need axes of their own: rename the side of the keys.",
+       "attend(i: T, j: T) { .. }", "let key = x[T -> S]\nattend(i: T, j: S) { .. }"},
+      {"T0507", "not a dropout rate", "A rate is a number at compile time, at least 0 and below 1.", "dropout(x, 1.5)",
+       "dropout(x, 0.1)"},
+      {"T0508", "a scale that does not fit",
+       "The scale multiplies the sum of the scores: a number, or a tensor over batch and query axes, never over keys.",
+       "scale s[S: j]", "score content = s * dot[E](q, k)"},
+  };
+  return pages;
+}
+
+const ExplainPages &explainChecker() {
+  static const ExplainPages pages = [] {
+    ExplainPages all;
+    for (const ExplainPages *part : {&namePages(), &valuePages(), &layerPages(), &attendPages()})
+      all.insert(all.end(), part->begin(), part->end());
+    return all;
+  }();
+  return pages;
+}
+
+} // namespace tenon

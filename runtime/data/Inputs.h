@@ -1,0 +1,58 @@
+// Finding and writing the input tensors of an entry, shared by the tasks.
+#pragma once
+#include "runtime/data/Task.h"
+
+namespace tenon::data {
+
+/// What a task knows about one input it can fill: its rank and type, and how many different values it writes.
+struct Given {
+  const char *name;
+  const char *axes; // "BT", "BK" or "B"
+  DataType type;     // F32 stands for either real type
+  int64_t values;   // least bound the input must have; -1: not an index
+};
+
+/// Position of each of `given` among `inputs` (-1: the entry does not read it), and the sizes of B, T and K (0: no input has it).
+struct Binding {
+  std::vector<int> at;
+  int64_t B = 0, T = 0, K = 0;
+};
+
+/// Fails if an input is not given by `task`, has another rank, type or too small a bound, or if two inputs disagree about a size.
+/// Sizes T and K that values depend on are checked by the caller through `values`, so they are passed lazily: -2 means T, -3 means T + 1.
+Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs, Binding &binding);
+
+/// Element writers; nothing happens where the entry does not read the input.
+class Writer {
+public:
+  Writer(const Binding &binding, std::vector<InputTensor> &inputs) : binding(binding), inputs(inputs) {}
+  void integer(size_t given, int64_t offset, int64_t value) const {
+    if (int at = binding.at[given]; at >= 0)
+      static_cast<int32_t *>(inputs[static_cast<size_t>(at)].data)[offset] = static_cast<int32_t>(value);
+  }
+  void truth(size_t given, int64_t offset, bool value) const {
+    if (int at = binding.at[given]; at >= 0)
+      static_cast<unsigned char *>(inputs[static_cast<size_t>(at)].data)[offset] = value;
+  }
+  void real(size_t given, int64_t offset, double value) const {
+    int at = binding.at[given];
+    if (at < 0)
+      return;
+    InputTensor &tensor = inputs[static_cast<size_t>(at)];
+    if (tensor.type == DataType::F64)
+      static_cast<double *>(tensor.data)[offset] = value;
+    else
+      static_cast<float *>(tensor.data)[offset] = static_cast<float>(value);
+  }
+
+private:
+  const Binding &binding;
+  std::vector<InputTensor> &inputs;
+};
+
+// One factory per family; the tokens belong to the task.
+Status makeStreamTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+Status makePermutationTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+Status makeMaskedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+
+} // namespace tenon::data

@@ -1,0 +1,88 @@
+// byte_stream, char_stream, lm_stream: B contiguous streams of the text, segments of T, the target one symbol later (Dai et al. 2019,
+// data_utils.LMOrderedIterator). lm_blocks: blocks of T in a random order, without anything carried over.
+#include "runtime/data/Inputs.h"
+#include "runtime/data/Random.h"
+
+namespace tenon::data {
+
+namespace {
+
+enum : size_t { kIds, kTarget };
+
+class StreamTask : public DataTask {
+public:
+  StreamTask(const TaskSettings &settings, Vocabulary vocabulary) : settings(settings) { symbols = std::move(vocabulary); }
+  Status read(std::string_view text) { return tokenize(symbols, text, tokens); }
+
+  std::vector<std::string> gives() const override { return {"ids", "target"}; }
+
+  Status bind(const std::vector<InputTensor> &inputs) override {
+    std::vector<Given> given = {{"ids", "BT", DataType::I32, symbols.size()}, {"target", "BT", DataType::I32, symbols.size()}};
+    if (Status status = bindInputs(settings.name, given, inputs, binding); !status.ok())
+      return status;
+    if (binding.T == 0)
+      return inputError("the entry reads neither 'ids' nor 'target', which is all that " + settings.name + " gives");
+    // The place after a segment is its last target; without a target the stream may end with the segment.
+    ahead = binding.at[kTarget] >= 0 ? 1 : 0;
+    rowLength = tokens.size() / (blocks() ? 1 : binding.B);
+    perRow = (rowLength - ahead) / binding.T;
+    if (perRow < 1 || (blocks() && perRow < binding.B))
+      return inputError("the text has " + std::to_string(tokens.size()) + " symbols, which is less than the " +
+                        std::to_string(blocks() ? binding.B * binding.T + ahead : binding.B * (binding.T + ahead)) + " of one batch of " +
+                        std::to_string(binding.B) + " rows of " + std::to_string(binding.T));
+    return {};
+  }
+
+  void fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    Writer write(binding, inputs);
+    for (int64_t b = 0; b < binding.B; ++b) {
+      int64_t from = blocks() ? blockBegin(index, b) : b * rowLength + segmentBegin(index);
+      for (int64_t t = 0; t < binding.T; ++t) {
+        write.integer(kIds, b * binding.T + t, tokens[from + t]);
+        if (ahead)
+          write.integer(kTarget, b * binding.T + t, tokens[from + t + 1]);
+      }
+    }
+  }
+
+  uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(blocks() ? perRow / binding.B : perRow); }
+  bool resetsBefore(uint64_t index) const override { return blocks() || index % batchesPerEpoch() == 0; }
+  int64_t tokensPerBatch() const override { return binding.B * binding.T; }
+  bool perCharacter() const override { return symbols.unit() != Unit::Words; }
+
+private:
+  bool blocks() const { return settings.name == "lm_blocks"; }
+
+  /// Later epochs start at another place inside the first segment, so that segment borders move.
+  int64_t shift(uint64_t epoch) const {
+    uint64_t slack = static_cast<uint64_t>(rowLength - ahead - perRow * binding.T);
+    return epoch == 0 ? 0 : static_cast<int64_t>(RandomStream(settings.seed, Purpose::Shift, epoch).below(slack + 1));
+  }
+  int64_t segmentBegin(uint64_t index) const {
+    uint64_t count = batchesPerEpoch();
+    return static_cast<int64_t>(index % count) * binding.T + shift(index / count);
+  }
+  int64_t blockBegin(uint64_t index, int64_t row) const {
+    uint64_t count = batchesPerEpoch(), epoch = index / count;
+    Permutation order(settings.seed, epoch, static_cast<uint64_t>(perRow));
+    uint64_t block = order((index % count) * static_cast<uint64_t>(binding.B) + static_cast<uint64_t>(row));
+    return static_cast<int64_t>(block) * binding.T + shift(epoch);
+  }
+
+  TaskSettings settings;
+  Tokens tokens;
+  Binding binding;
+  int64_t ahead = 1, rowLength = 0, perRow = 0;
+};
+
+} // namespace
+
+Status makeStreamTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<StreamTask>(settings, std::move(vocabulary));
+  if (Status status = task->read(text); !status.ok())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
+} // namespace tenon::data

@@ -1,0 +1,72 @@
+// Data tasks: what a recipe's `data = task(...)` means. A task fills the inputs of an entry, by name, for the batch with a given index;
+// the batch is a function of (seed, index) alone, so a run can go on from any index and needs no other state.
+#pragma once
+#include "runtime/DataType.h"
+#include "runtime/data/Text.h"
+#include <memory>
+
+namespace tenon::data {
+
+using runtime::DataType;
+
+/// One input of an entry with its sizes: dense row-major, owned by the caller.
+struct InputTensor {
+  std::string name;
+  DataType type = DataType::I32; // I32, Bool or one of the two real types F32 and F64
+  std::vector<int64_t> shape;
+  int64_t bound = -1;   // values are in [0, bound); -1: not an index
+  void *data = nullptr; // elements() values, writable
+  int64_t elements() const;
+};
+
+/// The settings of one task call: text = "...", vocab = "...", and so on.
+struct TaskSettings {
+  std::string name;                      // byte_stream, char_stream, lm_stream, lm_blocks, permutation_lm, mlm_nsp
+  std::vector<std::string> texts;        // paths or patterns
+  std::string vocabulary;                // vocabulary file; empty: see `unit`
+  Unit unit = Unit::Bytes;               // of the symbols where there is no vocabulary file
+  double heldOut = 0;                    // last fraction of the text that training does not see
+  uint64_t seed = 0;
+  // permutation_lm
+  int64_t reuse = 0;                     // tokens by which the window moves: the first part, kept in memory; 0: half of T
+  int64_t alpha = 6, beta = 1;           // a span of n tokens lies in n * alpha / beta tokens of context
+  int64_t maxSpan = 5;
+  bool bothWays = false;                 // the second half of the rows reads the streams backwards
+  // mlm_nsp
+  double rate = 0.15;                    // share of the tokens that is predicted
+  bool wholeWords = false;
+  double shortRate = 0.1;                // share of the sequences with a shorter random target length
+};
+
+class DataTask {
+public:
+  virtual ~DataTask() = default;
+  /// The input names that the task can fill.
+  virtual std::vector<std::string> gives() const = 0;
+  /// Checks that the task fills every input at its sizes, and remembers the positions. Must succeed before `fill`.
+  virtual Status bind(const std::vector<InputTensor> &inputs) = 0;
+  /// Writes the batch with this index into the tensors that `bind` saw (same order and shapes).
+  virtual void fill(uint64_t index, std::vector<InputTensor> &inputs) const = 0;
+  /// Batches before the text begins anew; at least 1.
+  virtual uint64_t batchesPerEpoch() const = 0;
+  /// Whether the states of the context are reset before this batch: nothing carries over from the batch before it.
+  virtual bool resetsBefore(uint64_t index) const = 0;
+  /// Symbols of text that one batch moves on by: the unit of tokens_per_second.
+  virtual int64_t tokensPerBatch() const = 0;
+  const Vocabulary &vocabulary() const { return symbols; }
+  /// Whether losses are per byte or character, so that loss / ln 2 is in bits per character.
+  virtual bool perCharacter() const { return false; }
+
+protected:
+  Vocabulary symbols;
+};
+
+enum class Part { Training, HeldOut };
+
+/// Reads the texts and makes the task. `known`: the vocabulary of the run (null: made from the settings). Errors name the setting.
+Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result);
+
+/// The task over a text in memory, for tests and for `makeTask`.
+Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result);
+
+} // namespace tenon::data

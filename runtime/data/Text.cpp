@@ -1,0 +1,138 @@
+#include "runtime/data/Text.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tenon::data {
+
+Status readTextFile(const std::string &path, std::string &text) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (file < 0 || fstat(file, &info) != 0) {
+    int reason = errno;
+    if (file >= 0)
+      close(file);
+    return inputError("cannot read the text " + path + ": " + strerror(reason));
+  }
+  if (S_ISDIR(info.st_mode)) {
+    close(file);
+    return inputError("cannot read the text " + path + ": it is a directory");
+  }
+  text.clear();
+  if (S_ISREG(info.st_mode))
+    text.reserve(static_cast<size_t>(info.st_size));
+  std::vector<char> buffer(1 << 20);
+  ssize_t got;
+  while ((got = ::read(file, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
+    if (got > 0)
+      text.append(buffer.data(), static_cast<size_t>(got));
+  int reason = errno;
+  close(file);
+  return got == 0 ? Status() : inputError("cannot read the text " + path + ": " + strerror(reason));
+}
+
+static Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
+  glob_t found{};
+  int result = glob(pattern.c_str(), 0, nullptr, &found);
+  for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i)
+    paths.emplace_back(found.gl_pathv[i]);
+  globfree(&found);
+  if (result == GLOB_NOMATCH)
+    return inputError("there is no text ", pattern);
+  return result == 0 ? Status() : inputError("cannot list the texts ", pattern);
+}
+
+Status readTexts(const std::vector<std::string> &patterns, std::string &text) {
+  text.clear();
+  std::vector<std::string> paths;
+  for (const std::string &pattern : patterns)
+    if (Status status = listFiles(pattern, paths); status.failed())
+      return status;
+  for (const std::string &path : paths) {
+    std::string one;
+    if (Status status = readTextFile(path, one); status.failed())
+      return status;
+    if (!text.empty() && text.back() != '\n')
+      text += '\n';
+    text += one;
+  }
+  return text.empty() ? inputError("the text ", patterns.empty() ? std::string("of the recipe") : patterns[0], " is empty") : Status();
+}
+
+void Tokens::append(const std::vector<int32_t> &ids) {
+  for (int32_t id : ids)
+    for (int64_t i = 0; i < width; ++i)
+      bytes.push_back(static_cast<unsigned char>(static_cast<uint32_t>(id) >> (8 * i)));
+}
+
+Status tokenize(const Vocabulary &vocabulary, std::string_view text, Tokens &tokens) {
+  tokens = Tokens(vocabulary.size());
+  std::vector<int32_t> ids;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.size();
+    if (end - begin > (1 << 20)) {
+      // Cut behind a line end, else behind the block: an over-long line of words may be cut once in a megabyte.
+      size_t line = text.rfind('\n', begin + (1 << 20));
+      end = line != std::string_view::npos && line >= begin ? line + 1 : begin + (1 << 20);
+      end -= vocabulary.unit() == Unit::Characters ? incompleteTail(text.substr(begin, end - begin)) : 0;
+    }
+    ids.clear();
+    if (Status status = vocabulary.encode(text.substr(begin, end - begin), ids); !status.ok())
+      return status;
+    tokens.append(ids);
+    begin = end;
+  }
+  return {};
+}
+
+int64_t Sentences::documentOf(int64_t sentence) const {
+  return std::upper_bound(documents.begin(), documents.end(), sentence) - documents.begin() - 1;
+}
+
+Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool keepLineEnds, Sentences &result) {
+  result = Sentences();
+  result.tokens = Tokens(vocabulary.size());
+  std::vector<int32_t> ids;
+  bool documentOpen = false;
+  bool keep = keepLineEnds && vocabulary.unit() != Unit::Words;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r')
+      line.remove_suffix(1);
+    bool blank = line.find_first_not_of(" \t") == std::string_view::npos;
+    ids.clear();
+    if (!blank)
+      if (Status status = vocabulary.encode(keep ? text.substr(begin, std::min(end + 1, text.size()) - begin) : line, ids); !status.ok())
+        return status;
+    begin = end + 1;
+    if (ids.empty()) {
+      documentOpen = false;
+      continue;
+    }
+    if (!documentOpen)
+      result.documents.push_back(static_cast<int64_t>(result.begins.size()));
+    documentOpen = true;
+    result.begins.push_back(result.tokens.size());
+    result.tokens.append(ids);
+  }
+  result.documents.push_back(static_cast<int64_t>(result.begins.size()));
+  result.begins.push_back(result.tokens.size());
+  return {};
+}
+
+size_t heldOutBegin(std::string_view text, double fraction) {
+  size_t cut = text.size() - static_cast<size_t>(static_cast<double>(text.size()) * fraction);
+  size_t line = text.find('\n', cut);
+  if (line != std::string_view::npos && line - cut < 4096)
+    return line + 1;
+  while (cut < text.size() && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80)
+    ++cut;
+  return cut;
+}
+
+} // namespace tenon::data

@@ -1,0 +1,342 @@
+#include "runtime/data/Vocabulary.h"
+#include "runtime/Json.h"
+#include "runtime/data/Text.h"
+#include <algorithm>
+#include <array>
+
+namespace tenon::data {
+
+namespace {
+
+constexpr std::array<const char *, 8> kSpecials = {"<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<eod>", "<eop>", "<eos>"};
+
+bool isAsciiPunctuation(unsigned char c) {
+  return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+}
+bool isBlank(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13); }
+bool isWordPoint(char32_t c) { return c >= 128 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
+
+/// The length of the sequence that a lead byte announces; 0 for a byte that cannot lead.
+size_t sequenceLength(unsigned char lead) {
+  if (lead < 0x80)
+    return 1;
+  if (lead >= 0xC2 && lead <= 0xDF)
+    return 2;
+  if (lead >= 0xE0 && lead <= 0xEF)
+    return 3;
+  return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+}
+
+} // namespace
+
+char32_t decodeCodePoint(std::string_view text, size_t &offset) {
+  unsigned char lead = static_cast<unsigned char>(text[offset]);
+  size_t length = sequenceLength(lead);
+  if (length == 1)
+    return static_cast<unsigned char>(text[offset++]);
+  bool whole = length != 0 && offset + length <= text.size();
+  char32_t point = whole ? lead & (0x7Fu >> length) : 0;
+  for (size_t i = 1; whole && i < length; ++i) {
+    unsigned char byte = static_cast<unsigned char>(text[offset + i]);
+    whole = (byte & 0xC0) == 0x80;
+    point = point << 6 | (byte & 0x3F);
+  }
+  // Overlong forms, surrogates and values above U+10FFFF are malformed.
+  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (!whole || point < least[length] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) {
+    ++offset;
+    return 0xFFFD;
+  }
+  offset += length;
+  return point;
+}
+
+void appendCodePoint(std::string &text, char32_t c) {
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+  } else if (c < 0x800) {
+    text += static_cast<char>(0xC0 | c >> 6);
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    text += static_cast<char>(0xE0 | c >> 12);
+    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    text += static_cast<char>(0xF0 | c >> 18);
+    text += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+size_t incompleteTail(std::string_view text) {
+  for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    unsigned char byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0) == 0x80)
+      continue;
+    return sequenceLength(byte) > back ? back : 0;
+  }
+  return 0;
+}
+
+void Vocabulary::addSpecials() {
+  firstSpecial = count;
+  for (const char *name : kSpecials)
+    symbols.emplace_back(name);
+  count += static_cast<int64_t>(kSpecials.size());
+}
+
+void Vocabulary::index() {
+  ids.clear();
+  ids.reserve(symbols.size());
+  for (size_t i = 0; i < symbols.size(); ++i)
+    ids.emplace(symbols[i], static_cast<int32_t>(firstSpecial + static_cast<int64_t>(i)));
+}
+
+Vocabulary Vocabulary::bytes(bool specials) {
+  Vocabulary result;
+  result.kind = Unit::Bytes;
+  result.count = result.firstSpecial = 256;
+  if (specials)
+    result.addSpecials();
+  result.index();
+  return result;
+}
+
+Vocabulary Vocabulary::characters(std::string_view text, bool specials) {
+  Vocabulary result;
+  result.kind = Unit::Characters;
+  std::vector<bool> seen(0x110000);
+  for (size_t offset = 0; offset < text.size();)
+    seen[decodeCodePoint(text, offset)] = true;
+  for (char32_t c = 0; c < seen.size(); ++c)
+    if (seen[c])
+      result.points.push_back(c);
+  result.count = result.firstSpecial = static_cast<int64_t>(result.points.size());
+  if (specials)
+    result.addSpecials();
+  result.index();
+  return result;
+}
+
+Status Vocabulary::read(const std::string &path, Vocabulary &result) {
+  std::string text;
+  if (Status status = readTextFile(path, text); !status.ok())
+    return status;
+  result = Vocabulary();
+  result.kind = Unit::Words;
+  std::string_view rest = text;
+  if (rest.substr(0, 3) == "\xEF\xBB\xBF")
+    rest.remove_prefix(3);
+  while (!rest.empty()) {
+    size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && line.back() == '\r')
+      line.remove_suffix(1);
+    if (line.empty() && rest.empty())
+      break;
+    result.pieces |= line.size() > 2 && line.substr(0, 2) == "##";
+    result.symbols.emplace_back(line);
+  }
+  if (result.symbols.empty())
+    return inputError("the vocabulary file " + path + " has no symbols");
+  if (result.symbols.size() > static_cast<size_t>(INT32_MAX))
+    return inputError("the vocabulary file " + path + " has more than 2147483647 lines");
+  result.count = static_cast<int64_t>(result.symbols.size());
+  result.index();
+  if (result.ids.size() != result.symbols.size())
+    for (size_t i = 0; i < result.symbols.size(); ++i)
+      if (int32_t first = result.ids[result.symbols[i]]; first != static_cast<int32_t>(i))
+        return inputError("the vocabulary file " + path + " has '" + result.symbols[i] + "' in line " + std::to_string(first + 1) +
+                          " and again in line " + std::to_string(i + 1));
+  return {};
+}
+
+std::string Vocabulary::save() const {
+  std::string text = runtime::concat("{\"unit\": \"", kind == Unit::Bytes ? "bytes" : kind == Unit::Characters ? "characters" : "words",
+                                     "\", \"specials\": ", kind == Unit::Words || !symbols.empty() ? "true" : "false");
+  if (kind == Unit::Characters) {
+    std::string characters;
+    for (char32_t c : points)
+      appendCodePoint(characters, c);
+    text += ", \"characters\": " + runtime::quoteJson(characters);
+  }
+  if (kind == Unit::Words) {
+    text += ", \"words\": [";
+    for (size_t i = 0; i < symbols.size(); ++i)
+      text += (i ? ",\n" : "\n") + runtime::quoteJson(symbols[i]);
+    text += "]";
+  }
+  return text + "}\n";
+}
+
+Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
+  auto damaged = [](const char *what) { return inputError("the saved vocabulary of the run is damaged: ", what); };
+  runtime::Expected<runtime::JsonValue> json = runtime::parseJson(text, {.bytes = 1ull << 30, .depth = 4, .values = 1ull << 26});
+  if (!json.ok())
+    return damaged(json.status().message().c_str());
+  const runtime::JsonValue *unit = json->find("unit"), *specials = json->find("specials");
+  if (!unit || !unit->isString() || !specials || specials->kind != runtime::JsonValue::Kind::Bool)
+    return damaged("it has no unit");
+  if (unit->text == "bytes") {
+    result = bytes(specials->truth);
+    return {};
+  }
+  if (unit->text == "characters") {
+    const runtime::JsonValue *all = json->find("characters");
+    if (!all || !all->isString())
+      return damaged("it has no characters");
+    result = characters(all->text, specials->truth);
+    return {};
+  }
+  const runtime::JsonValue *words = json->find("words");
+  if (unit->text != "words" || !words || !words->isArray() || words->elements.empty())
+    return damaged("it has no words");
+  result = Vocabulary();
+  result.kind = Unit::Words;
+  for (const runtime::JsonValue &word : words->elements) {
+    if (!word.isString())
+      return damaged("a word is not a string");
+    result.symbols.push_back(word.text);
+    result.pieces |= word.text.size() > 2 && word.text.compare(0, 2, "##") == 0;
+  }
+  result.count = static_cast<int64_t>(result.symbols.size());
+  result.index();
+  return {};
+}
+
+std::optional<int32_t> Vocabulary::find(std::string_view symbol) const {
+  auto found = ids.find(std::string(symbol));
+  if (found == ids.end())
+    return std::nullopt;
+  return found->second;
+}
+
+std::optional<int32_t> Vocabulary::special(std::string_view name) const {
+  std::string lower(name), upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 32) : c; });
+  if (auto id = find("<" + lower + ">"))
+    return id;
+  return find("[" + upper + "]");
+}
+
+bool Vocabulary::isSpecial(int32_t id) const {
+  if (kind != Unit::Words)
+    return id >= firstSpecial;
+  const std::string &symbol = symbols[static_cast<size_t>(id)];
+  if (symbol.size() < 3)
+    return false;
+  return (symbol.front() == '<' && symbol.back() == '>') || (symbol.front() == '[' && symbol.back() == ']');
+}
+
+bool Vocabulary::wordCharacter(int32_t id) const {
+  if (id < 0 || id >= firstSpecial)
+    return false;
+  return isWordPoint(kind == Unit::Bytes ? static_cast<char32_t>(id) : points[static_cast<size_t>(id)]);
+}
+
+bool Vocabulary::continuesWord(int32_t previous, int32_t id) const {
+  if (kind == Unit::Words)
+    return previous >= 0 && pieces && symbols[static_cast<size_t>(id)].compare(0, 2, "##") == 0 && !isSpecial(previous);
+  return wordCharacter(previous) && wordCharacter(id);
+}
+
+Status Vocabulary::encodeWord(std::string_view word, std::vector<int32_t> &result) const {
+  size_t before = result.size(), begin = 0;
+  std::string candidate;
+  while (begin < word.size()) {
+    size_t end = word.size();
+    std::optional<int32_t> id;
+    for (; end > begin; --end) {
+      candidate.assign(begin > 0 ? "##" : "").append(word.substr(begin, end - begin));
+      if ((id = find(candidate)) || !pieces)
+        break;
+    }
+    if (!id) {
+      // One unknown part makes the whole word unknown, as in WordPiece.
+      result.resize(before);
+      id = special("unk");
+      if (!id)
+        return inputError("the word '" + std::string(word) + "' is not in the vocabulary, which has no <unk> or [UNK]");
+      result.push_back(*id);
+      return {};
+    }
+    result.push_back(*id);
+    begin = end;
+  }
+  return {};
+}
+
+Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result) const {
+  if (kind == Unit::Bytes) {
+    result.reserve(result.size() + text.size());
+    for (char c : text)
+      result.push_back(static_cast<unsigned char>(c));
+    return {};
+  }
+  if (kind == Unit::Characters) {
+    for (size_t offset = 0; offset < text.size();) {
+      char32_t c = decodeCodePoint(text, offset);
+      auto at = std::lower_bound(points.begin(), points.end(), c);
+      if (at == points.end() || *at != c) {
+        std::string spelling;
+        appendCodePoint(spelling, c);
+        return inputError("the character '" + spelling + "' is not among the characters of the training text");
+      }
+      result.push_back(static_cast<int32_t>(at - points.begin()));
+    }
+    return {};
+  }
+  std::optional<int32_t> endOfLine = special("eos");
+  size_t begin = 0;
+  auto flush = [&](size_t end) -> Status {
+    Status status = begin < end ? encodeWord(text.substr(begin, end - begin), result) : Status();
+    begin = end;
+    return status;
+  };
+  for (size_t i = 0; i <= text.size(); ++i) {
+    bool blank = i == text.size() || isBlank(static_cast<unsigned char>(text[i]));
+    bool mark = pieces && !blank && isAsciiPunctuation(static_cast<unsigned char>(text[i]));
+    if (!blank && !mark)
+      continue;
+    if (Status status = flush(i); !status.ok())
+      return status;
+    if (mark) {
+      if (Status status = flush(i + 1); !status.ok())
+        return status;
+    } else {
+      begin = i + 1;
+    }
+    if (endOfLine && i < text.size() && text[i] == '\n')
+      result.push_back(*endOfLine);
+  }
+  return {};
+}
+
+std::string Vocabulary::text(int32_t id, int32_t previous) const {
+  if (id < 0 || id >= count)
+    return {};
+  std::string result;
+  if (kind == Unit::Bytes) {
+    if (id < 256)
+      result += static_cast<char>(id);
+    return result;
+  }
+  if (kind == Unit::Characters) {
+    if (id < firstSpecial)
+      appendCodePoint(result, points[static_cast<size_t>(id)]);
+    return result;
+  }
+  const std::string &symbol = symbols[static_cast<size_t>(id)];
+  if (symbol == "<eos>")
+    return "\n";
+  if (isSpecial(id) && symbol != "<unk>" && symbol != "[UNK]")
+    return {};
+  if (continuesWord(previous, id))
+    return symbol.substr(2);
+  bool atStart = previous < 0 || symbols[static_cast<size_t>(previous)] == "<eos>";
+  return (atStart ? "" : " ") + symbol;
+}
+
+} // namespace tenon::data

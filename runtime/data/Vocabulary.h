@@ -1,0 +1,72 @@
+// Symbols of a text: bytes, characters or the lines of a vocabulary file, and the text of symbols.
+#pragma once
+#include "runtime/Status.h"
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tenon::data {
+
+using runtime::inputError;
+using runtime::Status;
+
+enum class Unit { Bytes, Characters, Words };
+
+/// Ids of symbols. Value type; the run directory keeps a copy (`save`), so that later commands need no text and no vocabulary file.
+class Vocabulary {
+public:
+  /// Ids 0..255. With `specials`, these eight follow: <pad> 256, <unk>, <cls>, <sep>, <mask>, <eod>, <eop>, <eos> 263.
+  static Vocabulary bytes(bool specials);
+  /// The code points that occur in `text`, ascending; malformed UTF-8 counts as U+FFFD. Specials come last.
+  static Vocabulary characters(std::string_view text, bool specials);
+  /// One symbol per line, id = line number from 0; CRLF, a byte-order mark and one empty last line are accepted.
+  /// Fails on an unreadable or empty file and on a symbol that occurs twice.
+  static Status read(const std::string &path, Vocabulary &result);
+  /// Text form of the vocabulary, and back; `restore` fails on text that `save` did not write.
+  std::string save() const;
+  static Status restore(std::string_view text, Vocabulary &result);
+
+  Unit unit() const { return kind; }
+  int64_t size() const { return count; }
+  /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut at punctuation and into the longest known
+  /// pieces (WordPiece); `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no `<unk>`/`[UNK]`.
+  Status encode(std::string_view text, std::vector<int32_t> &ids) const;
+  /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts of
+  /// a character: the caller holds incomplete tails back.
+  std::string text(int32_t id, int32_t previous) const;
+  /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`.
+  std::optional<int32_t> special(std::string_view name) const;
+  /// A symbol by its spelling, such as `<|endoftext|>`.
+  std::optional<int32_t> find(std::string_view symbol) const;
+  bool isSpecial(int32_t id) const;
+  /// Whether `id` goes on a word that `previous` began: "##" pieces, letters and digits of bytes and characters.
+  bool continuesWord(int32_t previous, int32_t id) const;
+  /// Whether a word may begin with `id` (XLNet's spans start there).
+  bool startsWord(int32_t previous, int32_t id) const { return !continuesWord(previous, id); }
+
+private:
+  void addSpecials();
+  void index();
+  Status encodeWord(std::string_view word, std::vector<int32_t> &ids) const;
+  bool wordCharacter(int32_t id) const;
+
+  Unit kind = Unit::Bytes;
+  int64_t count = 0;
+  bool pieces = false;                                 // some symbol starts with "##"
+  std::vector<std::string> symbols;                    // words; for bytes and characters only the specials, from `firstSpecial` on
+  int64_t firstSpecial = 0;
+  std::vector<char32_t> points;                        // characters, ascending
+  std::unordered_map<std::string, int32_t> ids;        // spelling -> id, of `symbols`
+};
+
+/// The next code point of `text` at `offset`, which moves on; U+FFFD for a malformed byte.
+char32_t decodeCodePoint(std::string_view text, size_t &offset);
+void appendCodePoint(std::string &text, char32_t point);
+/// How many bytes at the end of `text` are the start of a character that is not complete: 0..3.
+size_t incompleteTail(std::string_view text);
+
+} // namespace tenon::data

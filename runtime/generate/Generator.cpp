@@ -1,0 +1,200 @@
+#include "runtime/generate/Generator.h"
+#include "runtime/Artifact.h"
+
+namespace tenon::generate {
+
+using runtime::Context;
+using runtime::EntryInfo;
+using runtime::Expected;
+using runtime::inputError;
+using runtime::JsonValue;
+
+namespace {
+
+/// Prompts go through the model in windows of this length, and the rest one by one.
+constexpr int64_t kWindow = 64;
+
+Status readNumber(const JsonValue &keywords, const char *key, double &result) {
+  const JsonValue *value = keywords.find(key);
+  if (value && !value->isNumber())
+    return inputError("generate: ", key, " must be a number");
+  if (value)
+    result = value->real;
+  return {};
+}
+
+Status readMethod(const JsonValue &value, Settings &settings) {
+  const JsonValue *call = value.find("call"), *keywords = value.find("keywords");
+  std::string name = call && call->isString() ? call->text : value.isString() ? value.text : "";
+  if (name != "sample" && name != "greedy")
+    return inputError("not supported yet: generate with method = ", name.empty() ? "?" : name, "; there are sample(...) and greedy");
+  settings.method.greedy = name == "greedy";
+  if (!keywords || !keywords->isObject())
+    return {};
+  double topK = 0, limit = static_cast<double>(settings.limit);
+  for (const Status &status : {readNumber(*keywords, "temperature", settings.method.temperature), readNumber(*keywords, "top_k", topK),
+                               readNumber(*keywords, "top_p", settings.method.topP), readNumber(*keywords, "limit", limit)})
+    if (status.failed())
+      return status;
+  if (!(topK >= 0 && topK < 1e9) || !(limit >= 0 && limit < 1e15))
+    return inputError("generate: top_k and limit must be whole numbers, at least 0");
+  settings.method.topK = static_cast<int64_t>(topK);
+  settings.limit = static_cast<int64_t>(limit);
+  return {};
+}
+
+} // namespace
+
+Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name) {
+  Settings settings;
+  std::string names;
+  for (const JsonValue &block : manifest.generate.elements) {
+    const JsonValue *blockName = block.find("name"), *values = block.find("settings");
+    if (!blockName || !values)
+      continue;
+    names += (names.empty() ? "" : ", ") + blockName->text;
+    if (!name.empty() && blockName->text != name)
+      continue;
+    auto text = [&](const char *key, std::string &result) {
+      if (const JsonValue *value = values->find(key); value && value->isString())
+        result = value->text;
+    };
+    text("entry", settings.entry);
+    text("start", settings.start);
+    text("stop", settings.stop);
+    if (const JsonValue *method = values->find("method"))
+      if (Status status = readMethod(*method, settings); status.failed())
+        return status;
+    return settings;
+  }
+  if (!name.empty())
+    return inputError("the model has no generate block '", name, "'; there are: ", names.empty() ? "none" : names);
+  return settings;
+}
+
+Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
+                                                       const data::Vocabulary &vocabulary, std::shared_ptr<runtime::ThreadPool> pool) {
+  if (Status status = checkMethod(settings.method); status.failed())
+    return status;
+  const EntryInfo *entry = parameters->manifest().findEntry(settings.entry);
+  if (!entry)
+    return inputError("the artifact has no entry '", settings.entry, "' to generate with");
+  if (entry->inputs.size() != 1 || entry->inputs[0].name != "ids" || entry->inputs[0].axes.size() != 2)
+    return inputError("the entry ", settings.entry, " reads more than ids[B, T], so it cannot generate text by itself");
+  if (entry->outputs.empty() || entry->outputs[0].axes.size() != 3)
+    return inputError("the first output of the entry ", settings.entry, " must be logits[B, T, V] to generate text");
+  if (entry->states.empty() && entry->walk.empty())
+    return inputError("the entry ", settings.entry, " keeps nothing from call to call; declare `out step(T) = logits` and use entry = step");
+  std::unique_ptr<Generator> generator(new Generator());
+  generator->parameters = std::move(parameters);
+  generator->pool = std::move(pool);
+  generator->settings = settings;
+  generator->vocabulary = &vocabulary;
+  if (Status status = generator->makeContext(1, generator->single); status.failed())
+    return status;
+  int64_t symbols = generator->single->outputs()[0].shape[2];
+  if (symbols < vocabulary.size())
+    return inputError("the model knows ", symbols, " symbols and the vocabulary has ", vocabulary.size());
+  return generator;
+}
+
+Status Generator::makeContext(int64_t length, std::unique_ptr<Context> &context) {
+  const EntryInfo &entry = *parameters->manifest().findEntry(settings.entry);
+  // B and T are what the two axes of ids are made of.
+  std::map<std::string, int64_t> dims;
+  const int64_t sizes[2] = {1, length};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const runtime::SizeForm &form = entry.inputs[0].shape[axis];
+    if (form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0)
+      dims[entry.dims[form.terms[0].first].name] = sizes[axis];
+    else if (!form.terms.empty() || form.constant != sizes[axis])
+      return inputError("the entry ", settings.entry, " was compiled for a fixed size of its axis ", entry.inputs[0].axes[axis],
+                        "; generation needs it open");
+  }
+  auto made = Context::create(parameters, settings.entry, dims, pool);
+  if (!made.ok())
+    return made.status();
+  context = made.take();
+  return {};
+}
+
+Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
+  std::copy(ids, ids + count, static_cast<int32_t *>(context.input(0)));
+  if (Status status = context.run(); status.failed())
+    return status;
+  const runtime::BoundTensor &output = context.outputs()[0];
+  size_t symbols = static_cast<size_t>(output.shape[2]), first = static_cast<size_t>(count - 1) * symbols;
+  logits.resize(symbols);
+  for (size_t i = 0; i < symbols; ++i)
+    logits[i] = output.type == runtime::DataType::F64 ? static_cast<const double *>(context.output(0))[first + i]
+                                                      : static_cast<const float *>(context.output(0))[first + i];
+  return {};
+}
+
+Status Generator::feedPrompt(const std::vector<int32_t> &ids) {
+  int64_t count = static_cast<int64_t>(ids.size()), at = 0;
+  if (count > kWindow) {
+    std::unique_ptr<Context> window;
+    if (Status status = makeContext(kWindow, window); status.failed())
+      return status;
+    for (; at + kWindow <= count; at += kWindow)
+      if (Status status = feed(*window, ids.data() + at, kWindow); status.failed())
+        return status;
+    if (Status status = single->copyStatesFrom(*window); status.failed())
+      return status;
+  }
+  for (; at < count; ++at)
+    if (Status status = feed(*single, ids.data() + at, 1); status.failed())
+      return status;
+  return {};
+}
+
+Status Generator::encode(std::string_view text, std::vector<int32_t> &ids) const {
+  if (auto symbol = vocabulary->find(text)) {
+    ids.push_back(*symbol);
+    return {};
+  }
+  return vocabulary->encode(text, ids);
+}
+
+Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &sink) {
+  std::vector<int32_t> ids;
+  if (Status status = encode(prompt.empty() ? std::string_view(settings.start) : prompt, ids); status.failed())
+    return status.in("prompt");
+  if (ids.empty())
+    return runtime::usageError("there is no prompt, and the generate block has no start");
+  single->resetStates();
+  if (Status status = feedPrompt(ids); status.failed())
+    return status;
+  std::optional<int32_t> stopSymbol = settings.stop.empty() ? std::nullopt : vocabulary->find(settings.stop);
+  Sampler sampler(settings.method, seed);
+  std::string held, all;
+  int32_t previous = ids.back();
+  for (int64_t i = 0; i < settings.limit; ++i) {
+    int32_t id = sampler.draw(logits, static_cast<uint64_t>(i));
+    if (id < 0)
+      return Status(runtime::ErrorKind::Numeric, runtime::concat("symbol ", i, ": the model gives no finite logit"));
+    if (id >= vocabulary->size()) // the model's table is larger than the vocabulary, and this row was never trained
+      continue;
+    if (stopSymbol == id)
+      break;
+    std::string piece = vocabulary->text(id, previous);
+    held += piece;
+    all += piece;
+    if (!stopSymbol && !settings.stop.empty() && all.ends_with(settings.stop))
+      break;
+    size_t whole = held.size() - data::incompleteTail(held);
+    if (whole > 0 && !sink(std::string_view(held).substr(0, whole)))
+      return {};
+    held.erase(0, whole);
+    previous = id;
+    if (i + 1 < settings.limit)
+      if (Status status = feed(*single, &id, 1); status.failed())
+        return status;
+  }
+  if (!held.empty())
+    sink(held);
+  return {};
+}
+
+} // namespace tenon::generate

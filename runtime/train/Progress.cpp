@@ -1,0 +1,89 @@
+#include "runtime/train/Progress.h"
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace tenon::train {
+
+namespace {
+
+std::string withCommas(double value) {
+  std::string digits = std::to_string(static_cast<long long>(std::llround(value)));
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+std::string duration(double seconds) {
+  long long s = std::llround(seconds);
+  char buffer[48];
+  if (s >= 3600)
+    snprintf(buffer, sizeof buffer, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+  else
+    snprintf(buffer, sizeof buffer, "%lld:%02lld", s / 60, s % 60);
+  return buffer;
+}
+
+} // namespace
+
+std::string progressText(const ProgressPoint &point) {
+  char buffer[64];
+  std::string text = "step " + std::to_string(point.step);
+  if (point.steps > 0)
+    text += "/" + std::to_string(point.steps);
+  snprintf(buffer, sizeof buffer, "  loss %.4f", point.loss);
+  text += buffer;
+  if (point.perCharacter) {
+    snprintf(buffer, sizeof buffer, "  %.3f bits/char", point.loss / M_LN2);
+    text += buffer;
+  }
+  text += "  " + withCommas(point.tokensPerSecond) + " tokens/s";
+  if (point.secondsLeft >= 0)
+    text += "  " + duration(point.secondsLeft) + " left";
+  return text + "  " + std::to_string(point.residentBytes >> 20) + " MiB";
+}
+
+Progress::Progress(bool quiet)
+    : quiet(quiet), terminal(isatty(STDERR_FILENO) != 0), color(terminal && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))),
+      last(Clock::now() - std::chrono::hours(1)) {}
+
+Progress::~Progress() {
+  if (drawn)
+    fputc('\n', stderr);
+}
+
+void Progress::clear() {
+  if (drawn)
+    fputs("\r\033[K", stderr);
+  drawn = false;
+}
+
+void Progress::update(const ProgressPoint &point, bool force) {
+  if (quiet)
+    return;
+  Clock::time_point now = Clock::now();
+  auto interval = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
+  if (!force && now - last < interval)
+    return;
+  last = now;
+  std::string text = progressText(point);
+  if (!terminal) {
+    fprintf(stderr, "%s\n", text.c_str());
+    return;
+  }
+  struct winsize window {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && text.size() >= window.ws_col)
+    text.resize(window.ws_col - 1u);
+  fprintf(stderr, "\r\033[K%s%s%s", color ? "\033[36m" : "", text.c_str(), color ? "\033[0m" : "");
+  fflush(stderr);
+  drawn = true;
+}
+
+void Progress::message(const std::string &text) {
+  clear();
+  fprintf(stderr, "%s\n", text.c_str());
+}
+
+} // namespace tenon::train

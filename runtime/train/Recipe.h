@@ -1,0 +1,36 @@
+// A train recipe of a manifest, read into what the training loop uses. The compiled step holds optimizer, schedule and clipping.
+#pragma once
+#include "runtime/Manifest.h"
+#include "runtime/data/Task.h"
+#include <optional>
+
+namespace tenon::train {
+
+using runtime::Expected;
+using runtime::inputError;
+using runtime::Status;
+
+/// What --text, --vocab, ... put in place of the recipe's values.
+struct DataOverrides {
+  std::string text, vocabulary, validText;
+  std::optional<std::string> unit; // bytes or characters
+  std::optional<double> heldOut;
+  std::optional<int64_t> validEvery;
+};
+
+struct Recipe {
+  std::string name;
+  data::TaskSettings data;
+  std::optional<data::TaskSettings> valid; // the task of evaluation; absent: nothing is held out
+  int64_t validEvery = 0;                  // 0: at the end only
+  int64_t steps = 0;                       // 0: no limit
+  int64_t checkpointEvery = 1000;
+  int keep = 3;
+  uint64_t seed = 0;
+  std::string initFile, initScheme;        // init = load(file, names = scheme)
+};
+
+/// Errors name the setting. `seed` replaces the recipe's.
+Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrides &overrides, std::optional<uint64_t> seed);
+
+} // namespace tenon::train

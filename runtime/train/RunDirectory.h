@@ -1,0 +1,38 @@
+// A run directory: model/ (the artifact), checkpoints/, metrics.jsonl, vocabulary.json, run.json (what the command line said about data).
+#pragma once
+#include "runtime/train/Recipe.h"
+#include <map>
+
+namespace tenon::train {
+
+struct RunDirectory {
+  std::string path;
+  std::string model() const { return path + "/model"; }
+  std::string checkpoints() const { return path + "/checkpoints"; }
+  std::string metrics() const { return path + "/metrics.jsonl"; }
+  std::string vocabularyFile() const { return path + "/vocabulary.json"; }
+  std::string settingsFile() const { return path + "/run.json"; }
+};
+
+/// What a later command needs to find the same data: overrides with absolute paths, and dims bound by hand.
+struct RunSettings {
+  DataOverrides data;
+  std::map<std::string, int64_t> bind;
+  std::optional<uint64_t> seed;
+};
+
+/// Reads run.json; a missing file gives empty settings.
+Expected<RunSettings> readRunSettings(const RunDirectory &run);
+Status writeRunSettings(const RunDirectory &run, const RunSettings &settings);
+/// `given` where it says something, `saved` elsewhere; paths of `given` become absolute.
+RunSettings mergeSettings(const RunSettings &saved, RunSettings given);
+
+/// vocabulary.json; nullopt where there is none.
+Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run);
+
+/// Replaces a file as a whole: a temporary file beside it, synced, then renamed.
+Status replaceFile(const std::string &path, std::string_view text);
+/// Renames checkpoints/ and metrics.jsonl to the first free name with a number, for --fresh.
+Status setAside(const RunDirectory &run, std::vector<std::string> &notes);
+
+} // namespace tenon::train

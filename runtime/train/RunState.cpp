@@ -1,0 +1,163 @@
+#include "runtime/train/RunState.h"
+#include "runtime/Safetensors.h"
+#include <cstdio>
+#include <cstring>
+
+namespace tenon::train {
+
+using runtime::BoundTensor;
+using runtime::Context;
+using runtime::JsonValue;
+using runtime::Parameters;
+using runtime::ParameterArena;
+using runtime::Status;
+using runtime::inputError;
+
+namespace {
+
+constexpr struct {
+  ParameterArena arena;
+  const char *file;
+} kArenas[] = {{ParameterArena::Values, "parameters.safetensors"},
+               {ParameterArena::Moment1, "moment1.safetensors"},
+               {ParameterArena::Moment2, "moment2.safetensors"}};
+constexpr const char *kStatesFile = "states.safetensors";
+
+/// States that belong to the context, as a safetensors file; those of the model go with the parameters.
+runtime::SafetensorsWriter declareStates(const Context &context) {
+  runtime::SafetensorsWriter writer;
+  for (size_t i = 0; i < context.states().size(); ++i)
+    if (const BoundTensor &state = context.states()[i]; !context.entry().states[i].ofModel)
+      writer.declare(state.name, state.type, std::vector<uint64_t>(state.shape.begin(), state.shape.end()));
+  return writer;
+}
+
+Status writeStates(const Context &context, runtime::ByteSink &sink) {
+  runtime::SafetensorsWriter writer = declareStates(context);
+  Status status = writer.begin(sink);
+  for (size_t i = 0; status.ok() && i < context.states().size(); ++i)
+    if (!context.entry().states[i].ofModel)
+      status = writer.write(context.state(static_cast<int>(i)), context.states()[i].bytes);
+  return status.ok() ? writer.finish() : status;
+}
+
+std::string metadataText(const RunState &state, const Context &context) {
+  char seconds[40];
+  snprintf(seconds, sizeof seconds, "%.3f", state.seconds);
+  const runtime::Manifest &manifest = context.parameters()->manifest();
+  std::string dims;
+  for (size_t i = 0; i < context.dims().size(); ++i)
+    dims += runtime::concat(i ? ", " : "", runtime::quoteJson(context.entry().dims[i].name), ": ", context.dims()[i]);
+  // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
+  return runtime::concat("{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
+                         ", \"seconds\": ", seconds, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
+                         ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ",
+                         runtime::quoteJson(manifest.specHash), ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims,
+                         "}}");
+}
+
+Status checkMetadata(const runtime::LoadedCheckpoint &checkpoint, const Parameters &parameters, bool training) {
+  const JsonValue *signature = checkpoint.metadata.find("signature"), *optimizer = checkpoint.metadata.find("optimizer");
+  if (!signature || !signature->isString() || !optimizer || !optimizer->isString())
+    return inputError(checkpoint.path, " is not a checkpoint of a training run");
+  if (signature->text != parameters.signature())
+    return inputError(checkpoint.path, " is a checkpoint of another model: its parameters do not fit this artifact");
+  if (training && optimizer->text != parameters.manifest().optimizer)
+    return inputError(checkpoint.path, " was trained with ", optimizer->text, ", this artifact trains with ",
+                      parameters.manifest().optimizer, "; use --fresh, or --weights with its parameters.safetensors");
+  return {};
+}
+
+Status loadArenas(const runtime::LoadedCheckpoint &checkpoint, Parameters &parameters, bool training) {
+  for (const auto &[arena, name] : kArenas) {
+    bool values = arena == ParameterArena::Values;
+    if (!values && (!training || !parameters.arena(arena)))
+      continue;
+    auto file = runtime::SafetensorsFile::open(checkpoint.filePath(name));
+    if (!file.ok())
+      return file.status();
+    if (Status status = parameters.loadArena(*file, arena); status.failed())
+      return status;
+  }
+  return {};
+}
+
+} // namespace
+
+Status loadStates(const std::string &path, Context &context) {
+  auto file = runtime::SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.status();
+  for (size_t i = 0; i < context.states().size(); ++i) {
+    const BoundTensor &state = context.states()[i];
+    if (context.entry().states[i].ofModel)
+      continue;
+    const runtime::SafetensorsEntry *entry = file->find(state.name);
+    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
+      return inputError(path, entry ? ": the state " : " lacks the state ", state.name, entry ? " has another size or type" : "",
+                        "; the file was made with another batch size, memory or model");
+    if (Status status = file->read(*entry, context.state(static_cast<int>(i))); status.failed())
+      return status;
+  }
+  return {};
+}
+
+Status saveStates(const std::string &path, const Context &context) {
+  auto file = runtime::File::create(path);
+  if (!file.ok())
+    return file.status();
+  runtime::FileSink sink(*file);
+  Status status = writeStates(context, sink);
+  return status.ok() ? file->closeChecked() : status;
+}
+
+Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {
+  const Parameters &parameters = *context.parameters();
+  runtime::CheckpointContents contents;
+  contents.step = state.step;
+  contents.metadata = metadataText(state, context);
+  for (const auto &[arena, name] : kArenas)
+    if (parameters.arena(arena))
+      contents.files.push_back({name, parameters.fileBytes(arena),
+                                [&parameters, arena = arena](runtime::ByteSink &sink) { return parameters.saveTo(sink, arena); }});
+  contents.files.push_back({kStatesFile, declareStates(context).fileBytes(),
+                            [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
+  return runtime::saveCheckpoint(directory, contents, keep);
+}
+
+Status loadRun(const std::string &directory, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
+  found = false;
+  auto checkpoint = runtime::loadNewestCheckpoint(directory, notes);
+  if (!checkpoint.ok())
+    return {};
+  if (Status status = checkMetadata(*checkpoint, *context.parameters(), true); status.failed())
+    return status;
+  auto number = [&](const char *key, JsonValue::Kind kind) -> const JsonValue * {
+    const JsonValue *value = checkpoint->metadata.find(key);
+    return value && (value->kind == kind || (kind == JsonValue::Kind::Real && value->isNumber())) ? value : nullptr;
+  };
+  const JsonValue *position = number("position", JsonValue::Kind::Integer), *seed = number("seed", JsonValue::Kind::String),
+                  *skipped = number("skipped", JsonValue::Kind::Integer), *seconds = number("seconds", JsonValue::Kind::Real);
+  if (!position || position->integer < 0 || !seed || !skipped || skipped->integer < 0 || !seconds)
+    return inputError(checkpoint->path, " does not say where in the data it was made");
+  if (Status status = loadArenas(*checkpoint, *context.parameters(), true); status.failed())
+    return status;
+  if (Status status = loadStates(checkpoint->filePath(kStatesFile), context); status.failed())
+    return status;
+  state = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
+           static_cast<uint64_t>(skipped->integer), seconds->real};
+  found = true;
+  return {};
+}
+
+Status loadWeights(const std::string &directory, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+  auto checkpoint = runtime::loadNewestCheckpoint(directory, notes);
+  if (!checkpoint.ok())
+    return checkpoint.status();
+  if (Status status = checkMetadata(*checkpoint, parameters, false); status.failed())
+    return status;
+  step = checkpoint->step;
+  return loadArenas(*checkpoint, parameters, false);
+}
+
+} // namespace tenon::train

@@ -1,0 +1,32 @@
+// What a run is besides its buffers, and how it gets into a checkpoint and back.
+#pragma once
+#include "runtime/Checkpoint.h"
+#include "runtime/Context.h"
+
+namespace tenon::train {
+
+/// Saved in the checkpoint's metadata.
+struct RunState {
+  uint64_t step = 0;     // optimizer steps done
+  uint64_t position = 0; // index of the next batch; steps that were skipped for a loss that is not finite move it too
+  uint64_t seed = 0;
+  uint64_t skipped = 0;  // in all
+  double seconds = 0;    // training time in all sessions
+};
+
+/// Writes DIRECTORY/step-N: parameters, moments, the states of `context`, `state`. Keeps the newest `keep`.
+runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
+
+/// Reads the newest valid checkpoint into the parameters and states of `context`. `found` is false where there is none. Refuses a checkpoint
+/// whose parameters or states differ from the artifact's, or that was made with another optimizer. `notes`: sentences about skipped checkpoints.
+runtime::Status loadRun(const std::string &directory, RunState &state, runtime::Context &context, bool &found,
+                        std::vector<std::string> &notes);
+
+/// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.
+runtime::Status saveStates(const std::string &path, const runtime::Context &context);
+runtime::Status loadStates(const std::string &path, runtime::Context &context);
+
+/// Reads only the parameters (and model states), for eval, run and generate.
+runtime::Status loadWeights(const std::string &directory, runtime::Parameters &parameters, uint64_t &step, std::vector<std::string> &notes);
+
+} // namespace tenon::train

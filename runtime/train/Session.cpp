@@ -1,0 +1,130 @@
+#include "runtime/train/Session.h"
+#include "runtime/Artifact.h"
+#include "runtime/Context.h"
+
+namespace tenon::train {
+
+using runtime::concat;
+using runtime::EntryInfo;
+
+Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const std::string &entry,
+                   const std::map<std::string, int64_t> &bind, const std::shared_ptr<runtime::ThreadPool> &pool,
+                   std::unique_ptr<runtime::Context> &result) {
+  const EntryInfo *info = parameters->manifest().findEntry(entry);
+  if (!info)
+    return inputError("the artifact has no entry '", entry, "'");
+  std::vector<int64_t> dims;
+  std::string missing;
+  for (const runtime::DimInfo &dim : info->dims) {
+    auto found = bind.find(dim.name);
+    if (found == bind.end())
+      missing += (missing.empty() ? "" : ", ") + dim.name;
+    else
+      dims.push_back(found->second);
+  }
+  if (!missing.empty())
+    return runtime::usageError("the entry ", entry, " leaves ", missing, " open; pass --bind, such as --bind ",
+                               missing.substr(0, missing.find(',')), "=8");
+  auto context = runtime::Context::create(parameters, entry, std::span<const int64_t>(dims), pool);
+  if (!context.ok())
+    return context.status();
+  result = context.take();
+  return {};
+}
+
+Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary, const std::shared_ptr<runtime::Parameters> &parameters,
+                      const std::map<std::string, int64_t> &bind, const std::shared_ptr<runtime::ThreadPool> &pool,
+                      std::unique_ptr<data::DataTask> &task, std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder) {
+  if (Status status = data::makeTask(*recipe.valid, data::Part::HeldOut, vocabulary, task); status.failed())
+    return status.in("held-out text");
+  if (Status status = makeContext(parameters, "eval", bind, pool, context); status.failed())
+    return status;
+  return Feeder::create(*context, *task, feeder).in("held-out text");
+}
+
+namespace {
+
+std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {
+  for (const EntryInfo &entry : manifest.entries)
+    if (entry.kind == EntryInfo::Kind::Train && (wanted.empty() || entry.name == wanted))
+      return entry.name;
+  return {};
+}
+
+} // namespace
+
+Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
+                       std::unique_ptr<Session> &result) {
+  auto session = std::make_unique<Session>();
+  RunDirectory run{options.runDirectory};
+  auto saved = options.fresh ? Expected<RunSettings>(RunSettings()) : readRunSettings(run);
+  if (!saved.ok())
+    return saved.status();
+  session->settings = mergeSettings(*saved, {options.data, options.bind, options.seed});
+  auto recipe = readRecipe(artifact->manifest(), session->settings.data, session->settings.seed);
+  if (!recipe.ok())
+    return recipe.status();
+  session->recipe = recipe.take();
+  std::string entry = trainEntryName(artifact->manifest(), options.entry);
+  if (entry.empty())
+    return inputError("the artifact has no train entry", options.entry.empty() ? "" : " '" + options.entry + "'",
+                      "; compile it with --recipe NAME");
+  auto known = options.fresh ? Expected<std::optional<data::Vocabulary>>(std::optional<data::Vocabulary>()) : readVocabulary(run);
+  if (!known.ok())
+    return known.status();
+  Status status = data::makeTask(session->recipe.data, data::Part::Training, *known ? &**known : nullptr, session->trainTask);
+  if (status.failed())
+    return status;
+  auto pool = runtime::ThreadPool::create(options.threads);
+  if (!pool.ok())
+    return pool.status();
+  session->pool = pool.take();
+  auto parameters = runtime::Parameters::create(artifact);
+  if (!parameters.ok())
+    return parameters.status();
+  session->parameters = parameters.take();
+  status = session->parameters->ensureTraining();
+  if (status.ok())
+    status = makeContext(session->parameters, entry, session->settings.bind, session->pool, session->train);
+  if (status.ok())
+    status = Feeder::create(*session->train, *session->trainTask, session->trainFeeder);
+  if (status.ok() && session->recipe.valid && artifact->manifest().findEntry("eval"))
+    status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(), session->parameters, session->settings.bind, session->pool,
+                            session->validTask, session->valid, session->validFeeder);
+  if (status.ok())
+    result = std::move(session);
+  return status;
+}
+
+void Session::setSeed(uint64_t seed) {
+  train->setSeed(seed);
+  if (valid)
+    valid->setSeed(seed);
+}
+
+std::vector<runtime::MemoryItem> Session::memoryItems() const {
+  const runtime::Manifest &manifest = parameters->manifest();
+  std::vector<runtime::MemoryItem> items = {{"parameters", manifest.parameterBytes}, {"gradients", manifest.parameterBytes}};
+  if (manifest.moments > 0)
+    items.push_back({"optimizer", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments)});
+  auto add = [&](const char *name, const runtime::Context &context) {
+    uint64_t tensors = 0;
+    for (const auto *list : {&context.inputs(), &context.outputs()})
+      for (const runtime::BoundTensor &tensor : *list)
+        tensors += tensor.bytes;
+    items.push_back({concat(name, " workspace"), context.workspaceBytes() + context.scratchBytes()});
+    items.push_back({concat(name, " states and batches"), 2 * context.stateBytes() + tensors});
+  };
+  add("training", *train);
+  if (valid)
+    add("evaluation", *valid);
+  return items;
+}
+
+Status Session::saveDescription(const RunDirectory &run) const {
+  if (Status status = replaceFile(run.vocabularyFile(), trainTask->vocabulary().save()); status.failed())
+    return status;
+  return writeRunSettings(run, settings);
+}
+
+} // namespace tenon::train

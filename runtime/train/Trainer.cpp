@@ -1,0 +1,269 @@
+#include "runtime/train/Trainer.h"
+#include "runtime/train/Feeder.h"
+#include "runtime/train/Metrics.h"
+#include "runtime/train/Progress.h"
+#include "runtime/train/RunDirectory.h"
+#include "runtime/train/RunState.h"
+#include "runtime/train/Session.h"
+#include "runtime/train/Stop.h"
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+namespace tenon::train {
+
+using runtime::concat;
+using runtime::ErrorKind;
+
+namespace {
+
+/// Steps in a row without a finite loss after which training ends.
+constexpr int kMaximumSkips = 10;
+
+class Trainer {
+public:
+  Trainer(Session &session, const TrainOptions &options)
+      : session(session), options(options), progress(options.quiet), run{options.runDirectory}, start(Clock::now()) {}
+
+  Status train() {
+    if (Status status = begin(); status.failed())
+      return status;
+    while (!finished())
+      if (Status status = oneStep(); status.failed())
+        return status;
+    return end();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
+  uint64_t totalSteps() const { return options.steps.value_or(static_cast<uint64_t>(session.recipe.steps)); }
+
+  bool finished() const {
+    bool stepsDone = totalSteps() > 0 && state.step >= totalSteps();
+    return stepsDone || (options.seconds > 0 && elapsed() >= options.seconds) || StopSignals::requested();
+  }
+
+  Status begin() {
+    std::vector<std::string> notes;
+    if (options.fresh)
+      if (Status status = setAside(run, notes); status.failed())
+        return status;
+    if (Status status = checkMemory(); status.failed())
+      return status;
+    state.seed = session.recipe.seed;
+    bool resumed = false;
+    if (Status status = loadRun(run.checkpoints(), state, *session.train, resumed, notes); status.failed())
+      return status;
+    if (resumed && state.seed != session.recipe.seed)
+      return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
+                                 "; pass --seed ", state.seed, " to go on, or --fresh to start anew");
+    if (resumed)
+      notes.push_back(concat("going on from step ", state.step));
+    else if (Status status = initialize(notes); status.failed())
+      return status;
+    session.setSeed(state.seed);
+    for (const std::string &note : notes)
+      progress.message(note);
+    lastSaved = resumed ? state.step : ~uint64_t{0};
+    earlierSeconds = state.seconds;
+    if (Status status = session.saveDescription(run); status.failed())
+      return status;
+    return metrics.open(run.metrics(), resumed ? state.step : 0);
+  }
+
+  Status checkMemory() {
+    std::vector<runtime::MemoryItem> items = session.memoryItems();
+    if (!options.quiet)
+      progress.message(runtime::memoryTable(items));
+    return runtime::checkMemory(items);
+  }
+
+  Status initialize(std::vector<std::string> &notes) {
+    runtime::Parameters &parameters = *session.parameters;
+    if (Status status = parameters.initialize(state.seed); status.failed())
+      return status;
+    const std::string &file = options.weights.empty() ? session.recipe.initFile : options.weights;
+    if (file.empty())
+      return {};
+    runtime::LoadOptions load;
+    load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
+    load.allowMissing = load.allowExtra = true;
+    auto report = parameters.load(file, load);
+    if (!report.ok())
+      return report.status();
+    if (report->loaded.empty())
+      return inputError(file, " has none of the parameters of this model");
+    notes.push_back(concat("loaded ", report->loaded.size(), " parameters from ", file, "; ", report->missing.size(),
+                           " keep their initial values, ", report->extra.size(), " tensors of the file are not used"));
+    return {};
+  }
+
+  Status oneStep() {
+    Clock::time_point before = Clock::now();
+    runtime::Context &context = *session.train;
+    session.trainFeeder->fill(state.position);
+    context.setStep(state.step);
+    if (Status status = context.run(); status.failed())
+      return status.in(concat("step ", state.step));
+    ++state.position;
+    double seconds = std::chrono::duration<double>(Clock::now() - before).count();
+    state.seconds = earlierSeconds + elapsed();
+    double loss = scalarOutput(context, 0);
+    int norm = context.entry().outputIndex("grad_norm");
+    bool finite = std::isfinite(loss) && (norm < 0 || std::isfinite(scalarOutput(context, static_cast<size_t>(norm))));
+    if (!finite)
+      return skip(loss);
+    skips = 0;
+    ++state.step;
+    writeStep(loss, static_cast<double>(session.trainTask->tokensPerBatch()) / seconds);
+    if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
+      if (Status status = validate(); status.failed())
+        return status;
+    if (state.step % checkpointEvery() == 0)
+      return save();
+    return {};
+  }
+
+  uint64_t checkpointEvery() const {
+    return static_cast<uint64_t>(options.checkpointEvery.value_or(session.recipe.checkpointEvery));
+  }
+
+  /// The compiled step has left parameters and moments alone; the states of this segment are worthless.
+  Status skip(double loss) {
+    session.train->resetStates();
+    ++state.skipped;
+    MetricsLine line;
+    line.add("step", state.step);
+    line.add("loss", loss);
+    line.addText("skipped", "not finite");
+    record(line);
+    progress.message(concat("step ", state.step, ": the loss or its gradient is not finite; the update is skipped"));
+    if (++skips < kMaximumSkips)
+      return {};
+    return Status(ErrorKind::Numeric, concat("step ", state.step, ": ", kMaximumSkips, " updates in a row had a loss or gradient that is "
+                                             "not finite; a smaller learning rate, or clip, may help"));
+  }
+
+  void writeStep(double loss, double speed) {
+    const runtime::Context &context = *session.train;
+    MetricsLine line;
+    line.add("step", state.step);
+    line.add("loss", loss);
+    if (session.trainTask->perCharacter())
+      line.add("bits_per_char", loss / M_LN2);
+    size_t outputs = context.outputs().size();
+    for (size_t i = 1; i < outputs; ++i) {
+      const std::string &name = context.outputs()[i].name;
+      bool onlyLoss = outputs <= 4 && i == 1; // one named loss: the same number again
+      if (!onlyLoss || name == "grad_norm" || name == "learning_rate")
+        line.add(name == "learning_rate" ? "lr" : name, scalarOutput(context, i));
+    }
+    line.add("tokens_per_second", speed);
+    line.add("seconds", state.seconds);
+    uint64_t resident = runtime::peakResidentBytes();
+    line.add("peak_memory", resident);
+    record(line);
+    smoothSpeed = smoothSpeed == 0 ? speed : 0.95 * smoothSpeed + 0.05 * speed;
+    smoothLoss = smoothSpeed == speed ? loss : 0.9 * smoothLoss + 0.1 * loss;
+    ProgressPoint point{state.step, totalSteps(), smoothLoss, session.trainTask->perCharacter(), smoothSpeed, secondsLeft(), resident};
+    progress.update(point, state.step == 1 || state.step == totalSteps());
+  }
+
+  double secondsLeft() const {
+    double left = -1;
+    if (totalSteps() > state.step && smoothSpeed > 0)
+      left = static_cast<double>(totalSteps() - state.step) * static_cast<double>(session.trainTask->tokensPerBatch()) / smoothSpeed;
+    if (options.seconds > 0)
+      left = left < 0 ? options.seconds - elapsed() : std::min(left, options.seconds - elapsed());
+    return totalSteps() == state.step && options.seconds == 0 ? -1 : std::max(left, -1.0);
+  }
+
+  /// A full disk must not end the training: the metrics stop, with one warning.
+  void record(const MetricsLine &line) {
+    Status status = metrics.write(line);
+    if (status.failed() && !metricsFailed)
+      progress.message("warning: " + status.message());
+    metricsFailed = status.failed();
+  }
+
+  Status validate() {
+    if (!session.valid)
+      return {};
+    auto result = evaluate(*session.valid, *session.validFeeder, 0, StopSignals::requested);
+    if (!result.ok())
+      return result.status();
+    if (StopSignals::requested())
+      return {};
+    MetricsLine line;
+    line.add("step", state.step);
+    std::string text = concat("step ", state.step, "  held out:");
+    for (size_t i = 0; i < result->losses.size(); ++i) {
+      const auto &[name, value] = result->losses[i];
+      line.add("valid_" + name, value);
+      char number[64];
+      snprintf(number, sizeof number, " %s %.4f", name.c_str(), value);
+      text += number;
+      if (i == 0 && session.validTask->perCharacter()) {
+        line.add("valid_bits_per_char", value / M_LN2);
+        snprintf(number, sizeof number, " (%.3f bits/char)", value / M_LN2);
+        text += number;
+      }
+    }
+    line.add("valid_seconds", result->seconds);
+    record(line);
+    progress.message(text);
+    return {};
+  }
+
+  /// Errors of kind Resource (a full disk) are warnings while training goes on.
+  Status save() {
+    int keep = static_cast<int>(options.keep.value_or(session.recipe.keep));
+    Status status = saveRun(run.checkpoints(), state, *session.train, keep);
+    if (status.ok())
+      lastSaved = state.step;
+    if (status.kind() == ErrorKind::Resource && !finished()) {
+      progress.message("warning: no checkpoint of step " + std::to_string(state.step) + ": " + status.message());
+      return {};
+    }
+    return status;
+  }
+
+  Status end() {
+    bool stopped = StopSignals::requested();
+    if (lastSaved != state.step)
+      if (Status status = save(); status.failed())
+        return status;
+    if (stopped)
+      return Status(ErrorKind::Resumable, concat("stopped after step ", state.step, "; the same command goes on from there"));
+    return validate();
+  }
+
+  Session &session;
+  const TrainOptions &options;
+  Progress progress;
+  MetricsFile metrics;
+  RunDirectory run;
+  RunState state;
+  Clock::time_point start;
+  double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0;
+  uint64_t lastSaved = 0;
+  int skips = 0;
+  bool metricsFailed = false;
+};
+
+} // namespace
+
+Status trainModel(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options) {
+  std::error_code failed;
+  std::filesystem::create_directories(options.runDirectory, failed);
+  if (failed)
+    return runtime::fileError("create", options.runDirectory, failed.value());
+  std::unique_ptr<Session> session;
+  if (Status status = Session::create(artifact, options, session); status.failed())
+    return status;
+  StopSignals signals;
+  return Trainer(*session, options).train();
+}
+
+} // namespace tenon::train

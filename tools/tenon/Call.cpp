@@ -1,0 +1,155 @@
+#include "tools/tenon/Call.h"
+#include "runtime/Npy.h"
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace tenon::driver {
+
+using runtime::BoundTensor;
+using runtime::Context;
+using runtime::DataType;
+using runtime::EntryInfo;
+using runtime::TensorInfo;
+
+namespace {
+
+std::string namesOf(const std::vector<BoundTensor> &tensors) {
+  std::string result;
+  for (const BoundTensor &tensor : tensors)
+    result += (result.empty() ? "" : ", ") + tensor.name;
+  return result.empty() ? "none" : result;
+}
+
+/// A size that is one dim with a constant tells the dim; every other one is checked by the context.
+Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vector<uint64_t> &shape, std::map<std::string, int64_t> &dims) {
+  if (shape.size() != input.shape.size())
+    return inputError("the file of ", input.name, " has ", shape.size(), " axes instead of ", input.shape.size());
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const runtime::SizeForm &form = input.shape[axis];
+    if (form.terms.size() != 1 || form.terms[0].second != 1)
+      continue;
+    int64_t value = static_cast<int64_t>(shape[axis]) - form.constant;
+    if (value < 1)
+      return inputError("axis ", input.axes[axis], " of ", input.name, " is too short: ", shape[axis]);
+    dims.emplace(entry.dims[form.terms[0].first].name, value);
+  }
+  return {};
+}
+
+double valueAt(const void *data, DataType type, uint64_t i) {
+  switch (type) {
+  case DataType::F64:
+    return static_cast<const double *>(data)[i];
+  case DataType::F32:
+    return static_cast<double>(static_cast<const float *>(data)[i]);
+  case DataType::I32:
+    return static_cast<const int32_t *>(data)[i];
+  default:
+    return static_cast<const unsigned char *>(data)[i];
+  }
+}
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += concat(i ? ", " : "", shape[i]);
+  return text + "]";
+}
+
+} // namespace
+
+Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::Kind kind, const std::string &wanted,
+                                  const std::string &fallback) {
+  std::string names, only;
+  int count = 0;
+  for (const EntryInfo &entry : manifest.entries) {
+    names += (names.empty() ? "" : ", ") + entry.name;
+    if (entry.name == wanted)
+      return wanted;
+    if (entry.kind != kind)
+      continue;
+    only = ++count == 1 ? entry.name : fallback;
+  }
+  if (!wanted.empty() || count == 0)
+    return inputError("the artifact has no entry '", wanted.empty() ? fallback : wanted, "'; there are: ", names.empty() ? "none" : names);
+  return manifest.findEntry(only) ? Expected<std::string>(only) : usageError("pass --entry; there are: ", names);
+}
+
+Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
+                                                    const std::string &entryName, const NamedFiles &files, int threads) {
+  const EntryInfo &entry = *model.artifact->manifest().findEntry(entryName);
+  std::map<std::string, int64_t> dims;
+  std::vector<runtime::NpyArray> arrays(entry.inputs.size());
+  std::vector<bool> given(entry.inputs.size());
+  for (const auto &[name, file] : files) {
+    int index = entry.inputIndex(name);
+    if (index < 0)
+      return usageError("the entry ", entryName, " has no input '", name, "'");
+    auto array = runtime::readNpy(file);
+    if (!array.ok())
+      return array.status();
+    if (Status status = takeDims(entry, entry.inputs[static_cast<size_t>(index)], array->shape, dims); status.failed())
+      return status.in(file);
+    arrays[static_cast<size_t>(index)] = array.take();
+    given[static_cast<size_t>(index)] = true;
+  }
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!given[i])
+      return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name, "=@FILE.npy");
+  for (const runtime::DimInfo &dim : entry.dims)
+    if (auto found = model.bind.find(dim.name); found != model.bind.end())
+      dims.emplace(dim.name, found->second);
+  auto pool = runtime::ThreadPool::create(threads);
+  if (!pool.ok())
+    return pool.status();
+  auto context = Context::create(parameters, entryName, dims, *pool);
+  for (size_t i = 0; context.ok() && i < arrays.size(); ++i) {
+    const BoundTensor &tensor = (*context)->inputs()[i];
+    Status status = runtime::npyToInput(arrays[i], tensor.name, tensor.type, tensor.shape, (*context)->input(static_cast<int>(i)));
+    if (status.failed())
+      return status;
+  }
+  return context;
+}
+
+Status saveOutputs(const Context &context, const NamedFiles &files) {
+  for (const auto &[name, file] : files) {
+    int index = context.entry().outputIndex(name);
+    if (index < 0)
+      return usageError("the entry ", context.entry().name, " has no output '", name, "'; there are: ", namesOf(context.outputs()));
+    const BoundTensor &output = context.outputs()[static_cast<size_t>(index)];
+    if (Status status = runtime::writeNpy(file, output.type, output.shape, context.output(index)); status.failed())
+      return status;
+  }
+  return {};
+}
+
+void printOutputs(const Context &context, bool json) {
+  std::string text = json ? "{" : "";
+  for (size_t i = 0; i < context.outputs().size(); ++i) {
+    const BoundTensor &output = context.outputs()[i];
+    const void *data = context.output(static_cast<int>(i));
+    uint64_t count = output.bytes / runtime::byteSize(output.type);
+    double low = INFINITY, high = -INFINITY;
+    for (uint64_t k = 0; k < count; ++k) {
+      low = std::fmin(low, valueAt(data, output.type, k));
+      high = std::fmax(high, valueAt(data, output.type, k));
+    }
+    char number[96];
+    bool scalar = output.shape.empty();
+    if (scalar)
+      snprintf(number, sizeof number, "%.12g", low);
+    else
+      snprintf(number, sizeof number, json ? "\"min\": %.9g, \"max\": %.9g" : "%.6g .. %.6g", low, high);
+    std::string shape = shapeText(output.shape);
+    if (!json)
+      text += scalar ? concat(output.name, " ", number, "\n") : concat(output.name, " ", shape, " ", number, "\n");
+    else
+      text += concat(i ? ", " : "", runtime::quoteJson(output.name), ": ",
+                     scalar ? std::string(std::isfinite(low) ? number : "null") : concat("{\"shape\": ", shape, ", ", number, "}"));
+  }
+  printf("%s%s", text.c_str(), json ? "}\n" : "");
+}
+
+} // namespace tenon::driver

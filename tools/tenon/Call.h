@@ -1,0 +1,22 @@
+// One call of an entry with inputs from files: shared by run, grad and test-grad.
+#pragma once
+#include "runtime/Context.h"
+#include "tools/tenon/Command.h"
+
+namespace tenon::driver {
+
+using NamedFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// Makes a context whose dims follow from the shapes of the input files and from `bind`, and fills its inputs. Errors: an input without a file, a
+/// file without an input, wrong shape or type, a dim that nothing fixes.
+Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
+                                                             const std::string &entry, const NamedFiles &inputs, int threads);
+/// Writes outputs to files; an error names the outputs that there are.
+Status saveOutputs(const runtime::Context &context, const NamedFiles &files);
+/// Scalars as "name value", tensors as name, shape and range; to stdout.
+void printOutputs(const runtime::Context &context, bool json);
+/// The entry to call: `wanted`, else the only one of its kind, else the one called `fallback`.
+Expected<std::string> chooseEntry(const runtime::Manifest &manifest, runtime::EntryInfo::Kind kind, const std::string &wanted,
+                                  const std::string &fallback);
+
+} // namespace tenon::driver

@@ -1,0 +1,79 @@
+// What the subcommands share: options that choose and open a model, and how each registers itself.
+#pragma once
+#include "runtime/Artifact.h"
+#include "runtime/File.h"
+#include "runtime/Parameters.h"
+#include "runtime/Threads.h"
+#include "runtime/train/RunDirectory.h"
+#include <CLI/CLI.hpp>
+#include <optional>
+
+namespace tenon::driver {
+
+using runtime::concat;
+using runtime::Expected;
+using runtime::inputError;
+using runtime::Status;
+using runtime::usageError;
+
+/// SPEC-or-DIR and what goes with it.
+struct ModelOptions {
+  std::string source; // a .tn file, an artifact directory or library, or a run directory
+  std::string model, recipe, target, tier;
+  std::vector<std::string> set, bind, entries;
+  bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false;
+  int threads = 0;
+};
+/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --threads, --f64.
+void addModelOptions(CLI::App &command, ModelOptions &options);
+
+/// A model that is ready to make contexts.
+struct Model {
+  std::shared_ptr<const runtime::Artifact> artifact;
+  std::optional<train::RunDirectory> run; // the source was a run directory
+  std::map<std::string, int64_t> bind;    // of --bind, then of the run
+};
+/// Compiles a specification into the cache first. Usage error for options that only a specification can take.
+Expected<Model> openModel(const ModelOptions &options);
+
+/// Where parameters come from: --weights FILE [--names SCHEME], the checkpoint of a run directory, or --init (initializers, --seed).
+struct WeightOptions {
+  std::string file, names;
+  bool init = false;
+  uint64_t seed = 0;
+};
+void addWeightOptions(CLI::App &command, WeightOptions &options);
+/// Parameters with values; says on stderr what was skipped.
+Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options);
+
+/// "NAME=NUMBER" of --bind.
+Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts);
+/// "NAME=@FILE" of --input and --output: name and file.
+Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option, const std::vector<std::string> &texts);
+
+/// check, compile, explain and --emit live in the compiler library, which is opened when it is needed. Arguments as for main.
+int runCompiler(const std::vector<std::string> &arguments);
+/// The cache directory: $TENON_CACHE, $XDG_CACHE_HOME/tenon or ~/.cache/tenon.
+std::string cacheDirectory();
+/// The artifact directory of a specification, compiled if the cache does not have it.
+Expected<std::string> compileIntoCache(const ModelOptions &options);
+
+/// Copies an artifact's files into DIRECTORY, which is replaced as a whole.
+Status copyArtifact(const std::string &from, const std::string &directory);
+
+/// Prints the one sentence of an error and gives the exit code.
+int report(const Status &status);
+
+/// Each adds its subcommand; `exitCode` is set when it has run.
+using Action = std::function<Status()>;
+void onRun(CLI::App &command, int &exitCode, Action action);
+void addInit(CLI::App &app, int &exitCode);
+void addTrain(CLI::App &app, int &exitCode);
+void addEval(CLI::App &app, int &exitCode);
+void addRun(CLI::App &app, int &exitCode);
+void addGrad(CLI::App &app, int &exitCode);
+void addGenerate(CLI::App &app, int &exitCode);
+void addInspect(CLI::App &app, int &exitCode);
+void addTestGrad(CLI::App &app, int &exitCode);
+
+} // namespace tenon::driver

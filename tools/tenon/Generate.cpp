@@ -1,0 +1,102 @@
+// tenon generate: text from a trained model, streamed to stdout.
+#include "runtime/generate/Generator.h"
+#include "tools/tenon/Command.h"
+#include <cstdio>
+
+namespace tenon::driver {
+
+namespace {
+
+struct Options {
+  ModelOptions model;
+  WeightOptions weights;
+  std::string block, prompt, promptFile, vocabulary, entry, unit = "bytes";
+  std::optional<std::string> stop;
+  std::optional<double> temperature, topP;
+  std::optional<int64_t> topK, limit;
+  bool greedy = false;
+};
+
+Expected<generate::Settings> settingsFor(const Options &options, const runtime::Manifest &manifest) {
+  auto settings = generate::readSettings(manifest, options.block);
+  if (!settings.ok())
+    return settings;
+  if (!options.entry.empty())
+    settings->entry = options.entry;
+  settings->method.greedy |= options.greedy;
+  settings->method.temperature = options.temperature.value_or(settings->method.temperature);
+  settings->method.topK = options.topK.value_or(settings->method.topK);
+  settings->method.topP = options.topP.value_or(settings->method.topP);
+  settings->limit = options.limit.value_or(settings->limit);
+  settings->stop = options.stop.value_or(settings->stop);
+  return settings;
+}
+
+Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &model) {
+  data::Vocabulary vocabulary = data::Vocabulary::bytes(false);
+  if (!options.vocabulary.empty()) {
+    Status status = data::Vocabulary::read(options.vocabulary, vocabulary);
+    return status.ok() ? Expected<data::Vocabulary>(std::move(vocabulary)) : status;
+  }
+  if (!model.run)
+    return vocabulary;
+  auto saved = train::readVocabulary(*model.run);
+  if (!saved.ok())
+    return saved.status();
+  return *saved ? std::move(**saved) : vocabulary;
+}
+
+Status run(Options &options) {
+  auto model = openModel(options.model);
+  if (!model.ok())
+    return model.status();
+  auto settings = settingsFor(options, model->artifact->manifest());
+  auto vocabulary = vocabularyFor(options, *model);
+  if (!settings.ok() || !vocabulary.ok())
+    return settings.ok() ? vocabulary.status() : settings.status();
+  std::string prompt = options.prompt;
+  if (!options.promptFile.empty())
+    if (Status status = data::readTextFile(options.promptFile, prompt); status.failed())
+      return status;
+  auto parameters = loadParameters(*model, options.weights);
+  if (!parameters.ok())
+    return parameters.status();
+  auto pool = runtime::ThreadPool::create(options.model.threads);
+  if (!pool.ok())
+    return pool.status();
+  auto generator = generate::Generator::create(*parameters, *settings, *vocabulary, *pool);
+  if (!generator.ok())
+    return generator.status();
+  fwrite(prompt.data(), 1, prompt.size(), stdout);
+  Status status = (*generator)->run(prompt, options.weights.seed, [](std::string_view text) {
+    // A closed pipe ends the generation; main reports other write errors.
+    return fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+  });
+  if (status.ok())
+    putchar('\n');
+  return status;
+}
+
+} // namespace
+
+void addGenerate(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("generate", "text from a trained model");
+  auto options = std::make_shared<Options>();
+  addModelOptions(*command, options->model);
+  addWeightOptions(*command, options->weights);
+  command->add_option("--block", options->block, "generate block of the specification (default: the first)");
+  command->add_option("--entry", options->entry, "entry to call (default: the block's)");
+  command->add_option("-p,--prompt", options->prompt, "text to go on from (default: the block's start)");
+  command->add_option("--prompt-file", options->promptFile, "the prompt from a file")->type_name("FILE");
+  command->add_option("-n,--length", options->limit, "symbols to make")->check(CLI::NonNegativeNumber);
+  command->add_option("--temperature", options->temperature, "divides the logits; below 1 is more certain");
+  command->add_option("--top-k", options->topK, "only the k most probable symbols; 0: all");
+  command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");
+  command->add_flag("--greedy", options->greedy, "always the most probable symbol");
+  command->add_option("--stop", options->stop, "text or symbol that ends the generation");
+  command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's, else bytes)")->type_name("FILE");
+  command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
+  onRun(*command, exitCode, [options] { return run(*options); });
+}
+
+} // namespace tenon::driver

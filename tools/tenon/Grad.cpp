@@ -1,0 +1,104 @@
+// tenon grad: losses and the gradient of every parameter.
+#include "runtime/Safetensors.h"
+#include "runtime/train/Feeder.h"
+#include "runtime/train/RunState.h"
+#include "tools/tenon/Call.h"
+
+namespace tenon::driver {
+
+namespace {
+
+struct Options {
+  ModelOptions model;
+  WeightOptions weights;
+  std::string entry, output, states;
+  std::vector<std::string> inputs;
+  uint64_t step = 0;
+  bool json = false;
+};
+
+/// The losses as f64 scalars `loss.NAME`, then the gradient of every parameter under its own name.
+Status saveGradients(const std::string &path, const runtime::Context &context) {
+  const runtime::Parameters &parameters = *context.parameters();
+  const runtime::DataType type = parameters.manifest().type;
+  runtime::SafetensorsWriter writer;
+  for (const runtime::BoundTensor &loss : context.outputs())
+    writer.declare("loss." + loss.name, runtime::DataType::F64, {});
+  std::vector<runtime::Parameters::Place> places;
+  for (const std::string &name : parameters.names()) {
+    auto place = parameters.find(name);
+    if (!place.ok())
+      return place.status();
+    places.push_back(*place);
+    writer.declare(name, type, std::vector<uint64_t>(place->info->shape.begin(), place->info->shape.end()));
+  }
+  auto file = runtime::File::create(path);
+  if (!file.ok())
+    return file.status();
+  runtime::FileSink sink(*file);
+  Status status = writer.begin(sink);
+  for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
+    double value = train::scalarOutput(context, i);
+    status = writer.write(&value, sizeof value);
+  }
+  std::vector<char> values;
+  for (size_t i = 0; status.ok() && i < places.size(); ++i) {
+    values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
+    parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
+    status = writer.write(values.data(), values.size());
+  }
+  if (status.ok())
+    status = writer.finish();
+  return status.ok() ? file->closeChecked() : status;
+}
+
+Status run(Options &options) {
+  options.model.gradient = true;
+  auto model = openModel(options.model);
+  if (!model.ok())
+    return model.status();
+  auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Grad, options.entry, "grad");
+  if (!entry.ok())
+    return entry.status();
+  auto inputs = parseFiles("--input", options.inputs);
+  if (!inputs.ok())
+    return inputs.status();
+  auto parameters = loadParameters(*model, options.weights);
+  if (!parameters.ok())
+    return parameters.status();
+  if (Status status = (*parameters)->ensure(runtime::ParameterArena::Gradients); status.failed())
+    return status;
+  auto context = contextFromFiles(*model, *parameters, *entry, *inputs, options.model.threads);
+  if (!context.ok())
+    return context.status();
+  (*context)->setSeed(options.weights.seed);
+  (*context)->setStep(options.step);
+  (*context)->setFlags(1); // gradients only
+  Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
+  if (status.ok())
+    status = (*context)->run();
+  if (status.ok() && !options.output.empty())
+    status = saveGradients(options.output, **context);
+  if (status.ok())
+    printOutputs(**context, options.json);
+  return status;
+}
+
+} // namespace
+
+void addGrad(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("grad", "losses and the gradient of every parameter, on .npy files");
+  auto options = std::make_shared<Options>();
+  addModelOptions(*command, options->model);
+  addWeightOptions(*command, options->weights);
+  command->add_option("--entry", options->entry, "entry to call (default: grad)");
+  command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
+  command->add_option("--states", options->states, "states to start from (default: their initial values)")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")->type_name("FILE");
+  command->add_option("--step", options->step, "step number of random choices (default 0)");
+  command->add_flag("--json", options->json, "losses as one JSON object");
+  command->footer("Example: tenon grad txl.tn --f64 --init --seed 1 --input ids=@ids.npy --input target=@target.npy --output grads.safetensors");
+  onRun(*command, exitCode, [options] { return run(*options); });
+}
+
+} // namespace tenon::driver

@@ -1,0 +1,33 @@
+// tenon init: parameters from their initializers, as a weights file.
+#include "tools/tenon/Command.h"
+#include <memory>
+
+namespace tenon::driver {
+
+void addInit(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("init", "write initial parameters as a weights file");
+  struct Options {
+    ModelOptions model;
+    std::string output, names;
+    uint64_t seed = 0;
+  };
+  auto options = std::make_shared<Options>();
+  addModelOptions(*command, options->model);
+  command->add_option("-o,--output", options->output, "weights file to write (.safetensors)")->required();
+  command->add_option("--names", options->names, "write with the names of this `names` table");
+  command->add_option("--seed", options->seed, "seed of the initializers (default 0)");
+  command->footer("Example: tenon init model.tn --set N=2 --seed 7 -o start.safetensors");
+  onRun(*command, exitCode, [options]() -> Status {
+    auto model = openModel(options->model);
+    if (!model.ok())
+      return model.status();
+    auto parameters = runtime::Parameters::create(model->artifact);
+    if (!parameters.ok())
+      return parameters.status();
+    if (Status status = (*parameters)->initialize(options->seed); status.failed())
+      return status;
+    return (*parameters)->save(options->output, runtime::ParameterArena::Values, options->names);
+  });
+}
+
+} // namespace tenon::driver

@@ -1,0 +1,89 @@
+// tenon: compiles, trains and runs models. Links the runtime only; the compiler is a library that is opened when it is needed.
+#include "tools/tenon/Command.h"
+#include <cstdio>
+
+namespace tenon::driver {
+
+int report(const Status &status) {
+  if (status.ok())
+    return 0;
+  bool stopped = status.kind() == runtime::ErrorKind::Resumable;
+  fprintf(stderr, "tenon: %s%s\n", stopped ? "" : "error: ", status.message().c_str());
+  return status.exitCode();
+}
+
+void onRun(CLI::App &command, int &exitCode, Action action) {
+  command.callback([&exitCode, action = std::move(action)] { exitCode = report(action()); });
+}
+
+} // namespace tenon::driver
+
+namespace {
+
+constexpr const char *kExamples = R"(Examples:
+  tenon check model.tn                                    shapes, index ranges, names
+  tenon train model.tn --recipe small --text book.txt --out run
+  tenon eval run                                          held-out text
+  tenon generate run --prompt "In the beginning"
+  tenon run model.tn --weights w.safetensors --input ids=@ids.npy --output logits=@out.npy
+  tenon inspect run                                       parameters, memory, kernels
+  tenon explain T0207                                     the page of an error
+)";
+
+constexpr const char *kFooter = R"(Exit codes: 0 ok, 1 mistake in a specification, 2 usage, 3 input or data, 4 numeric failure, 5 out of memory or disk,
+70 bug in the compiler, 75 stopped but resumable.)";
+
+/// Examples come first, then the list of commands.
+class Help : public CLI::Formatter {
+public:
+  std::string make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, name, mode);
+    return app->get_parent() == nullptr ? std::string(kExamples) + "\n" + text : text;
+  }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  using namespace tenon::driver;
+  std::string command = argc > 1 ? argv[1] : "";
+  if (command == "check" || command == "compile" || command == "explain")
+    return runCompiler(std::vector<std::string>(argv, argv + argc));
+
+  CLI::App app("Tenon compiles models written in the Tenon language and trains, evaluates and runs them.", "tenon");
+  app.formatter(std::make_shared<Help>());
+  app.footer(kFooter);
+  app.set_version_flag("--version", "tenon " TENON_VERSION);
+  app.require_subcommand(1);
+  int exitCode = 0;
+  app.add_subcommand("check", "check a specification; all its mistakes are listed");
+  app.add_subcommand("compile", "compile a specification to an artifact, or print one stage (--emit)");
+  addInit(app, exitCode);
+  addTrain(app, exitCode);
+  addEval(app, exitCode);
+  addRun(app, exitCode);
+  addGrad(app, exitCode);
+  addGenerate(app, exitCode);
+  addInspect(app, exitCode);
+  app.add_subcommand("explain", "print the page of an error code");
+  addTestGrad(app, exitCode);
+  if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
+    return report(usageError("there is no command '", command, "'; see tenon --help"));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion &version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError &error) {
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", error.what(),
+            app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
+    return 2;
+  } catch (const std::bad_alloc &) {
+    fprintf(stderr, "tenon: error: out of memory\n");
+    return 5;
+  }
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return report(tenon::runtime::resourceError("cannot write to the standard output"));
+  return exitCode;
+}

@@ -1,0 +1,133 @@
+// Opening a model: SPEC-or-DIR to an artifact, and its parameters.
+#include "tools/tenon/Command.h"
+#include "runtime/train/RunState.h"
+#include <cstdio>
+#include <filesystem>
+
+namespace tenon::driver {
+
+namespace fs = std::filesystem;
+
+void addModelOptions(CLI::App &command, ModelOptions &options) {
+  command.add_option("source", options.source, "specification (.tn), artifact directory, or run directory")->required()->type_name("SPEC|DIR");
+  command.add_option("--model", options.model, "model of the specification (default: its last)");
+  command.add_option("--set", options.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
+  command.add_option("--bind", options.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
+  command.add_option("--recipe", options.recipe, "train recipe of the specification");
+  command.add_option("--target", options.target, "target of the compiler (default: cpu)");
+  command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
+  command.add_option("--threads", options.threads, "threads (default: all CPUs)")->check(CLI::Range(1, 4096));
+  command.add_flag("--f64", options.doublePrecision, "double precision");
+}
+
+Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts) {
+  std::map<std::string, int64_t> result;
+  for (const std::string &text : texts) {
+    size_t equals = text.find('=');
+    char *end = nullptr;
+    int64_t value = equals == std::string::npos ? 0 : strtoll(text.c_str() + equals + 1, &end, 10);
+    if (equals == std::string::npos || equals == 0 || !end || *end || value < 1)
+      return usageError("--bind takes NAME=SIZE with a size of at least 1, not '", text, "'");
+    result[text.substr(0, equals)] = value;
+  }
+  return result;
+}
+
+Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option, const std::vector<std::string> &texts) {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const std::string &text : texts) {
+    size_t equals = text.find("=@");
+    if (equals == std::string::npos || equals == 0 || equals + 2 == text.size())
+      return usageError(option, " takes NAME=@FILE.npy, not '", text, "'");
+    result.emplace_back(text.substr(0, equals), text.substr(equals + 2));
+  }
+  return result;
+}
+
+namespace {
+
+bool isSpecification(const std::string &path) { return path.size() > 3 && path.compare(path.size() - 3, 3, ".tn") == 0; }
+
+/// Options that change what is compiled mean nothing for a model that is compiled already.
+Status checkCompiledOptions(const ModelOptions &options) {
+  const char *name = !options.set.empty() ? "--set" : !options.model.empty() ? "--model" : !options.recipe.empty() ? "--recipe"
+                     : !options.target.empty() ? "--target" : options.doublePrecision ? "--f64" : nullptr;
+  return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
+}
+
+} // namespace
+
+Expected<Model> openModel(const ModelOptions &options) {
+  Model model;
+  auto bind = parseBindings(options.bind);
+  if (!bind.ok())
+    return bind.status();
+  std::string directory = options.source;
+  std::error_code ignored;
+  if (isSpecification(options.source)) {
+    auto compiled = compileIntoCache(options);
+    if (!compiled.ok())
+      return compiled.status();
+    directory = *compiled;
+  } else {
+    if (Status status = checkCompiledOptions(options); status.failed())
+      return status;
+    if (fs::is_directory(options.source + "/model", ignored)) {
+      model.run = train::RunDirectory{options.source};
+      directory = model.run->model();
+    } else if (!fs::exists(options.source, ignored)) {
+      return inputError(options.source, " does not exist");
+    }
+  }
+  auto artifact = runtime::Artifact::open(directory, options.tier);
+  if (!artifact.ok())
+    return artifact.status();
+  model.artifact = artifact.take();
+  model.bind = *bind;
+  if (model.run) {
+    auto settings = train::readRunSettings(*model.run);
+    if (!settings.ok())
+      return settings.status();
+    model.bind.insert(settings->bind.begin(), settings->bind.end());
+  }
+  return model;
+}
+
+void addWeightOptions(CLI::App &command, WeightOptions &options) {
+  command.add_option("--weights", options.file, "parameters, a safetensors file")->type_name("FILE");
+  command.add_option("--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
+  command.add_flag("--init", options.init, "parameters from their initializers");
+  command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)");
+}
+
+Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options) {
+  if (options.file.empty() && !options.init && !model.run)
+    return usageError("there are no weights: pass --weights FILE, a run directory, or --init for initial values");
+  if (options.file.empty() && !options.names.empty())
+    return usageError("--names says whose names a weights file has; it needs --weights");
+  auto parameters = runtime::Parameters::create(model.artifact);
+  if (!parameters.ok())
+    return parameters;
+  if (options.init || !options.file.empty())
+    if (Status status = (*parameters)->initialize(options.seed); status.failed())
+      return status;
+  if (!options.file.empty()) {
+    auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init, .allowExtra = true});
+    if (!loaded.ok())
+      return loaded.status();
+    if (!loaded->extra.empty())
+      fprintf(stderr, "tenon: %zu tensors of %s are not used, the first is %s\n", loaded->extra.size(), options.file.c_str(),
+              loaded->extra[0].c_str());
+  } else if (!options.init) {
+    std::vector<std::string> notes;
+    uint64_t step = 0;
+    Status status = train::loadWeights(model.run->checkpoints(), **parameters, step, notes);
+    for (const std::string &note : notes)
+      fprintf(stderr, "tenon: %s\n", note.c_str());
+    if (status.failed())
+      return status;
+  }
+  return parameters;
+}
+
+} // namespace tenon::driver

@@ -1,0 +1,68 @@
+// tenon run: one call of an entry, inputs and outputs as .npy files.
+#include "runtime/train/RunState.h"
+#include "tools/tenon/Call.h"
+
+namespace tenon::driver {
+
+namespace {
+
+struct Options {
+  ModelOptions model;
+  WeightOptions weights;
+  std::string entry, states, saveStates;
+  std::vector<std::string> inputs, outputs;
+  uint64_t step = 0;
+  bool json = false;
+};
+
+Status run(Options &options) {
+  if (!options.entry.empty())
+    options.model.entries = {options.entry};
+  auto model = openModel(options.model);
+  if (!model.ok())
+    return model.status();
+  auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Out, options.entry, "infer");
+  if (!entry.ok())
+    return entry.status();
+  auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs);
+  if (!inputs.ok() || !outputs.ok())
+    return inputs.ok() ? outputs.status() : inputs.status();
+  auto parameters = loadParameters(*model, options.weights);
+  if (!parameters.ok())
+    return parameters.status();
+  auto context = contextFromFiles(*model, *parameters, *entry, *inputs, options.model.threads);
+  if (!context.ok())
+    return context.status();
+  (*context)->setSeed(options.weights.seed);
+  (*context)->setStep(options.step);
+  Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
+  if (status.ok())
+    status = (*context)->run();
+  if (status.ok())
+    status = saveOutputs(**context, *outputs);
+  if (status.ok() && !options.saveStates.empty())
+    status = train::saveStates(options.saveStates, **context);
+  if (status.ok() && (outputs->empty() || options.json))
+    printOutputs(**context, options.json);
+  return status;
+}
+
+} // namespace
+
+void addRun(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("run", "call an entry once on .npy files");
+  auto options = std::make_shared<Options>();
+  addModelOptions(*command, options->model);
+  addWeightOptions(*command, options->weights);
+  command->add_option("--entry", options->entry, "entry to call (default: infer)");
+  command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
+  command->add_option("--output", options->outputs, "where an output goes (default: a summary is printed)")->type_name("NAME=@FILE.npy");
+  command->add_option("--states", options->states, "states to start from, such as a memory (default: their initial values)")->type_name("FILE");
+  command->add_option("--save-states", options->saveStates, "where the states go afterwards (.safetensors)")->type_name("FILE");
+  command->add_option("--step", options->step, "step number of random choices (default 0)");
+  command->add_flag("--json", options->json, "summary as one JSON object");
+  command->footer("Example: tenon run gpt2.tn --weights model.safetensors --names hf --input ids=@ids.npy --output logits=@out.npy");
+  onRun(*command, exitCode, [options] { return run(*options); });
+}
+
+} // namespace tenon::driver

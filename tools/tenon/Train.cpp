@@ -1,0 +1,82 @@
+// tenon train: the compiled train step over a text, into a run directory.
+#include "runtime/train/Trainer.h"
+#include "tools/tenon/Command.h"
+#include <cstdio>
+#include <filesystem>
+
+namespace tenon::driver {
+
+namespace {
+
+struct Options {
+  ModelOptions model;
+  train::TrainOptions train;
+  std::string output;
+  double minutes = 0, seconds = 0;
+};
+
+void addDataOptions(CLI::App &command, train::DataOverrides &data) {
+  command.add_option("--text", data.text, "text to train on, instead of the recipe's; * and ? name several files")->type_name("FILE");
+  command.add_option("--held-out", data.heldOut, "last share of the text that is for evaluation only, such as 0.05")
+      ->check(CLI::Range(0.0, 0.99));
+  command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE");
+  command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->check(CLI::NonNegativeNumber);
+  command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
+  command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}));
+}
+
+/// The run directory gets a copy of the model, so that later commands need neither specification nor cache. A run that goes on keeps its own.
+Status prepareRun(const Options &options, const Model &model) {
+  std::error_code failed;
+  std::filesystem::create_directories(options.output, failed);
+  if (failed)
+    return runtime::fileError("create", options.output, failed.value());
+  return copyArtifact(model.artifact->directory(), train::RunDirectory{options.output}.model());
+}
+
+Status run(Options &options) {
+  options.model.defaultRecipe = true;
+  auto model = openModel(options.model);
+  if (!model.ok())
+    return model.status();
+  if (options.output.empty() && !model->run)
+    return usageError("train needs a directory for the run: --out DIR");
+  if (options.output.empty())
+    options.output = model->run->path;
+  bool sameRun = model->run && options.output == model->run->path;
+  if (!sameRun)
+    if (Status status = prepareRun(options, *model); status.failed())
+      return status;
+  options.train.runDirectory = options.output;
+  options.train.threads = options.model.threads;
+  options.train.bind = model->bind;
+  options.train.seconds = options.minutes * 60 + options.seconds;
+  return train::trainModel(model->artifact, options.train);
+}
+
+} // namespace
+
+void addTrain(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("train", "train by a recipe; goes on where an earlier run stopped");
+  auto options = std::make_shared<Options>();
+  addModelOptions(*command, options->model);
+  command->add_option("-o,--out", options->output, "run directory: checkpoints, metrics.jsonl, the model")->type_name("DIR");
+  addDataOptions(*command, options->train.data);
+  command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->check(CLI::PositiveNumber);
+  command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(CLI::NonNegativeNumber);
+  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's");
+  command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->check(CLI::PositiveNumber);
+  command->add_option("--keep", options->train.keep, "checkpoints to keep")->check(CLI::Range(1, 1 << 20));
+  command->add_option("--weights", options->train.weights, "parameters to start from, a safetensors file")->type_name("FILE");
+  command->add_option("--names", options->train.scheme, "whose names the weights file has");
+  command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
+  command->add_flag("-q,--quiet", options->train.quiet, "no progress");
+  command->footer("Examples:\n  tenon train model.tn --recipe small --text book.txt --out run\n"
+                  "  tenon train run                         goes on, with the same bits as if it had never stopped\n"
+                  "  tenon train run --minutes 10            stops by the clock\n"
+                  "SIGINT and SIGTERM finish the step, save and exit with 75; a second one ends at once.");
+  onRun(*command, exitCode, [options] { return run(*options); });
+}
+
+} // namespace tenon::driver
