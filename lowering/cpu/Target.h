@@ -77,7 +77,7 @@ inline MicroTile microTile(Tier tier) {
   case Tier::Avx2:
     return {6, 2, 4};
   case Tier::Avx512:
-    return {14, 2, 2};
+    return {14, 2, 1};
   }
   return {1, 1, 1};
 }

@@ -1,0 +1,243 @@
+#include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/Emitter.h"
+#include "lowering/cpu/GemmPlan.h"
+#include "lowering/cpu/MicroKernel.h"
+#include "lowering/cpu/Pack.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+namespace {
+
+int64_t elementBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+/// Elements of the packed panel in scratch: one whole square of rows more than its depth, which the transposing form may clear.
+int64_t panelElements(Tier tier, Type element) {
+  int64_t width = microTile(tier).vectors * tierLanes(tier, element);
+  return (gemmLimits(tier, element).depth + tierLanes(tier, element)) * width;
+}
+
+bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
+
+/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place, B[depth, width] packed into scratch, sums [rows, width] per
+/// panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
+class TileEmitter {
+public:
+  TileEmitter(Emitter &emit, const GemmSpec &spec, Value scratch)
+      : emit(emit), spec(spec), plan(emit, spec), vector(tierVector(spec.tier, spec.element)), lanes(vector.getNumElements()),
+        bytes(elementBytes(spec.element)), packed(scratch),
+        sums(emit.at(scratch, spec.element, panelElements(spec.tier, spec.element))) {
+    std::optional<int64_t> n = Emitter::constantOf(spec.n);
+    mayBePartial = !n || *n % plan.width != 0;
+    mayBeFull = !n || *n >= plan.width;
+  }
+
+  void run(Value tile) {
+    Value rowBlock = emit.div(tile, emit.max(plan.columnBlocks, 1));
+    Value columnBlock = emit.sub(tile, emit.mul(rowBlock, plan.columnBlocks));
+    firstRow = emit.mul(rowBlock, plan.rowsPerBlock);
+    rows = emit.min(plan.rowsPerBlock, emit.sub(spec.m, firstRow));
+    Value firstPanel = emit.mul(columnBlock, plan.panelsPerBlock);
+    Value panels = emit.min(plan.panelsPerBlock, emit.sub(plan.panels, firstPanel));
+    repeat(plan.depthBlocks, [&](Value block) {
+      startDepth = emit.mul(block, plan.depthPerBlock);
+      depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
+      isLater = emit.less(emit.constant(0), block);
+      isLast = emit.equal(block, emit.sub(plan.depthBlocks, 1));
+      repeat(panels, [&](Value panel) { emitPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width)); });
+    });
+  }
+
+private:
+  /// A loop over [0, count) that disappears when it runs exactly once.
+  void repeat(Value count, llvm::function_ref<void(Value)> body) {
+    if (isOne(count))
+      body(emit.constant(0));
+    else
+      emit.loop(emit.constant(0), count, 1, body);
+  }
+
+  void emitPanel(Value panel, Value column) {
+    Value isSplit = emit.less(emit.constant(1), plan.depthBlocks);
+    Value offset = emit.mul(emit.mul(panel, rows), plan.width);
+    panelSums = emit.at(sums, spec.element, emit.select(isSplit, offset, emit.constant(0)));
+    sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
+    Value columns = emit.sub(spec.n, column);
+    Value isFull = !mayBePartial ? emit.flag(true)
+                   : !mayBeFull  ? emit.flag(false)
+                                 : emit.lessEqual(emit.constant(plan.width), columns);
+    emit.branch(
+        isFull, [&] { emitColumns(column, /*columns=*/nullptr, plan.width / lanes); },
+        [&] { emitPartialPanel(column, columns, 1); });
+  }
+
+  /// Panels with fewer columns run micro-kernels with fewer vectors: padding costs less than one vector.
+  void emitPartialPanel(Value column, Value columns, int64_t vectors) {
+    if (vectors == plan.width / lanes)
+      return emitColumns(column, columns, vectors);
+    std::optional<int64_t> n = Emitter::constantOf(spec.n);
+    Value fits = n ? emit.flag(*n % plan.width <= vectors * lanes) : emit.lessEqual(columns, emit.constant(vectors * lanes));
+    emit.branch(
+        fits, [&] { emitColumns(column, columns, vectors); }, [&] { emitPartialPanel(column, columns, vectors + 1); });
+  }
+
+  /// Packs one panel and runs the strips of rows over it. `columns` is null for a full panel.
+  void emitColumns(Value column, Value columns, int64_t vectors) {
+    LayoutOfB layout = isOne(spec.b.colStride)   ? LayoutOfB::RowMajor
+                       : isOne(spec.b.rowStride) ? LayoutOfB::Transposed
+                                                 : LayoutOfB::Strided;
+    func::FuncOp pack = getPackPanel(emit.builder, emit.location, spec.tier, spec.element, plan.width, layout);
+    Value offset = emit.add(emit.mul(startDepth, spec.b.rowStride), emit.mul(column, spec.b.colStride));
+    Value source = emit.at(spec.b.base, spec.element, offset);
+    Value count = columns ? columns : emit.constant(plan.width);
+    func::CallOp::create(emit.builder, emit.location, pack,
+                         ValueRange{depth, count, source, spec.b.rowStride, spec.b.colStride, packed});
+    Value strips = emit.ceilDiv(rows, microTile(spec.tier).rows);
+    Value height = emit.div(rows, strips);
+    Value taller = emit.sub(rows, emit.mul(height, strips));
+    repeat(strips, [&](Value strip) {
+      Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
+      Value stripRows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
+      Value stripSums = emit.at(panelSums, spec.element, emit.mul(row, sumsPerRow));
+      callMicroKernel(row, stripRows, stripSums, vectors);
+      emit.branch(isLast, [&] { finishStrip(emit.add(firstRow, row), stripRows, stripSums, column, columns, vectors); });
+    });
+  }
+
+  void callMicroKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
+    WalkOfA walk = isOne(spec.a.colStride)   ? WalkOfA::RowMajor
+                   : isOne(spec.a.rowStride) ? WalkOfA::Transposed
+                                             : WalkOfA::Strided;
+    Value offset =
+        emit.add(emit.mul(emit.add(firstRow, row), spec.a.rowStride), emit.mul(startDepth, spec.a.colStride));
+    Value left = emit.at(spec.a.base, spec.element, offset);
+    Value width = emit.constant(plan.width);
+    auto call = [&](int64_t height) {
+      MicroKernel kernel{spec.tier, spec.element, height, vectors, walk, plan.width};
+      func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
+      func::CallOp::create(emit.builder, emit.location, function,
+                           ValueRange{depth, left, spec.a.rowStride, spec.a.colStride, packed, stripSums, width, isLater});
+    };
+    ArrayRef<int64_t> heights = plan.stripHeights;
+    if (heights.empty())
+      return;
+    Type index = emit.builder.getIndexType();
+    Value selector = arith::IndexCastOp::create(emit.builder, emit.location, index, stripRows);
+    ArrayRef<int64_t> cases = heights.drop_front();
+    if (cases.empty())
+      return call(heights.front());
+    auto choice = scf::IndexSwitchOp::create(emit.builder, emit.location, TypeRange(), selector, cases, cases.size());
+    OpBuilder::InsertionGuard guard(emit.builder);
+    auto fill = [&](Region &region, int64_t height) {
+      emit.builder.createBlock(&region);
+      call(height);
+      scf::YieldOp::create(emit.builder, emit.location);
+    };
+    fill(choice.getDefaultRegion(), heights.front());
+    for (auto [position, height] : llvm::enumerate(cases))
+      fill(choice.getCaseRegions()[position], height);
+  }
+
+  /// Hands the finished sums of one strip to the epilogue.
+  void finishStrip(Value row, Value stripRows, Value stripSums, Value column, Value columns, int64_t vectors) {
+    SmallVector<Value> masks(vectors);
+    if (columns)
+      for (int64_t part = 0; part < vectors; ++part)
+        masks[part] = emit.firstLanes(emit.sub(columns, part * lanes), lanes);
+    emit.loop(emit.constant(0), stripRows, 1, [&](Value stripRow) {
+      Value from = emit.at(stripSums, spec.element, emit.mul(stripRow, plan.width));
+      for (int64_t part = 0; part < vectors; ++part) {
+        Value sum = emit.load(vector, emit.at(from, spec.element, part * lanes), bytes * lanes);
+        bool whole = !columns || part + 1 < vectors;
+        spec.epilogue(emit.builder, emit.location, emit.add(row, stripRow), emit.add(column, part * lanes), sum,
+                      whole ? Value() : masks[part]);
+      }
+    });
+  }
+
+  Emitter &emit;
+  const GemmSpec &spec;
+  GemmPlan plan;
+  VectorType vector;
+  int64_t lanes, bytes;
+  Value packed, sums; ///< scratch: one panel of B; sums of all panels of the tile
+  bool mayBePartial, mayBeFull;
+  Value firstRow, rows;
+  Value startDepth, depth, isLater, isLast;
+  Value panelSums, sumsPerRow;
+};
+
+} // namespace
+
+Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec) {
+  Emitter emit(builder, location);
+  return GemmPlan(emit, spec).tiles;
+}
+
+void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, Value tile, Value scratch) {
+  Emitter emit(builder, location);
+  TileEmitter(emit, spec, scratch).run(tile);
+}
+
+int64_t gemmScratchBytes(Tier tier, Type element) {
+  GemmLimits limits = gemmLimits(tier, element);
+  int64_t width = microTile(tier).vectors * tierLanes(tier, element);
+  return (panelElements(tier, element) + limits.rows * width * limits.panels) * elementBytes(element);
+}
+
+Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Value pointer, Value mask) {
+  Emitter emit(builder, location);
+  unsigned alignment = elementBytes(type.getElementType());
+  if (!mask)
+    return emit.load(type, pointer, alignment);
+  return LLVM::MaskedLoadOp::create(builder, location, type, pointer, mask, emit.zero(type), alignment);
+}
+
+void emitVectorStore(OpBuilder &builder, Location location, Value vector, Value pointer, Value mask) {
+  Emitter emit(builder, location);
+  unsigned alignment = elementBytes(cast<VectorType>(vector.getType()).getElementType());
+  if (!mask)
+    return emit.store(vector, pointer, alignment);
+  LLVM::MaskedStoreOp::create(builder, location, vector, pointer, mask, alignment);
+}
+
+namespace {
+
+/// Tiles of a batch: either each contraction has several tiles, or several contractions share one.
+struct BatchPlan {
+  BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) {
+    GemmSpec inner = spec.specOf(emit.builder, emit.location, emit.constant(0));
+    GemmLimits limits = gemmLimits(inner.tier, inner.element);
+    tilesEach = GemmPlan(emit, inner).tiles;
+    Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);
+    Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), work), emit.max(spec.batch, 1));
+    Value groups = emit.ceilDiv(spec.batch, wanted);
+    Value shared = emit.ceilDiv(spec.batch, emit.max(groups, 1));
+    entriesPerTile = emit.select(emit.less(emit.constant(1), tilesEach), emit.constant(1), emit.max(shared, 1));
+    groupCount = emit.ceilDiv(spec.batch, entriesPerTile);
+    tiles = emit.mul(groupCount, tilesEach);
+  }
+
+  Value tilesEach, entriesPerTile, groupCount, tiles;
+};
+
+} // namespace
+
+Value batchedGemmTileCount(OpBuilder &builder, Location location, const BatchedGemmSpec &spec) {
+  Emitter emit(builder, location);
+  return BatchPlan(emit, spec).tiles;
+}
+
+void emitBatchedGemmTile(OpBuilder &builder, Location location, const BatchedGemmSpec &spec, Value tile, Value scratch) {
+  Emitter emit(builder, location);
+  BatchPlan plan(emit, spec);
+  Value group = emit.div(tile, emit.max(plan.tilesEach, 1));
+  Value inner = emit.sub(tile, emit.mul(group, plan.tilesEach));
+  Value first = emit.mul(group, plan.entriesPerTile);
+  Value end = emit.min(emit.add(first, plan.entriesPerTile), spec.batch);
+  emit.loop(first, end, 1, [&](Value index) {
+    emitGemmTile(builder, location, spec.specOf(builder, location, index), inner, scratch);
+  });
+}
+
+} // namespace tenon::cpu

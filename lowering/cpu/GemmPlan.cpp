@@ -1,0 +1,61 @@
+#include "lowering/cpu/GemmPlan.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+GemmLimits gemmLimits(Tier, Type element) {
+  int64_t scale = element.isF64() ? 2 : 1;
+  return {/*rows=*/384, /*depth=*/768 / scale, /*panels=*/8, /*work=*/(int64_t(2) << 20) / scale};
+}
+
+namespace {
+
+/// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency.
+SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int64_t> rowBlocks,
+                                    std::optional<int64_t> rowsPerBlock, int64_t tileRows) {
+  std::set<int64_t> heights;
+  if (m && rowBlocks && rowsPerBlock) {
+    for (int64_t start = 0; start < *m; start += *rowsPerBlock) {
+      int64_t rows = std::min(*rowsPerBlock, *m - start);
+      int64_t strips = (rows + tileRows - 1) / tileRows;
+      heights.insert(rows / strips);
+      heights.insert((rows + strips - 1) / strips);
+    }
+  } else {
+    for (int64_t height = 1; height <= tileRows; ++height)
+      heights.insert(height);
+  }
+  return SmallVector<int64_t>(heights.begin(), heights.end());
+}
+
+} // namespace
+
+GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec) {
+  GemmLimits limits = gemmLimits(spec.tier, spec.element);
+  MicroTile tile = microTile(spec.tier);
+  width = tile.vectors * tierLanes(spec.tier, spec.element);
+
+  rowBlocks = emit.ceilDiv(spec.m, limits.rows);
+  rowsPerBlock = emit.ceilDiv(spec.m, emit.max(rowBlocks, 1));
+  depthBlocks = emit.max(emit.ceilDiv(spec.k, limits.depth), 1);
+  depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), 16);
+
+  panels = emit.ceilDiv(spec.n, width);
+  // Enough panels that the tile is worth a task; then spread evenly over an even number of tiles, so that two threads balance.
+  Value workPerPanel = emit.max(emit.mul(emit.mul(rowsPerBlock, spec.k), width), 1);
+  Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), workPerPanel), limits.panels);
+  Value blocks = emit.ceilDiv(panels, wanted);
+  Value even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);
+  blocks = emit.max(emit.select(emit.less(emit.constant(1), blocks), emit.min(even, panels), blocks), 1);
+  panelsPerBlock = emit.max(emit.ceilDiv(panels, blocks), 1);
+  columnBlocks = emit.ceilDiv(panels, panelsPerBlock);
+  tiles = emit.mul(rowBlocks, columnBlocks);
+
+  stripHeights = stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
+                                tile.rows);
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,40 @@
+#ifndef TENON_LOWERING_CPU_GEMMPLAN_H
+#define TENON_LOWERING_CPU_GEMMPLAN_H
+
+#include "lowering/cpu/Emitter.h"
+#include "lowering/cpu/Gemm.h"
+
+namespace tenon::cpu {
+
+/// Bounds of one tile. The rows of A that a tile reads for one block of K (rows x depth) stay in a core's L2 while the panels of B,
+/// one at a time, stay in L1 or stream from L2.
+struct GemmLimits {
+  int64_t rows;   ///< rows of C in one tile
+  int64_t depth;  ///< steps of K between two visits of the sums in scratch; a multiple of every unroll factor
+  int64_t panels; ///< panels of B in one tile
+  int64_t work;   ///< multiply-adds below which a tile takes more panels: about 20 us on a fast core
+};
+
+GemmLimits gemmLimits(Tier tier, mlir::Type element);
+
+/// How a contraction is cut: every field depends on m, n, k, tier and element only. Values are i64, constants where the shape is.
+struct GemmPlan {
+  GemmPlan(Emitter &emit, const GemmSpec &spec);
+
+  int64_t width;               ///< columns of a panel
+  mlir::Value rowBlocks;       ///< blocks along M
+  mlir::Value rowsPerBlock;    ///< rows of all blocks but the last
+  mlir::Value depthBlocks;     ///< blocks along K, at least 1
+  mlir::Value depthPerBlock;   ///< steps of all blocks but the last
+  mlir::Value panels;          ///< panels along N, the last one may be partial
+  mlir::Value panelsPerBlock;  ///< panels of all column blocks but the last
+  mlir::Value columnBlocks;    ///< blocks along N
+  mlir::Value tiles;           ///< rowBlocks * columnBlocks
+
+  /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant.
+  llvm::SmallVector<int64_t> stripHeights;
+};
+
+} // namespace tenon::cpu
+
+#endif // TENON_LOWERING_CPU_GEMMPLAN_H

@@ -1,0 +1,150 @@
+#include "lowering/cpu/MicroKernel.h"
+#include "lowering/cpu/Emitter.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+namespace {
+
+std::string kernelName(const MicroKernel &kernel) {
+  llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor     ? "row"
+                         : kernel.walk == WalkOfA::Transposed ? "transposed"
+                                                              : "strided";
+  std::string type = kernel.element.isF64() ? "f64" : "f32";
+  return ("tn_gemm_micro_" + tierName(kernel.tier) + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" +
+          llvm::Twine(kernel.vectors) + "_" + llvm::Twine(kernel.panelWidth))
+      .str();
+}
+
+/// Emits the body of one micro-kernel. Accumulators are loop-carried 1-D vectors, row by row.
+class MicroKernelBody {
+public:
+  MicroKernelBody(Emitter &emit, const MicroKernel &kernel, ValueRange arguments)
+      : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
+        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]),
+        vector(tierVector(kernel.tier, kernel.element)), lanes(vector.getNumElements()),
+        bytes(kernel.element.getIntOrFloatBitWidth() / 8) {}
+
+  void run() {
+    SmallVector<Value> state = initialSums();
+    for (int64_t row = 0; row < kernel.rows; row += rowsPerPointer())
+      state.push_back(opaque(emit.at(a, kernel.element, emit.mul(aRowStride, row))));
+    state.push_back(b);
+    int64_t unroll = kernel.walk == WalkOfA::Strided ? 1 : microTile(kernel.tier).unroll;
+    Value bulk = emit.mul(emit.div(k, unroll), unroll);
+    Value zero = emit.constant(0);
+    state = loop(zero, bulk, unroll, state);
+    if (unroll > 1)
+      state = loop(bulk, k, 1, state);
+    for (int64_t row = 0; row < kernel.rows; ++row)
+      for (int64_t part = 0; part < kernel.vectors; ++part)
+        emit.store(state[row * kernel.vectors + part], addressOfC(row, part), bytes);
+  }
+
+private:
+  Value addressOfC(int64_t row, int64_t part) {
+    Value start = emit.at(c, kernel.element, emit.mul(cRowStride, row));
+    return emit.at(start, kernel.element, part * lanes);
+  }
+
+  SmallVector<Value> initialSums() {
+    SmallVector<Type> types(kernel.rows * kernel.vectors, vector);
+    auto choice = scf::IfOp::create(emit.builder, emit.location, types, accumulate, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(emit.builder);
+    emit.builder.setInsertionPointToStart(choice.thenBlock());
+    SmallVector<Value> loaded;
+    for (int64_t row = 0; row < kernel.rows; ++row)
+      for (int64_t part = 0; part < kernel.vectors; ++part)
+        loaded.push_back(emit.load(vector, addressOfC(row, part), bytes));
+    scf::YieldOp::create(emit.builder, emit.location, loaded);
+    emit.builder.setInsertionPointToStart(choice.elseBlock());
+    SmallVector<Value> zeros(types.size(), emit.zero(vector));
+    scf::YieldOp::create(emit.builder, emit.location, zeros);
+    return choice.getResults();
+  }
+
+  /// Rows of A addressed from one pointer: x86 scales an index by at most 8, so one pointer, the row stride and its double reach
+  /// three rows; a pointer per row would not fit into the integer registers.
+  int64_t rowsPerPointer() const { return kernel.walk == WalkOfA::Transposed ? kernel.rows : 3; }
+
+  /// Hides that the pointers into A differ by multiples of the row stride: loop strength reduction otherwise derives one from the
+  /// other inside the loop, keeps all intermediate addresses alive and spills integer registers.
+  Value opaque(Value pointer) { return LLVM::FreezeOp::create(emit.builder, emit.location, pointer); }
+
+  /// `steps` steps of K per iteration; state = sums, pointers into A, pointer into B.
+  SmallVector<Value> loop(Value lower, Value upper, int64_t steps, ValueRange state) {
+    auto op = scf::ForOp::create(emit.builder, emit.location, lower, upper, emit.constant(steps), state);
+    OpBuilder::InsertionGuard guard(emit.builder);
+    emit.builder.setInsertionPointToStart(op.getBody());
+    SmallVector<Value> next(op.getRegionIterArgs());
+    Value pointerB = next.pop_back_val();
+    SmallVector<Value> pointersA(next.begin() + kernel.rows * kernel.vectors, next.end());
+    next.truncate(kernel.rows * kernel.vectors);
+    for (int64_t step = 0; step < steps; ++step)
+      multiply(next, pointersA, pointerB, step);
+    Value advance = kernel.walk == WalkOfA::RowMajor ? emit.constant(steps) : emit.mul(aColStride, steps);
+    for (Value pointer : pointersA)
+      next.push_back(emit.at(pointer, kernel.element, advance));
+    next.push_back(emit.at(pointerB, kernel.element, steps * kernel.panelWidth));
+    scf::YieldOp::create(emit.builder, emit.location, next);
+    return op.getResults();
+  }
+
+  Value addressOfA(ArrayRef<Value> pointers, int64_t row, int64_t step) {
+    Value pointer = pointers[row / rowsPerPointer()];
+    row %= rowsPerPointer();
+    switch (kernel.walk) {
+    case WalkOfA::RowMajor:
+      return emit.at(emit.at(pointer, kernel.element, emit.mul(aRowStride, row)), kernel.element, step);
+    case WalkOfA::Transposed:
+      return emit.at(emit.at(pointer, kernel.element, emit.mul(aColStride, step)), kernel.element, row);
+    case WalkOfA::Strided:
+      return emit.at(pointer, kernel.element, emit.add(emit.mul(aRowStride, row), emit.mul(aColStride, step)));
+    }
+    return {};
+  }
+
+  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, Value pointerB, int64_t step) {
+    SmallVector<Value> right;
+    for (int64_t part = 0; part < kernel.vectors; ++part) {
+      Value pointer = emit.at(pointerB, kernel.element, step * kernel.panelWidth + part * lanes);
+      right.push_back(emit.load(vector, pointer, bytes * lanes));
+    }
+    for (int64_t row = 0; row < kernel.rows; ++row) {
+      Value scalar = emit.load(kernel.element, addressOfA(pointersA, row, step), bytes);
+      Value left = vector::BroadcastOp::create(emit.builder, emit.location, vector, scalar);
+      for (int64_t part = 0; part < kernel.vectors; ++part) {
+        Value &sum = sums[row * kernel.vectors + part];
+        sum = math::FmaOp::create(emit.builder, emit.location, left, right[part], sum);
+      }
+    }
+  }
+
+  Emitter &emit;
+  const MicroKernel &kernel;
+  Value k, a, aRowStride, aColStride, b, c, cRowStride, accumulate;
+  VectorType vector;
+  int64_t lanes;
+  unsigned bytes;
+};
+
+} // namespace
+
+func::FuncOp getMicroKernel(OpBuilder &builder, Location location, const MicroKernel &kernel) {
+  Type index = builder.getI64Type();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type arguments[] = {index, pointer, index, index, pointer, pointer, index, builder.getI1Type()};
+  func::FuncOp function =
+      getOrCreateKernel(builder, location, kernelName(kernel), arguments,
+                        [&](Emitter &emit, ValueRange values) { MicroKernelBody(emit, kernel, values).run(); });
+  // Keeps LLVM from unrolling short strided kernels, whose addresses then need more integer registers than there are. (Loop
+  // annotations do not survive: scf.for lowers to a loop whose latch carries none.)
+  if (kernel.walk == WalkOfA::Strided && kernel.rows <= 3)
+    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "nounwind", "optsize"}));
+  return function;
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,34 @@
+#ifndef TENON_LOWERING_CPU_MICROKERNEL_H
+#define TENON_LOWERING_CPU_MICROKERNEL_H
+
+#include "lowering/cpu/Target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::cpu {
+
+/// How a micro-kernel walks A: the stride that is known to be 1 becomes a displacement of the load.
+enum class WalkOfA {
+  RowMajor,   ///< elements of a row are neighbours (stride along K is 1)
+  Transposed, ///< elements of a column are neighbours (stride along M is 1)
+  Strided     ///< both strides are arguments
+};
+
+/// One register tile: C[rows, vectors * lanes] (+)= A[rows, K] * B[K, vectors * lanes].
+struct MicroKernel {
+  Tier tier;
+  mlir::Type element;
+  int64_t rows;
+  int64_t vectors;
+  WalkOfA walk;
+  int64_t panelWidth; ///< elements from one row of the packed panel of B to the next
+};
+
+/// The private function of `kernel` in the module around the insertion point:
+///   (k: i64, a: ptr, aRowStride: i64, aColStride: i64, b: ptr, c: ptr, cRowStride: i64, accumulate: i1)
+/// Strides count elements; b is aligned to its vectors; accumulate = false starts from zero, true from C. Elements of C are one
+/// fused multiply-add per step of K, in ascending order.
+mlir::func::FuncOp getMicroKernel(mlir::OpBuilder &builder, mlir::Location location, const MicroKernel &kernel);
+
+} // namespace tenon::cpu
+
+#endif // TENON_LOWERING_CPU_MICROKERNEL_H

@@ -1,0 +1,29 @@
+#ifndef TENON_LOWERING_CPU_PACK_H
+#define TENON_LOWERING_CPU_PACK_H
+
+#include "lowering/cpu/Target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::cpu {
+
+/// Layout in memory of the matrix B[K,N] that is packed.
+enum class LayoutOfB {
+  RowMajor,   ///< [K,N]: rows of the panel are copied
+  Transposed, ///< [N,K], e.g. Linear weights [O,I]: squares of lanes x lanes are transposed in registers
+  Strided     ///< any strides: element by element
+};
+
+/// The private function that packs columns [0, columns) of B[K, ..] into a panel of `width` columns, K-major, zero beyond `columns`:
+///   (k: i64, columns: i64 in [1, width], source: ptr, rowStride: i64, colStride: i64, panel: ptr)
+/// The panel is aligned to 64 bytes and has room for K rounded up to whole vectors of rows (the transposing form writes zero rows
+/// behind the last one). `width` is a multiple of the tier's lanes.
+mlir::func::FuncOp getPackPanel(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type element, int64_t width,
+                                LayoutOfB layout);
+
+/// Transposes `rows` (lanes vectors of lanes elements each) in registers.
+llvm::SmallVector<mlir::Value> emitTranspose(mlir::OpBuilder &builder, mlir::Location location,
+                                             llvm::ArrayRef<mlir::Value> rows);
+
+} // namespace tenon::cpu
+
+#endif // TENON_LOWERING_CPU_PACK_H

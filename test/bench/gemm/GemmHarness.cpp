@@ -1,0 +1,277 @@
+#include "GemmHarness.h"
+
+#include "lowering/cpu/Emitter.h"
+#include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/MicroKernel.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+namespace tenon::test {
+namespace {
+
+[[noreturn]] void fail(const llvm::Twine &reason) {
+  llvm::errs() << "gemm harness: " << reason << '\n';
+  std::abort();
+}
+
+/// A matrix whose sizes may be constants or arguments: strides as values.
+cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value rows, Value columns) {
+  Value one = emit.constant(1);
+  switch (layout) {
+  case Layout::RowMajor:
+    return {base, columns, one};
+  case Layout::Transposed:
+    return {base, one, rows};
+  case Layout::Strided:
+    return {base, emit.mul(columns, 2), emit.constant(2)};
+  }
+  return {};
+}
+
+Value elementsOf(cpu::Emitter &emit, Layout layout, Value rows, Value columns) {
+  return emit.mul(emit.mul(rows, columns), layout == Layout::Strided ? 2 : 1);
+}
+
+cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, Value b, Value c, ValueRange sizes) {
+  Type element = gemm.doublePrecision ? Type(outer.builder.getF64Type()) : Type(outer.builder.getF32Type());
+  auto size = [&](int64_t position, int64_t constant) {
+    return gemm.dynamic ? Value(sizes[position]) : outer.constant(constant);
+  };
+  Value m = size(0, gemm.m), n = size(1, gemm.n), k = size(2, gemm.k);
+  auto inner = [=](OpBuilder &builder, Location location, Value index) {
+    cpu::Emitter emit(builder, location);
+    Value baseA = emit.at(a, element, emit.mul(index, elementsOf(emit, gemm.a, m, k)));
+    Value baseB = emit.at(b, element, emit.mul(index, elementsOf(emit, gemm.b, k, n)));
+    Value baseC = emit.at(c, element, emit.mul(index, emit.mul(m, n)));
+    cpu::GemmSpec spec;
+    spec.tier = gemm.tier;
+    spec.element = element;
+    spec.m = m, spec.n = n, spec.k = k;
+    spec.a = operandOf(emit, gemm.a, baseA, m, k);
+    spec.b = operandOf(emit, gemm.b, baseB, k, n);
+    spec.epilogue = [=](OpBuilder &builder, Location location, Value row, Value col, Value acc, Value mask) {
+      cpu::Emitter emit(builder, location);
+      cpu::emitVectorStore(builder, location, acc, emit.at(baseC, element, emit.add(emit.mul(row, n), col)), mask);
+    };
+    return spec;
+  };
+  return {size(3, gemm.batch), inner};
+}
+
+func::FuncOp addFunction(cpu::Emitter &emit, llvm::StringRef name, ArrayRef<Type> arguments, ArrayRef<Type> results) {
+  auto function = func::FuncOp::create(emit.builder, emit.location, name, emit.builder.getFunctionType(arguments, results));
+  emit.builder.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
+OwningOpRef<ModuleOp> buildModule(MLIRContext &context, const GemmCase &gemm) {
+  OpBuilder builder(&context);
+  Location location = builder.getUnknownLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  cpu::Emitter emit(builder, location);
+  Type pointer = emit.pointerType(), index = builder.getI64Type();
+
+  builder.setInsertionPointToEnd(module->getBody());
+  func::FuncOp count = addFunction(emit, "tile_count", {index, index, index, index}, {index});
+  Value null = LLVM::ZeroOp::create(builder, location, pointer);
+  Value tiles = cpu::batchedGemmTileCount(builder, location, specOf(emit, gemm, null, null, null, count.getArguments()));
+  func::ReturnOp::create(builder, location, tiles);
+
+  builder.setInsertionPointToEnd(module->getBody());
+  Type arguments[] = {pointer, pointer, pointer, pointer, index, index, index, index, index, index};
+  func::FuncOp run = addFunction(emit, "run_tiles", arguments, {});
+  ValueRange values = run.getArguments();
+  cpu::BatchedGemmSpec spec = specOf(emit, gemm, values[0], values[1], values[2], values.drop_front(4));
+  emit.loop(values[8], values[9], 1,
+            [&](Value tile) { cpu::emitBatchedGemmTile(builder, location, spec, tile, values[3]); });
+  func::ReturnOp::create(builder, location);
+  if (failed(verify(*module)))
+    fail("the generated module does not verify");
+  return module;
+}
+
+void registerAll(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
+  registerConvertToLLVMDependentDialectLoading(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+struct Context {
+  Context() {
+    DialectRegistry registry;
+    registerAll(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+};
+
+llvm::StringRef cpuOf(const GemmCase &gemm) { return gemm.cpu.empty() ? cpu::tierCpu(gemm.tier) : llvm::StringRef(gemm.cpu); }
+
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    fail(error);
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpuOf(gemm), "", {}, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+using ModuleBuilder = llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)>;
+
+std::unique_ptr<llvm::Module> translate(llvm::LLVMContext &llvmContext, ModuleBuilder build, llvm::TargetMachine &machine) {
+  Context holder;
+  OwningOpRef<ModuleOp> module = build(holder.context);
+  PassManager passes(&holder.context);
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertToLLVMPass());
+  if (failed(passes.run(*module)))
+    fail("lowering to the LLVM dialect failed");
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(*module, llvmContext);
+  if (!result)
+    fail("translation to LLVM IR failed");
+  result->setDataLayout(machine.createDataLayout());
+  result->setTargetTriple(machine.getTargetTriple());
+  if (llvm::Error error = makeOptimizingTransformer(3, 0, &machine)(result.get()))
+    fail(llvm::toString(std::move(error)));
+  return result;
+}
+
+llvm::SmallVector<char, 0> emitFile(const GemmCase &gemm, ModuleBuilder build, llvm::CodeGenFileType type) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(gemm);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translate(context, build, *machine);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    fail("the target cannot emit this kind of file");
+  passes.run(*module);
+  return bytes;
+}
+
+llvm::SmallVector<char, 0> emitFile(const GemmCase &gemm, llvm::CodeGenFileType type) {
+  return emitFile(gemm, [&](MLIRContext &context) { return buildModule(context, gemm); }, type);
+}
+
+/// All micro-kernels of a tier; exported, so that nothing drops them.
+OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &gemm, int64_t rows) {
+  OpBuilder builder(&context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(module->getBody());
+  Type element = gemm.doublePrecision ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+  int64_t vectors = cpu::microTile(gemm.tier).vectors, width = vectors * cpu::tierLanes(gemm.tier, element);
+  for (cpu::WalkOfA walk : {cpu::WalkOfA::RowMajor, cpu::WalkOfA::Transposed, cpu::WalkOfA::Strided})
+    for (int64_t height = 1; height <= rows; ++height)
+      for (int64_t part = 1; part <= vectors; ++part) {
+        cpu::MicroKernel kernel{gemm.tier, element, height, part, walk, width};
+        cpu::getMicroKernel(builder, builder.getUnknownLoc(), kernel)->removeAttr("llvm.linkage");
+      }
+  return module;
+}
+
+template <typename T>
+T check(llvm::Expected<T> value) {
+  if (!value)
+    fail(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+} // namespace
+
+CompiledGemm::CompiledGemm() = default;
+CompiledGemm::CompiledGemm(CompiledGemm &&) = default;
+CompiledGemm::~CompiledGemm() = default;
+
+Strides stridesOf(Layout layout, int64_t rows, int64_t columns) {
+  switch (layout) {
+  case Layout::RowMajor:
+    return {columns, 1, rows * columns};
+  case Layout::Transposed:
+    return {1, rows, rows * columns};
+  case Layout::Strided:
+    return {2 * columns, 2, 2 * rows * columns};
+  }
+  return {};
+}
+
+CompiledGemm compileGemm(const GemmCase &gemm) {
+  CompiledGemm result;
+  llvm::SmallVector<char, 0> object = emitFile(gemm, llvm::CodeGenFileType::ObjectFile);
+  result.engine = check(llvm::orc::LLJITBuilder().create());
+  auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), /*RequiresNullTerminator=*/false);
+  if (llvm::Error error = result.engine->addObjectFile(std::move(buffer)))
+    fail(llvm::toString(std::move(error)));
+  result.run = check(result.engine->lookup("run_tiles")).toPtr<GemmFunction>();
+  result.tileCount = check(result.engine->lookup("tile_count")).toPtr<TileCountFunction>();
+  Context holder;
+  Builder builder(&holder.context);
+  Type element = gemm.doublePrecision ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, element);
+  return result;
+}
+
+std::string emitMlir(const GemmCase &gemm) {
+  Context holder;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  buildModule(holder.context, gemm)->print(stream);
+  return text;
+}
+
+std::string emitAssembly(const GemmCase &gemm) {
+  llvm::SmallVector<char, 0> bytes = emitFile(gemm, llvm::CodeGenFileType::AssemblyFile);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+std::string emitMicroKernels(const GemmCase &gemm, int64_t rows) {
+  auto build = [&](MLIRContext &context) { return buildMicroKernels(context, gemm, rows); };
+  llvm::SmallVector<char, 0> bytes = emitFile(gemm, build, llvm::CodeGenFileType::AssemblyFile);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+bool canRun(cpu::Tier tier) {
+  switch (tier) {
+  case cpu::Tier::Portable:
+    return true;
+  case cpu::Tier::Avx2:
+    return __builtin_cpu_supports("x86-64-v3");
+  case cpu::Tier::Avx512:
+    return __builtin_cpu_supports("x86-64-v4");
+  }
+  return false;
+}
+
+} // namespace tenon::test

@@ -1,0 +1,268 @@
+// Runs generated contractions and compares every bit of the result with one sequential FMA chain per element. Inputs end at an
+// inaccessible page, so a read behind a matrix crashes; the result lies between canaries; scratch is NaN before every tile.
+#include "GemmHarness.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+/// `bytes` readable and writable bytes directly before an inaccessible page.
+class GuardedMemory {
+public:
+  explicit GuardedMemory(size_t bytes) {
+    size_t page = sysconf(_SC_PAGESIZE);
+    mapped = (bytes + page - 1) / page * page + page;
+    start = static_cast<char *>(mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (start == MAP_FAILED || mprotect(start + mapped - page, page, PROT_NONE) != 0) {
+      std::perror("gemm-check: guarded memory");
+      std::abort();
+    }
+    data = start + mapped - page - bytes;
+  }
+  GuardedMemory(const GuardedMemory &) = delete;
+  ~GuardedMemory() { munmap(start, mapped); }
+  template <typename T>
+  T *as() {
+    return reinterpret_cast<T *>(data);
+  }
+
+private:
+  char *start, *data;
+  size_t mapped;
+};
+
+struct Options {
+  GemmCase gemm;
+  std::string corrupt; ///< "", "bit", "order", "outside": faults the checker has to find
+  bool sweep = false, quick = false;
+};
+
+template <typename T>
+void fill(std::vector<T> &values, unsigned seed) {
+  std::mt19937 random(seed);
+  for (T &value : values)
+    value = static_cast<T>(static_cast<int32_t>(random())) * static_cast<T>(0x1p-31);
+}
+
+/// c[m,n] = a[m,k] * b[k,n], one FMA per step; `backwards` walks K from its end, which gives other bits.
+[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
+referenceSingle(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+  for (int64_t row = 0; row < m; ++row)
+    for (int64_t step = 0; step < k; ++step) {
+      int64_t depth = backwards ? k - 1 - step : step;
+      float left = a[row * k + depth];
+      for (int64_t column = 0; column < n; ++column)
+        c[row * n + column] = __builtin_fmaf(left, b[depth * n + column], c[row * n + column]);
+    }
+}
+[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
+referenceDouble(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+  for (int64_t row = 0; row < m; ++row)
+    for (int64_t step = 0; step < k; ++step) {
+      int64_t depth = backwards ? k - 1 - step : step;
+      double left = a[row * k + depth];
+      for (int64_t column = 0; column < n; ++column)
+        c[row * n + column] = __builtin_fma(left, b[depth * n + column], c[row * n + column]);
+    }
+}
+void reference(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+  referenceSingle(a, b, c, m, n, k, backwards);
+}
+void reference(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+  referenceDouble(a, b, c, m, n, k, backwards);
+}
+
+/// Copies row-major `values` into `layout`; what lies between strided elements is NaN.
+template <typename T>
+void place(T *to, const T *values, Layout layout, int64_t rows, int64_t columns) {
+  Strides strides = stridesOf(layout, rows, columns);
+  for (int64_t index = 0; index < strides.size; ++index)
+    to[index] = std::nan("");
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      to[row * strides.row + column * strides.column] = values[row * columns + column];
+}
+
+constexpr int64_t kCanaries = 64;
+
+template <typename T>
+bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const std::string &corrupt) {
+  int64_t m = gemm.m, n = gemm.n, k = gemm.k, batch = gemm.batch;
+  std::vector<T> a(batch * m * k), b(batch * k * n), expected(batch * m * n, T(0));
+  fill(a, 1), fill(b, 2);
+  Strides sa = stridesOf(gemm.a, m, k), sb = stridesOf(gemm.b, k, n);
+  GuardedMemory placedA(batch * sa.size * sizeof(T)), placedB(batch * sb.size * sizeof(T));
+  GuardedMemory result((kCanaries + batch * m * n) * sizeof(T));
+  for (int64_t entry = 0; entry < batch; ++entry) {
+    place(placedA.as<T>() + entry * sa.size, &a[entry * m * k], gemm.a, m, k);
+    place(placedB.as<T>() + entry * sb.size, &b[entry * k * n], gemm.b, k, n);
+    reference(&a[entry * m * k], &b[entry * k * n], &expected[entry * m * n], m, n, k, corrupt == "order");
+  }
+  for (int64_t index = 0; index < kCanaries + batch * m * n; ++index)
+    result.as<T>()[index] = T(-77);
+  T *c = result.as<T>() + kCanaries;
+
+  char *scratch = static_cast<char *>(std::aligned_alloc(64, (code.scratchBytes + 127) / 64 * 64));
+  int64_t tiles = code.tileCount(m, n, k, batch);
+  for (int64_t tile = tiles - 1; tile >= 0; --tile) {
+    std::memset(scratch, 0xff, code.scratchBytes + 1);
+    code.run(placedA.as<T>(), placedB.as<T>(), c, scratch, m, n, k, batch, tile, tile + 1);
+  }
+  // 0xff bytes are NaN as floats, so only the byte behind the scratch tells whether it was overrun.
+  bool intact = static_cast<unsigned char>(scratch[code.scratchBytes]) == 0xff;
+  std::free(scratch);
+  if (corrupt == "bit" && batch * m * n > 0)
+    reinterpret_cast<unsigned char *>(c)[(batch * m * n - 1) * sizeof(T)] ^= 1;
+  if (corrupt == "outside")
+    c[-1] = T(0);
+
+  auto describe = [&] {
+    std::printf("%s %s m=%lld n=%lld k=%lld batch=%lld a=%d b=%d %s: ", cpu::tierName(gemm.tier).data(), sizeof(T) == 4 ? "f32" : "f64",
+                (long long)m, (long long)n, (long long)k, (long long)batch, (int)gemm.a, (int)gemm.b,
+                gemm.dynamic ? "dynamic" : "static");
+  };
+  if (!intact)
+    return describe(), std::printf("FAIL wrote behind the scratch\n"), false;
+  for (int64_t index = -kCanaries; index < 0; ++index)
+    if (c[index] != T(-77))
+      return describe(), std::printf("FAIL wrote before the result\n"), false;
+  for (int64_t index = 0; index < batch * m * n; ++index)
+    if (std::memcmp(&c[index], &expected[index], sizeof(T)) != 0)
+      return describe(), std::printf("FAIL element (%lld, %lld): got %.17g, expected %.17g\n", (long long)(index / n),
+                                     (long long)(index % n), (double)c[index], (double)expected[index]), false;
+  return true;
+}
+
+struct Shape {
+  int64_t m, n, k, batch;
+};
+
+/// Triples of sizes around every tile border, and shapes that cross the block limits of M, N and K.
+std::vector<Shape> sweepShapes(bool quick) {
+  std::vector<Shape> shapes = {{5, 40, 1700, 1}, {390, 70, 9, 1}, {800, 33, 33, 1}, {3, 1000, 5, 1}, {13, 520, 800, 1},
+                               {7, 9, 0, 1},     {0, 9, 3, 1},    {6, 0, 3, 1},     {64, 64, 64, 3}, {5, 300, 17, 11},
+                               {17, 17, 16, 40}, {97, 40, 385, 2}};
+  std::vector<int64_t> sizes = quick ? std::vector<int64_t>{1, 17, 67} : std::vector<int64_t>{1, 2, 17, 41, 67, 131, 197, 300};
+  for (int64_t m : sizes)
+    for (int64_t n : sizes)
+      for (int64_t k : sizes)
+        shapes.push_back({m, n, k, 1});
+  return shapes;
+}
+
+template <typename T>
+int check(const Options &options) {
+  int64_t failures = 0, runs = 0;
+  auto runShape = [&](const CompiledGemm &code, GemmCase gemm) {
+    ++runs;
+    if (!runOnce<T>(code, gemm, options.corrupt))
+      ++failures;
+  };
+  if (!options.sweep) {
+    runShape(compileGemm(options.gemm), options.gemm);
+  } else {
+    for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided})
+      for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided}) {
+        GemmCase gemm = options.gemm;
+        gemm.a = a, gemm.b = b, gemm.dynamic = true;
+        CompiledGemm code = compileGemm(gemm);
+        for (const Shape &shape : sweepShapes(options.quick)) {
+          gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k, gemm.batch = shape.batch;
+          runShape(code, gemm);
+          if (failures > 5)
+            return 1;
+        }
+      }
+  }
+  if (failures == 0)
+    std::printf("%s %s: %lld contractions, all bits equal\n", cpu::tierName(options.gemm.tier).data(),
+                sizeof(T) == 4 ? "f32" : "f64", (long long)runs);
+  return failures == 0 ? 0 : 1;
+}
+
+Layout layoutOf(char letter) {
+  return letter == 'r' ? Layout::RowMajor : letter == 't' ? Layout::Transposed : Layout::Strided;
+}
+
+int usage() {
+  std::fprintf(stderr, "usage: tenon-gemm-check --tier=T [--f64] (--sweep [--quick] | --shape=M,N,K,BATCH [--layouts=rt] [--dynamic])\n"
+                       "                        [--corrupt=bit|order|outside] [--cpu=NAME]\n"
+                       "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
+                       "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
+                       "       tenon-gemm-check --tier=T --can-run\n");
+  return 2;
+}
+
+} // namespace
+
+int main(int argumentCount, char **arguments) {
+  Options options;
+  std::string emit;
+  int64_t microRows = 0;
+  bool probe = false;
+  for (int index = 1; index < argumentCount; ++index) {
+    std::string argument = arguments[index];
+    GemmCase &gemm = options.gemm;
+    if (argument == "--tier=portable")
+      gemm.tier = cpu::Tier::Portable;
+    else if (argument == "--tier=avx2")
+      gemm.tier = cpu::Tier::Avx2;
+    else if (argument == "--tier=avx512")
+      gemm.tier = cpu::Tier::Avx512;
+    else if (argument == "--f64")
+      gemm.doublePrecision = true;
+    else if (argument == "--sweep")
+      options.sweep = true;
+    else if (argument == "--quick")
+      options.quick = true;
+    else if (argument == "--dynamic")
+      gemm.dynamic = true;
+    else if (argument.starts_with("--corrupt="))
+      options.corrupt = argument.substr(10);
+    else if (argument == "--can-run")
+      probe = true;
+    else if (argument.starts_with("--cpu="))
+      gemm.cpu = argument.substr(6);
+    else if (argument.starts_with("--micro-kernels="))
+      microRows = std::atoll(argument.c_str() + 16);
+    else if (argument.starts_with("--emit="))
+      emit = argument.substr(7);
+    else if (argument.starts_with("--layouts=") && argument.size() == 12)
+      gemm.a = layoutOf(argument[10]), gemm.b = layoutOf(argument[11]);
+    else if (argument.starts_with("--shape=")) {
+      long long m, n, k, batch;
+      if (std::sscanf(argument.c_str() + 8, "%lld,%lld,%lld,%lld", &m, &n, &k, &batch) != 4)
+        return usage();
+      gemm.m = m, gemm.n = n, gemm.k = k, gemm.batch = batch;
+    } else
+      return usage();
+  }
+  if (!emit.empty()) {
+    std::string text = emit == "mlir" ? emitMlir(options.gemm) : emitAssembly(options.gemm);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  if (microRows > 0) {
+    std::string text = emitMicroKernels(options.gemm, microRows);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  if (probe)
+    return canRun(options.gemm.tier) ? 0 : 1;
+  if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
+    std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
+    return 3;
+  }
+  return options.gemm.doublePrecision ? check<double>(options) : check<float>(options);
+}
