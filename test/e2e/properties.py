@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What must hold for any weights and inputs, checked over the command line of `tenon`.
 
-usage: properties.py causal|batch|threads|depth|artifact|compile-time MODEL [--spoil]
+usage: properties.py causal|batch|threads|walk|depth|artifact|compile-time MODEL [--spoil]
 
   causal        outputs at a place do not depend on later places            --spoil: a bidirectional model, which must be noticed
   batch         permuting the rows of a batch permutes the outputs          --spoil: the rows are compared without permuting them back
   threads       1, 2, 3 and 8 threads give the same bits, run and training  --spoil: another seed, which must be noticed
+  walk          greedy generation with kept keys, values or memory gives what the whole text gives at once
+                --spoil: the whole text is run with other weights
   depth         2 and 48 layers differ by at most 2 % in code size          --spoil: the deep one is compiled without its training step
   artifact      libraries needed, exported symbols, size
   compile-time  the published sizes compile in at most 20 s of CPU time
@@ -146,6 +148,26 @@ def compiled(folder, name, sets, recipe="small"):
     return library, text, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def walk(name, folder, spoil):
+    """The most probable next byte, twenty times: by `tenon generate`, and by running the entry `infer` on the whole text so far."""
+    sets = MODELS[name][0] | {"V": 256}
+    words, prompt, count = driver.settings(sets), "In the beginning", 20
+    text = subprocess.run(["tenon", "generate", driver.model(name + ".tn"), *words, "--init", "--seed", "1", "--greedy", "--prompt", prompt,
+                           "--length", str(count), *(["--block", "bytes"] if name == "gpt2" else [])], check=True, capture_output=True)
+    made = text.stdout[len(prompt):len(prompt) + count]
+    if len(made) != count:
+        raise Wrong(f"{len(made)} bytes instead of {count}")
+    ids = list(prompt.encode())
+    for place in range(count):
+        found = driver.run(folder, driver.model(name + ".tn"), {"ids": tensor("i32", [ids])}, ["logits"], "--init", "--seed", 2 if spoil else 1,
+                           "--entry", "infer", *words)["logits"]
+        row = found.row(0, len(ids) - 1)
+        best = max(range(256), key=lambda k: row[k])
+        if row[made[place]] < row[best] - 1e-4:  # equal logits may be decided either way
+            raise Wrong(f"byte {place}: generated {made[place]}, the whole text gives {best}")
+        ids.append(made[place])
+
+
 def depth(name, folder, spoil):
     sets = MODELS[name][0]
     _, shallow, seconds = compiled(folder, name, sets | {"N": 2})
@@ -186,7 +208,7 @@ def compile_time(name, folder, _spoil):
 
 
 def main():
-    kinds = {"causal": causal, "batch": batch, "threads": threads, "depth": depth, "artifact": artifact, "compile-time": compile_time}
+    kinds = {"causal": causal, "batch": batch, "threads": threads, "walk": walk, "depth": depth, "artifact": artifact, "compile-time": compile_time}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("property", choices=kinds)
     parser.add_argument("model", choices=MODELS)

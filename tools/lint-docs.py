@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Every operation of the dialect is documented, and its example is one that tenon-opt accepts.
+
+usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--require PARTS]
+
+  --record FILE   records as `llvm-tblgen --dump-json` prints them; default: made from dialect/TenonOps.td
+  --opt PROGRAM   runs each example through it; default: only the text is checked
+  --require       parts that each description needs, with commas; default: summary,description,example
+
+An example is the ```mlir block of the description. It is wrapped in a function whose arguments are the values that it uses but does not
+define. Their types are those after the first line's colon, in order; the last one stands for what is left; %depth is an index; a comment
+line `// %name: type` names one explicitly. A symbol that it mentions is declared as a parameter with the type of that line.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PARTS = {
+    "summary": lambda op, text: bool(op["summary"]),
+    "description": lambda op, text: len(text.split()) >= 5,
+    "example": lambda op, text: "```mlir" in text,
+    "operands": lambda op, text: "| operand" in text,
+    "gradient": lambda op, text: "Gradient" in text,
+    "source": lambda op, text: "Source" in text,
+}
+TYPE = re.compile(r"(?:tensor|memref|vector)<[^<>]*(?:<[^<>]*>[^<>]*)*>|\bindex\b|\b[fi]\d+\b")
+
+
+def records(path):
+    if path:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    dialect = os.path.join(ROOT, "dialect")
+    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "TenonOps.td"), "-I", ROOT, "-I", dialect]
+    for folder in os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":"):
+        command += ["-I", folder]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def wrapped(example):
+    """The example as a module of one function."""
+    hints = dict(re.findall(r"//\s*(%\w+):\s*(\S+)", example))
+    code = re.sub(r"//.*", "", example)
+    used = list(dict.fromkeys(re.findall(r"%\w+", code)))
+    defined = set()
+    for line in code.split("\n"):
+        head = line.split(" = ")[0] if " = " in line else ""
+        defined |= set(re.findall(r"%\w+", head)) if head.strip().startswith("%") else set()
+        defined |= set(re.findall(r"(%\w+):", line)) if "^bb" in line else set()
+    free = [name for name in used if name not in defined]
+    statement = code.strip().split("{\n")[0]
+    before_arrow = statement.rsplit(" : ", 1)[-1].split("->")[0] if " : " in statement else ""
+    types = TYPE.findall(before_arrow)
+    arguments = []
+    for name in free:
+        kind = hints.get(name) or ("index" if name == "%depth" else types.pop(0) if len(types) > 1 else types[0] if types else None)
+        if kind is None:
+            raise ValueError(f"no type for {name}")
+        arguments.append(f"{name}: {kind}")
+    symbols = set(re.findall(r"@\"[^\"]+\"|@\w+", code))
+    first = TYPE.findall(statement)
+    declared = [f"tenon.parameter {symbol} : {first[-1]}" for symbol in symbols if "tenon.parameter" not in code]
+    if code.strip().startswith("tenon.parameter"):
+        return code
+    return "\n".join(declared + [f"func.func @example({', '.join(arguments)}) {{", code, "  return", "}"]) + "\n"
+
+
+def accepted(program, example):
+    """None, or why the example is refused."""
+    try:
+        text = wrapped(example)
+    except ValueError as error:
+        return str(error)
+    done = subprocess.run([program, "--verify-roundtrip", "-"], input=text, capture_output=True, text=True)
+    return None if done.returncode == 0 else done.stderr.strip().split("\n")[0] + "\n" + text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record")
+    parser.add_argument("--opt")
+    parser.add_argument("--require", default="summary,description,example")
+    options = parser.parse_args()
+    every = records(options.record)
+    names = every["!instanceof"].get("Op", [])
+    findings = 0
+    for name in sorted(names):
+        op = every[name]
+        text = op["description"] or ""
+        for part in options.require.split(","):
+            if not PARTS[part](op, text):
+                print(f"{name}: no {part}")
+                findings += 1
+        for example in re.findall(r"```mlir\n(.*?)```", text, re.S) if options.opt else []:
+            refusal = accepted(options.opt, example)
+            if refusal:
+                print(f"{name}: the example is refused: {refusal}")
+                findings += 1
+    print(f"{len(names)} operations, {findings} findings")
+    return 1 if findings or not names else 0
+
+
+sys.exit(main())
