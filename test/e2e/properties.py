@@ -6,7 +6,7 @@ usage: properties.py causal|batch|threads|walk|depth|artifact|compile-time MODEL
   causal        outputs at a place do not depend on later places            --spoil: a bidirectional model, which must be noticed
   batch         permuting the rows of a batch permutes the outputs          --spoil: the rows are compared without permuting them back
   threads       1, 2, 3 and 8 threads give the same bits, run and training  --spoil: another seed, which must be noticed
-  walk          greedy generation with kept keys, values or memory gives what the whole text gives at once
+  walk          greedy generation with kept keys and values gives what the whole text gives at once
                 --spoil: the whole text is run with other weights
   depth         2 and 48 layers differ by at most 2 % in code size          --spoil: the deep one is compiled without its training step
   artifact      libraries needed, exported symbols, size
