@@ -1,0 +1,120 @@
+#include "tools/compiler/CommandLine.h"
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+namespace tenon::compiler {
+
+namespace {
+
+constexpr const char *kStages = "ast|checked|tenon|fused|grad|kernel|llvm|asm|obj|lib";
+
+struct Texts {
+  std::vector<std::string> set, bind;
+  std::string diagnostics = "text";
+};
+
+void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
+  command.add_option("file", line.check.path, "specification (.tn)")->required()->type_name("FILE");
+  command.add_option("--model", line.check.model, "model (default: the last of the file)");
+  command.add_option("--set", texts.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
+  command.add_option("--bind", texts.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
+  command.add_option("--recipe", line.check.recipe, "train recipe");
+  command.add_option("--entry", line.check.entries, "only this entry; may be given again");
+  command.add_option("--diagnostics", texts.diagnostics, "text to stderr, or json to stdout")->check(CLI::IsMember({"text", "json"}));
+}
+
+void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
+  CLI::App *check = app.add_subcommand("check", "shapes, index ranges, names and recipes of every model of a file");
+  addModelOptions(*check, line, texts);
+  check->footer("Examples:\n  tenon check model.tn\n  tenon check model.tn --set D=512 --diagnostics=json");
+
+  CLI::App *compile = app.add_subcommand("compile", "an artifact: library, header and manifest");
+  addModelOptions(*compile, line, texts);
+  compile->add_option("-o,--output", line.output, "directory of the artifact")->type_name("DIR");
+  compile->add_option("--name", line.name, "name of the artifact (default: of the file)");
+  compile->add_option("--target", line.target, "target (default: cpu)");
+  compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
+      ->check(CLI::IsMember({"ast", "checked", "tenon", "fused", "grad", "kernel", "llvm", "asm", "obj", "lib"}));
+  compile->add_flag("--f64", line.doublePrecision, "double precision");
+  compile->add_flag("--grad", line.gradient, "also an entry `grad`: losses and gradients");
+  compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
+  compile->add_flag("--default-recipe", line.defaultRecipe, "with the train recipe if the model has one only");
+  compile->footer("Examples:\n  tenon compile model.tn --recipe small -o model\n  tenon compile model.tn --emit=kernel\n"
+                  "MLIR's own flags work too: --mlir-print-ir-after-all, --mlir-timing.");
+
+  CLI::App *explain = app.add_subcommand("explain", "the page of an error code");
+  explain->add_option("code", line.code, "such as T0207")->required();
+  app.require_subcommand(1);
+}
+
+/// NAME=VALUE; false after a message.
+bool split(const std::string &option, const std::string &text, std::string &name, std::string &value) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    fprintf(stderr, "tenon: error: %s takes NAME=VALUE, not '%s'\n", option.c_str(), text.c_str());
+    return false;
+  }
+  name = text.substr(0, equals);
+  value = text.substr(equals + 1);
+  return true;
+}
+
+bool readPairs(const Texts &texts, CheckOptions &check) {
+  std::string name, value;
+  for (const std::string &text : texts.set) {
+    if (!split("--set", text, name, value))
+      return false;
+    check.set.emplace_back(name, value);
+  }
+  for (const std::string &text : texts.bind) {
+    if (!split("--bind", text, name, value))
+      return false;
+    char *end = nullptr;
+    int64_t size = strtoll(value.c_str(), &end, 10);
+    if (*end || size < 1) {
+      fprintf(stderr, "tenon: error: --bind takes a size of at least 1, not '%s'\n", text.c_str());
+      return false;
+    }
+    check.bind.emplace_back(name, size);
+  }
+  return true;
+}
+
+CommandLine::Command commandOf(const CLI::App &app) {
+  std::string name = app.get_subcommands()[0]->get_name();
+  return name == "check" ? CommandLine::Command::Check : name == "compile" ? CommandLine::Command::Compile : CommandLine::Command::Explain;
+}
+
+} // namespace
+
+bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode) {
+  CLI::App app("The Tenon compiler.", "tenon");
+  Texts texts;
+  addCommands(app, line, texts);
+  std::vector<std::string> arguments; // CLI11 takes them from the back
+  for (int i = argc - 1; i > 0; --i)
+    if (std::string argument = argv[i]; argument.starts_with("--mlir-") || argument.starts_with("--remark"))
+      line.mlirFlags.insert(line.mlirFlags.begin(), argument);
+    else
+      arguments.push_back(argument);
+  exitCode = 2;
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp &help) {
+    exitCode = app.exit(help);
+    return false;
+  } catch (const CLI::ParseError &error) {
+    bool known = !app.get_subcommands().empty();
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", error.what(), known ? (app.get_subcommands()[0]->get_name() + " ").c_str() : "");
+    return false;
+  }
+  line.command = commandOf(app);
+  line.jsonDiagnostics = texts.diagnostics == "json";
+  if (line.command == CommandLine::Command::Compile && line.output.empty() && line.emit.empty()) {
+    fprintf(stderr, "tenon: error: compile needs the directory of the artifact, -o DIR, or --emit=STAGE\n");
+    return false;
+  }
+  return readPairs(texts, line.check);
+}
+
+} // namespace tenon::compiler

@@ -1,0 +1,21 @@
+// The command line of check, compile and explain.
+#pragma once
+#include "frontend/Sema.h"
+
+namespace tenon::compiler {
+
+struct CommandLine {
+  enum class Command { Check, Compile, Explain, Help } command = Command::Help;
+  CheckOptions check;                 // also `path`
+  std::string output, name;           // of the artifact
+  std::string target = "cpu";
+  bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false, jsonDiagnostics = false;
+  std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
+  std::vector<std::string> mlirFlags; // --mlir-..., as they are
+  std::string code;                   // explain
+};
+
+/// Parses arguments as main gets them. Help and mistakes are printed here; then the result is false and `exitCode` is set.
+bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode);
+
+} // namespace tenon::compiler

@@ -1,0 +1,192 @@
+// The compiler as a library: one C function that `tenon` opens when a specification has to be read.
+#include "frontend/Explain.h"
+#include "frontend/syntax/Parse.h"
+#include "tools/compiler/CommandLine.h"
+#include "tools/compiler/Reproducer.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <unistd.h>
+#if __has_include("lowering/Compile.h")
+#include "lowering/Compile.h"
+#define TENON_HAS_LOWERING 1
+#endif
+
+namespace tenon::compiler {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Where models and std.tn lie: $TENON_MODELS, the installed share/tenon/models, the source tree.
+std::vector<std::string> modelRoots() {
+  std::vector<std::string> roots;
+  if (const char *given = getenv("TENON_MODELS"); given && *given)
+    roots.emplace_back(given);
+  std::error_code ignored;
+  Dl_info library;
+  if (dladdr(reinterpret_cast<const void *>(&modelRoots), &library) && library.dli_fname)
+    if (fs::path installed = fs::path(library.dli_fname).parent_path() / "../share/tenon/models"; fs::is_directory(installed, ignored))
+      roots.push_back(installed.lexically_normal().string());
+  if (fs::is_directory(TENON_SOURCE_MODELS, ignored))
+    roots.emplace_back(TENON_SOURCE_MODELS);
+  return roots;
+}
+
+/// Prints what was found; true if there are errors.
+bool show(const CommandLine &line, const SourceFiles &sources, const Diagnostics &diagnostics) {
+  if (line.jsonDiagnostics)
+    printf("%s\n", renderJson(sources, diagnostics).c_str());
+  else if (!diagnostics.all().empty())
+    fputs(renderText(sources, diagnostics, isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))).c_str(), stderr);
+  return diagnostics.hasErrors();
+}
+
+int runCheck(const CommandLine &line) {
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  checkFile(line.check, sources, diagnostics);
+  if (show(line, sources, diagnostics))
+    return 1;
+  if (!line.jsonDiagnostics)
+    printf("%s: no mistakes\n", line.check.path.c_str());
+  return 0;
+}
+
+int runExplain(const CommandLine &line) {
+  std::string page = explanation(line.code);
+  if (page.empty()) {
+    fprintf(stderr, "tenon: error: there is no error code '%s'; codes look like T0207\n", line.code.c_str());
+    return 2;
+  }
+  printf("%s\n", page.c_str());
+  return 0;
+}
+
+bool readSource(const std::string &path, SourceFiles &sources) {
+  FILE *file = fopen(path.c_str(), "rb");
+  if (!file)
+    return false;
+  SourceFiles::Source source{path, ""};
+  char buffer[65536];
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+    source.text.append(buffer, got);
+  bool whole = !ferror(file);
+  fclose(file);
+  sources.files.push_back(std::move(source));
+  return whole;
+}
+
+int emitTree(const CommandLine &line) {
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  if (!readSource(line.check.path, sources)) {
+    fprintf(stderr, "tenon: error: cannot read %s\n", line.check.path.c_str());
+    return 3;
+  }
+  ast::File tree = parse(sources, 0, diagnostics);
+  if (show(line, sources, diagnostics))
+    return 1;
+  printf("%s", print(tree).c_str());
+  return 0;
+}
+
+int emitChecked(const CommandLine &line) {
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  std::optional<Program> program = check(line.check, sources, diagnostics);
+  if (show(line, sources, diagnostics) || !program)
+    return 1;
+  for (const Entry &entry : program->entries)
+    printf("%s", print(*program, entry).c_str());
+  return 0;
+}
+
+/// The only train recipe of the model that will be compiled; empty if it has none. False after a message if it has several.
+bool chooseRecipe(CommandLine &line) {
+  SourceFiles sources;
+  Diagnostics ignored;
+  if (!readSource(line.check.path, sources))
+    return true; // check will say so
+  ast::File tree = parse(sources, 0, ignored);
+  std::string model = line.check.model, names;
+  for (const ast::Item &item : tree.items)
+    if (item.model && line.check.model.empty())
+      model = item.model->name.text;
+  int count = 0;
+  for (const ast::Item &item : tree.items)
+    if (item.recipe && item.recipe->kind == ast::Recipe::Kind::Train && item.recipe->owner.text == model) {
+      line.check.recipe = item.recipe->name.text;
+      names += (count++ ? ", " : "") + item.recipe->name.text;
+    }
+  if (count > 1)
+    fprintf(stderr, "tenon: error: %s has several train recipes; pass --recipe with one of %s\n", model.c_str(), names.c_str());
+  return count <= 1;
+}
+
+int runCompile(CommandLine &line) {
+  if (line.defaultRecipe && line.check.recipe.empty() && !chooseRecipe(line))
+    return 2;
+  if (line.emit == std::vector<std::string>{"ast"})
+    return emitTree(line);
+  if (line.emit == std::vector<std::string>{"checked"})
+    return emitChecked(line);
+#ifdef TENON_HAS_LOWERING
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  CompileRequest request;
+  request.check = line.check;
+  request.outputDirectory = line.output;
+  request.name = line.name.empty() ? fs::path(line.check.path).stem().string() : line.name;
+  request.dtype = line.doublePrecision ? "f64" : "f32";
+  request.target = line.target;
+  request.grad = line.gradient;
+  request.decomposed = line.decomposed;
+  request.emit = line.emit;
+  request.mlirFlags = line.mlirFlags;
+  int code = compile(request, sources, diagnostics);
+  return show(line, sources, diagnostics) ? 1 : code;
+#else
+  SourceFiles sources;
+  Diagnostics diagnostics;
+  std::optional<Program> program = check(line.check, sources, diagnostics);
+  if (show(line, sources, diagnostics) || !program)
+    return 1;
+  fprintf(stderr, "tenon: error: not supported yet: compile to an artifact; --emit=ast and --emit=checked are\n");
+  return 1;
+#endif
+}
+
+} // namespace
+
+} // namespace tenon::compiler
+
+extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc, const char **argv) {
+  using namespace tenon::compiler;
+  CommandLine line;
+  int exitCode = 0;
+  if (!parseCommandLine(argc, argv, line, exitCode))
+    return exitCode;
+  bool readsFile = line.command != CommandLine::Command::Explain;
+  if (readsFile && access(line.check.path.c_str(), R_OK) != 0) {
+    fprintf(stderr, "tenon: error: cannot read %s: %s\n", line.check.path.c_str(), strerror(errno));
+    return 3;
+  }
+  line.check.modelRoots = modelRoots();
+  CrashGuard guard(argc, argv, line.check.path);
+  switch (line.command) {
+  case CommandLine::Command::Check:
+    exitCode = runCheck(line);
+    break;
+  case CommandLine::Command::Compile:
+    exitCode = runCompile(line);
+    break;
+  default:
+    exitCode = runExplain(line);
+  }
+  fflush(stdout);
+  return exitCode;
+}
