@@ -229,11 +229,15 @@ struct FormalNode {
   Token name;
   optional<Token> output;
 };
-struct CallableNode : Located {
-  Token kind, name;
+struct CallableHeader : Located {
+  Token name;
   std::vector<FormalNode> formals;
   std::vector<Group> parameters;
   std::vector<TypeNode> results;
+};
+struct CallableNode : Located {
+  Token kind;
+  CallableHeader header;
   std::vector<Statement> body;
 };
 
@@ -257,9 +261,13 @@ struct ModelNode : Located {
   Token name;
   std::vector<Statement> body;
 };
-struct RecipeNode : Located {
-  Token kind, owner;
+struct RecipeHeader : Located {
+  Token owner;
   optional<Token> name;
+};
+struct RecipeNode : Located {
+  Token kind;
+  RecipeHeader header;
   std::vector<SettingNode> settings;
 };
 struct TopItem : x3::variant<Bad, ImportNode, ModelNode, CallableNode, RecipeNode> {
@@ -310,9 +318,11 @@ BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Until, keyword, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Carry, name, type, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Scan, binder, body)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::FormalNode, name, output)
-BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::CallableNode, kind, name, formals, parameters, results, body)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::CallableHeader, name, formals, parameters, results)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::CallableNode, kind, header, body)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::BindSetting, keyword, bindings)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::KeySetting, key, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::ImportNode, keyword, path)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::ModelNode, name, body)
-BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::RecipeNode, kind, owner, name, settings)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::RecipeHeader, owner, name)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::RecipeNode, kind, header, settings)

@@ -90,8 +90,8 @@ ast::Recipe Converter::recipe(const RecipeNode &node) {
   std::string_view word = node.kind.text();
   ast::Recipe result;
   result.kind = word == "train" ? RecipeKind::Train : word == "generate" ? RecipeKind::Generate : RecipeKind::Names;
-  result.owner = name(node.owner);
-  result.name = node.name ? name(*node.name) : result.owner;
+  result.owner = name(node.header.owner);
+  result.name = node.header.name ? name(*node.header.name) : result.owner;
   result.range = range(node);
   for (const SettingNode &setting : node.settings)
     boost::apply_visitor(Visitor{*this, result}, setting);
@@ -101,15 +101,15 @@ ast::Recipe Converter::recipe(const RecipeNode &node) {
 std::shared_ptr<ast::Callable> Converter::callable(const CallableNode &node) {
   auto result = std::make_shared<ast::Callable>();
   result->isLayer = node.kind.text() == "layer";
-  result->name = name(node.name);
-  for (const FormalNode &formal : node.formals) {
+  result->name = name(node.header.name);
+  for (const FormalNode &formal : node.header.formals) {
     ast::Formal entry{name(formal.name), {}};
     if (formal.output)
       entry.output = name(*formal.output);
     result->formals.push_back(std::move(entry));
   }
-  result->parameters = groups(node.parameters);
-  for (const TypeNode &entry : node.results)
+  result->parameters = groups(node.header.parameters);
+  for (const TypeNode &entry : node.header.results)
     result->results.push_back(type(entry));
   result->body = body(node.body);
   result->range = range(node);

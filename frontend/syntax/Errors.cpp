@@ -87,13 +87,17 @@ struct Bracket {
 };
 struct OpenBrackets {
   std::vector<Bracket> stack;
-  const char *suspect = nullptr; // a '{' whose '}' stands further left than its line: probably the one without an end
+  std::vector<const char *> suspects; // '{' that are still open at a '}' aligned with the line of an outer one: probably never closed
 };
 
+const char *startOfLine(const char *begin, const char *p) {
+  while (p != begin && p[-1] != '\n')
+    --p;
+  return p;
+}
+
 unsigned indentation(const char *begin, const char *p) {
-  const char *line = p;
-  while (line != begin && line[-1] != '\n')
-    --line;
+  const char *line = startOfLine(begin, p);
   unsigned count = 0;
   while (line + count < p && (line[count] == ' ' || line[count] == '\t'))
     ++count;
@@ -109,11 +113,14 @@ OpenBrackets openBrackets(const ParserState &state, const char *where) {
     } else if (l.is("}")) {
       while (!stack.empty() && *stack.back().place != '{')
         stack.pop_back();
-      if (stack.empty())
-        continue;
-      if (firstOnLine(state.begin, l.begin) && indentation(state.begin, l.begin) < stack.back().indentation && !result.suspect)
-        result.suspect = stack.back().place;
-      stack.pop_back();
+      unsigned column = indentation(state.begin, l.begin);
+      auto aligned = [&](const Bracket &bracket) { return *bracket.place == '{' && bracket.indentation == column; };
+      if (firstOnLine(state.begin, l.begin) && std::any_of(stack.begin(), stack.end(), aligned))
+        for (; !aligned(stack.back()); stack.pop_back())
+          if (*stack.back().place == '{')
+            result.suspects.push_back(stack.back().place);
+      if (!stack.empty())
+        stack.pop_back();
     } else if (l.is(")") || l.is("]")) {
       char open = l.is(")") ? '(' : '[';
       if (!stack.empty() && *stack.back().place == open)
@@ -134,13 +141,22 @@ void reportClosing(ParserState &state, const Lexeme &found, const char *where, c
   char open = close == ')' ? '(' : close == ']' ? '[' : '{';
   OpenBrackets brackets = openBrackets(state, found.begin);
   const char *bracket = nullptr;
+  auto fresh = [&](const char *place) {
+    return std::find(state.reportedBrackets.begin(), state.reportedBrackets.end(), place) == state.reportedBrackets.end();
+  };
   for (size_t i = brackets.stack.size(); i-- > 0 && !bracket;)
-    if (*brackets.stack[i].place == open)
+    if (*brackets.stack[i].place == open && fresh(brackets.stack[i].place))
       bracket = brackets.stack[i].place;
-  if (open == '{' && brackets.suspect)
-    bracket = brackets.suspect;
-  bool ended = found.kind == LexemeKind::End || found.is("}") || (isStart(found) && firstOnLine(state.begin, found.begin));
+  if (open == '{')
+    for (size_t i = brackets.suspects.size(); i-- > 0;)
+      if (fresh(brackets.suspects[i]))
+        bracket = brackets.suspects[i];
+  // A new line that is not indented further than the line of the bracket is hardly meant to stand inside it.
+  bool newLine = firstOnLine(state.begin, found.begin);
+  bool outside = newLine && bracket && indentation(state.begin, found.begin) <= indentation(state.begin, bracket);
+  bool ended = found.kind == LexemeKind::End || found.is("}") || outside || (isStart(found) && newLine);
   if (bracket && (open == '{' || ended)) {
+    state.reportedBrackets.push_back(bracket);
     Diagnostic &diagnostic = state.mistake("T0006", state.range(bracket, bracket + 1), quoted({&open, 1}) + " is never closed",
                                            "no " + quoted({&close, 1}) + " for this one");
     diagnostic.related.push_back({place, describe(found) + (found.kind == LexemeKind::End ? "" : " cannot stand inside it")});
@@ -177,8 +193,9 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
       diagnostic.notes.push_back({"help", "a value gets its name with: let " + std::string(found.text()) + " = ..."});
     else if (!fresh && !isKeyword(found.text()))
       diagnostic.notes.push_back({"help", "is an operator or a ',' missing before it?"});
-    if (fresh)
-      suggest(diagnostic, found, kStatementWords);
+    // `let q = 1 +` and then `retrun x`: the misspelt keyword was taken for an operand.
+    Lexeme head = lex(startOfLine(state.begin, found.begin), state.end);
+    suggest(diagnostic, head, kStatementWords);
   }
 }
 
@@ -292,37 +309,64 @@ bool endsList(const ParserState &state, ListKind kind, const char *p) {
   }
 }
 
+const char *findBody(const ParserState &state, const char *where) {
+  for (Lexeme l = lex(where, state.end); l.kind != LexemeKind::End && !l.is("}"); l = lex(l.end, state.end)) {
+    if (l.is("{"))
+      return l.end;
+    if (isStart(l) && firstOnLine(state.begin, l.begin))
+      break;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Does the lexeme, behind a mistake in an element of the list, look like the start of the next element?
+bool startsElement(const ParserState &state, ListKind kind, const Lexeme &l, int round) {
+  if (l.kind != LexemeKind::Word && l.kind != LexemeKind::String)
+    return false;
+  bool fresh = firstOnLine(state.begin, l.begin);
+  bool key = lex(l.end, state.end).is("=");
+  std::string_view word = l.kind == LexemeKind::Word ? l.text() : std::string_view();
+  switch (kind) {
+  case ListKind::Statements:
+    return startsStatement(word) && !key && (round == 0 || fresh);
+  case ListKind::AttendItems:
+    return fresh && (startsAttendItem(word) || (startsStatement(word) && !key));
+  case ListKind::Settings:
+    return fresh && (key || word == "bind" || word == "layer" || word == "fn");
+  case ListKind::Items:
+    return fresh && !key && (word == "layer" || word == "fn");
+  }
+  return false;
+}
+
+bool startsItem(const ParserState &state, const Lexeme &l) {
+  if (l.kind != LexemeKind::Word || !firstOnLine(state.begin, l.begin))
+    return false;
+  Lexeme next = lex(l.end, state.end);
+  return !next.is("=") && (startsOnlyItem(l.text()) || ((l.is("generate") || l.is("names")) && next.kind == LexemeKind::Word));
+}
+
+} // namespace
+
 const char *synchronize(const ParserState &state, ListKind kind, const char *start, const char *where) {
   const char *earliest = lex(where, state.end).begin;
   const char *begin = skipBlanks(start, state.end);
+  bool aligned = firstOnLine(state.begin, begin);
+  unsigned column = indentation(state.begin, begin);
   int curly = 0, round = 0;
   for (Lexeme l = lex(start, state.end); l.kind != LexemeKind::End; l = lex(l.end, state.end)) {
-    bool candidate = l.begin >= earliest && l.begin != begin;
-    bool fresh = firstOnLine(state.begin, l.begin);
-    if (candidate && curly <= 0 && l.is("}") && kind != ListKind::Items)
-      return l.begin;
-    if (candidate && (l.kind == LexemeKind::Word || l.kind == LexemeKind::String)) {
-      Lexeme next = lex(l.end, state.end);
-      bool key = next.is("=");
-      std::string_view word = l.kind == LexemeKind::Word ? l.text() : std::string_view();
-      bool item = fresh && !key && (startsOnlyItem(word) || ((word == "generate" || word == "names") && next.kind == LexemeKind::Word));
+    if (l.begin >= earliest && l.begin != begin) {
       bool outermost = l.begin == state.begin || l.begin[-1] == '\n';
-      bool element = false;
-      switch (kind) {
-      case ListKind::Statements:
-        element = startsStatement(word) && !key && (round == 0 || fresh);
-        break;
-      case ListKind::AttendItems:
-        element = fresh && (startsAttendItem(word) || (startsStatement(word) && !key));
-        break;
-      case ListKind::Settings:
-        element = fresh && (key || word == "bind" || word == "layer" || word == "fn");
-        break;
-      case ListKind::Items:
-        element = fresh && !key && (word == "layer" || word == "fn");
-        break;
-      }
-      if ((item && (kind != ListKind::Items || curly <= 0 || outermost)) || (element && (curly <= 0 || (kind == ListKind::Items && outermost))))
+      bool level = curly <= 0 || (kind == ListKind::Items && outermost);
+      if (curly <= 0 && l.is("}") && kind != ListKind::Items)
+        return l.begin;
+      if (startsItem(state, l) && (kind != ListKind::Items || level))
+        return l.begin;
+      // A word where the lines of this list start is the next element even if it is misspelt.
+      bool neighbour = aligned && l.kind == LexemeKind::Word && firstOnLine(state.begin, l.begin) && indentation(state.begin, l.begin) == column;
+      if (level && (startsElement(state, kind, l, round) || neighbour))
         return l.begin;
     }
     if (l.is("{"))

@@ -17,11 +17,14 @@ struct ParserState {
   unsigned depth = 0;                    // nested[] directives entered
   const char *lastMistake = nullptr;     // a second mistake at the same place is a consequence of the first
   unsigned mistakes = 0;
+  std::vector<const char *> reportedBrackets; // "never closed" was said of these
 
   /// Reports a mistake; throws TooManyMistakes after kMistakeLimit of them.
   Diagnostic &mistake(const char *code, ast::Range range, std::string message, std::string label = {});
 
   ast::Range range(const char *from, const char *to) const {
+    if (!from) // a token that was not there
+      return {file, 0, 0};
     return {file, static_cast<uint32_t>(from - begin), static_cast<uint32_t>(to - begin)};
   }
 };
@@ -47,5 +50,7 @@ const char *elementName(ListKind kind);
 /// Where to go on after a mistake at `where` in the element that starts at `start`; always behind the first lexeme of `start`
 /// or at the end of the list.
 const char *synchronize(const ParserState &state, ListKind kind, const char *start, const char *where);
+/// Behind the '{' that follows a mistake in a header; null if a statement or the end of the block comes first.
+const char *findBody(const ParserState &state, const char *where);
 
 } // namespace tenon::syntax

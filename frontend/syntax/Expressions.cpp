@@ -30,6 +30,7 @@ struct ScanTag : Annotate {};
 struct TailTag {};
 struct AttendItemTag : Annotate {};
 struct AttendEntryTag {};
+struct AttendHeaderTag {};
 
 const x3::rule<OperandTag, Operand> operand = "an expression";
 const x3::rule<PrimaryTag, Primary> primary = "an expression";
@@ -39,6 +40,7 @@ const x3::rule<ParenthesisTag, Parenthesis> parenthesis = "'('";
 const x3::rule<IfTag, If> conditional = "'if'";
 const x3::rule<ScanTag, Scan> scan = "'scan'";
 const x3::rule<TailTag, OperatorTail> tail = "an operator";
+const x3::rule<AttendHeaderTag, std::vector<BinderNode>> attendHeader = "'('";
 const x3::rule<AttendItemTag, AttendItemNode> attendItem = "'score', 'scale', 'mask', 'drop' or 'value'";
 const x3::rule<AttendEntryTag, AttendEntry> attendEntry = "'score', 'scale', 'mask', 'drop' or 'value'";
 
@@ -54,14 +56,15 @@ const auto member_def = dot > name;
 const auto parenthesis_def = roundStart > commaList(expression) > roundClose;
 const auto conditional_def = Mark("if", "'if'") > expression > Mark("then", "'then'") > expression > Mark("else", "'else'") > expression;
 const auto binder_def = name > colon > name;
-const auto attend_def = Mark("attend", "'attend'") > roundOpen > commaList(binder) > roundClose > curlyOpen > *attendEntry > curlyClose;
+const auto attendHeader_def = header[roundOpen > commaList(binder) > roundClose > curlyOpen];
+const auto attend_def = Mark("attend", "'attend'") > attendHeader > *attendEntry > curlyClose;
 const auto attendItem_def = itemKind > -(scoreLabel > equals) > expression;
 const auto attendEntry_def = resync(ListKind::AttendItems)[attendItem];
 const auto scan_def = Mark("scan", "'scan'") > roundOpen > binder > roundClose > curlyOpen > *statement > curlyClose;
 
 } // namespace
 
-BOOST_SPIRIT_DEFINE(expression, tail, operand, primary, suffix, member, parenthesis, conditional, binder, attend, attendItem, attendEntry,
+BOOST_SPIRIT_DEFINE(expression, tail, operand, primary, suffix, member, parenthesis, conditional, binder, attendHeader, attend, attendItem, attendEntry,
                     scan)
 
 BOOST_SPIRIT_INSTANTIATE(ExpressionRule, Iterator, Context)

@@ -2,6 +2,7 @@
 #include "frontend/syntax/Parse.h"
 #include "frontend/syntax/Convert.h"
 #include "frontend/syntax/Grammar.h"
+#include <algorithm>
 
 namespace tenon {
 namespace {
@@ -35,17 +36,23 @@ ast::File parse(const SourceFiles &sources, uint32_t file, Diagnostics &diagnost
   ParserState state;
   ast::File result;
   result.file = file;
+  Diagnostics found;
   if (!open(state, sources, file, diagnostics))
     return result;
+  state.diagnostics = &found;
   try {
     std::vector<TopItem> items;
     const char *first = textStart(state);
     x3::parse(first, state.end, x3::with<StateTag>(state)[syntax::file], items);
     result = convertFile(state, items);
   } catch (const TooManyMistakes &) {
-    diagnostics.error("T0099", state.range(state.lastMistake, state.lastMistake),
-                      "too many mistakes; the rest of this file is not checked");
+    found.error("T0099", state.range(state.lastMistake, state.lastMistake), "too many mistakes; the rest of this file is not checked");
   }
+  // Mistakes that only the conversion sees come last; people read a file from the top.
+  std::vector<Diagnostic> sorted = found.all();
+  std::sort(sorted.begin(), sorted.end(), [](const Diagnostic &a, const Diagnostic &b) { return a.range.begin < b.range.begin; });
+  for (Diagnostic &diagnostic : sorted)
+    diagnostics.report(std::move(diagnostic));
   return result;
 }
 

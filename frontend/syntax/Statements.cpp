@@ -50,6 +50,7 @@ struct FormalsTag {};
 struct OutputTag {};
 struct GroupsTag {};
 struct ResultsTag {};
+struct CallableHeaderTag : Annotate {};
 struct AnyStatementTag {};
 
 const x3::rule<ConfigTag, Config> config = "'config'";
@@ -78,6 +79,7 @@ const x3::rule<FormalTag, FormalNode> formal = "a name";
 const x3::rule<FormalsTag, std::vector<FormalNode>> formals = "'['";
 const x3::rule<GroupsTag, std::vector<Group>> groups = "a name";
 const x3::rule<ResultsTag, std::vector<TypeNode>> results = "a type";
+const x3::rule<CallableHeaderTag, CallableHeader> callableHeader = "a name";
 const x3::rule<AnyStatementTag, Statement> anyStatement = "a statement";
 
 const auto config_def = Keep("config", "'config'") > commaList(binding);
@@ -107,8 +109,8 @@ const auto formal_def = name >> -output;
 const auto formals_def = squareOpen > commaList(formal) > Mark("]", "'->', ',' or ']'");
 const auto groups_def = commaList(group);
 const auto results_def = (roundOpen > commaList(type) > roundClose) | x3::repeat(1)[type];
-const auto callable_def = nested[callableKind > name > -formals > roundOpen > -groups > roundClose > arrow > results > curlyOpen >
-                                 *statement > curlyClose];
+const auto callableHeader_def = header[name > -formals > roundOpen > -groups > roundClose > arrow > results > curlyOpen];
+const auto callable_def = nested[callableKind > callableHeader > *statement > curlyClose];
 const auto anyStatement_def = config | dims | require | in | param | state | next | use | let | out | loss | result | until | carry |
                               callable;
 const auto statement_def = resync(ListKind::Statements)[anyStatement];
@@ -116,7 +118,7 @@ const auto statement_def = resync(ListKind::Statements)[anyStatement];
 } // namespace
 
 BOOST_SPIRIT_DEFINE(config, dimTail, dim, dims, require, in, param, state, next, repeat, use, targets, annotation, let, walked, outHead,
-                    out, loss, result, until, carry, output, formal, formals, groups, results, callable, anyStatement, statement)
+                    out, loss, result, until, carry, output, formal, formals, groups, results, callableHeader, callable, anyStatement, statement)
 
 BOOST_SPIRIT_INSTANTIATE(CallableRule, Iterator, Context)
 BOOST_SPIRIT_INSTANTIATE(StatementRule, Iterator, Context)

@@ -174,6 +174,35 @@ struct ResyncMaker {
 };
 constexpr ResyncMaker resync(ListKind kind) { return {kind}; }
 
+/// What stands before the body of a block, its "{" included. A mistake in it is reported and the body is parsed all the same, with
+/// a header that may be incomplete.
+template <typename Subject> struct Header : x3::unary_parser<Subject, Header<Subject>> {
+  using base_type = x3::unary_parser<Subject, Header<Subject>>;
+  static constexpr bool is_pass_through_unary = true;
+  constexpr Header(const Subject &subject) : base_type(subject) {}
+
+  template <typename C, typename R, typename A>
+  bool parse(Iterator &first, const Iterator &last, const C &context, R &rcontext, A &attribute) const {
+    try {
+      return this->subject.parse(first, last, context, rcontext, attribute);
+    } catch (const x3::expectation_failure<Iterator> &failure) {
+      ParserState &state = x3::get<StateTag>(context);
+      reportUnexpected(state, failure.where(), failure.which());
+      const char *body = findBody(state, failure.where());
+      if (!body)
+        throw;
+      first = body;
+      return true;
+    }
+  }
+};
+struct HeaderMaker {
+  template <typename Subject> constexpr auto operator[](const Subject &subject) const {
+    return Header<typename x3::extension::as_parser<Subject>::value_type>(x3::as_parser(subject));
+  }
+};
+constexpr HeaderMaker header;
+
 /// Base of the rule tags whose attribute knows its place.
 struct Annotate {
   template <typename Attribute, typename C>
