@@ -107,13 +107,20 @@ unsigned indentation(const char *begin, const char *p) {
 OpenBrackets openBrackets(const ParserState &state, const char *where) {
   OpenBrackets result;
   std::vector<Bracket> &stack = result.stack;
+  const char *line = state.begin; // the line is followed along: looking back from every bracket is quadratic in a long line
+  const char *seen = state.begin;
   for (Lexeme l = lex(state.begin, where); l.kind != LexemeKind::End; l = lex(l.end, where)) {
+    for (; seen != l.begin; ++seen)
+      if (*seen == '\n')
+        line = seen + 1;
+    unsigned column = 0;
+    while (line + column < l.begin && (line[column] == ' ' || line[column] == '\t'))
+      ++column;
     if (l.is("(") || l.is("[") || l.is("{")) {
-      stack.push_back({l.begin, indentation(state.begin, l.begin)});
+      stack.push_back({l.begin, column});
     } else if (l.is("}")) {
       while (!stack.empty() && *stack.back().place != '{')
         stack.pop_back();
-      unsigned column = indentation(state.begin, l.begin);
       auto aligned = [&](const Bracket &bracket) { return *bracket.place == '{' && bracket.indentation == column; };
       if (firstOnLine(state.begin, l.begin) && std::any_of(stack.begin(), stack.end(), aligned))
         for (; !aligned(stack.back()); stack.pop_back())
@@ -353,6 +360,8 @@ bool startsItem(const ParserState &state, const Lexeme &l) {
 const char *synchronize(const ParserState &state, ListKind kind, const char *start, const char *where) {
   const char *earliest = lex(where, state.end).begin;
   const char *begin = skipBlanks(start, state.end);
+  if (earliest == state.end)
+    return state.end;
   bool aligned = firstOnLine(state.begin, begin);
   unsigned column = indentation(state.begin, begin);
   int curly = 0, round = 0;

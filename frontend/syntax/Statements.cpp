@@ -36,7 +36,7 @@ struct NextTag : Annotate {};
 struct RepeatTag {};
 struct UseTag : Annotate {};
 struct TargetsTag {};
-struct AnnotationTag : Annotate {};
+struct AnnotationTag {}; // the type keeps its own place, without the colon
 struct LetTag : Annotate {};
 struct WalkedTag {};
 struct OutHeadTag {};

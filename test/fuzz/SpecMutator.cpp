@@ -1,5 +1,7 @@
 #include "SpecMutator.h"
 #include "frontend/syntax/Lexer.h"
+#include <algorithm>
+#include <iterator>
 
 namespace tenon::fuzz {
 namespace {
@@ -133,7 +135,8 @@ void SpecMutator::wreck(Random &random, std::vector<std::string> &tokens) const 
     break;
   }
   case 6: { // bytes
-    static const char *const odd[] = {"\"", "\xff", "\xe6\xbc", "#", "1__", "9999999999999999999999", "1e9999", "3x", "&&", "'", "\r", "\t", "\xc3\xa4", "1e", ".", "..."};
+    static const char *const odd[] = {"\"", "\xff", "\xe6\xbc", "#",  "1__", "9999999999999999999999", "1e9999", "3x",
+                                      "&&", "'",    "\r",       "\t", "\xc3\xa4", "1e", ".", "..."};
     tokens.insert(tokens.begin() + at, random.chance(10) ? std::string(1, '\0') : std::string(odd[random.below(std::size(odd))]));
     break;
   }
@@ -154,7 +157,7 @@ void SpecMutator::nest(Random &random, std::vector<std::string> &tokens) const {
       {"(", ")"}, {"f(", ")"}, {"x[T: ", "]"}, {"- ", ""}, {"1 + ", ""}, {"2 ^ ", ""}, {"if a then b else ", ""}, {"attend(j: S) { score ", " }"},
       {"(", ""}, {"scan(t: T) { yield ", " }"}, {"a and ", ""}, {"", ".b"}, {"not ", ""}};
   auto [open, close] = shells[random.below(std::size(shells))];
-  size_t levels = random.chance(5) ? 20000 : random.chance(30) ? 200 + random.below(120) : random.below(60);
+  size_t levels = random.chance(5) ? 5000 : random.chance(30) ? 200 + random.below(120) : random.below(60);
   std::string text;
   for (size_t i = 0; i < levels; ++i)
     text += open;
