@@ -1,0 +1,211 @@
+// Checked program to tensor form: functions, stacks, states, results.
+#include "frontend/MlirGen.h"
+#include "frontend/MlirGenEntry.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+Location EntryGenerator::locate(const ast::Range &range) const {
+  if (range.file >= sources.files.size())
+    return UnknownLoc::get(context);
+  auto position = sources.position(range.file, range.begin);
+  return FileLineColLoc::get(context, sources.files[range.file].path, position.line, position.column);
+}
+
+func::FuncOp EntryGenerator::createFunction() {
+  SmallVector<Type> arguments(entry.dims.size(), IndexType::get(context));
+  for (const Input &input : entry.inputs)
+    arguments.push_back(typeOf(input.type));
+  root.setInsertionPointToEnd(module.getBody());
+  auto function = func::FuncOp::create(root, UnknownLoc::get(context), entry.name, FunctionType::get(context, arguments, {}));
+  SmallVector<StringRef> dims(entry.dims.begin(), entry.dims.end());
+  const char *kinds[] = {"out", "eval", "train"};
+  function->setAttr("tenon.dims", root.getStrArrayAttr(dims));
+  function->setAttr("tenon.kind", root.getStringAttr(kinds[int(entry.kind)]));
+  SmallVector<Attribute> states;
+  for (const State &state : entry.states) { // stack counts first, then the sizes
+    SmallVector<AffineExpr> sizes;
+    for (int64_t count : state.stackCounts)
+      sizes.push_back(getAffineConstantExpr(count, context));
+    for (const Size &size : state.shape)
+      sizes.push_back(toAffine(size, context));
+    Type element = state.element == Element::Real ? real : state.element == Element::Int ? Type(root.getI32Type()) : Type(root.getI1Type());
+    states.push_back(TypeAttr::get(tensorType(sizes, element, entry.dims.size())));
+  }
+  function->setAttr("tenon.states", root.getArrayAttr(states));
+  function.addEntryBlock();
+  return function;
+}
+
+bool EntryGenerator::generate() {
+  function = createFunction();
+  root.setInsertionPointToStart(&function.getBody().front());
+  written.assign(entry.states.size(), false);
+  generateResults();
+  if (failed)
+    return false;
+  writeStates(entry.nextStates, root, Value());
+  copyUnwrittenStates();
+  func::ReturnOp::create(root, UnknownLoc::get(context));
+  return !failed;
+}
+
+/// `out`: the values. Losses: f64 scalars; a train entry puts their weighted sum first.
+void EntryGenerator::generateResults() {
+  int64_t index = 0;
+  auto output = [&](StringRef name, Value value) { OutputOp::create(root, current, index++, name, value); };
+  if (entry.kind == Entry::Kind::Out) {
+    for (auto &[name, node] : entry.results)
+      if (Value result = value(node))
+        output(name, result);
+    return;
+  }
+  SmallVector<std::pair<std::string, Value>> losses;
+  for (auto &[name, node] : entry.results) {
+    Value result = value(node);
+    if (!result)
+      return;
+    losses.emplace_back(name, result);
+  }
+  Build build(root, current);
+  if (entry.kind == Entry::Kind::Train) {
+    Value total;
+    for (auto &[name, loss] : losses) {
+      double weight = 1;
+      for (auto &[weighted, factor] : program.lossWeights)
+        if (weighted == name)
+          weight = factor;
+      Value term = weight == 1 ? loss : build.scale(loss, weight);
+      total = total ? build.add(total, term) : term;
+    }
+    output("loss", build.convert(total, root.getF64Type()));
+  }
+  for (auto &[name, loss] : losses)
+    output(name, build.convert(loss, root.getF64Type()));
+}
+
+void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, Value depth) {
+  for (auto &[state, node] : next) {
+    Value x = value(node);
+    if (!x)
+      continue;
+    const State &target = entry.states[state];
+    Type element = target.element == Element::Real ? real : target.element == Element::Int ? Type(builder.getI32Type()) : Type(builder.getI1Type());
+    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depth, Build(builder, current).convert(x, element));
+    written[state] = true;
+  }
+}
+
+/// The runtime swaps old and new states after a run, so an entry that leaves a state alone copies it.
+void EntryGenerator::copyUnwrittenStates() {
+  auto types = function->getAttrOfType<ArrayAttr>("tenon.states");
+  for (size_t i = 0; i < entry.states.size(); ++i) {
+    if (written[i])
+      continue;
+    Type type = cast<TypeAttr>(types[i]).getValue();
+    Value old = ReadStateOp::create(root, current, type, root.getI64IntegerAttr(i), Value());
+    WriteStateOp::create(root, current, root.getI64IntegerAttr(i), Value(), old);
+  }
+}
+
+OpBuilder &EntryGenerator::builderOf(uint32_t stack) {
+  for (OpenStack &level : open)
+    if (level.info == stack)
+      return level.builder;
+  return root;
+}
+
+Value EntryGenerator::depthOf(uint32_t stack) {
+  for (OpenStack &level : open)
+    if (level.info == stack)
+      return level.op.getBody().front().getArgument(0);
+  return {};
+}
+
+Value EntryGenerator::generateStack(const Node &node, NodeId id) {
+  const StackInfo &info = entry.stacks[node.index];
+  auto count = info.count.asConstant();
+  if (!count)
+    return unsupported(node, "a stack whose height is not a number");
+  SmallVector<Value> carries;
+  SmallVector<Type> types;
+  for (size_t i = 0; i < node.operands.size(); ++i) { // constants along the depth are generated outside, too
+    Value operand = value(node.operands[i]);
+    if (!operand)
+      return {};
+    if (i >= info.carries)
+      continue;
+    operand = spread(operand, axesOf(node.operands[i]), entry.nodes[info.results[i]].type.axes);
+    carries.push_back(operand);
+    types.push_back(operand.getType());
+  }
+  if (info.history)
+    for (unsigned i = 0; i < info.carries; ++i) {
+      SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(types[i]));
+      sizes.insert(sizes.begin(), getAffineConstantExpr(*count, context));
+      types.push_back(tensorType(sizes, cast<RankedTensorType>(types[i]).getElementType(), entry.dims.size()));
+    }
+  OpBuilder &outer = builderOf(node.stack);
+  Location location = locate(node.range);
+  auto op = StackOp::create(outer, location, types, outer.getI64IntegerAttr(*count), carries, UnitAttr());
+  Block *block = new Block;
+  op.getBody().push_back(block);
+  block->addArgument(outer.getIndexType(), location);
+  for (Value carry : carries)
+    block->addArgument(carry.getType(), location);
+  // Outer nodes met inside the body go before the op.
+  OpBuilder::InsertPoint after = outer.saveInsertionPoint();
+  outer.setInsertionPoint(op);
+  open.push_back({node.index, op, &node, OpBuilder::atBlockEnd(block)});
+  SmallVector<Value> yielded;
+  for (unsigned i = 0; i < info.carries; ++i)
+    if (Value result = value(info.results[i]))
+      yielded.push_back(result);
+  if (yielded.size() == info.carries) {
+    writeStates(info.nextStates, open.back().builder, block->getArgument(0));
+    if (info.history)
+      yielded.append(yielded.begin(), yielded.begin() + info.carries);
+    YieldOp::create(open.back().builder, location, yielded);
+  }
+  open.pop_back();
+  outer.restoreInsertionPoint(after);
+  results[id] = SmallVector<Value>(op.getResults());
+  return op.getNumResults() ? op.getResult(0) : Value();
+}
+
+static void declareParameters(const Program &program, ModuleOp module, Type real) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  for (const Param &param : program.params) {
+    SmallVector<int64_t> shape(param.stackCounts.begin(), param.stackCounts.end());
+    shape.append(param.shape.begin(), param.shape.end());
+    auto policy = program.policies.find(param.path);
+    bool frozen = policy != program.policies.end() && policy->second.frozen;
+    auto op = ParameterOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(param.path), TypeAttr::get(RankedTensorType::get(shape, real)),
+                                  builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(0), param.stackCounts.empty() ? UnitAttr() : builder.getUnitAttr(),
+                                  frozen ? builder.getUnitAttr() : UnitAttr());
+    if (policy == program.policies.end())
+      continue;
+    auto set = [&](StringRef name, const std::vector<double> &factors) {
+      if (!factors.empty())
+        op->setAttr(name, builder.getDenseF64ArrayAttr(factors));
+    };
+    set("tenon.learning_rate", policy->second.learningRate);
+    set("tenon.gradient", policy->second.gradient);
+    set("tenon.decay", policy->second.decay);
+  }
+}
+
+OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &sources, Type real, Diagnostics &diagnostics) {
+  MLIRContext *context = real.getContext();
+  context->loadDialect<TenonDialect, func::FuncDialect, arith::ArithDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  declareParameters(program, *module, real);
+  for (const Entry &entry : program.entries)
+    if (!EntryGenerator(program, entry, sources, *module, real, diagnostics).generate())
+      return {};
+  return module;
+}
+
+} // namespace tenon

@@ -1,0 +1,87 @@
+// The translation of one entry; private to MlirGen.
+#pragma once
+#include "dialect/Build.h"
+#include "frontend/Diagnostics.h"
+#include "frontend/Program.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <deque>
+
+namespace tenon {
+
+class EntryGenerator {
+public:
+  EntryGenerator(const Program &program, const Entry &entry, const SourceFiles &sources, mlir::ModuleOp module, mlir::Type real, Diagnostics &diagnostics)
+      : program(program), entry(entry), sources(sources), module(module), context(module.getContext()), real(real), diagnostics(diagnostics),
+        root(context) {}
+  /// False after a diagnostic.
+  bool generate();
+
+private:
+  using Axes = std::vector<AxisId>;
+  /// A stack whose body is being built: where its nodes go, and what its arguments stand for.
+  struct OpenStack {
+    uint32_t info;
+    StackOp op;
+    const Node *node;
+    mlir::OpBuilder builder;
+  };
+
+  // MlirGen.cpp
+  mlir::func::FuncOp createFunction();
+  void generateResults();
+  void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, mlir::Value depth);
+  void copyUnwrittenStates();
+  mlir::Value generateStack(const Node &node, NodeId id);
+  mlir::Location locate(const ast::Range &range) const;
+  mlir::Value depthOf(uint32_t stack);
+  mlir::OpBuilder &builderOf(uint32_t stack);
+  // MlirGenNodes.cpp
+  mlir::Value value(NodeId id);
+  mlir::Value generate(const Node &node, NodeId id);
+  mlir::Value generateElementwise(const Node &node);
+  mlir::Value generateBinary(const Node &node, mlir::Value a, mlir::Value b);
+  mlir::Value generateUnary(const Node &node, mlir::Value x);
+  mlir::Value generateAxes(const Node &node);
+  mlir::Value generateReshape(const Node &node);
+  mlir::Value generateGather(const Node &node);
+  mlir::Value generateConcat(const Node &node);
+  mlir::Value generateLayer(const Node &node);
+  mlir::Value generateAlongLast(const Node &node);
+  mlir::Value generateCrossEntropy(const Node &node);
+  mlir::Value generateBinaryCrossEntropy(const Node &node);
+  mlir::Value generateDropout(const Node &node);
+  mlir::Value generateAttend(const Node &node);
+  mlir::Value generateParameter(const Node &node);
+  mlir::Value unsupported(const Node &node, const char *what);
+
+  mlir::Type elementType(const ValueType &type) const;
+  mlir::RankedTensorType typeOf(const Axes &axes, mlir::Type element) const;
+  mlir::RankedTensorType typeOf(const ValueType &type) const { return typeOf(type.axes, elementType(type)); }
+  mlir::AffineExpr sizeOf(AxisId axis) const { return toAffine(entry.axes[axis].size, context); }
+  mlir::AffineMapAttr form(const Size &size) const;
+  /// `x` of axes `from`, transposed and repeated to `to`.
+  mlir::Value spread(mlir::Value x, const Axes &from, const Axes &to);
+  mlir::Value operand(const Node &node, unsigned index) { return value(node.operands[index]); }
+  const Axes &axesOf(NodeId id) const { return entry.nodes[id].type.axes; }
+  mlir::DenseI64ArrayAttr positions(const Axes &axes, const Axes &in);
+
+  const Program &program;
+  const Entry &entry;
+  const SourceFiles &sources;
+  mlir::ModuleOp module;
+  mlir::MLIRContext *context;
+  mlir::Type real;
+  Diagnostics &diagnostics;
+  mlir::OpBuilder root;
+  mlir::func::FuncOp function;
+  std::deque<OpenStack> open; // a deque: builders inside are referred to while stacks open and close
+  llvm::DenseMap<NodeId, mlir::Value> values;
+  llvm::DenseMap<NodeId, llvm::SmallVector<mlir::Value>> results; // of stacks
+  std::vector<bool> written;                                     // states
+  bool failed = false;
+  mlir::OpBuilder *at = nullptr; // where the node being generated goes
+  mlir::Location here() const { return current; }
+  mlir::Location current = mlir::UnknownLoc::get(context);
+};
+
+} // namespace tenon

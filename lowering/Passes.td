@@ -1,0 +1,48 @@
+// Passes over the tensor form and the kernel form.
+#ifndef TENON_PASSES_TD
+#define TENON_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def Simplify : Pass<"tenon-simplify", "::mlir::func::FuncOp"> {
+  let summary = "folds views, merges equal ops, drops what nobody reads";
+  let description = [{
+    Composes broadcasts, drops identities, turns a gather at a constant into a slice, moves parameter reads that do not depend on the depth out of stacks,
+    merges equal ops (also before differentiation: shared projections) and removes dead ones.
+    Terminates: every rewrite removes an op or moves one outwards.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
+def Differentiate : Pass<"tenon-differentiate", "::mlir::func::FuncOp"> {
+  let summary = "reverse-mode differentiation of the first output of a train function";
+  let description = [{
+    Appends the gradient of `tenon.output 0` with respect to every trained parameter, op by op through DifferentiableOpInterface, and writes each by
+    `tenon.write_gradient`. A stack becomes a second, reversed stack: gradients of carries are its carries, gradients of values captured from outside accumulate as further
+    carries, gradients of its own parameters are written per depth. Forward values the reverse body needs are saved or recomputed: saved are carries, operands and results of
+    contractions, attention and normalizers; elementwise ops, views and sources are recomputed unless such an op reads them.
+    Parameters without gradient become `frozen`.
+
+    Before: one function. After: the same, longer; no call, no tape. Complexity: linear in the number of ops.
+    Refuses: an op on an active path without the interface.
+    Source: Griewank & Walther 2008, chapter 3; saved set after Chen et al. 2016.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
+def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
+  let summary = "replaces fused ops by simpler ones through DecomposableOpInterface";
+  let description = [{ The slow and obviously right path. Without options every such op is replaced; `only=attend` those of that name. }];
+  let options = [Option<"only", "only", "std::string", "\"\"", "the mnemonic of the ops to decompose; empty: all">];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
+def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
+  let summary = "tensor form to kernel form";
+  let description = [{
+    Chooses which values exist in memory, and inlines every other op into the kernels that read it: elementwise ops, views and sources into `tenon.nest` and into epilogues of
+    `tenon.gemm`; contractions become `tenon.gemm`; reductions and normalizers become rows of a nest. With `fuse=false` every op gets a kernel of its own.
+  }];
+  let options = [Option<"fuse", "fuse", "bool", "true", "inline producers into consumers">];
+  let dependentDialects = ["::tenon::TenonDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+#endif
