@@ -145,6 +145,18 @@ Value ReshapeOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
       Value index = indices[y++];
       SmallVector<Value> parts(-group);
       size_t x = source.size();
+      // A merge with sizes of 1 keeps the index whole: division would hide from vector code that it is contiguous.
+      int64_t wide = -1, count = 0;
+      for (int64_t i = 0; i < -group; ++i)
+        if (auto size = dyn_cast<AffineConstantExpr>(from[x + i]); !size || size.getValue() != 1)
+          wide = i, ++count;
+      if (count <= 1) {
+        for (Value &part : parts)
+          part = indexConstant(builder, getLoc(), 0);
+        parts[std::max<int64_t>(wide, 0)] = index;
+        source.append(parts);
+        continue;
+      }
       for (int64_t i = -group - 1; i > 0; --i) {
         Value size = indexConstant(builder, getLoc(), constant(from[x + i]));
         parts[i] = arith::RemSIOp::create(builder, getLoc(), index, size);

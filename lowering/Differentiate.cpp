@@ -3,6 +3,7 @@
 #include "lowering/Passes.h"
 #include "lowering/SavedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 

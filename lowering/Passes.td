@@ -10,6 +10,7 @@ def Simplify : Pass<"tenon-simplify", "::mlir::func::FuncOp"> {
     merges equal ops (also before differentiation: shared projections) and removes dead ones.
     Terminates: every rewrite removes an op or moves one outwards.
   }];
+  let options = [Option<"afterDifferentiation", "after-differentiation", "bool", "false", "stop_gradient has done its work and is dropped">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

@@ -1,0 +1,347 @@
+// One workspace per entry, planned by lifetime over the linear program of kernels.
+#include "dialect/Build.h"
+#include "lowering/MemoryPlan.h"
+#include "llvm/ADT/MapVector.h"
+#include <algorithm>
+
+using namespace mlir;
+
+namespace tenon {
+
+bool Buffer::samePlace(const Buffer &other) const {
+  if (base != other.base || slot != other.slot || steps.size() != other.steps.size())
+    return false;
+  for (auto [a, b] : llvm::zip(steps, other.steps))
+    if (a.depth != b.depth || a.bytes != b.bytes || a.shift != b.shift)
+      return false;
+  return true;
+}
+
+namespace {
+
+AffineExpr bytesOf(RankedTensorType type) {
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  return product(sizesOf(type), type.getContext()) * int64_t(std::max(8u, bits) / 8);
+}
+
+/// A value of the expression at the sizes that overlaps are chosen for: every symbolic dim is 64.
+int64_t nominal(AffineExpr expression) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return constant.getValue();
+  if (isa<AffineDimExpr>(expression))
+    return 64;
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  int64_t left = nominal(binary.getLHS()), right = nominal(binary.getRHS());
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return left + right;
+  case AffineExprKind::Mul:
+    return left * right;
+  case AffineExprKind::Mod:
+    return left % right;
+  case AffineExprKind::FloorDiv:
+    return left / right;
+  default:
+    return (left + right - 1) / right;
+  }
+}
+
+struct Interval {
+  AffineExpr bytes;
+  int64_t begin, end; // both included
+};
+
+class Planner {
+public:
+  explicit Planner(func::FuncOp function) : function(function), module(function->getParentOfType<ModuleOp>()) {}
+  MemoryPlan run();
+
+private:
+  void number(Block &block);
+  int64_t lastUse(Value value);
+  bool isAlias(Operation *op) { return isa<AtDepthOp>(op); }
+  unsigned newSlot(AffineExpr bytes, int64_t begin, int64_t end);
+  void placeBlock(Block &block);
+  void placeStack(StackOp stack);
+  void placeResult(OpResult result);
+  std::optional<Buffer> sinkOf(OpResult result);
+  bool mayWriteCarry(Value yielded, BlockArgument carry);
+  void reuseOperand(OpResult result);
+  void pack();
+
+  func::FuncOp function;
+  ModuleOp module;
+  MemoryPlan plan;
+  DenseMap<Operation *, std::pair<int64_t, int64_t>> at; // first and last number of an op with its regions
+  int64_t next = 0;
+  std::vector<Interval> intervals; // of the slots
+};
+
+void Planner::number(Block &block) {
+  for (Operation &op : block) {
+    int64_t first = next++;
+    for (Region &region : op.getRegions())
+      if (isa<StackOp>(op))
+        number(region.front());
+    at[&op] = {first, next++};
+  }
+}
+
+/// The last number at which the value is read; reads inside a loop count until its end.
+int64_t Planner::lastUse(Value value) {
+  Block *block = value.getParentBlock();
+  int64_t last = value.getDefiningOp() ? at.lookup(value.getDefiningOp()).second : 0;
+  for (Operation *user : value.getUsers()) {
+    if (isAlias(user))
+      for (Value result : user->getResults())
+        last = std::max(last, lastUse(result));
+    Operation *ancestor = block->findAncestorOpInBlock(*user);
+    if (ancestor)
+      last = std::max(last, at.lookup(ancestor).second);
+  }
+  return last;
+}
+
+unsigned Planner::newSlot(AffineExpr bytes, int64_t begin, int64_t end) {
+  intervals.push_back({bytes, begin, end});
+  plan.slots.push_back({bytes, {}});
+  return intervals.size() - 1;
+}
+
+/// The memory outside the workspace that a value is made for, if it is only brought there.
+std::optional<Buffer> Planner::sinkOf(OpResult result) {
+  for (Operation *user : result.getUsers()) {
+    if (user->getBlock() != result.getOwner()->getBlock())
+      continue;
+    if (auto output = dyn_cast<OutputOp>(user))
+      return Buffer{Buffer::Base::Output, int64_t(output.getIndex()), {}};
+    if (auto write = dyn_cast<WriteGradientOp>(user)) {
+      auto parameter = module.lookupSymbol<ParameterOp>(write.getParameter());
+      Buffer buffer{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
+      if (write.getDepth())
+        buffer.steps.push_back({write.getDepth(), getAffineConstantExpr(parameter.getStride(), module.getContext()), 0});
+      return buffer;
+    }
+    if (auto write = dyn_cast<WriteStateOp>(user)) {
+      Buffer buffer{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
+      if (write.getDepth())
+        buffer.steps.push_back({write.getDepth(), bytesOf(tensorOf(result)), 0});
+      return buffer;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether every read of `operand` in the nest is at the very indices at which result `number` is put.
+bool readsInPlace(NestOp nest, Value operand, unsigned number) {
+  SmallVector<Value> place;
+  unsigned puts = 0;
+  nest.walk([&](PutOp put) {
+    if (put.getResult() == number) {
+      place = llvm::to_vector(put.getIndices());
+      ++puts;
+    }
+  });
+  bool legal = puts == 1;
+  nest.walk([&](AtOp load) {
+    if (load.getTensor() == operand)
+      legal &= llvm::equal(load.getIndices(), place);
+  });
+  return legal;
+}
+
+/// An elementwise nest may write over an operand that dies with it.
+void Planner::reuseOperand(OpResult result) {
+  auto nest = dyn_cast<NestOp>(result.getOwner());
+  if (!nest)
+    return;
+  llvm::SetVector<Value> operands;
+  nest.walk([&](AtOp load) { operands.insert(load.getTensor()); });
+  for (Value operand : operands) {
+    auto it = plan.buffers.find(operand);
+    if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() || isa<BlockArgument>(operand) ||
+        isAlias(operand.getDefiningOp()) || operand.getParentBlock() != nest->getBlock() || operand.getType() != result.getType())
+      continue;
+    Interval &interval = intervals[it->second.slot];
+    if (lastUse(operand) != at[nest].second || interval.end != at[nest].second || !readsInPlace(nest, operand, result.getResultNumber()))
+      continue;
+    bool taken = llvm::any_of(nest.getResults(), [&](Value other) {
+      auto placed = plan.buffers.find(other);
+      return placed != plan.buffers.end() && placed->second.samePlace(it->second);
+    });
+    if (taken)
+      continue;
+    Buffer buffer = it->second;
+    interval.end = std::max(interval.end, lastUse(result));
+    plan.buffers[result] = buffer;
+    return;
+  }
+}
+
+void Planner::placeResult(OpResult result) {
+  if (result.use_empty() || !isa<RankedTensorType>(result.getType()) || plan.buffers.contains(result))
+    return;
+  if (auto sink = sinkOf(result)) {
+    plan.buffers[result] = *sink;
+    return;
+  }
+  reuseOperand(result);
+  if (plan.buffers.contains(result))
+    return;
+  unsigned slot = newSlot(bytesOf(tensorOf(result)), at[result.getOwner()].first, lastUse(result));
+  plan.buffers[result] = {Buffer::Base::Workspace, int64_t(slot), {}};
+}
+
+/// The new carry may be written where the old one lies if nobody reads the old one afterwards, and the writer itself reads it in place.
+bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
+  auto result = dyn_cast<OpResult>(yielded);
+  if (!result || result.getOwner()->getBlock() != carry.getOwner() || !isa<NestOp, GemmOp, AttentionOp>(result.getOwner()))
+    return false;
+  Operation *writer = result.getOwner();
+  for (Operation *user : carry.getUsers()) {
+    Operation *ancestor = carry.getOwner()->findAncestorOpInBlock(*user);
+    if (ancestor == writer) {
+      auto nest = dyn_cast<NestOp>(writer);
+      if (!nest || !readsInPlace(nest, carry, result.getResultNumber()))
+        return false;
+      continue;
+    }
+    if (!ancestor->isBeforeInBlock(writer))
+      return false;
+  }
+  return true;
+}
+
+void Planner::placeStack(StackOp stack) {
+  Block &body = stack.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  Value depth = body.getArgument(0);
+  unsigned carries = stack.getCarries().size();
+  auto [begin, end] = at[stack];
+  int64_t count = stack.getCount();
+  for (unsigned i = 0; i < carries; ++i) {
+    BlockArgument carry = body.getArgument(i + 1);
+    AffineExpr bytes = bytesOf(tensorOf(carry));
+    OpResult history;
+    for (unsigned j = carries; j < stack.getNumResults() && !history; ++j)
+      if (yield.getOperand(j) == carry && !stack.getReverse())
+        history = stack->getResult(j);
+    Buffer place{Buffer::Base::Workspace, 0, {}}, fresh;
+    if (history) { // the old carries are kept anyway: the new one is the next element
+      place.slot = newSlot(bytes * (count + 1), begin, std::max(end, lastUse(history)));
+      plan.buffers[history] = place;
+      place.steps.push_back({depth, bytes, 0});
+      fresh = place;
+      fresh.steps.back().shift = 1;
+    } else {
+      place.slot = newSlot(bytes, begin, end);
+      fresh = place;
+    }
+    plan.buffers[carry] = place;
+    auto yielded = dyn_cast<OpResult>(yield.getOperand(i));
+    if (yielded && yielded.getOwner()->getBlock() == &body && !isAlias(yielded.getOwner()) && !isa<ReadParameterOp, ReadStateOp>(yielded.getOwner()) &&
+        !plan.buffers.contains(yielded) && (history || mayWriteCarry(yielded, carry)))
+      plan.buffers[yielded] = fresh;
+  }
+  for (unsigned j = carries; j < stack.getNumResults(); ++j) {
+    OpResult saved = stack->getResult(j);
+    if (plan.buffers.contains(saved) || saved.use_empty())
+      continue;
+    auto yielded = yield.getOperand(j);
+    AffineExpr bytes = bytesOf(tensorOf(yielded));
+    unsigned slot = newSlot(bytes * count, begin, std::max(end, lastUse(saved)));
+    plan.buffers[saved] = {Buffer::Base::Workspace, int64_t(slot), {}};
+    auto result = dyn_cast<OpResult>(yielded);
+    if (result && result.getOwner()->getBlock() == &body && !isAlias(result.getOwner()) && !isa<ReadParameterOp, ReadStateOp>(result.getOwner()) &&
+        !plan.buffers.contains(yielded))
+      plan.buffers[yielded] = {Buffer::Base::Workspace, int64_t(slot), {{depth, bytes, 0}}};
+  }
+  placeBlock(body);
+  for (unsigned i = 0; i < carries; ++i)
+    placeResult(stack->getResult(i));
+}
+
+void Planner::placeBlock(Block &block) {
+  for (Operation &op : block) {
+    if (auto stack = dyn_cast<StackOp>(op)) {
+      placeStack(stack);
+      continue;
+    }
+    if (auto slice = dyn_cast<AtDepthOp>(op)) {
+      auto it = plan.buffers.find(slice.getX());
+      if (it != plan.buffers.end()) {
+        Buffer buffer = it->second;
+        buffer.steps.push_back({slice.getDepth(), bytesOf(tensorOf(slice.getY())), 0});
+        plan.buffers[slice.getY()] = buffer;
+      }
+      continue;
+    }
+    if (isa<ReadParameterOp, ReadStateOp>(op))
+      continue;
+    for (OpResult result : op.getResults())
+      placeResult(result);
+  }
+}
+
+/// First fit at nominal sizes, largest first; the order found there becomes the formulas.
+void Planner::pack() {
+  auto align = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  std::vector<unsigned> order(intervals.size());
+  for (unsigned i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::vector<int64_t> size, offset(intervals.size(), -1);
+  for (const Interval &interval : intervals)
+    size.push_back(align(nominal(interval.bytes)));
+  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return size[a] > size[b]; });
+  auto overlaps = [&](unsigned a, unsigned b) { return intervals[a].begin <= intervals[b].end && intervals[b].begin <= intervals[a].end; };
+  std::vector<unsigned> placed;
+  for (unsigned slot : order) {
+    std::vector<unsigned> others;
+    for (unsigned other : placed)
+      if (overlaps(slot, other))
+        others.push_back(other);
+    std::sort(others.begin(), others.end(), [&](unsigned a, unsigned b) { return offset[a] < offset[b]; });
+    int64_t at = 0;
+    for (unsigned other : others) {
+      if (offset[other] - at >= size[slot])
+        break;
+      at = std::max(at, offset[other] + size[other]);
+    }
+    offset[slot] = at;
+    placed.push_back(slot);
+  }
+  // `bind` evaluates slots in order: lower ones first.
+  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return offset[a] < offset[b]; });
+  std::vector<unsigned> position(order.size());
+  for (unsigned i = 0; i < order.size(); ++i)
+    position[order[i]] = i;
+  std::vector<MemoryPlan::Slot> slots;
+  for (unsigned slot : order) {
+    MemoryPlan::Slot result{intervals[slot].bytes, {}};
+    for (unsigned i = 0; i < slots.size(); ++i)
+      if (overlaps(slot, order[i]))
+        result.after.push_back(i);
+    slots.push_back(result);
+  }
+  plan.slots = slots;
+  for (auto &[value, buffer] : plan.buffers)
+    if (buffer.base == Buffer::Base::Workspace)
+      buffer.slot = plan.stateCount + position[buffer.slot];
+}
+
+MemoryPlan Planner::run() {
+  if (auto states = function->getAttrOfType<ArrayAttr>("tenon.states"))
+    for (Attribute state : states)
+      plan.stateBytes.push_back(bytesOf(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
+  plan.stateCount = plan.stateBytes.size();
+  number(function.getBody().front());
+  placeBlock(function.getBody().front());
+  pack();
+  return std::move(plan);
+}
+
+} // namespace
+
+MemoryPlan planMemory(func::FuncOp function) { return Planner(function).run(); }
+
+} // namespace tenon

@@ -1,0 +1,404 @@
+// Tensor form to kernel form. See Passes.td.
+#include "dialect/Build.h"
+#include "lowering/ElementCode.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_SELECTKERNELS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+/// Ops that stay as they are; their tensor operands must exist in memory.
+bool isKernel(Operation *op) {
+  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, OptimizeOp>(op);
+}
+/// Values that are addresses: nothing is computed for them.
+bool isAddress(Operation *op) { return isa<ReadParameterOp, ReadStateOp, AtDepthOp>(op); }
+bool isSource(Operation *op) { return isa<ConstantOp, SizeOp, IotaOp, DepthValueOp>(op); }
+/// Ops that read their operand several times along rows.
+bool isRowOp(Operation *op) { return isa<NormalizeOp, NormalizeGradOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op); }
+/// Results with one element per row of the operand.
+bool isRowResult(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto reduce = dyn_cast_or_null<ReduceOp>(op))
+    return reduce.getDims().back() + 1 == tensorOf(reduce.getX()).getRank();
+  return isa_and_nonnull<CrossEntropyOp>(op) || (isa_and_nonnull<NormalizeOp>(op) && cast<OpResult>(value).getResultNumber() > 0);
+}
+bool keepsIndices(Operation *op) {
+  return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, StopGradientOp, ActivationGradOp, AddOp,
+             SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp, FloorDivOp, ModOp, AndOp, OrOp, CompareOp, SelectOp, ConvertOp, DropoutOp>(op);
+}
+/// Rough cost of computing one element again, in additions.
+unsigned costOf(Operation *op) {
+  if (isSource(op) || isa<BroadcastOp, SliceOp, ReshapeOp>(op))
+    return 0;
+  if (isa<ExpOp, LogOp, SinOp, CosOp, TanhOp, SigmoidOp, GeluOp, GeluTanhOp, ActivationGradOp, PowOp>(op))
+    return 12;
+  if (isa<DropoutOp>(op))
+    return 30;
+  if (isa<SinusoidOp>(op))
+    return 60;
+  return isa<DivOp, SqrtOp, GatherOp, ConcatOp, PadOp>(op) ? 3 : 1;
+}
+
+/// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.
+using Place = std::optional<SmallVector<int64_t>>;
+
+class Selector {
+public:
+  Selector(func::FuncOp function, bool fuse) : function(function), fuse(fuse) {}
+  void run();
+
+private:
+  void decideMemory(Block &block);
+  bool needsMemory(Value value);
+  unsigned costOfTree(Value value, DenseMap<Value, unsigned> &known);
+  void selectBlock(Block &block);
+  void selectDot(DotOp dot);
+  void selectNest(Operation *op);
+  SmallVector<Value> collectFused(Operation *root, Value value, int64_t rank);
+  bool fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup);
+  bool readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget);
+  void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices);
+  Value memoryOf(Value value) {
+    if (auto it = placed.find(value); it != placed.end())
+      return it->second;
+    Operation *op = value.getDefiningOp();
+    return !op || isAddress(op) || isKernel(op) ? value : Value();
+  }
+
+  func::FuncOp function;
+  bool fuse;
+  llvm::DenseSet<Value> inMemory;       // results of element ops that get memory
+  llvm::DenseMap<Value, Value> placed;  // tensor-form value -> result of the kernel that makes it
+  DenseMap<Value, unsigned> costs;
+  SmallVector<Operation *> dead;
+};
+
+unsigned Selector::costOfTree(Value value, DenseMap<Value, unsigned> &known) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isKernel(op) || isAddress(op) || inMemory.contains(value))
+    return 0;
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  unsigned cost = costOf(op);
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      cost = std::min(1000u, cost + costOfTree(operand, known));
+  return known[value] = cost;
+}
+
+bool Selector::needsMemory(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (value.use_empty())
+    return false;
+  if (!fuse)
+    return !isSource(op);
+  if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value))
+    return true;
+  unsigned users = 0;
+  bool repeated = false;
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  for (Operation *user : value.getUsers()) {
+    if (isKernel(user))
+      return true;
+    bool outside = user->getBlock() != op->getBlock();
+    if (outside && !isSource(op))
+      return true;
+    if (isRowOp(user) && costOfTree(value, costs) > 0 && !isSource(op))
+      return true;
+    if (auto broadcast = dyn_cast<BroadcastOp>(user))
+      repeated |= tensorOf(broadcast.getX()).getRank() < tensorOf(broadcast.getY()).getRank();
+    users += seen.insert(user).second;
+  }
+  unsigned cost = costOfTree(value, costs);
+  if (isa<NormalizeOp, NormalizeGradOp, CrossEntropyGradOp>(op))
+    return users > 1;
+  return (users > 1 && cost * (users - 1) > 6) || (repeated && cost > 2);
+}
+
+void Selector::decideMemory(Block &block) {
+  for (Operation &op : block) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        decideMemory(inner);
+    if (isKernel(&op) || isAddress(&op))
+      continue;
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType()) && needsMemory(result))
+        inMemory.insert(result);
+  }
+}
+
+// ---- fusion into a root kernel
+
+/// Whether everything that `value` reads, inlined at `place`, is known when `root` runs: members of the group at their own place, or memory made before.
+bool Selector::readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget) {
+  if (budget-- == 0)
+    return false;
+  if (group.contains(value)) {
+    if (!place || place->size() != groupPlace->size())
+      return false;
+    groupPlace = place;
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != root->getBlock())
+    return true;
+  if (isKernel(op) || isAddress(op) || inMemory.contains(value)) {
+    if (isAddress(op)) { // an address of something made before
+      for (Value operand : op->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == root->getBlock() && !def->isBeforeInBlock(root))
+          return false;
+      return true;
+    }
+    return op->isBeforeInBlock(root) && (isKernel(op) || placed.contains(value));
+  }
+  for (Value operand : op->getOperands()) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    Place inner;
+    if (keepsIndices(op))
+      inner = place;
+    else if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && place) {
+      inner.emplace();
+      for (int64_t dim : broadcast.getDims())
+        inner->push_back((*place)[dim]);
+    }
+    Place groupBefore = groupPlace;
+    if (!readsLegally(operand, inner, root, group, groupPlace, budget))
+      return false;
+  }
+  return true;
+}
+
+/// `placeOfGroup`: in, the identity of the group's rank; out, where the candidate reads the group, as indices of the candidate.
+bool Selector::fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup) {
+  SmallVector<int64_t> own;
+  for (int64_t i = 0; i < tensorOf(candidate).getRank(); ++i)
+    own.push_back(i);
+  Place place = own;
+  unsigned budget = 200;
+  Operation *op = candidate.getDefiningOp();
+  if (!keepsIndices(op) && !isa<BroadcastOp>(op))
+    return false;
+  llvm::SetVector<Value> withoutCandidate = group;
+  return readsLegally(candidate, place, root, withoutCandidate, placeOfGroup, budget);
+}
+
+SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t rank) {
+  llvm::SetVector<Value> group;
+  group.insert(value);
+  if (!fuse)
+    return {};
+  SmallVector<Value> fused;
+  auto shape = sizesOf(tensorOf(value));
+  for (Operation *op = root->getNextNode(); op; op = op->getNextNode()) {
+    if (isKernel(op) || isAddress(op) || op->getNumResults() != 1 || !inMemory.contains(op->getResult(0)))
+      continue;
+    Value candidate = op->getResult(0);
+    if (placed.contains(candidate) || sizesOf(tensorOf(candidate)) != shape)
+      continue;
+    SmallVector<int64_t> identity;
+    for (int64_t i = 0; i < rank; ++i)
+      identity.push_back(i);
+    Place at = identity;
+    // The candidate must read the group, and read it at its own indices.
+    bool touches = false;
+    SmallVector<Value> work{candidate};
+    llvm::DenseSet<Value> seen;
+    while (!work.empty() && !touches) {
+      Value next = work.pop_back_val();
+      Operation *def = next.getDefiningOp();
+      touches = group.contains(next);
+      if (touches || !def || def->getBlock() != root->getBlock() || isKernel(def) || isAddress(def) || (next != candidate && inMemory.contains(next)))
+        continue;
+      for (Value operand : def->getOperands())
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+    }
+    inMemory.erase(candidate); // while it is looked at, it is not a leaf
+    bool legal = touches && fusable(candidate, root, group, at) && *at == identity;
+    inMemory.insert(candidate);
+    if (!legal)
+      continue;
+    group.insert(candidate);
+    fused.push_back(candidate);
+  }
+  return fused;
+}
+
+void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices) {
+  for (auto [value, number] : llvm::zip(group, resultNumbers)) {
+    Value scalar = code.element(value, indices);
+    if (number >= 0)
+      PutOp::create(builder, value.getLoc(), builder.getI64IntegerAttr(number), indices, scalar);
+    code.define(value, indices, scalar);
+  }
+}
+
+// ---- kernels
+
+/// The sum of a contraction is stored if someone besides the fused values reads it.
+void Selector::selectDot(DotOp dot) {
+  int64_t rank = tensorOf(dot.getY()).getRank();
+  SmallVector<Value> fused = collectFused(dot, dot.getY(), rank);
+  bool stored = false; // does anything reach the sum without passing through a fused value?
+  SmallVector<Value> work{dot.getY()};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty() && !stored) {
+    Value value = work.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (isKernel(user) || isAddress(user) || user->getBlock() != dot->getBlock()) {
+        stored = true;
+        break;
+      }
+      for (Value result : user->getResults()) {
+        if (llvm::is_contained(fused, result))
+          continue;
+        if (inMemory.contains(result))
+          stored = true;
+        else if (seen.insert(result).second)
+          work.push_back(result);
+      }
+    }
+  }
+  SmallVector<Value> group{dot.getY()};
+  SmallVector<int64_t> numbers{stored ? 0 : -1};
+  SmallVector<Type> types;
+  if (stored)
+    types.push_back(dot.getY().getType());
+  for (Value value : fused) {
+    numbers.push_back(types.size());
+    group.push_back(value);
+    types.push_back(value.getType());
+  }
+  // The operand that has the last result dimension is b, the vector operand.
+  bool swap = rank > 0 && !llvm::is_contained(dot.getBLabels(), rank - 1);
+  Value a = swap ? dot.getB() : dot.getA(), b = swap ? dot.getA() : dot.getB();
+  OpBuilder builder(dot);
+  auto gemm = GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
+                             swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank));
+  Block *block = new Block;
+  gemm.getBody().push_back(block);
+  for (int64_t i = 0; i < rank; ++i)
+    block->addArgument(builder.getIndexType(), dot.getLoc());
+  Value sum = block->addArgument(tensorOf(dot.getY()).getElementType(), dot.getLoc());
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  ElementCode code(inside, [&](Value value) { return llvm::is_contained(group, value) ? Value() : memoryOf(value); });
+  ValueRange indices = block->getArguments().drop_back();
+  code.define(dot.getY(), indices, sum);
+  putGroup(code, inside, group, numbers, indices);
+  YieldOp::create(inside, dot.getLoc(), ValueRange());
+  for (auto [value, number] : llvm::zip(group, numbers))
+    if (number >= 0)
+      placed[value] = gemm.getResult(number);
+}
+
+/// One nest for the results of `op` that need memory and what fuses with them.
+void Selector::selectNest(Operation *op) {
+  SmallVector<Value> rowResults, group;
+  for (Value result : op->getResults()) {
+    if (!inMemory.contains(result) || placed.contains(result))
+      continue;
+    (isRowResult(result) ? rowResults : group).push_back(result);
+  }
+  Value root = group.empty() ? Value() : group.front();
+  if (auto normalize = dyn_cast<NormalizeOp>(op); normalize && fuse) // its first result may live only inside what reads it
+    root = normalize.getY();
+  if (root) {
+    SmallVector<Value> fused = collectFused(op, root, tensorOf(root).getRank());
+    group.append(fused);
+  }
+  if (rowResults.empty() && group.empty())
+    return;
+  SmallVector<Type> types;
+  SmallVector<int64_t> rowNumbers, numbers;
+  for (Value value : rowResults)
+    rowNumbers.push_back(types.size()), types.push_back(value.getType());
+  for (Value value : group)
+    numbers.push_back(types.size()), types.push_back(value.getType());
+
+  auto shape = tensorOf(rowResults.empty() ? group.front() : rowResults.front());
+  SmallVector<AffineExpr> rows = sizesOf(shape), inner;
+  unsigned dimCount = dimCountOf(shape);
+  if (rowResults.empty() && !rows.empty())
+    inner.push_back(rows.pop_back_val());
+  else if (!group.empty()) {
+    inner.push_back(sizesOf(tensorOf(group.front())).back());
+    dimCount = dimCountOf(tensorOf(group.front()));
+  }
+  OpBuilder builder(op);
+  Location location = op->getLoc();
+  auto nest = NestOp::create(builder, location, types, AffineMapAttr::get(sizeMap(rows, dimCount, builder.getContext())));
+  Block *block = new Block;
+  nest.getBody().push_back(block);
+  for (size_t i = 0; i < rows.size(); ++i)
+    block->addArgument(builder.getIndexType(), location);
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  ElementCode code(inside, [&](Value value) {
+    return llvm::is_contained(group, value) || llvm::is_contained(rowResults, value) ? Value() : memoryOf(value);
+  });
+  SmallVector<Value> indices(block->getArguments());
+  if (!rowResults.empty())
+    putGroup(code, inside, rowResults, rowNumbers, indices);
+  if (!group.empty() && !inner.empty()) {
+    auto each = EachOp::create(inside, location, sizeMap(inner, dimCount, builder.getContext()));
+    Block *loop = new Block;
+    each.getBody().push_back(loop);
+    indices.push_back(loop->addArgument(builder.getIndexType(), location));
+    inside.setInsertionPointToEnd(loop);
+    putGroup(code, inside, group, numbers, indices);
+  } else if (!group.empty()) {
+    putGroup(code, inside, group, numbers, indices);
+  }
+  hoistInvariants(*block);
+  for (auto [value, number] : llvm::zip(rowResults, rowNumbers))
+    placed[value] = nest.getResult(number);
+  for (auto [value, number] : llvm::zip(group, numbers))
+    placed[value] = nest.getResult(number);
+}
+
+void Selector::selectBlock(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    for (OpOperand &operand : op->getOpOperands()) // kernels and addresses read memory
+      if ((isKernel(op) || isAddress(op)) && !isa<DotOp>(op))
+        if (auto it = placed.find(operand.get()); it != placed.end())
+          operand.set(it->second);
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      selectDot(dot);
+      dead.push_back(op);
+    } else if (isKernel(op) || isAddress(op)) {
+      for (Region &region : op->getRegions())
+        for (Block &inner : region)
+          selectBlock(inner);
+    } else if (isa<ElementOpInterface>(op)) {
+      selectNest(op);
+      dead.push_back(op);
+    }
+  }
+}
+
+void Selector::run() {
+  decideMemory(function.getBody().front());
+  selectBlock(function.getBody().front());
+  for (Operation *op : llvm::reverse(dead))
+    if (op->use_empty())
+      op->erase();
+}
+
+struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
+  using SelectKernelsBase::SelectKernelsBase;
+  void runOnOperation() override { Selector(getOperation(), fuse).run(); }
+};
+
+} // namespace
+} // namespace tenon
