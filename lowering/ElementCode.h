@@ -1,6 +1,7 @@
 // Scalar code of tensor-form values: every op that has no memory of its own is inlined where its elements are read.
 #pragma once
 #include "dialect/TenonDialect.h"
+#include <functional>
 
 namespace tenon {
 
@@ -8,8 +9,8 @@ namespace tenon {
 /// ElementOpInterface. Equal elements in one scope are emitted once.
 class ElementCode {
 public:
-  using Memory = llvm::function_ref<mlir::Value(mlir::Value)>;
-  ElementCode(mlir::OpBuilder &builder, Memory memory) : builder(builder), memory(memory) {}
+  using Memory = std::function<mlir::Value(mlir::Value)>;
+  ElementCode(mlir::OpBuilder &builder, Memory memory) : builder(builder), memory(std::move(memory)) {}
   /// The scalar `value[indices]`.
   mlir::Value element(mlir::Value value, mlir::ValueRange indices);
   /// From now on `value[indices]` is this scalar (the sum of a contraction, a value put before).

@@ -329,7 +329,7 @@ void Selector::selectNest(Operation *op) {
   unsigned dimCount = dimCountOf(shape);
   if (rowResults.empty() && !rows.empty())
     inner.push_back(rows.pop_back_val());
-  else if (!group.empty()) {
+  else if (!rowResults.empty() && !group.empty()) {
     inner.push_back(sizesOf(tensorOf(group.front())).back());
     dimCount = dimCountOf(tensorOf(group.front()));
   }
