@@ -72,7 +72,7 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
   let summary = "values leaving a region of stack, fold or gemm";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)$_builder, (void)$_state; }]>];
 }
 def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
