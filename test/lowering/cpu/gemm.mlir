@@ -1,5 +1,6 @@
 // Contractions: a linear layer with bias and activation, its gradients, heads, a sum that is no matrix product.
-// RUN: tenon-kernel-test %s --dims=1,1 --dims=2,3 --dims=17,2 --dims=67,3 --dims=131,1 --tolerance=4e-6 | FileCheck %s
+// One sum of 200 terms is rounded 200 times in f32: hence the tolerance.
+// RUN: tenon-kernel-test %s --dims=1,1 --dims=2,3 --dims=17,2 --dims=67,3 --dims=131,1 --tolerance=2e-5 | FileCheck %s
 // CHECK: ok:
 
 #x = affine_map<(d0, d1) -> (d1, d0, 24)>
