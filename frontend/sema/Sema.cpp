@@ -334,6 +334,22 @@ private:
   }
 };
 
+/// The models that the main file is about: its own ones, else (a file of recipes for an imported model) those its recipes train.
+std::vector<const ast::Model *> modelsOf(const Session &session) {
+  std::vector<const ast::Model *> models;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Model)
+      models.push_back(item.model.get());
+  if (!models.empty())
+    return models;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names)
+      if (auto known = session.models.find(item.recipe->owner.text); known != session.models.end())
+        if (std::find(models.begin(), models.end(), known->second) == models.end())
+          models.push_back(known->second);
+  return models;
+}
+
 /// Whose recipes they are, and that none of them hides another.
 void checkOwners(Session &session) {
   std::vector<std::string> models;
@@ -352,9 +368,8 @@ std::optional<Program> check(const CheckOptions &options, SourceFiles &sources, 
   sema::checkOwners(session);
   const ast::Model *model = nullptr;
   std::vector<std::string> names;
-  for (auto &item : session.mainFile->items)
-    if (item.kind == ast::Item::Kind::Model && options.model.empty())
-      model = item.model.get();
+  if (auto own = sema::modelsOf(session); options.model.empty() && !own.empty())
+    model = own.back();
   for (auto &[name, known] : session.models) {
     names.push_back(name);
     if (name == options.model)
@@ -377,9 +392,9 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   if (!session.load())
     return false;
   sema::checkOwners(session);
-  for (auto &item : session.mainFile->items)
-    if (item.kind == ast::Item::Kind::Model && (options.model.empty() || item.model->name.text == options.model))
-      sema::ModelCheck(session, *item.model).everything();
+  for (const ast::Model *model : sema::modelsOf(session))
+    if (options.model.empty() || model->name.text == options.model)
+      sema::ModelCheck(session, *model).everything();
   return !diagnostics.hasErrors();
 }
 
