@@ -13,6 +13,10 @@ config.environment["PATH"] = os.pathsep.join([os.path.join(config.tenon_build, "
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
                          ("%python", sys.executable)]
+with open("/proc/cpuinfo", encoding="utf-8") as cpus:
+    flags = next((line.split() for line in cpus if line.startswith("flags")), [])
+config.available_features |= {"avx2"} if {"avx2", "fma"} <= set(flags) else set()
+config.available_features |= {"avx512"} if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(flags) else set()
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
 #   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
 config.available_features |= {"tenon-driver"}

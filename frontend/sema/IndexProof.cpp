@@ -290,10 +290,11 @@ IndexProof proveSlice(const Size &low, const Size &count, const Size &total, con
   IndexProof start = proveNonNegative(low, entry), stop = proveNonNegative(*room, entry);
   proof.proved = start.proved && stop.proved;
   proof.range = low.text(entry.dims) + " .. " + last->text(entry.dims);
-  if (!start.proved)
+  if (!start.proved && !start.example.empty())
     proof.example = "the slice starts at " + start.example;
-  else if (!stop.proved) // "-2 when T = 5": places missing at the end
-    proof.example = "places left after its end: " + stop.example;
+  else if (!stop.proved && !stop.example.empty()) // "-2 when T = 5": so many places are missing
+    proof.example = "the slice ends " + stop.example.substr(1, stop.example.find(' ') - 1) + " after the last place" +
+                    stop.example.substr(std::min(stop.example.find(' '), stop.example.size()));
   return proof;
 }
 

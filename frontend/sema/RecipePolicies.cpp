@@ -188,7 +188,7 @@ private:
 /// Names under `call` (a keyword's or positional call) that no generated step or reader can do today.
 const char *const kOptimizers[] = {"sgd", "adam", "adamw", "bert_adam"};
 const char *const kSchedules[] = {"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"};
-const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp"};
+const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "held_out"};
 const char *const kMethods[] = {"greedy", "sample"};
 
 template <size_t n> bool among(const char *const (&list)[n], const std::string &word) {
@@ -210,7 +210,7 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`");
   };
   for (const auto &[key, value] : recipe.settings) {
-    if (key == "tasks" || key == "average")
+    if (key == "tasks" || key == "average" || key == "epochs")
       refuse(*value, "`" + key + "`");
     if ((key == "optimizer" && !among(kOptimizers, value->text)) || (key == "schedule" && !among(kSchedules, value->text)) ||
         (key == "method" && !among(kMethods, value->text)) ||

@@ -97,14 +97,17 @@ static std::vector<Function> dataTasks() {
   const Parameter merges = of("merges", Type::Text), pieces = of("model", Type::Text), rate = probability("rate"), every = whole("every");
   const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}), vectors = of("vectors", Type::Text);
   const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)), tokens = whole("tokens");
+  const Parameter unit = choice("unit", {"bytes", "characters"});
   std::vector<Function> tasks = {
       {"data task", "held_out", {required(first(probability("share")))}, false, {}}, // `valid`: the last part of the text
-      {"data task", "byte_stream", {text}, false, {}},
-      {"data task", "char_stream", {text}, false, {}},
-      {"data task", "lm_stream", {text, vocab, merges, pieces}, false, {}},
-      {"data task", "lm_blocks", {text, vocab, merges, pieces}, false, {}},
-      {"data task", "permutation_lm", {text, vocab, pieces, whole("reuse", 0), whole("alpha"), whole("beta"), of("both_ways", Type::Bool)}, false, {}},
-      {"data task", "mlm_nsp", {text, vocab, rate, choice("words", {"pieces", "whole", "jieba"}), probability("short")}, false, {}},
+      {"data task", "byte_stream", {text, vocab, unit}, false, {}},
+      {"data task", "char_stream", {text, vocab, unit}, false, {}},
+      {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}},
+      {"data task", "lm_blocks", {text, vocab, merges, pieces, unit}, false, {}},
+      {"data task", "permutation_lm",
+       {text, vocab, pieces, unit, whole("reuse"), whole("alpha"), whole("beta"), whole("max_span"), of("both_ways", Type::Bool)}, false, {}},
+      {"data task", "mlm_nsp",
+       {text, vocab, rate, choice("words", {"pieces", "whole", "jieba"}), probability("short"), unit}, false, {}},
       {"data task", "mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}, false, {}},
       {"data task", "rtd", {text, vocab, rate, probability("keep")}, false, {}},
       {"data task", "pairs", {file, vocab, merges, pieces, length, form, pad}, false, {}},

@@ -113,8 +113,13 @@ public:
     if (train) {
       evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
-        if (recipe.kind == "train" && recipe.name == train->name.text)
+        if (recipe.kind == "train" && recipe.name == train->name.text) {
           program.policies = resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
+          for (auto &entry : program.entries)
+            if (entry.kind == Entry::Kind::Train)
+              checkDataInputs(recipe, entry, session.diagnostics);
+          reportUnsupported(recipe, session.diagnostics);
+        }
     }
     if (session.diagnostics.hasErrors())
       return std::nullopt;
@@ -136,8 +141,10 @@ public:
       EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, own.dims);
       for (auto &[loss, weight] : lossWeights(checked, full))
         request.losses.push_back(loss);
-      if (Checker(session, model, request).run())
+      if (auto entry = Checker(session, model, request).run()) {
         resolvePolicies(checked, allParameters(), full, session.diagnostics);
+        checkDataInputs(checked, *entry, session.diagnostics);
+      }
     }
   }
 
@@ -160,7 +167,7 @@ private:
           return recipe;
         names.push_back(recipe->name.text);
       }
-    auto *mistake = session.error("T0602", model.name.range, "there is no recipe: train " + model.name.text + " as " + session.options.recipe);
+    auto *mistake = session.error("T0624", model.name.range, "there is no recipe: train " + model.name.text + " as " + session.options.recipe);
     if (mistake) {
       std::string near = nearest(session.options.recipe, names), all;
       for (auto &name : names)
@@ -180,9 +187,11 @@ private:
           owners.push_back(statement->callable->name.text);
     }
     NameTables tables;
+    Diagnostics known; // the tables belong to all models: their mistakes are reported once
     for (auto *recipe : session.recipes)
       if (recipe->kind == ast::Recipe::Kind::Names)
-        tables.add(*recipe, owners, session.diagnostics);
+        tables.add(*recipe, owners, session.tablesReported ? known : session.diagnostics);
+    session.tablesReported = true;
     return tables;
   }
   /// --set first: it wins over the configs that a recipe binds.
@@ -325,6 +334,30 @@ private:
   }
 };
 
+/// The models that the main file is about: its own ones, else (a file of recipes for an imported model) those its recipes train.
+std::vector<const ast::Model *> modelsOf(const Session &session) {
+  std::vector<const ast::Model *> models;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Model)
+      models.push_back(item.model.get());
+  if (!models.empty())
+    return models;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names)
+      if (auto known = session.models.find(item.recipe->owner.text); known != session.models.end())
+        if (std::find(models.begin(), models.end(), known->second) == models.end())
+          models.push_back(known->second);
+  return models;
+}
+
+/// Whose recipes they are, and that none of them hides another.
+void checkOwners(Session &session) {
+  std::vector<std::string> models;
+  for (auto &[name, model] : session.models)
+    models.push_back(name);
+  checkRecipeNames(session.recipes, models, session.diagnostics);
+}
+
 } // namespace
 } // namespace sema
 
@@ -332,11 +365,11 @@ std::optional<Program> check(const CheckOptions &options, SourceFiles &sources, 
   sema::Session session(options, sources, diagnostics);
   if (!session.load())
     return std::nullopt;
+  sema::checkOwners(session);
   const ast::Model *model = nullptr;
   std::vector<std::string> names;
-  for (auto &item : session.mainFile->items)
-    if (item.kind == ast::Item::Kind::Model && options.model.empty())
-      model = item.model.get();
+  if (auto own = sema::modelsOf(session); options.model.empty() && !own.empty())
+    model = own.back();
   for (auto &[name, known] : session.models) {
     names.push_back(name);
     if (name == options.model)
@@ -358,9 +391,10 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   sema::Session session(options, sources, diagnostics);
   if (!session.load())
     return false;
-  for (auto &item : session.mainFile->items)
-    if (item.kind == ast::Item::Kind::Model && (options.model.empty() || item.model->name.text == options.model))
-      sema::ModelCheck(session, *item.model).everything();
+  sema::checkOwners(session);
+  for (const ast::Model *model : sema::modelsOf(session))
+    if (options.model.empty() || model->name.text == options.model)
+      sema::ModelCheck(session, *model).everything();
   return !diagnostics.hasErrors();
 }
 

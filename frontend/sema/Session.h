@@ -30,6 +30,7 @@ public:
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
   bool circleReported = false;
+  bool tablesReported = false; // mistakes in names tables
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
   std::map<std::string, uint32_t> parameterByPath;

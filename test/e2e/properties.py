@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What must hold for any weights and inputs, checked over the command line of `tenon`.
 
-usage: properties.py causal|batch|threads|walk|depth|artifact|compile-time MODEL [--spoil]
+usage: properties.py causal|batch|threads|tiers|walk|depth|artifact|compile-time MODEL [--spoil]
 
   causal        outputs at a place do not depend on later places            --spoil: a bidirectional model, which must be noticed
   batch         permuting the rows of a batch permutes the outputs          --spoil: the rows are compared without permuting them back
   threads       1, 2, 3 and 8 threads give the same bits, run and training  --spoil: another seed, which must be noticed
+  tiers         the AVX2 and the AVX-512 code give the same bits, the portable one nearly the same results
+                --spoil: another seed, which must be noticed
   walk          greedy generation with kept keys and values gives what the whole text gives at once
                 --spoil: the whole text is run with other weights
   depth         2 and 48 layers differ by at most 2 % in code size          --spoil: the deep one is compiled without its training step
@@ -53,7 +55,7 @@ def inputs(name, ids):
 
 def outputs(folder, name, ids, *options):
     sets, _, output = MODELS[name]
-    words = ["--init", "--seed", "1", "--entry", "infer", *driver.settings(sets), *options]
+    words = ["--init", *(() if "--seed" in options else ("--seed", "1")), "--entry", "infer", *driver.settings(sets), *options]
     return driver.run(folder, driver.model(name + ".tn"), inputs(name, ids), [output], *words)[output]
 
 
@@ -148,6 +150,15 @@ def compiled(folder, name, sets, recipe="small"):
     return library, text, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def tiers(name, folder, spoil):
+    ids = some_ids(name)
+    wide = outputs(folder, name, ids, "--tier", "x86-64-v4")
+    narrow = outputs(folder, name, ids, "--tier", "x86-64-v3", *(["--seed", "2"] if spoil else []))
+    if bytes(wide.values) != bytes(narrow.values):
+        raise Wrong(f"{name}: the AVX2 and the AVX-512 code differ")
+    close(outputs(folder, name, ids, "--tier", "portable").values, wide.values, "portable code")
+
+
 def walk(name, folder, spoil):
     """The most probable next byte, twenty times: by `tenon generate`, and by running the entry `infer` on the whole text so far."""
     sets = MODELS[name][0] | {"V": 256}
@@ -208,7 +219,7 @@ def compile_time(name, folder, _spoil):
 
 
 def main():
-    kinds = {"causal": causal, "batch": batch, "threads": threads, "walk": walk, "depth": depth, "artifact": artifact, "compile-time": compile_time}
+    kinds = {"causal": causal, "batch": batch, "threads": threads, "tiers": tiers, "walk": walk, "depth": depth, "artifact": artifact, "compile-time": compile_time}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("property", choices=kinds)
     parser.add_argument("model", choices=MODELS)

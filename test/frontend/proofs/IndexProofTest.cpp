@@ -169,6 +169,8 @@ TEST(IndexProof, Slices) {
   IndexProof late = proveSlice(*add(T, Size(1)), M, S, g.entry);
   EXPECT_FALSE(late.proved);
   EXPECT_EQ(late.range, "T+1 .. M+T");
+  EXPECT_EQ(late.example, "the slice ends 1 after the last place");
+  EXPECT_EQ(proveSlice(Size(0), Size(9), T, g.entry).example, "the slice ends 8 after the last place when T = 1");
   EXPECT_FALSE(proveSlice(*subtract(T, Size(2)), M, S, g.entry).proved);
   EXPECT_TRUE(proveSlice(*subtract(T, Size(1)), M, S, g.entry).proved);
   EXPECT_EQ(proveNonNegative(*subtract(T, Size(2)), g.entry).example, "-1 when T = 1");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The models of this repository against values that the public implementations gave (values.json, see README.md).
 
-usage: golden.py CASE [--f64] [--spoil KIND] [--folder DIR]
+usage: golden.py CASE [--f64] [--tier TIER] [--spoil KIND] [--folder DIR]
 
 Weights are a formula of the public tensor name, so the test also proves the `names` tables. --spoil makes one deliberate mistake,
 which has to be noticed: `weight` (one weight off by 0.01), `order` (two input tokens exchanged), `nan` (an output replaced by NaN).
@@ -103,6 +103,7 @@ class Case:
 
     def words(self, sets, more=()):
         precision = ["--f64"] if self.options.f64 else []
+        precision += ["--tier", self.options.tier] if self.options.tier else []
         return ["--weights", self.path, "--names", "hf", *precision, *driver.settings(sets), *more]
 
     def ids(self, rows):
@@ -235,6 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case")
     parser.add_argument("--f64", action="store_true")
+    parser.add_argument("--tier", help="code tier: portable, x86-64-v3 or x86-64-v4")
     parser.add_argument("--spoil", choices=["weight", "order", "nan"])
     parser.add_argument("--folder", help="keep the files here")
     options = parser.parse_args()

@@ -1,0 +1,39 @@
+// Byte offsets inside TnContext (runtime/include/tenon/artifact.h), for generated code.
+#pragma once
+#include "runtime/include/tenon/artifact.h"
+#include <cstddef>
+
+namespace tenon::abi {
+
+enum ContextField : int64_t {
+  Dims = 0,
+  Arenas = 8,
+  Inputs = 16,
+  Outputs = 24,
+  Offsets = 32,
+  ParallelFor = 40,
+  Scratch = 48,
+  ScratchStride = 56,
+  Seed = 64,
+  Step = 72,
+  Pool = 80,
+  Flags = 88,
+  ContextBytes = 96,
+};
+
+static_assert(offsetof(TnContext, dims) == Dims && offsetof(TnContext, arenas) == Arenas && offsetof(TnContext, inputs) == Inputs);
+static_assert(offsetof(TnContext, outputs) == Outputs && offsetof(TnContext, offsets) == Offsets);
+static_assert(offsetof(TnContext, parallel_for) == ParallelFor && offsetof(TnContext, scratch) == Scratch);
+static_assert(offsetof(TnContext, scratch_stride) == ScratchStride && offsetof(TnContext, seed) == Seed);
+static_assert(offsetof(TnContext, step) == Step && offsetof(TnContext, pool) == Pool && offsetof(TnContext, flags) == Flags);
+static_assert(sizeof(TnContext) == ContextBytes);
+
+/// An entry works on its own copy of the context, and tiles are given that copy: behind it lie the depths of the running stacks
+/// (i64 each, outermost first) and a few scalars that one kernel of an entry leaves for the next.
+constexpr int64_t maxDepths = 8;
+constexpr int64_t DepthValues = ContextBytes;
+constexpr int64_t CallScalars = DepthValues + 8 * maxDepths;
+constexpr int64_t maxCallScalars = 8;
+constexpr int64_t CallBytes = CallScalars + 8 * maxCallScalars;
+
+} // namespace tenon::abi

@@ -1,0 +1,169 @@
+#include "lowering/Emit.h"
+#include "dialect/TenonDialect.h"
+#include "lowering/NativeCode.h"
+#include "lowering/Tables.h"
+#include "lowering/cpu/Kernel.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include <thread>
+
+using namespace mlir;
+
+namespace tenon {
+
+void registerEmitDialects(DialectRegistry &registry) {
+  registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
+                  vector::VectorDialect, LLVM::LLVMDialect>();
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
+  registerConvertToLLVMDependentDialectLoading(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+
+/// A module on its way to an object file. LLVM contexts are not shared, so that tiers compile in parallel.
+struct Unit {
+  std::string name;
+  cpu::Tier tier;
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module;
+  NativeResult result;
+};
+
+LogicalResult toLlvmDialect(ModuleOp module) {
+  PassManager passes(module.getContext());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(arith::createArithExpandOpsPass());
+  passes.addPass(createConvertToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  return passes.run(module);
+}
+
+LogicalResult translate(ModuleOp module, Unit &unit, llvm::function_ref<bool(llvm::StringRef)> isVisible) {
+  if (failed(toLlvmDialect(module)))
+    return failure();
+  unit.module = translateModuleToLLVMIR(module, *unit.context, unit.name);
+  if (!unit.module)
+    return module.emitError("translation to LLVM IR failed");
+  // Two tiers must never merge a helper of the same name: everything but the entries is internal.
+  for (llvm::Function &function : *unit.module)
+    if (!function.isDeclaration()) {
+      if (isVisible(function.getName()))
+        function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+      else
+        function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
+  return success();
+}
+
+LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const cpu::ParameterTable &parameters, Unit &unit, std::vector<EntryTable> &tables) {
+  OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+  for (auto [i, entry] : llvm::enumerate(entries)) {
+    cpu::KernelSequence sequence(*target, entry.function, entry.plan, parameters, unit.tier);
+    if (failed(sequence.emit(runSymbol(entry.function.getName(), unit.tier))))
+      return failure();
+    tables[i].temporaries = sequence.temporarySlots();
+    tables[i].scratchBytes = std::max(tables[i].scratchBytes, sequence.scratchBytes());
+    tables[i].tiers.push_back(unit.tier);
+  }
+  return translate(*target, unit, [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
+}
+
+LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, Unit &unit) {
+  OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+  for (const EntryTable &table : tables)
+    emitBind(*target, table);
+  if (failed(translate(*target, unit, [](llvm::StringRef) { return false; })))
+    return failure();
+  addArtifactTable(*unit.module, tables, options.manifest, options.buildId);
+  return success();
+}
+
+LogicalResult writeFile(ModuleOp module, const std::string &path, llvm::StringRef content) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error)
+    file << content;
+  file.flush();
+  if (error || file.has_error()) {
+    file.clear_error();
+    return module.emitError("cannot write ") << path;
+  }
+  return success();
+}
+
+} // namespace
+
+LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options, llvm::raw_ostream &text) {
+  cpu::ParameterTable parameters;
+  for (ParameterOp parameter : module.getOps<ParameterOp>())
+    parameters[parameter.getSymName()] = parameter;
+  std::vector<EntryTable> tables;
+  for (EntryToEmit &entry : entries)
+    tables.push_back({entry.function, &entry.plan, {}, 0, {}, entry.inputs, entry.outputs});
+  std::vector<Unit> units;
+  for (cpu::Tier tier : options.tiers) {
+    units.push_back({cpu::tierName(tier).str(), tier});
+    if (failed(emitTier(module, entries, parameters, units.back(), tables)))
+      return failure();
+  }
+  if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
+    units.push_back({"tables", cpu::Tier::Portable});
+    if (failed(emitTables(module, tables, options, units.back())))
+      return failure();
+  }
+  const NativeForm form = options.kind == EmitOptions::Kind::Llvm       ? NativeForm::Llvm
+                          : options.kind == EmitOptions::Kind::Assembly ? NativeForm::Assembly
+                                                                        : NativeForm::Object;
+  std::vector<std::thread> threads;
+  for (Unit &unit : units)
+    threads.emplace_back([&unit, form] { unit.result = compileModule(*unit.module, unit.tier, form); });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<std::string> objects;
+  for (Unit &unit : units) {
+    if (!unit.result.error.empty())
+      return module.emitError("compilation of tier ") << unit.name << " failed: " << unit.result.error;
+    if (form != NativeForm::Object) {
+      text << unit.result.data;
+      continue;
+    }
+    objects.push_back(options.directory + "/" + options.name + "." + unit.name + ".o");
+    if (failed(writeFile(module, objects.back(), unit.result.data)))
+      return failure();
+  }
+  if (options.kind != EmitOptions::Kind::Library)
+    return success();
+  std::string error = linkLibrary(objects, options.directory + "/lib" + options.name + ".so");
+  for (const std::string &object : objects)
+    ::remove(object.c_str());
+  if (!error.empty())
+    return module.emitError(error);
+  if (!options.header.empty() && failed(writeFile(module, options.directory + "/" + options.name + ".h", options.header)))
+    return failure();
+  return writeFile(module, options.directory + "/" + options.name + ".json", options.manifest);
+}
+
+} // namespace tenon

@@ -1,0 +1,40 @@
+// From the kernel form to a shared library: code of every tier, tables, manifest.
+#pragma once
+#include "lowering/MemoryPlan.h"
+#include "lowering/cpu/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+#include <vector>
+
+namespace mlir {
+class DialectRegistry;
+}
+
+namespace tenon {
+
+/// One entry: a function of the kernel form inside the module, and where its tensors live.
+struct EntryToEmit {
+  mlir::func::FuncOp function; // its name is the name of the entry
+  MemoryPlan plan;
+  int32_t inputs = 0, outputs = 0; // states: plan.stateCount; dims: the leading index arguments
+};
+
+struct EmitOptions {
+  enum class Kind { Library, Object, Assembly, Llvm } kind = Kind::Library;
+  std::string directory; // Library, Object: files are written here
+  std::string name;      // libNAME.so, NAME.h, NAME.json
+  std::string manifest;  // JSON text
+  std::string header;    // text of NAME.h; no file when empty
+  std::string buildId;   // hexadecimal
+  std::vector<cpu::Tier> tiers = {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512};
+};
+
+/// Dialects and interfaces that emission needs in the context of the module.
+void registerEmitDialects(mlir::DialectRegistry &registry);
+
+/// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the optimised
+/// code of each tier after the other. Errors are reported at ops, or at the module for files and the linker.
+mlir::LogicalResult emitEntries(mlir::ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options, llvm::raw_ostream &text);
+
+} // namespace tenon

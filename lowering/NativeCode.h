@@ -1,0 +1,26 @@
+// LLVM: optimisation, code generation for one tier, linking.
+#pragma once
+#include "lowering/cpu/Target.h"
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+}
+
+namespace tenon {
+
+enum class NativeForm { Llvm, Assembly, Object };
+struct NativeResult {
+  std::string data;
+  std::string error; // empty: none
+};
+
+/// Optimises (O3, without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from several
+/// threads with modules of different contexts.
+NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form);
+
+/// Links object files into a shared library with libc and libm, by the system's ld.lld. Returns an error text, empty on success.
+std::string linkLibrary(const std::vector<std::string> &objects, const std::string &library);
+
+} // namespace tenon

@@ -1,0 +1,194 @@
+// The entry function: the sequence of kernels, stack loops, copies to sinks.
+#include "dialect/TensorSizes.h"
+#include "lowering/Abi.h"
+#include "lowering/cpu/Kernel.h"
+#include "lowering/cpu/Loops.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+LogicalResult KernelSequence::emit(StringRef symbol) {
+  prefix = source.getName().str();
+  ImplicitLocOpBuilder builder(source.getLoc(), target.getContext());
+  builder.setInsertionPointToEnd(target.getBody());
+  Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
+  auto function = LLVM::LLVMFuncOp::create(builder, symbol, LLVM::LLVMFunctionType::get(builder.getI32Type(), {address}));
+  Block *block = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  call = LLVM::AllocaOp::create(builder, address, i64, constant(builder, abi::CallBytes / 8), 64);
+  LLVM::MemcpyOp::create(builder, call, block->getArgument(0), constant(builder, abi::ContextBytes), false);
+  FunctionCode code(*this, builder, call);
+  code.isEntry = true;
+  entry = &code;
+  LogicalResult result = emitBlock(source.getBody().front());
+  LLVM::ReturnOp::create(builder, ValueRange{arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0))});
+  entry = nullptr;
+  return result;
+}
+
+LogicalResult KernelSequence::emitBlock(Block &block) {
+  for (Operation &op : block) {
+    if (isa<func::ReturnOp, YieldOp>(op))
+      continue;
+    entry->builder.setLoc(op.getLoc());
+    firstTemporary = temporaries.size();
+    if (failed(emitOp(op)))
+      return failure();
+  }
+  return success();
+}
+
+/// Every tensor an op touches has a place, or the planner and this file disagree.
+static LogicalResult checkPlaces(Operation &op, KernelSequence &sequence) {
+  auto check = [&](Value value) -> LogicalResult {
+    if (isa<RankedTensorType>(value.getType()) && !sequence.bufferOf(value))
+      return op.emitError("the memory plan has no place for a tensor of this op");
+    return success();
+  };
+  for (Value operand : op.getOperands())
+    if (failed(check(operand)))
+      return failure();
+  for (Value result : op.getResults())
+    if (!result.use_empty() && failed(check(result)))
+      return failure();
+  return success();
+}
+
+LogicalResult KernelSequence::emitOp(Operation &op) {
+  if (auto read = dyn_cast<ReadParameterOp>(op); read && !parameter(read.getParameter()))
+    return op.emitError("no parameter ") << read.getParameter();
+  if (auto write = dyn_cast<WriteGradientOp>(op); write && !parameter(write.getParameter()))
+    return op.emitError("no parameter ") << write.getParameter();
+  if (failed(checkPlaces(op, *this)))
+    return failure();
+  if (isa<ReadParameterOp, ReadStateOp, AtDepthOp, SizeValueOp>(op) || isa<arith::ArithDialect>(op.getDialect()))
+    return success(); // addresses, and scalars that kernels repeat
+  if (auto stack = dyn_cast<StackOp>(op))
+    return emitStack(stack);
+  auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
+  if (auto write = dyn_cast<WriteGradientOp>(op)) {
+    ParameterOp parameter = parameters.lookup(write.getParameter());
+    Buffer sink{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
+    if (write.getDepth())
+      sink.steps.push_back({write.getDepth(), getAffineConstantExpr(parameter.getStride(), op.getContext()), 0});
+    return emitSink(op, write.getGradient(), sink);
+  }
+  if (auto write = dyn_cast<WriteStateOp>(op)) {
+    Buffer sink{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
+    if (write.getDepth())
+      sink.steps.push_back({write.getDepth(), bytes(write.getValue()), 0});
+    return emitSink(op, write.getValue(), sink);
+  }
+  if (auto output = dyn_cast<OutputOp>(op))
+    return emitSink(op, output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}});
+  if (KernelGenerator generate = generatorFor(op.getName().getStringRef()))
+    return generate(&op, *this);
+  return op.emitError("not supported yet: ") << op.getName() << " in the kernel form of the CPU";
+}
+
+LogicalResult KernelSequence::emitSink(Operation &op, Value value, const Buffer &sink) {
+  return copy(op, value.getType(), *bufferOf(value), sink);
+}
+
+LogicalResult KernelSequence::copy(Operation &op, Type type, const Buffer &from, const Buffer &to) {
+  if (samePlace(from, to))
+    return success();
+  constexpr int64_t tileBytes = 256 << 10; // about 20 us at 12 GB/s
+  AffineExpr bytes = tensorBytes(cast<RankedTensorType>(type));
+  Kernel kernel{"copy", op.getLoc(), {}, {}, {from, to}, {}, 0, {}, {}};
+  kernel.tiles = [bytes](FunctionCode &code) { return ceilDivide(code.builder, code.size(bytes), constant(code.builder, tileBytes)); };
+  kernel.body = [bytes](FunctionCode &code) {
+    auto &builder = code.builder;
+    Value low = multiply(builder, code.tile, constant(builder, tileBytes));
+    Value count = minimum(builder, constant(builder, tileBytes), subtract(builder, code.size(bytes), low));
+    LLVM::MemcpyOp::create(builder, byteAddress(builder, code.place(1), low), byteAddress(builder, code.place(0), low), count, false);
+  };
+  add(kernel);
+  return success();
+}
+
+/// The carry arguments hold the values of the current depth. At the end of the body each new carry is brought to where the argument
+/// lies at the next depth; nothing moves when the planner placed it there.
+LogicalResult KernelSequence::emitYield(StackOp stack, ArrayRef<Buffer> arguments) {
+  Block &block = stack.getBody().front();
+  auto yield = cast<YieldOp>(block.getTerminator());
+  const unsigned carries = stack.getCarries().size();
+  const int64_t direction = stack.getReverse() ? -1 : 1;
+  // Saved values first: they may be carries of this depth, whose place the new carry is about to take.
+  const unsigned count = yield.getNumOperands();
+  for (unsigned next = 0; next < count; ++next) {
+    const unsigned i = (next + carries) % count;
+    Value value = yield.getOperand(i);
+    auto from = bufferOf(value);
+    if (!from)
+      return yield.emitError("the memory plan has no place for yielded value ") << i;
+    Buffer to;
+    if (i < carries) {
+      if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == &block && argument.getArgNumber() != i + 1)
+        return yield.emitError("not supported yet: a stack that yields carry ") << argument.getArgNumber() - 1 << " as carry " << i;
+      to = arguments[i];
+      for (Buffer::Step &step : to.steps)
+        if (step.depth == block.getArgument(0))
+          step.shift += direction;
+    } else {
+      auto whole = bufferOf(stack.getResult(i));
+      if (!whole) {
+        if (stack.getResult(i).use_empty())
+          continue;
+        return yield.emitError("the memory plan has no place for saved value ") << i;
+      }
+      to = *whole;
+      to.steps.push_back({block.getArgument(0), tensorBytes(cast<RankedTensorType>(value.getType())), 0});
+    }
+    if (failed(copy(*stack, value.getType(), *from, to)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult KernelSequence::emitStack(StackOp stack) {
+  auto &builder = entry->builder;
+  Block &block = stack.getBody().front();
+  const unsigned carries = stack.getCarries().size();
+  if (int64_t(depths.size()) == abi::maxDepths)
+    return stack.emitError("not supported yet: more than ") << abi::maxDepths << " nested stacks";
+  SmallVector<Buffer> arguments;
+  for (unsigned i = 0; i < carries; ++i) {
+    auto buffer = bufferOf(block.getArgument(i + 1));
+    if (!buffer)
+      return stack.emitError("the memory plan has no place for carry ") << i;
+    arguments.push_back(*buffer);
+  }
+  const int64_t count = stack.getCount(), first = stack.getReverse() ? count - 1 : 0;
+  Value depthAddress = byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * int64_t(depths.size())));
+  LLVM::StoreOp::create(builder, constant(builder, first), depthAddress, 8);
+  for (unsigned i = 0; i < carries; ++i)
+    if (failed(copy(*stack, stack.getCarries()[i].getType(), *bufferOf(stack.getCarries()[i]), arguments[i])))
+      return failure();
+  depths.push_back(block.getArgument(0));
+  LogicalResult result = success();
+  forLoop(builder, constant(builder, 0), constant(builder, count), [&](Value iteration) {
+    Value depth = stack.getReverse() ? subtract(builder, constant(builder, count - 1), iteration) : iteration;
+    LLVM::StoreOp::create(builder, depth, depthAddress, 8);
+    if (failed(emitBlock(block)) || failed(emitYield(stack, arguments)))
+      result = failure();
+  });
+  depths.pop_back();
+  if (failed(result))
+    return failure();
+  // After the loop the depth variable still names the last depth; the last carries lie one step further.
+  for (unsigned i = 0; i < carries; ++i) {
+    if (stack.getResult(i).use_empty())
+      continue;
+    Buffer last = arguments[i];
+    for (Buffer::Step &step : last.steps)
+      if (step.depth == block.getArgument(0))
+        step.shift += stack.getReverse() ? -1 : 1;
+    if (failed(copy(*stack, stack.getResult(i).getType(), last, *bufferOf(stack.getResult(i)))))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace tenon::cpu

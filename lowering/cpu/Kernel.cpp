@@ -1,0 +1,321 @@
+#include "lowering/cpu/Kernel.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/Abi.h"
+#include "lowering/cpu/Loops.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+bool samePlace(const Buffer &left, const Buffer &right) {
+  if (left.base != right.base || left.slot != right.slot || left.steps.size() != right.steps.size())
+    return false;
+  for (auto [a, b] : llvm::zip(left.steps, right.steps))
+    if (a.depth != b.depth || a.bytes != b.bytes || a.shift != b.shift)
+      return false;
+  return true;
+}
+
+int64_t elementBytes(Type element) { return element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8; }
+
+AffineExpr tensorBytes(RankedTensorType type) {
+  return product(sizesOf(type), type.getContext()) * elementBytes(type.getElementType());
+}
+
+SmallVector<AffineExpr> rowMajorStrides(RankedTensorType type) {
+  SmallVector<AffineExpr> strides(type.getRank());
+  AffineExpr stride = getAffineConstantExpr(1, type.getContext());
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    strides[dim] = stride;
+    stride = stride * sizes[dim];
+  }
+  return strides;
+}
+
+FunctionCode::FunctionCode(KernelSequence &sequence, ImplicitLocOpBuilder &builder, Value context)
+    : builder(builder), tier(sequence.tier()), context(context), sequence(sequence) {
+  // Dims are read at the top, where they dominate every use; LLVM drops the unused ones.
+  Value dims = pointerField(abi::Dims);
+  unsigned number = 0;
+  for (BlockArgument argument : sequence.function().getArguments()) {
+    if (!argument.getType().isIndex())
+      break;
+    Value address = elementAddress(builder, dims, builder.getI64Type(), constant(builder, number));
+    dimValues.push_back(LLVM::LoadOp::create(builder, builder.getI64Type(), address, 8));
+    ++number;
+  }
+}
+
+Value FunctionCode::field(int64_t offset) {
+  return LLVM::LoadOp::create(builder, builder.getI64Type(), byteAddress(builder, context, constant(builder, offset)), 8);
+}
+
+Value FunctionCode::pointerField(int64_t offset) {
+  return LLVM::LoadOp::create(builder, pointer_(), byteAddress(builder, context, constant(builder, offset)), 8);
+}
+
+Value evaluateSize(ImplicitLocOpBuilder &builder, AffineExpr expression, ArrayRef<Value> dims) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expression))
+    return constant(builder, number.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expression))
+    return dims[dim.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  Value left = evaluateSize(builder, binary.getLHS(), dims), right = evaluateSize(builder, binary.getRHS(), dims);
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return add(builder, left, right);
+  case AffineExprKind::Mul:
+    return multiply(builder, left, right);
+  case AffineExprKind::FloorDiv:
+    return divide(builder, left, right);
+  case AffineExprKind::CeilDiv:
+    return ceilDivide(builder, left, right);
+  default:
+    return remainder(builder, left, right);
+  }
+}
+
+Value FunctionCode::size(AffineExpr expression) { return evaluateSize(builder, expression, dimValues); }
+
+Value FunctionCode::scalar(Value index) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  if (!argument || !index.getType().isIndex())
+    return {};
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (parent == sequence.function())
+    return dimValues[argument.getArgNumber()];
+  if (!isa<StackOp>(parent) || argument.getArgNumber() != 0)
+    return {};
+  int64_t level = 0;
+  for (Operation *outer = parent->getParentOp(); outer; outer = outer->getParentOp())
+    level += isa<StackOp>(outer);
+  return field(abi::DepthValues + 8 * level);
+}
+
+Value FunctionCode::address(const Buffer &buffer) {
+  Type i64 = builder.getI64Type();
+  auto entryOf = [&](int64_t table, int64_t index, Type type) -> Value {
+    Value base = pointerField(table);
+    return LLVM::LoadOp::create(builder, type, byteAddress(builder, base, constant(builder, 8 * index)), 8);
+  };
+  auto arena = [&](TnArena number) { return entryOf(abi::Arenas, number, pointer_()); };
+  auto planned = [&](TnArena number) {
+    return byteAddress(builder, arena(number), entryOf(abi::Offsets, buffer.slot, i64));
+  };
+  Value base;
+  switch (buffer.base) {
+  case Buffer::Base::Parameters:
+    base = byteAddress(builder, arena(TN_ARENA_PARAMS), constant(builder, buffer.slot));
+    break;
+  case Buffer::Base::Gradients:
+    base = byteAddress(builder, arena(TN_ARENA_GRADS), constant(builder, buffer.slot));
+    break;
+  case Buffer::Base::States:
+    base = planned(TN_ARENA_STATES);
+    break;
+  case Buffer::Base::NextStates:
+    base = planned(TN_ARENA_NEXT_STATES);
+    break;
+  case Buffer::Base::Workspace:
+    base = planned(TN_ARENA_WORKSPACE);
+    break;
+  case Buffer::Base::Input:
+    base = entryOf(abi::Inputs, buffer.slot, pointer_());
+    break;
+  case Buffer::Base::Output:
+    base = entryOf(abi::Outputs, buffer.slot, pointer_());
+    break;
+  }
+  for (const Buffer::Step &step : buffer.steps) {
+    Value depth = add(builder, scalar(step.depth), constant(builder, step.shift));
+    base = byteAddress(builder, base, multiply(builder, depth, size(step.bytes)));
+  }
+  return base;
+}
+
+Value FunctionCode::pointer(Value tensor) {
+  if (isEntry)
+    return address(*sequence.bufferOf(tensor));
+  Value found = pointers.lookup(tensor);
+  assert(found && "a kernel touches only the tensors it states");
+  return found;
+}
+Value FunctionCode::place(unsigned index) { return placePointers[index]; }
+Value FunctionCode::temporary(unsigned index) { return temporaryPointers[index]; }
+Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getContext()); }
+
+KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters, Tier tier)
+    : target(target), source(entry), plan(plan), parameters(parameters), targetTier(tier) {}
+
+std::string KernelSequence::uniqueName(StringRef stem) {
+  std::string name = stem.str();
+  for (unsigned i = 1; SymbolTable::lookupSymbolIn(target, name); ++i)
+    name = (stem + "_" + Twine(i)).str();
+  return name;
+}
+
+LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned arguments) {
+  if (auto known = dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupSymbolIn(target, name)))
+    return known;
+  OpBuilder builder = OpBuilder::atBlockBegin(target.getBody());
+  Type f64 = builder.getF64Type();
+  return LLVM::LLVMFuncOp::create(builder, target.getLoc(), name, LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(arguments, f64)));
+}
+
+unsigned KernelSequence::temporary(AffineExpr bytes) {
+  MemoryPlan::Slot slot{bytes, {}};
+  for (size_t i = 0; i < plan.slots.size(); ++i) // above all planned buffers; temporaries of different ops share their place
+    slot.after.push_back(i);
+  for (size_t i = firstTemporary; i < temporaries.size(); ++i)
+    slot.after.push_back(plan.slots.size() + i);
+  temporaries.push_back(std::move(slot));
+  return temporaries.size() - 1;
+}
+
+std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
+  auto found = plan.buffers.find(tensor);
+  if (found != plan.buffers.end())
+    return found->second;
+  if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &source.getBody().front()) {
+    int64_t dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
+    return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
+  }
+  Operation *definition = tensor.getDefiningOp();
+  auto number = [&](int64_t bytes) { return getAffineConstantExpr(bytes, tensor.getContext()); };
+  if (auto read = dyn_cast_or_null<ReadParameterOp>(definition)) {
+    ParameterOp parameter = parameters.lookup(read.getParameter());
+    Buffer buffer{Buffer::Base::Parameters, int64_t(parameter.getOffset()), {}};
+    if (read.getDepth())
+      buffer.steps.push_back({read.getDepth(), number(parameter.getStride()), 0});
+    return buffer;
+  }
+  auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
+  if (auto read = dyn_cast_or_null<ReadStateOp>(definition)) {
+    Buffer buffer{Buffer::Base::States, int64_t(read.getIndex()), {}};
+    if (read.getDepth())
+      buffer.steps.push_back({read.getDepth(), bytes(tensor), 0});
+    return buffer;
+  }
+  if (auto slice = dyn_cast_or_null<AtDepthOp>(definition)) {
+    auto whole = bufferOf(slice.getX());
+    if (whole)
+      whole->steps.push_back({slice.getDepth(), bytes(tensor), 0});
+    return whole;
+  }
+  return std::nullopt;
+}
+
+/// NAME(context, tile, worker) computes the addresses and calls NAME.body, whose pointer arguments say that they do not overlap:
+/// inlining keeps that as metadata, which loads from one arena could not have.
+LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
+  struct Address {
+    Buffer buffer;
+    bool alone;
+  };
+  SmallVector<Address> addresses;
+  DenseMap<Value, unsigned> argumentOf;
+  SmallVector<Buffer> written, read;
+  auto bufferAt = [&](Value tensor) { return *bufferOf(tensor); };
+  for (Value tensor : kernel.writes)
+    written.push_back(bufferAt(tensor));
+  llvm::append_range(written, kernel.places);
+  for (Value tensor : kernel.reads)
+    read.push_back(bufferAt(tensor));
+  auto count = [](ArrayRef<Buffer> in, const Buffer &buffer) { return llvm::count_if(in, [&](const Buffer &b) { return samePlace(b, buffer); }); };
+  auto isAlone = [&](const Buffer &buffer, bool write) {
+    return write ? count(written, buffer) == 1 && count(read, buffer) == 0 : count(written, buffer) == 0;
+  };
+  auto addTensor = [&](Value tensor, bool write) {
+    if (!argumentOf.try_emplace(tensor, addresses.size()).second)
+      return;
+    Buffer buffer = bufferAt(tensor);
+    addresses.push_back({buffer, isAlone(buffer, write)});
+  };
+  for (Value tensor : kernel.writes)
+    addTensor(tensor, true);
+  for (Value tensor : kernel.reads)
+    addTensor(tensor, false);
+  const unsigned firstPlace = addresses.size();
+  for (const Buffer &buffer : kernel.places)
+    addresses.push_back({buffer, false});
+  const unsigned firstTemporaryArgument = addresses.size();
+  for (unsigned handle : kernel.temporaries)
+    addresses.push_back({{Buffer::Base::Workspace, int64_t(plan.stateCount + plan.slots.size() + handle), {}}, true});
+
+  ImplicitLocOpBuilder builder(kernel.location, target.getContext());
+  builder.setInsertionPointToEnd(target.getBody());
+  Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type(), none = LLVM::LLVMVoidType::get(builder.getContext());
+  std::string name = uniqueName(prefix + "." + kernel.name);
+  SmallVector<Type> types{address, i64, address};
+  types.append(addresses.size(), address);
+  auto body = LLVM::LLVMFuncOp::create(builder, name + ".body", LLVM::LLVMFunctionType::get(none, types), LLVM::Linkage::Internal);
+  for (auto [i, entry] : llvm::enumerate(addresses)) {
+    if (entry.alone)
+      body.setArgAttr(i + 3, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    if (entry.buffer.steps.empty())
+      body.setArgAttr(i + 3, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients ? 4 : 64));
+  }
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = body.addEntryBlock(builder);
+    builder.setInsertionPointToStart(block);
+    FunctionCode code(*this, builder, block->getArgument(0));
+    code.tile = block->getArgument(1);
+    code.scratch = block->getArgument(2);
+    for (auto [tensor, index] : argumentOf)
+      code.pointers[tensor] = block->getArgument(index + 3);
+    for (unsigned i = 0; i < kernel.places.size(); ++i)
+      code.placePointers.push_back(block->getArgument(firstPlace + i + 3));
+    for (unsigned i = 0; i < kernel.temporaries.size(); ++i)
+      code.temporaryPointers.push_back(block->getArgument(firstTemporaryArgument + i + 3));
+    kernel.body(code);
+    LLVM::ReturnOp::create(builder, ValueRange());
+  }
+  auto function = LLVM::LLVMFuncOp::create(builder, name, LLVM::LLVMFunctionType::get(none, {address, i64, i64}), LLVM::Linkage::Internal);
+  function.setNoInline(true);
+  Block *block = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  FunctionCode code(*this, builder, block->getArgument(0));
+  Value offset = multiply(builder, block->getArgument(2), code.field(abi::ScratchStride));
+  SmallVector<Value> arguments{code.context, block->getArgument(1), byteAddress(builder, code.pointerField(abi::Scratch), offset)};
+  for (const Address &entry : addresses)
+    arguments.push_back(code.address(entry.buffer));
+  LLVM::CallOp::create(builder, body, arguments);
+  LLVM::ReturnOp::create(builder, ValueRange());
+  return function;
+}
+
+void KernelSequence::add(const Kernel &kernel) {
+  scratch = std::max(scratch, kernel.scratchBytes);
+  LLVM::LLVMFuncOp function = emitTileFunction(kernel);
+  auto &builder = entry->builder;
+  Value zero = constant(builder, 0);
+  auto direct = [&]() -> SmallVector<Value> {
+    LLVM::CallOp::create(builder, function, ValueRange{call, zero, zero});
+    return {};
+  };
+  Value tiles = kernel.tiles ? kernel.tiles(*entry) : constant(builder, 1);
+  auto number = asConstant(tiles);
+  if (number == 1) {
+    direct();
+    return;
+  }
+  auto parallel = [&]() -> SmallVector<Value> {
+    Value callee = LLVM::AddressOfOp::create(builder, function);
+    Value parallelFor = entry->pointerField(abi::ParallelFor);
+    Type address = callee.getType();
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, address, builder.getI64Type()});
+    LLVM::CallOp::create(builder, type, ValueRange{parallelFor, call, callee, tiles});
+    return {};
+  };
+  if (number) {
+    parallel();
+    return;
+  }
+  Value one = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, tiles, constant(builder, 1));
+  ifThen(builder, one, {}, direct);
+  ifThen(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, tiles, constant(builder, 1)), {}, parallel);
+}
+
+} // namespace tenon::cpu

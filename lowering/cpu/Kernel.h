@@ -1,0 +1,147 @@
+// Kernels and the sequence of kernel calls that an entry becomes. Generators (one per kernel op) state what a kernel reads and
+// writes and emit the work of one tile; calls, addresses, depths and tasks are handled here.
+#pragma once
+#include "dialect/TenonDialect.h"
+#include "lowering/MemoryPlan.h"
+#include "lowering/cpu/Target.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace tenon::cpu {
+
+using mlir::ImplicitLocOpBuilder;
+using mlir::Type;
+using mlir::Value;
+
+class KernelSequence;
+
+/// What the code of one generated function (an entry, or one tile of a kernel) can see. All integers are i64, addresses !llvm.ptr.
+class FunctionCode {
+public:
+  FunctionCode(KernelSequence &sequence, ImplicitLocOpBuilder &builder, Value context);
+
+  ImplicitLocOpBuilder &builder;
+  const Tier tier;
+  Value context; // const TnContext *
+  Value tile;    // kernels only
+  Value scratch; // kernels only: 64-byte aligned, Kernel::scratchBytes of this worker
+
+  /// A size, from the dims of the entry.
+  Value size(mlir::AffineExpr expression);
+  /// An index value of the kernel form that is a symbolic dim or the depth of a stack; null for anything else.
+  Value scalar(Value index);
+  /// Address of element 0 of a tensor in `reads` or `writes` of the kernel, or (entry) of any tensor.
+  Value pointer(Value tensor);
+  /// Address of Kernel::places[i], Kernel::temporaries[i].
+  Value place(unsigned index);
+  Value temporary(unsigned index);
+  /// An i64 field of the context or of the call record behind it (lowering/Abi.h).
+  Value field(int64_t offset);
+  Value pointerField(int64_t offset);
+
+  /// Computes an address from the plan instead of taking it from the arguments of the kernel.
+  Value address(const Buffer &buffer);
+  KernelSequence &sequence;
+
+private:
+  friend class KernelSequence;
+  Type pointer_();
+  llvm::DenseMap<Value, Value> pointers; // tensor -> argument
+  llvm::SmallVector<Value> placePointers, temporaryPointers;
+  llvm::SmallVector<Value> dimValues;
+  bool isEntry = false;
+};
+
+/// Several tiles of work; tiles write disjoint memory, in any order, on any thread.
+struct Kernel {
+  std::string name;                                   // for symbols and reports: "nest", "gemm"
+  mlir::Location location;
+  llvm::SmallVector<Value> reads, writes;             // tensors of the kernel form; duplicates are allowed
+  llvm::SmallVector<Buffer> places;                   // further memory that is written or read, by place
+  llvm::SmallVector<unsigned> temporaries;            // handles of KernelSequence::temporary
+  int64_t scratchBytes = 0;                           // per worker
+  std::function<Value(FunctionCode &)> tiles;         // emitted in the entry; null: one tile
+  std::function<void(FunctionCode &)> body;           // emitted in the tile's function
+};
+
+/// The parameter ops of the module, by name.
+using ParameterTable = llvm::StringMap<ParameterOp>;
+
+/// One entry of one tier: the function under construction and the kernels called by it so far.
+class KernelSequence {
+public:
+  KernelSequence(mlir::ModuleOp target, mlir::func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters, Tier tier);
+
+  /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
+  mlir::LogicalResult emit(llvm::StringRef symbol);
+
+  // For generators:
+  void add(const Kernel &kernel);
+  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op.
+  unsigned temporary(mlir::AffineExpr bytes);
+  /// The place of a tensor: the plan's, else what the op that defines it says (parameters, states, slices, inputs).
+  std::optional<Buffer> bufferOf(Value tensor);
+  FunctionCode &entryCode() { return *entry; }
+  ParameterOp parameter(llvm::StringRef name) const { return parameters.lookup(name); }
+  const ParameterTable &allParameters() const { return parameters; }
+  Tier tier() const { return targetTier; }
+  mlir::func::FuncOp function() const { return source; }
+  mlir::ModuleOp module() const { return target; }
+  /// An external function of libm, declared on first use: double name(double...).
+  mlir::LLVM::LLVMFuncOp libraryFunction(llvm::StringRef name, unsigned arguments);
+  /// A name that no other symbol of the target module has.
+  std::string uniqueName(llvm::StringRef stem);
+
+  // After emission, equal for all tiers:
+  const std::vector<MemoryPlan::Slot> &temporarySlots() const { return temporaries; }
+  int64_t scratchBytes() const { return scratch; }
+
+private:
+  friend class FunctionCode;
+  mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult emitOp(mlir::Operation &op);
+  mlir::LogicalResult emitStack(StackOp stack);
+  mlir::LogicalResult emitYield(StackOp stack, llvm::ArrayRef<Buffer> arguments);
+  mlir::LogicalResult emitSink(mlir::Operation &op, Value value, const Buffer &sink);
+  mlir::LogicalResult copy(mlir::Operation &op, Type type, const Buffer &from, const Buffer &to);
+  mlir::LLVM::LLVMFuncOp emitTileFunction(const Kernel &kernel);
+  mlir::ModuleOp target;
+  mlir::func::FuncOp source;
+  const MemoryPlan &plan;
+  const ParameterTable &parameters;
+  Tier targetTier;
+  std::string prefix;
+  FunctionCode *entry = nullptr;
+  Value call; // the entry's own copy of the context
+  llvm::SmallVector<Value> depths; // of the stacks around the current op, outermost first
+  std::vector<MemoryPlan::Slot> temporaries;
+  size_t firstTemporary = 0; // of the current op
+  int64_t scratch = 0;
+};
+
+/// Turns one op into kernels. Reports its own errors.
+using KernelGenerator = mlir::LogicalResult (*)(mlir::Operation *, KernelSequence &);
+/// By op name ("tenon.nest"); new kernel ops are added in Generators.cpp.
+KernelGenerator generatorFor(llvm::StringRef opName);
+
+mlir::LogicalResult generateNest(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
+
+/// A size for given dims (i64).
+Value evaluateSize(ImplicitLocOpBuilder &builder, mlir::AffineExpr expression, llvm::ArrayRef<Value> dims);
+bool samePlace(const Buffer &left, const Buffer &right);
+/// Bytes of one element in memory; truth values take one.
+int64_t elementBytes(Type element);
+/// Bytes of a tensor over the dims.
+mlir::AffineExpr tensorBytes(mlir::RankedTensorType type);
+/// Row-major strides in elements, over the dims.
+llvm::SmallVector<mlir::AffineExpr> rowMajorStrides(mlir::RankedTensorType type);
+
+} // namespace tenon::cpu

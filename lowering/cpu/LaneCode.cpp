@@ -1,0 +1,242 @@
+#include "lowering/cpu/LaneCode.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/cpu/Math.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+Type machineType(Type source) { return source.isIndex() ? IntegerType::get(source.getContext(), 64) : source; }
+
+LaneValue LaneCode::get(Value source) {
+  auto found = values.find(source);
+  if (found != values.end())
+    return found->second;
+  if (Value scalar = code.scalar(source))
+    return values[source] = LaneValue::uniform(scalar);
+  // Scalar code outside the kernel (constants, forms of the dims) is repeated here.
+  Operation *definition = source.getDefiningOp();
+  assert(definition && "a scalar of the kernel form is a dim, a depth, or computed by an op");
+  OpBuilder::InsertionGuard guard(builder);
+  emitOp(*definition);
+  return values.lookup(source);
+}
+
+Value LaneCode::lanesOf(LaneValue value) {
+  if (value.kind == LaneValue::Kind::Lanes)
+    return value.base;
+  VectorType type = vectorOf(value.base.getType());
+  Value all = vector::BroadcastOp::create(builder, type, value.base);
+  if (value.isUniform())
+    return all;
+  SmallVector<Attribute> numbers;
+  for (int64_t lane = 0; lane < laneCount; ++lane)
+    numbers.push_back(builder.getIntegerAttr(type.getElementType(), lane));
+  Value ramp = arith::ConstantOp::create(builder, DenseElementsAttr::get(type, numbers));
+  if (asConstant(value.stride) != 1)
+    ramp = arith::MulIOp::create(builder, ramp, vector::BroadcastOp::create(builder, type, value.stride));
+  return arith::AddIOp::create(builder, all, ramp);
+}
+
+LaneValue LaneCode::addValues(LaneValue a, LaneValue b) {
+  if (a.isUniform() && b.isUniform())
+    return LaneValue::uniform(add(builder, a.base, b.base));
+  if (a.kind == LaneValue::Kind::Lanes || b.kind == LaneValue::Kind::Lanes)
+    return LaneValue::lanes(arith::AddIOp::create(builder, lanesOf(a), lanesOf(b)));
+  if (b.isAffine() && a.isAffine())
+    return LaneValue::affine(add(builder, a.base, b.base), add(builder, a.stride, b.stride));
+  const LaneValue &moving = a.isAffine() ? a : b, &fixed = a.isAffine() ? b : a;
+  auto shift = asConstant(fixed.base);
+  return LaneValue::affine(add(builder, a.base, b.base), moving.stride, moving.aligned && shift && *shift >= 0 && *shift % laneCount == 0);
+}
+
+LaneValue LaneCode::multiplyValues(LaneValue a, LaneValue b) {
+  if (a.isUniform() && b.isUniform())
+    return LaneValue::uniform(multiply(builder, a.base, b.base));
+  if (a.isUniform())
+    std::swap(a, b);
+  if (a.isAffine() && b.isUniform()) {
+    if (asConstant(b.base) == 1)
+      return a;
+    return LaneValue::affine(multiply(builder, a.base, b.base), multiply(builder, a.stride, b.base));
+  }
+  return LaneValue::lanes(arith::MulIOp::create(builder, lanesOf(a), lanesOf(b)));
+}
+
+/// Sixteen neighbours that begin at a multiple of 16 have one quotient by a multiple of 16. A division by lanes that do not exist
+/// must not trap.
+LaneValue LaneCode::divide(LaneValue a, LaneValue b, bool wantRemainder) {
+  auto operation = [&](Value x, Value y) {
+    return wantRemainder ? builder.createOrFold<arith::RemSIOp>(x, y) : builder.createOrFold<arith::DivSIOp>(x, y);
+  };
+  if (a.isUniform() && b.isUniform())
+    return LaneValue::uniform(operation(a.base, b.base));
+  auto divisor = b.isUniform() ? asConstant(b.base) : std::nullopt;
+  if (a.isAffine() && a.aligned && divisor && *divisor > 0 && *divisor % laneCount == 0) {
+    Value quotient = builder.createOrFold<arith::DivSIOp>(a.base, b.base);
+    if (!wantRemainder)
+      return LaneValue::uniform(quotient);
+    return LaneValue::affine(subtract(builder, a.base, multiply(builder, quotient, b.base)), a.stride, true);
+  }
+  Value dividend = lanesOf(a), by = lanesOf(b);
+  if (mask && !divisor) {
+    Value one = arith::ConstantOp::create(builder, builder.getOneAttr(by.getType()));
+    by = arith::SelectOp::create(builder, mask, by, one);
+  }
+  return LaneValue::lanes(operation(dividend, by));
+}
+
+/// add, sub, mul, division and index_cast keep the affine form where they can. False: not one of these.
+bool LaneCode::emitInteger(Operation &op) {
+  if (op.getNumOperands() == 0 || !isa<IndexType, IntegerType>(op.getOperand(0).getType()) || !isa<IndexType, IntegerType>(op.getResult(0).getType()))
+    return false;
+  LaneValue a = get(op.getOperand(0)), b = op.getNumOperands() > 1 ? get(op.getOperand(1)) : LaneValue();
+  LaneValue result;
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    Type to = machineType(op.getResult(0).getType());
+    auto cast = [&](Value value, Type type) -> Value {
+      unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(), width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+      if (from == width)
+        return value;
+      if (from > width)
+        return builder.createOrFold<arith::TruncIOp>(type, value);
+      if (isa<arith::IndexCastOp>(op))
+        return builder.createOrFold<arith::ExtSIOp>(type, value);
+      return builder.createOrFold<arith::ExtUIOp>(type, value);
+    };
+    result = a;
+    if (a.kind == LaneValue::Kind::Lanes)
+      result.base = cast(a.base, vectorOf(to));
+    else
+      result.base = cast(a.base, to);
+    if (a.isAffine())
+      result.stride = cast(a.stride, to);
+  } else if (a.isUniform() && (op.getNumOperands() < 2 || b.isUniform())) {
+    return false;
+  } else if (isa<arith::AddIOp>(op)) {
+    result = addValues(a, b);
+  } else if (isa<arith::MulIOp>(op)) {
+    result = multiplyValues(a, b);
+  } else if (isa<arith::SubIOp>(op)) {
+    if (a.kind == LaneValue::Kind::Lanes || b.kind == LaneValue::Kind::Lanes)
+      return false;
+    LaneValue negative = b;
+    Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(b.base.getType()));
+    negative.base = subtract(builder, zero, b.base);
+    if (b.isAffine())
+      negative.stride = subtract(builder, zero, b.stride);
+    negative.aligned = false;
+    result = addValues(a, negative);
+  } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp>(op)) {
+    const bool wantRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+    if (op.getResult(0).getType().isIndex() && a.isAffine() && a.aligned) {
+      result = divide(a, b, wantRemainder); // aligned values are indices of a loop, never negative: all divisions agree
+    } else {
+      Value by = lanesOf(b);
+      if (mask && !(b.isUniform() && asConstant(b.base)))
+        by = arith::SelectOp::create(builder, mask, by, arith::ConstantOp::create(builder, builder.getOneAttr(by.getType())));
+      Value dividend = lanesOf(a);
+      OperationState state(op.getLoc(), op.getName().getStringRef(), ValueRange{dividend, by}, {dividend.getType()}, op.getAttrs());
+      result = LaneValue::lanes(builder.create(state)->getResult(0));
+    }
+  } else {
+    return false;
+  }
+  values[op.getResult(0)] = result;
+  return true;
+}
+
+/// Any elementwise op of arith: the same op on scalars or on vectors.
+bool LaneCode::emitElementwise(Operation &op) {
+  SmallVector<LaneValue> operands;
+  bool uniform = true;
+  for (Value operand : op.getOperands()) {
+    operands.push_back(get(operand));
+    uniform &= operands.back().isUniform();
+  }
+  SmallVector<Value> machine;
+  for (LaneValue &operand : operands)
+    machine.push_back(uniform ? operand.base : lanesOf(operand));
+  Type element = machineType(op.getResult(0).getType());
+  Type type = uniform ? element : Type(vectorOf(element));
+  // A maximum that hands on NaN costs five instructions, compare and select two; against a constant both are right.
+  if (auto max = dyn_cast<arith::MaximumFOp>(op); max && matchPattern(max.getRhs(), m_Constant())) {
+    Value greater = arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, machine[0], machine[1]);
+    Value chosen = arith::SelectOp::create(builder, greater, machine[0], machine[1]);
+    values[op.getResult(0)] = uniform ? LaneValue::uniform(chosen) : LaneValue::lanes(chosen);
+    return true;
+  }
+  OperationState state(op.getLoc(), op.getName().getStringRef(), machine, {type}, op.getAttrs());
+  SmallVector<Value> folded;
+  Operation *created = builder.create(state);
+  Value result = created->getResult(0);
+  if (uniform && succeeded(builder.tryFold(created, folded)) && folded.size() == 1) {
+    created->erase();
+    result = folded[0];
+  }
+  values[op.getResult(0)] = uniform ? LaneValue::uniform(result) : LaneValue::lanes(result);
+  return true;
+}
+
+bool LaneCode::emitMath(Operation &op) {
+  SmallVector<Value> operands;
+  bool uniform = true;
+  for (Value operand : op.getOperands())
+    uniform &= get(operand).isUniform();
+  for (Value operand : op.getOperands())
+    operands.push_back(uniform ? get(operand).base : lanesOf(get(operand)));
+  Value result = emitMathFunction(code, op, operands);
+  if (!result) {
+    op.emitError("not supported yet: ") << op.getName() << " in a CPU kernel";
+    return false;
+  }
+  values[op.getResult(0)] = uniform ? LaneValue::uniform(result) : LaneValue::lanes(result);
+  return true;
+}
+
+bool LaneCode::emitOp(Operation &op) {
+  if (auto number = dyn_cast<arith::ConstantOp>(op)) {
+    auto attribute = cast<TypedAttr>(number.getValue());
+    if (attribute.getType().isIndex())
+      attribute = builder.getI64IntegerAttr(cast<IntegerAttr>(attribute).getInt());
+    values[number] = LaneValue::uniform(arith::ConstantOp::create(builder, attribute));
+    return true;
+  }
+  if (auto size = dyn_cast<SizeValueOp>(op)) {
+    values[size] = LaneValue::uniform(code.size(size.getForm().getResult(0)));
+    return true;
+  }
+  if (auto at = dyn_cast<AtOp>(op)) {
+    auto type = cast<RankedTensorType>(at.getTensor().getType());
+    values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, at.getIndices()));
+    return true;
+  }
+  if (auto put = dyn_cast<PutOp>(op)) {
+    auto [base, type] = results[put.getResult()];
+    store(type.getElementType(), base, linearIndex(type, put.getIndices()), get(put.getElement()));
+    return true;
+  }
+  if (auto each = dyn_cast<EachOp>(op))
+    return emitEach(each);
+  if (auto fold = dyn_cast<FoldOp>(op))
+    return emitFold(fold);
+  if (auto keep = dyn_cast<RandomKeepOp>(op))
+    return emitRandomKeep(keep);
+  if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
+    return emitMath(op);
+  if (op.getNumResults() == 1 && isa<arith::ArithDialect>(op.getDialect()))
+    return emitInteger(op) || emitElementwise(op);
+  op.emitError("not supported yet: ") << op.getName() << " in a CPU kernel";
+  return false;
+}
+
+bool LaneCode::emitOps(Block &block) {
+  for (Operation &op : block)
+    if (!isa<YieldOp>(op) && !emitOp(op))
+      return false;
+  return true;
+}
+
+} // namespace tenon::cpu

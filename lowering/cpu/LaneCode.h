@@ -1,0 +1,88 @@
+// Scalar code of the kernel form as straight-line code over one element (no lanes) or over 16 neighbours at a time: every scalar of
+// the source is uniform, affine in the lane, or a vector.
+#pragma once
+#include "lowering/cpu/Kernel.h"
+#include "lowering/cpu/Scalars.h"
+
+namespace tenon::cpu {
+
+/// The value of one source scalar. `index` is i64 here, truth values are i1.
+struct LaneValue {
+  enum class Kind { Uniform, Affine, Lanes } kind = Kind::Uniform;
+  Value base;           // Uniform: the scalar; Affine: the scalar of lane 0; Lanes: the vector
+  Value stride;         // Affine: difference from lane to lane, of base's type
+  bool aligned = false; // Affine: base is a multiple of the number of lanes and stride is 1
+
+  static LaneValue uniform(Value value) { return {Kind::Uniform, value, {}, false}; }
+  static LaneValue lanes(Value value) { return {Kind::Lanes, value, {}, false}; }
+  static LaneValue affine(Value base, Value stride, bool aligned = false) { return {Kind::Affine, base, stride, aligned}; }
+  bool isUniform() const { return kind == Kind::Uniform; }
+  bool isAffine() const { return kind == Kind::Affine; }
+};
+
+class LaneCode {
+public:
+  /// `results`: addresses of the results that puts name, with their types.
+  LaneCode(FunctionCode &code, llvm::ArrayRef<std::pair<Value, mlir::RankedTensorType>> results, int64_t lanes)
+      : code(code), builder(code.builder), results(results), laneCount(lanes) {}
+
+  const int64_t &lanes() const { return laneCount; }
+  bool inLanes() const { return vectorised; }
+
+  void bind(Value source, LaneValue value) { values[source] = value; }
+  LaneValue get(Value source);
+  /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
+  bool emitOps(mlir::Block &block);
+  /// `rank`-wise loops of an each; the range of dimension 0 is [low, high) where given (low a multiple of 64 when it is the only one).
+  bool emitEach(EachOp each, Value low = {}, Value high = {});
+  /// Runs `body` with `index` running over [low, high) in lanes: full vectors, then the rest under a mask.
+  bool forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue)> body);
+
+  /// As a vector of the lane count.
+  Value lanesOf(LaneValue value);
+  Value mask; // lanes that exist, null: all
+
+  LaneValue addValues(LaneValue a, LaneValue b);
+  LaneValue multiplyValues(LaneValue a, LaneValue b);
+  /// Quotient or remainder of index values (i64, never negative).
+  LaneValue divide(LaneValue a, LaneValue b, bool wantRemainder);
+  /// Element number sum of index * stride of a row-major tensor.
+  LaneValue linearIndex(mlir::RankedTensorType type, mlir::ValueRange indices);
+  LaneValue load(Type element, Value base, LaneValue index);
+  void store(Type element, Value base, LaneValue index, LaneValue value);
+  /// Work in lanes from here on (true) or on single elements.
+  void setLanes(bool on) { vectorised = on; }
+
+  bool emitOp(mlir::Operation &op);
+
+private:
+  bool emitElementwise(mlir::Operation &op);
+  bool emitInteger(mlir::Operation &op);
+  bool emitMath(mlir::Operation &op);
+  bool emitFold(FoldOp fold);
+  bool emitRandomKeep(RandomKeepOp op);
+  std::optional<LaneValue> foldSequential(FoldOp fold, llvm::ArrayRef<Value> sizes, unsigned dim, Value accumulator);
+  Value foldInLanes(FoldOp fold, llvm::ArrayRef<Value> sizes, Value accumulator);
+  bool eachLoops(EachOp each, llvm::ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested);
+  bool isQuotientPair(Value quotient, Value rest, mlir::AffineExpr size, Value &whole);
+  mlir::VectorType vectorOf(Type element) { return mlir::VectorType::get({laneCount}, element); }
+
+  FunctionCode &code;
+  ImplicitLocOpBuilder &builder;
+  llvm::SmallVector<std::pair<Value, mlir::RankedTensorType>> results;
+  int64_t laneCount;
+  bool vectorised = false;
+  llvm::DenseMap<Value, LaneValue> values;
+};
+
+/// `index` for `index`, the type itself else.
+Type machineType(Type source);
+/// The neutral element of a reduction, as a scalar constant.
+Value neutralElement(ImplicitLocOpBuilder &builder, Reduction kind, Type element);
+Value combine(ImplicitLocOpBuilder &builder, Reduction kind, Value a, Value b);
+/// Halves the vector until one element is left: the fixed tree of every row reduction.
+Value combineLanes(ImplicitLocOpBuilder &builder, Reduction kind, Value vector);
+/// Four 32-bit words of Philox 4x32-10; all operands i32 or vectors of i32.
+std::array<Value, 4> emitPhilox(ImplicitLocOpBuilder &builder, std::array<Value, 4> counter, std::array<Value, 2> key);
+
+} // namespace tenon::cpu

@@ -1,0 +1,211 @@
+// each and fold: loops, the rest of a row under a mask, reductions in a fixed order.
+#include "dialect/TensorSizes.h"
+#include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/Loops.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+Value neutralElement(ImplicitLocOpBuilder &builder, Reduction kind, Type element) {
+  if (kind == Reduction::sum || kind == Reduction::any)
+    return arith::ConstantOp::create(builder, builder.getZeroAttr(element));
+  if (kind == Reduction::all)
+    return arith::ConstantOp::create(builder, builder.getOneAttr(element));
+  const bool isMax = kind == Reduction::max;
+  if (auto real = dyn_cast<FloatType>(element))
+    return arith::ConstantOp::create(builder, FloatAttr::get(real, llvm::APFloat::getInf(real.getFloatSemantics(), isMax)));
+  unsigned width = element.getIntOrFloatBitWidth();
+  llvm::APInt value = isMax ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getSignedMaxValue(width);
+  return arith::ConstantOp::create(builder, builder.getIntegerAttr(element, value));
+}
+
+Value combine(ImplicitLocOpBuilder &builder, Reduction kind, Value a, Value b) {
+  const bool real = isa<FloatType>(getElementTypeOrSelf(a.getType()));
+  switch (kind) {
+  case Reduction::sum:
+    return real ? Value(arith::AddFOp::create(builder, a, b)) : Value(arith::AddIOp::create(builder, a, b));
+  case Reduction::all:
+    return arith::AndIOp::create(builder, a, b);
+  case Reduction::any:
+    return arith::OrIOp::create(builder, a, b);
+  case Reduction::max:
+  case Reduction::min:
+    break;
+  }
+  const bool isMax = kind == Reduction::max;
+  if (!real)
+    return isMax ? Value(arith::MaxSIOp::create(builder, a, b)) : Value(arith::MinSIOp::create(builder, a, b));
+  Value better = arith::CmpFOp::create(builder, isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, b, a);
+  return arith::SelectOp::create(builder, better, b, a);
+}
+
+Value combineLanes(ImplicitLocOpBuilder &builder, Reduction kind, Value vector) {
+  int64_t count = cast<VectorType>(vector.getType()).getDimSize(0);
+  while (count > 1) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < count / 2; ++lane)
+      low.push_back(lane), high.push_back(lane + count / 2);
+    Value first = vector::ShuffleOp::create(builder, vector, vector, low);
+    Value second = vector::ShuffleOp::create(builder, vector, vector, high);
+    vector = combine(builder, kind, first, second);
+    count /= 2;
+  }
+  return vector::ExtractOp::create(builder, vector, ArrayRef<int64_t>{0});
+}
+
+/// Lane i exists when i < count.
+static Value maskOf(ImplicitLocOpBuilder &builder, int64_t lanes, Value count) {
+  auto type = VectorType::get({lanes}, builder.getI32Type());
+  SmallVector<int32_t> numbers;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(int32_t(lane));
+  Value ramp = arith::ConstantOp::create(builder, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+  Value limit = vector::BroadcastOp::create(builder, type, builder.createOrFold<arith::TruncIOp>(builder.getI32Type(), count));
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, ramp, limit);
+}
+
+bool LaneCode::forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue)> body) {
+  Value one = constant(builder, 1), step = constant(builder, laneCount);
+  Value whole = subtract(builder, high, remainder(builder, subtract(builder, high, low), step));
+  const bool wasVectorised = vectorised;
+  vectorised = true;
+  bool good = true;
+  auto wholeCount = asConstant(whole), lowNumber = asConstant(low), highNumber = asConstant(high);
+  if (!wholeCount || !lowNumber || *wholeCount > *lowNumber)
+    forLoop(builder, low, whole, step, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
+      good &= body(LaneValue::affine(index, one, true));
+      return {};
+    });
+  if (!wholeCount || !highNumber || *wholeCount < *highNumber) {
+    Value rest = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, whole, high);
+    ifThen(builder, rest, {}, [&]() -> SmallVector<Value> {
+      mask = maskOf(builder, laneCount, subtract(builder, high, whole));
+      good &= body(LaneValue::affine(whole, one, true));
+      mask = {};
+      return {};
+    });
+  }
+  vectorised = wasVectorised;
+  return good;
+}
+
+bool LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested) {
+  Block &block = each.getBody().front();
+  const bool last = dim + 1 == sizes.size();
+  if (sizes.empty())
+    return emitOps(block);
+  Value from = dim == 0 && low ? low : constant(builder, 0), to = dim == 0 && high ? high : sizes[dim];
+  if (last && !nested && !vectorised)
+    return forLanes(from, to, [&](LaneValue index) {
+      bind(block.getArgument(dim), index);
+      return emitOps(block);
+    });
+  bool good = true;
+  forLoop(builder, from, to, [&](Value index) {
+    bind(block.getArgument(dim), LaneValue::uniform(index));
+    good = last ? emitOps(block) : eachLoops(each, sizes, dim + 1, low, high, nested);
+  });
+  return good;
+}
+
+bool LaneCode::emitEach(EachOp each, Value low, Value high) {
+  SmallVector<Value> sizes;
+  for (AffineExpr size : each.getSizes().getResults())
+    sizes.push_back(code.size(size));
+  bool nested = !each.getBody().front().getOps<EachOp>().empty();
+  return eachLoops(each, sizes, 0, low, high, nested);
+}
+
+/// Inside lanes: every lane folds its own elements, one after the other.
+std::optional<LaneValue> LaneCode::foldSequential(FoldOp fold, ArrayRef<Value> sizes, unsigned dim, Value accumulator) {
+  Block &block = fold.getBody().front();
+  if (dim == sizes.size()) {
+    if (!emitOps(block))
+      return std::nullopt;
+    Value term = lanesOf(get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
+    return LaneValue::lanes(combine(builder, fold.getKind(), accumulator, term));
+  }
+  bool good = true;
+  Value result = forLoop(builder, constant(builder, 0), sizes[dim], constant(builder, 1), accumulator, [&](Value index, ValueRange carried) {
+    bind(block.getArgument(dim), LaneValue::uniform(index));
+    auto next = foldSequential(fold, sizes, dim + 1, carried[0]);
+    good &= next.has_value();
+    return SmallVector<Value>{next ? next->base : carried[0]};
+  })[0];
+  return good ? std::optional(LaneValue::lanes(result)) : std::nullopt;
+}
+
+/// Outside lanes: the last dimension runs over the lanes of the accumulator, the others are loops around it.
+Value LaneCode::foldInLanes(FoldOp fold, ArrayRef<Value> sizes, Value accumulator) {
+  Block &block = fold.getBody().front();
+  unsigned dim = fold.getSizes().getNumResults() - sizes.size();
+  if (sizes.size() > 1)
+    return forLoop(builder, constant(builder, 0), sizes[0], constant(builder, 1), accumulator, [&](Value index, ValueRange carried) {
+      bind(block.getArgument(dim), LaneValue::uniform(index));
+      Value next = foldInLanes(fold, sizes.drop_front(), carried[0]);
+      return SmallVector<Value>{next ? next : carried[0]};
+    })[0];
+  Value high = sizes[0], step = constant(builder, laneCount), one = constant(builder, 1);
+  Value whole = subtract(builder, high, remainder(builder, high, step));
+  bool good = true;
+  auto term = [&](Value index, Value sum) {
+    bind(block.getArgument(dim), LaneValue::affine(index, one, true));
+    if (!emitOps(block)) {
+      good = false;
+      return sum;
+    }
+    Value value = lanesOf(get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
+    if (mask) {
+      Value neutral = vector::BroadcastOp::create(builder, value.getType(), neutralElement(builder, fold.getKind(), fold.getType()));
+      value = arith::SelectOp::create(builder, mask, value, neutral);
+    }
+    return Value(combine(builder, fold.getKind(), sum, value));
+  };
+  auto wholeCount = asConstant(whole), highNumber = asConstant(high);
+  if (!wholeCount || *wholeCount > 0)
+    accumulator = forLoop(builder, constant(builder, 0), whole, step, accumulator,
+                          [&](Value index, ValueRange carried) { return SmallVector<Value>{term(index, carried[0])}; })[0];
+  if (!wholeCount || !highNumber || *wholeCount < *highNumber) {
+    Value rest = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, whole, high);
+    accumulator = ifThen(builder, rest, accumulator, [&]() {
+      mask = maskOf(builder, laneCount, subtract(builder, high, whole));
+      Value sum = term(whole, accumulator);
+      mask = {};
+      return SmallVector<Value>{sum};
+    })[0];
+  }
+  return good ? accumulator : Value();
+}
+
+bool LaneCode::emitFold(FoldOp fold) {
+  SmallVector<Value> sizes;
+  for (AffineExpr size : fold.getSizes().getResults())
+    sizes.push_back(code.size(size));
+  Type element = fold.getType();
+  if (element.isIndex() || (element.isF16() || element.isBF16())) {
+    fold.emitError("not supported yet: a fold of ") << element;
+    return false;
+  }
+  Value neutral = vector::BroadcastOp::create(builder, vectorOf(element), neutralElement(builder, fold.getKind(), element));
+  if (vectorised) {
+    auto sum = foldSequential(fold, sizes, 0, neutral);
+    if (sum)
+      bind(fold.getValue(), *sum);
+    return sum.has_value();
+  }
+  if (sizes.empty()) {
+    fold.emitError("expects at least one dimension");
+    return false;
+  }
+  vectorised = true;
+  Value sum = foldInLanes(fold, sizes, neutral);
+  vectorised = false;
+  if (!sum)
+    return false;
+  bind(fold.getValue(), LaneValue::uniform(combineLanes(builder, fold.getKind(), sum)));
+  return true;
+}
+
+} // namespace tenon::cpu

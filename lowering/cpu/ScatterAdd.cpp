@@ -1,0 +1,147 @@
+// tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their order.
+#include "dialect/TensorSizes.h"
+#include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/Loops.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+namespace {
+
+class ScatterAddKernel {
+public:
+  ScatterAddKernel(ScatterAddOp op, KernelSequence &sequence)
+      : op(op), sequence(sequence), dy(cast<RankedTensorType>(op.getDy().getType())), dx(cast<RankedTensorType>(op.getDx().getType())),
+        index(cast<RankedTensorType>(op.getIndex().getType())), dySizes(sizesOf(dy)), dxSizes(sizesOf(dx)) {
+    lastDim = dx.getRank() - 1;
+    onLanes = op.getDim() != uint64_t(lastDim);
+    for (int64_t k = 0; k < dx.getRank(); ++k)
+      if (k != int64_t(op.getDim()) && !(onLanes && k == lastDim))
+        outer.push_back(k);
+    for (int64_t i = 0; i < dy.getRank(); ++i)
+      if (!llvm::is_contained(op.getXDims(), i))
+        summed.push_back(i);
+  }
+
+  LogicalResult generate() {
+    Kernel kernel{"scatter_add", op.getLoc(), {op.getDy(), op.getIndex()}, {op.getDx()}, {}, {}, 0, {}, {}};
+    kernel.tiles = [&](FunctionCode &code) { return multiply(code.builder, outerCount(code), strips(code)); };
+    kernel.body = [&](FunctionCode &code) { emitTile(code); };
+    sequence.add(kernel);
+    return success();
+  }
+
+private:
+  static constexpr int64_t stripLanes = 64;
+
+  Value outerCount(FunctionCode &code) {
+    SmallVector<AffineExpr> sizes;
+    for (int64_t k : outer)
+      sizes.push_back(dxSizes[k]);
+    return code.size(product(sizes, op.getContext()));
+  }
+  Value strips(FunctionCode &code) {
+    auto &builder = code.builder;
+    return onLanes ? ceilDivide(builder, code.size(dxSizes[lastDim]), constant(builder, stripLanes)) : constant(builder, 1);
+  }
+
+  LaneValue linear(LaneCode &lanes, FunctionCode &code, RankedTensorType type, ArrayRef<LaneValue> indices) {
+    LaneValue sum = LaneValue::uniform(constant(code.builder, 0));
+    for (auto [i, stride] : llvm::enumerate(rowMajorStrides(type)))
+      sum = lanes.addValues(sum, lanes.multiplyValues(indices[i], LaneValue::uniform(code.size(stride))));
+    return sum;
+  }
+
+  void emitTile(FunctionCode &code) {
+    auto &builder = code.builder;
+    LaneCode lanes(code, {}, dx.getElementType().isF64() ? 8 : 16);
+    Value strip = remainder(builder, code.tile, strips(code)), rest = divide(builder, code.tile, strips(code));
+    SmallVector<LaneValue> place(dx.getRank(), LaneValue::uniform(constant(builder, 0)));
+    for (int64_t k : llvm::reverse(outer)) {
+      Value size = code.size(dxSizes[k]);
+      place[k] = LaneValue::uniform(remainder(builder, rest, size));
+      rest = divide(builder, rest, size);
+    }
+    Value low = multiply(builder, strip, constant(builder, stripLanes)), high;
+    if (onLanes)
+      high = minimum(builder, add(builder, low, constant(builder, stripLanes)), code.size(dxSizes[lastDim]));
+    auto alongLast = [&](llvm::function_ref<void()> body) {
+      if (!onLanes)
+        return body();
+      lanes.forLanes(low, high, [&](LaneValue last) {
+        place[lastDim] = last;
+        body();
+        return true;
+      });
+    };
+    Type element = dx.getElementType();
+    LaneValue zero = LaneValue::uniform(arith::ConstantOp::create(builder, builder.getZeroAttr(element)));
+    forLoop(builder, constant(builder, 0), code.size(dxSizes[op.getDim()]), [&](Value row) {
+      place[op.getDim()] = LaneValue::uniform(row);
+      alongLast([&] { lanes.store(element, code.pointer(op.getDx()), linear(lanes, code, dx, place), zero); });
+    });
+    SmallVector<LaneValue> source(dy.getRank());
+    for (auto [k, dim] : llvm::enumerate(op.getXDims()))
+      if (dim >= 0 && !(onLanes && int64_t(k) == lastDim))
+        source[dim] = place[k];
+    sum(code, lanes, 0, source, [&] {
+      place[op.getDim()] = LaneValue::uniform(target(code, lanes, source));
+      alongLast([&] {
+        if (onLanes)
+          source[op.getXDims()[lastDim]] = place[lastDim];
+        LaneValue to = linear(lanes, code, dx, place);
+        LaneValue term = lanes.load(element, code.pointer(op.getDy()), linear(lanes, code, dy, source));
+        LaneValue old = lanes.load(element, code.pointer(op.getDx()), to);
+        if (onLanes)
+          lanes.store(element, code.pointer(op.getDx()), to, LaneValue::lanes(arith::AddFOp::create(builder, lanes.lanesOf(old), lanes.lanesOf(term))));
+        else
+          lanes.store(element, code.pointer(op.getDx()), to, LaneValue::uniform(arith::AddFOp::create(builder, old.base, term.base)));
+      });
+    });
+  }
+
+  void sum(FunctionCode &code, LaneCode &lanes, size_t next, SmallVectorImpl<LaneValue> &source, llvm::function_ref<void()> body) {
+    if (next == summed.size())
+      return body();
+    forLoop(code.builder, constant(code.builder, 0), code.size(dySizes[summed[next]]), [&](Value i) {
+      source[summed[next]] = LaneValue::uniform(i);
+      sum(code, lanes, next + 1, source, body);
+    });
+  }
+
+  /// The place along the gathered dimension that the index tensor names; clipped where the op says so.
+  Value target(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> source) {
+    auto &builder = code.builder;
+    SmallVector<LaneValue> indices;
+    for (int64_t dim : op.getIndexDims())
+      indices.push_back(source[dim]);
+    Value at = lanes.load(index.getElementType(), code.pointer(op.getIndex()), linear(lanes, code, index, indices)).base;
+    if (!at.getType().isInteger(64))
+      at = arith::ExtSIOp::create(builder, builder.getI64Type(), at);
+    if (op.getClamp())
+      at = maximum(builder, minimum(builder, at, subtract(builder, code.size(dxSizes[op.getDim()]), constant(builder, 1))), constant(builder, 0));
+    return at;
+  }
+
+  ScatterAddOp op;
+  KernelSequence &sequence;
+  RankedTensorType dy, dx, index;
+  SmallVector<AffineExpr> dySizes, dxSizes;
+  int64_t lastDim;
+  bool onLanes;                 // the last dimension of dx is not the gathered one
+  SmallVector<int64_t> outer;   // other dimensions of dx
+  SmallVector<int64_t> summed;  // dimensions of dy that dx does not have
+};
+
+} // namespace
+
+LogicalResult generateScatterAdd(Operation *op, KernelSequence &sequence) {
+  auto scatter = cast<ScatterAddOp>(op);
+  // An index that also runs along the last dimension of dx differs from lane to lane.
+  auto xDims = scatter.getXDims();
+  if (scatter.getDim() + 1 != xDims.size() && llvm::is_contained(scatter.getIndexDims(), xDims.back()))
+    return op->emitError("not supported yet: a scatter_add whose index runs along the last dimension");
+  return ScatterAddKernel(scatter, sequence).generate();
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,453 @@
+#include "test/lowering/cpu/Reference.h"
+#include "dialect/TensorSizes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::test {
+namespace {
+
+[[noreturn]] void fail(Operation *op, const char *what) {
+  llvm::errs() << "reference: " << what << ": ";
+  op->print(llvm::errs(), OpPrintingFlags().skipRegions());
+  llvm::errs() << "\n";
+  exit(2);
+}
+
+int64_t evaluateExpression(AffineExpr expression, const std::vector<int64_t> &dims) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expression))
+    return number.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expression))
+    return dims.at(dim.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  int64_t a = evaluateExpression(binary.getLHS(), dims), b = evaluateExpression(binary.getRHS(), dims);
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::FloorDiv:
+    return a / b;
+  case AffineExprKind::CeilDiv:
+    return (a + b - 1) / b;
+  default:
+    return a % b;
+  }
+}
+
+/// One element: integers and truth values in `whole`, reals in `real`.
+struct Scalar {
+  double real = 0;
+  int64_t whole = 0;
+};
+
+class Evaluation {
+public:
+  Evaluation(func::FuncOp function, Machine &machine) : machine(machine) {
+    int64_t dim = 0, input = 0;
+    for (BlockArgument argument : function.getArguments()) {
+      if (argument.getType().isIndex())
+        scalars[argument] = {0, machine.dims[dim++]};
+      else
+        tensors[argument] = machine.inputs[input++];
+    }
+    module = function->getParentOfType<ModuleOp>();
+    runBlock(function.getBody().front());
+  }
+
+private:
+  std::vector<int64_t> shape(ArrayRef<AffineExpr> sizes) {
+    std::vector<int64_t> result;
+    for (AffineExpr size : sizes)
+      result.push_back(evaluateExpression(size, machine.dims));
+    return result;
+  }
+  std::vector<int64_t> shape(Value tensor) { return shape(sizesOf(cast<RankedTensorType>(tensor.getType()))); }
+  static int64_t count(const std::vector<int64_t> &shape) {
+    int64_t product = 1;
+    for (int64_t size : shape)
+      product *= size;
+    return product;
+  }
+  static int64_t linear(const std::vector<int64_t> &shape, const std::vector<int64_t> &index) {
+    int64_t result = 0;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (index[i] < 0 || index[i] >= shape[i]) {
+        llvm::errs() << "reference: index " << index[i] << " outside a dimension of " << shape[i] << "\n";
+        exit(2);
+      }
+      result = result * shape[i] + index[i];
+    }
+    return result;
+  }
+  void forAll(const std::vector<int64_t> &shape, const std::function<void(const std::vector<int64_t> &)> &body) {
+    std::vector<int64_t> index(shape.size(), 0);
+    for (int64_t i = 0, n = count(shape); i < n; ++i) {
+      int64_t rest = i;
+      for (size_t k = shape.size(); k-- > 0; rest /= shape[k])
+        index[k] = rest % shape[k];
+      body(index);
+    }
+  }
+
+  void runBlock(Block &block) {
+    for (Operation &op : block)
+      runOp(op);
+  }
+
+  void runOp(Operation &op) {
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case([&](NestOp nest) { runNest(nest); })
+        .Case([&](GemmOp gemm) { runGemm(gemm); })
+        .Case([&](StackOp stack) { runStack(stack); })
+        .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
+        .Case([&](OptimizeOp optimize) { runOptimize(optimize); })
+        .Case([&](ReadParameterOp read) { tensors[read] = slice(machine.parameters.at(read.getParameter().str()), read.getDepth(), read); })
+        .Case([&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), read.getDepth(), read); })
+        .Case([&](AtDepthOp at) { tensors[at] = slice(tensors.at(at.getX()), at.getDepth(), at); })
+        .Case([&](WriteGradientOp write) { store(machine.gradients[write.getParameter().str()], write.getDepth(), tensors.at(write.getGradient())); })
+        .Case([&](WriteStateOp write) { store(machine.nextStates.at(write.getIndex()), write.getDepth(), tensors.at(write.getValue())); })
+        .Case([&](OutputOp output) { machine.outputs[output.getIndex()] = tensors.at(output.getValue()); })
+        .Case<YieldOp, func::ReturnOp>([&](auto) {})
+        .Default([&](Operation *other) { runScalar(*other); });
+  }
+
+  Numbers slice(const Numbers &whole, Value depth, Value result) {
+    int64_t n = count(shape(result)), at = depth ? scalars.at(depth).whole * n : 0;
+    return Numbers(whole.begin() + at, whole.begin() + at + n);
+  }
+  void store(Numbers &whole, Value depth, const Numbers &part) {
+    int64_t at = depth ? scalars.at(depth).whole * int64_t(part.size()) : 0;
+    std::copy(part.begin(), part.end(), whole.begin() + at);
+  }
+
+  void runNest(NestOp nest) {
+    for (Value result : nest.getResults())
+      tensors[result] = Numbers(count(shape(result)), NAN);
+    current = nest;
+    Block &block = nest.getBody().front();
+    forAll(shape(nest.getRows().getResults()), [&](const std::vector<int64_t> &index) {
+      bind(block, index);
+      runBlock(block);
+    });
+  }
+  void bind(Block &block, const std::vector<int64_t> &index) {
+    for (size_t i = 0; i < index.size(); ++i)
+      scalars[block.getArgument(i)] = {0, index[i]};
+  }
+
+  void runGemm(GemmOp gemm) {
+    for (Value result : gemm.getResults())
+      tensors[result] = Numbers(count(shape(result)), NAN);
+    current = gemm;
+    std::map<int64_t, int64_t> sizes;
+    auto a = shape(gemm.getA()), b = shape(gemm.getB());
+    for (auto [i, label] : llvm::enumerate(gemm.getALabels()))
+      sizes[label] = a[i];
+    for (auto [i, label] : llvm::enumerate(gemm.getBLabels()))
+      sizes[label] = b[i];
+    std::vector<int64_t> outer, inner, innerLabels;
+    for (auto [label, size] : sizes)
+      (label < int64_t(gemm.getRank()) ? outer : inner).push_back(size), label < int64_t(gemm.getRank()) ? void() : innerLabels.push_back(label);
+    Block &block = gemm.getBody().front();
+    const Numbers &x = tensors.at(gemm.getA()), &y = tensors.at(gemm.getB());
+    forAll(outer, [&](const std::vector<int64_t> &index) {
+      std::map<int64_t, int64_t> at;
+      for (size_t i = 0; i < index.size(); ++i)
+        at[i] = index[i];
+      double sum = 0;
+      forAll(inner, [&](const std::vector<int64_t> &k) {
+        for (size_t i = 0; i < k.size(); ++i)
+          at[innerLabels[i]] = k[i];
+        std::vector<int64_t> ia, ib;
+        for (int64_t label : gemm.getALabels())
+          ia.push_back(at[label]);
+        for (int64_t label : gemm.getBLabels())
+          ib.push_back(at[label]);
+        sum += x[linear(a, ia)] * y[linear(b, ib)];
+      });
+      bind(block, index);
+      scalars[block.getArgument(index.size())] = {sum, 0};
+      runBlock(block);
+    });
+  }
+
+  void runStack(StackOp stack) {
+    Block &block = stack.getBody().front();
+    const int64_t n = stack.getCount(), carries = stack.getCarries().size();
+    for (int64_t i = 0; i < carries; ++i)
+      tensors[block.getArgument(i + 1)] = tensors.at(stack.getCarries()[i]);
+    for (Value result : stack.getResults())
+      tensors[result] = Numbers(count(shape(result)), NAN);
+    for (int64_t k = 0; k < n; ++k) {
+      Scalar depth{0, stack.getReverse() ? n - 1 - k : k};
+      scalars[block.getArgument(0)] = depth;
+      runBlock(block);
+      auto yield = cast<YieldOp>(block.getTerminator());
+      std::vector<Numbers> values;
+      for (Value value : yield.getOperands())
+        values.push_back(tensors.at(value));
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (int64_t(i) < carries)
+          tensors[block.getArgument(i + 1)] = tensors[stack.getResult(i)] = values[i];
+        else
+          store(tensors[stack.getResult(i)], block.getArgument(0), values[i]);
+      }
+    }
+  }
+
+  void runScatter(ScatterAddOp op) {
+    Numbers &dx = tensors[op.getDx()];
+    auto to = shape(op.getDx()), from = shape(op.getDy()), indexShape = shape(op.getIndex());
+    dx.assign(count(to), 0);
+    forAll(from, [&](const std::vector<int64_t> &i) {
+      std::vector<int64_t> at, place;
+      for (int64_t dim : op.getIndexDims())
+        at.push_back(i[dim]);
+      int64_t target = tensors.at(op.getIndex())[linear(indexShape, at)];
+      if (op.getClamp())
+        target = std::clamp<int64_t>(target, 0, to[op.getDim()] - 1);
+      for (int64_t dim : op.getXDims())
+        place.push_back(dim < 0 ? target : i[dim]);
+      dx[linear(to, place)] += tensors.at(op.getDy())[linear(from, i)];
+    });
+  }
+
+  double setting(OptimizeOp op, StringRef key, double otherwise) {
+    Attribute value = op.getSettings().get(key);
+    if (auto real = dyn_cast_or_null<FloatAttr>(value))
+      return real.getValueAsDouble();
+    if (auto whole = dyn_cast_or_null<IntegerAttr>(value))
+      return double(whole.getInt());
+    return otherwise;
+  }
+  double scheduled(OptimizeOp op) {
+    auto name = dyn_cast_or_null<StringAttr>(op.getSettings().get("schedule"));
+    std::string kind = name ? name.getValue().str() : "constant";
+    const double s = double(machine.step), w = setting(op, "warmup", 0), total = setting(op, "total", 1), floor = setting(op, "floor", 0);
+    if (kind == "noam")
+      return setting(op, "factor", 1) * std::pow(setting(op, "size", 1), -0.5) * std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(w, -1.5));
+    if (s < w)
+      return s / w;
+    const double progress = std::min((s - w) / (total - w), 1.0);
+    if (kind == "linear" || kind == "xlnet_linear")
+      return floor + (1 - floor) * (1 - progress);
+    if (kind == "cosine")
+      return floor + (1 - floor) * 0.5 * (1 + std::cos(M_PI * progress));
+    if (kind == "bert_linear")
+      return 1 - std::min(s / total, 1.0);
+    return 1;
+  }
+  void runOptimize(OptimizeOp op) {
+    double squares = 0;
+    for (auto &[name, g] : machine.gradients)
+      if (!parameterOf(name).getFrozen())
+        for (double x : g)
+          squares += x * x;
+    const double norm = std::sqrt(squares), rate = setting(op, "lr", 0) * scheduled(op), bound = setting(op, "clip", 0);
+    tensors[op.getNorm()] = {norm};
+    tensors[op.getRate()] = {rate};
+    const double clip = bound > 0 ? std::min(1.0, bound / (norm + 1e-6)) : 1;
+    for (auto &[name, p] : machine.parameters)
+      if (!parameterOf(name).getFrozen())
+        for (size_t i = 0; i < p.size(); ++i)
+          update(op, parameterOf(name), i, p, machine.gradients[name], machine.firstMoments[name], machine.secondMoments[name], rate, clip);
+  }
+  ParameterOp parameterOf(const std::string &name) { return module.lookupSymbol<ParameterOp>(name); }
+  void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers &gs, Numbers &ms, Numbers &vs, double rate, double clip) {
+    auto factor = [&](StringRef name, double otherwise) {
+      auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name);
+      if (!values)
+        return otherwise;
+      return values.size() == 1 ? values[0] : values[i / (p.size() / values.size())];
+    };
+    rate *= factor("lr", 1);
+    double g = gs[i] * clip * factor("gradient", 1);
+    const double decay = factor("decay", setting(op, "decay", 0)), b1 = setting(op, "beta1", 0.9), b2 = setting(op, "beta2", 0.999), t = double(machine.step) + 1;
+    const StringRef rule = op.getRule();
+    if (rule == "sgd") {
+      g += decay * p[i];
+      if (double mu = setting(op, "momentum", 0); mu > 0)
+        g = ms[i] = mu * ms[i] + g;
+      p[i] -= rate * g;
+      return;
+    }
+    if (rule == "adam")
+      g += decay * p[i];
+    ms[i] = b1 * ms[i] + (1 - b1) * g;
+    vs[i] = b2 * vs[i] + (1 - b2) * g * g;
+    const double eps = setting(op, "eps", rule == "bert_adam" ? 1e-6 : 1e-8);
+    if (rule == "bert_adam") {
+      p[i] -= rate * (ms[i] / (std::sqrt(vs[i]) + eps) + decay * p[i]);
+      return;
+    }
+    if (rule == "adamw")
+      p[i] *= 1 - rate * decay;
+    p[i] -= rate * (ms[i] / (1 - std::pow(b1, t))) / (std::sqrt(vs[i] / (1 - std::pow(b2, t))) + eps);
+  }
+
+  // Scalars.
+
+  std::vector<int64_t> indices(ValueRange values) {
+    std::vector<int64_t> result;
+    for (Value value : values)
+      result.push_back(get(value).whole);
+    return result;
+  }
+  Scalar get(Value value) {
+    auto found = scalars.find(value);
+    if (found != scalars.end())
+      return found->second;
+    runOp(*value.getDefiningOp());
+    return scalars.at(value);
+  }
+
+  void runScalar(Operation &op) {
+    if (auto each = dyn_cast<EachOp>(op)) {
+      forAll(shape(each.getSizes().getResults()), [&](const std::vector<int64_t> &index) {
+        bind(each.getBody().front(), index);
+        runBlock(each.getBody().front());
+      });
+    } else if (auto fold = dyn_cast<FoldOp>(op)) {
+      runFold(fold);
+    } else if (auto at = dyn_cast<AtOp>(op)) {
+      double value = tensors.at(at.getTensor())[linear(shape(at.getTensor()), indices(at.getIndices()))];
+      scalars[at] = {value, isa<FloatType>(at.getType()) ? 0 : int64_t(value)};
+    } else if (auto put = dyn_cast<PutOp>(op)) {
+      Value result = current->getResult(put.getResult());
+      Scalar value = get(put.getElement());
+      double &place = tensors[result][linear(shape(result), indices(put.getIndices()))];
+      if (!std::isnan(place) && !std::isnan(value.real))
+        fail(&op, "an element is put twice");
+      place = isa<FloatType>(put.getElement().getType()) ? value.real : double(value.whole);
+    } else if (auto keep = dyn_cast<RandomKeepOp>(op)) {
+      scalars[keep] = {0, random(keep)};
+    } else if (auto size = dyn_cast<SizeValueOp>(op)) {
+      scalars[size] = {0, evaluateExpression(size.getForm().getResult(0), machine.dims)};
+    } else {
+      scalars[op.getResult(0)] = elementary(op);
+    }
+  }
+
+  void runFold(FoldOp fold) {
+    const bool real = isa<FloatType>(fold.getType());
+    Scalar sum;
+    bool first = true;
+    Reduction kind = fold.getKind();
+    if (kind == Reduction::max)
+      sum.real = -INFINITY;
+    if (kind == Reduction::min)
+      sum.real = INFINITY;
+    if (kind == Reduction::all)
+      sum.whole = 1;
+    Block &block = fold.getBody().front();
+    forAll(shape(fold.getSizes().getResults()), [&](const std::vector<int64_t> &index) {
+      bind(block, index);
+      runBlock(block);
+      Scalar term = get(cast<YieldOp>(block.getTerminator()).getOperand(0));
+      if (kind == Reduction::sum)
+        sum.real += term.real, sum.whole += term.whole;
+      else if (kind == Reduction::all)
+        sum.whole &= term.whole;
+      else if (kind == Reduction::any)
+        sum.whole |= term.whole;
+      else if (real)
+        sum.real = kind == Reduction::max ? std::max(sum.real, term.real) : std::min(sum.real, term.real);
+      else
+        sum.whole = first ? term.whole : kind == Reduction::max ? std::max(sum.whole, term.whole) : std::min(sum.whole, term.whole);
+      first = false;
+    });
+    scalars[fold.getValue()] = sum;
+  }
+
+  /// Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the description of tenon.random_keep.
+  bool random(RandomKeepOp op) {
+    uint64_t e = get(op.getIndex()).whole;
+    uint32_t c[4] = {uint32_t(16 * (e / 128) + e % 16), uint32_t(machine.step), uint32_t(op.getSite()), op.getDepth() ? uint32_t(get(op.getDepth()).whole) : 0};
+    uint32_t k[2] = {uint32_t(machine.seed), uint32_t(machine.seed >> 32)};
+    for (int round = 0; round < 10; ++round) {
+      uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
+      uint32_t next[4] = {uint32_t(p1 >> 32) ^ c[1] ^ k[0], uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k[1], uint32_t(p0)};
+      std::copy(next, next + 4, c);
+      k[0] += 0x9E3779B9;
+      k[1] += 0xBB67AE85;
+    }
+    uint32_t which = (e / 16) % 8;
+    return ((c[which / 2] >> (16 * (which % 2))) & 0xffff) >= uint32_t(op.getThreshold());
+  }
+
+  Scalar elementary(Operation &op) {
+    auto x = [&](int i) { return get(op.getOperand(i)).real; };
+    auto n = [&](int i) { return get(op.getOperand(i)).whole; };
+    auto real = [](double value) { return Scalar{value, 0}; };
+    auto whole = [](int64_t value) { return Scalar{0, value}; };
+    auto floorDiv = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
+    return llvm::TypeSwitch<Operation *, Scalar>(&op)
+        .Case([&](arith::ConstantOp c) {
+          if (auto f = dyn_cast<FloatAttr>(c.getValue()))
+            return real(f.getValueAsDouble());
+          int64_t value = cast<IntegerAttr>(c.getValue()).getInt();
+          return whole(c.getType().isInteger(1) ? value & 1 : value);
+        })
+        .Case([&](arith::AddFOp) { return real(x(0) + x(1)); })
+        .Case([&](arith::SubFOp) { return real(x(0) - x(1)); })
+        .Case([&](arith::MulFOp) { return real(x(0) * x(1)); })
+        .Case([&](arith::DivFOp) { return real(x(0) / x(1)); })
+        .Case([&](arith::NegFOp) { return real(-x(0)); })
+        .Case([&](arith::MaximumFOp) { return real(std::isnan(x(0)) || std::isnan(x(1)) ? NAN : std::max(x(0), x(1))); })
+        .Case([&](arith::MinimumFOp) { return real(std::isnan(x(0)) || std::isnan(x(1)) ? NAN : std::min(x(0), x(1))); })
+        .Case([&](arith::ExtFOp) { return real(x(0)); })
+        .Case([&](arith::TruncFOp) { return real(float(x(0))); })
+        .Case([&](arith::SIToFPOp) { return real(double(n(0))); })
+        .Case([&](arith::UIToFPOp) { return real(double(n(0))); })
+        .Case([&](arith::AddIOp) { return whole(n(0) + n(1)); })
+        .Case([&](arith::SubIOp) { return whole(n(0) - n(1)); })
+        .Case([&](arith::MulIOp) { return whole(n(0) * n(1)); })
+        .Case([&](arith::DivSIOp) { return whole(n(0) / n(1)); })
+        .Case([&](arith::RemSIOp) { return whole(n(0) % n(1)); })
+        .Case([&](arith::FloorDivSIOp) { return whole(floorDiv(n(0), n(1))); })
+        .Case([&](arith::MaxSIOp) { return whole(std::max(n(0), n(1))); })
+        .Case([&](arith::MinSIOp) { return whole(std::min(n(0), n(1))); })
+        .Case([&](arith::AndIOp) { return whole(n(0) & n(1)); })
+        .Case([&](arith::OrIOp) { return whole(n(0) | n(1)); })
+        .Case([&](arith::XOrIOp) { return whole(n(0) ^ n(1)); })
+        .Case<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>([&](auto) { return whole(n(0)); })
+        .Case([&](arith::SelectOp) { return n(0) ? get(op.getOperand(1)) : get(op.getOperand(2)); })
+        .Case([&](arith::CmpIOp compare) { return whole(arith::applyCmpPredicate(compare.getPredicate(), APInt(64, n(0), true), APInt(64, n(1), true))); })
+        .Case([&](arith::CmpFOp compare) { return whole(arith::applyCmpPredicate(compare.getPredicate(), APFloat(x(0)), APFloat(x(1)))); })
+        .Case([&](math::ExpOp) { return real(std::exp(x(0))); })
+        .Case([&](math::LogOp) { return real(std::log(x(0))); })
+        .Case([&](math::TanhOp) { return real(std::tanh(x(0))); })
+        .Case([&](math::ErfOp) { return real(std::erf(x(0))); })
+        .Case([&](math::SinOp) { return real(std::sin(x(0))); })
+        .Case([&](math::CosOp) { return real(std::cos(x(0))); })
+        .Case([&](math::SqrtOp) { return real(std::sqrt(x(0))); })
+        .Case([&](math::RsqrtOp) { return real(1 / std::sqrt(x(0))); })
+        .Case([&](math::AbsFOp) { return real(std::fabs(x(0))); })
+        .Case([&](math::PowFOp) { return real(std::pow(x(0), x(1))); })
+        .Case([&](math::FmaOp) { return real(x(0) * x(1) + x(2)); })
+        .Default([&](Operation *other) -> Scalar { fail(other, "an op without a reference"); });
+  }
+
+  Machine &machine;
+  ModuleOp module;
+  Operation *current = nullptr;
+  llvm::DenseMap<Value, Numbers> tensors;
+  llvm::DenseMap<Value, Scalar> scalars;
+};
+
+} // namespace
+
+void evaluate(func::FuncOp function, Machine &machine) { Evaluation(function, machine); }
+
+int64_t elementCount(RankedTensorType type, const std::vector<int64_t> &dims) {
+  int64_t product = 1;
+  for (AffineExpr size : sizesOf(type))
+    product *= evaluateExpression(size, dims);
+  return product;
+}
+
+} // namespace tenon::test
