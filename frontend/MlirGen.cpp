@@ -191,9 +191,9 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
       if (!factors.empty())
         op->setAttr(name, builder.getDenseF64ArrayAttr(factors));
     };
-    set("tenon.learning_rate", policy->second.learningRate);
-    set("tenon.gradient", policy->second.gradient);
-    set("tenon.decay", policy->second.decay);
+    set("lr", policy->second.learningRate);
+    set("gradient", policy->second.gradient);
+    set("decay", policy->second.decay);
   }
 }
 

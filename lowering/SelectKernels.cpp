@@ -365,6 +365,15 @@ void Selector::selectNest(Operation *op) {
 }
 
 void Selector::selectBlock(Block &block) {
+  // Addresses first: a kernel may fuse what stands behind it.
+  Operation *front = nullptr;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    bool movable = isa<ReadParameterOp, ReadStateOp>(op) || (isa<AtDepthOp>(op) && op.getOperand(0).getParentBlock() != &block);
+    if (!movable)
+      continue;
+    front ? op.moveAfter(front) : op.moveBefore(&block, block.begin());
+    front = &op;
+  }
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     ops.push_back(&op);

@@ -1,0 +1,112 @@
+#include "lowering/AddOptimizer.h"
+#include "dialect/TenonDialect.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon {
+
+static const Setting *keyword(const Setting &call, StringRef name) {
+  for (auto &[key, value] : call.keywords)
+    if (key == name)
+      return value.get();
+  return nullptr;
+}
+static double numberOf(const Setting &setting) { return setting.kind == Setting::Kind::Int ? double(setting.integer) : setting.real; }
+
+namespace {
+class SettingsBuilder {
+public:
+  explicit SettingsBuilder(MLIRContext *context) : builder(context) {}
+  void real(StringRef name, double value) { settings.set(name, builder.getF64FloatAttr(value)); }
+  void text(StringRef name, StringRef value) { settings.set(name, builder.getStringAttr(value)); }
+  void truth(StringRef name, bool value) { settings.set(name, builder.getBoolAttr(value)); }
+  NamedAttrList settings;
+
+private:
+  Builder builder;
+};
+} // namespace
+
+static double addRule(const Setting &optimizer, SettingsBuilder &out) {
+  double decay = 0;
+  if (optimizer.text != "sgd") { // defaults of the published rules
+    out.real("beta1", 0.9);
+    out.real("beta2", 0.999);
+    out.real("eps", optimizer.text == "bert_adam" ? 1e-6 : 1e-8);
+  }
+  if (optimizer.text == "adamw")
+    decay = 0.01;
+  for (auto &[name, value] : optimizer.keywords) {
+    if (name == "betas" && value->elements.size() == 2) {
+      out.real("beta1", numberOf(*value->elements[0]));
+      out.real("beta2", numberOf(*value->elements[1]));
+    } else if (name == "nesterov") {
+      out.truth("nesterov", value->truth);
+    } else if (name == "decay") {
+      decay = numberOf(*value);
+    } else {
+      out.real(name, numberOf(*value));
+    }
+  }
+  out.real("decay", decay);
+  return decay;
+}
+
+static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagnostics &diagnostics) {
+  const Setting *schedule = recipe.find("schedule");
+  if (!schedule)
+    return;
+  const Setting *steps = recipe.find("steps"), *total = keyword(*schedule, "total");
+  double length = total ? numberOf(*total) : steps ? numberOf(*steps) : 0;
+  out.text("schedule", schedule->text);
+  for (auto &[name, value] : schedule->keywords) {
+    double number = numberOf(*value);
+    if (name == "epochs") {
+      diagnostics.error("T0901", value->range, "not supported yet: a schedule whose length is a number of epochs; give total = steps");
+      return;
+    }
+    if (name == "warmup" && value->kind == Setting::Kind::Real) // a share of the run
+      number = std::floor(number * length);
+    out.real(name, number);
+  }
+  bool decays = schedule->text != "constant" && schedule->text != "noam";
+  if (!total && length > 0 && decays)
+    out.real("total", length);
+}
+
+void addOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics) {
+  SettingsBuilder out(function.getContext());
+  const Setting *optimizer = recipe.find("optimizer");
+  if (!optimizer) {
+    diagnostics.error("T0901", recipe.range, "this recipe has no optimizer", "add optimizer = adamw(lr = 1e-3), for example");
+    return;
+  }
+  double decay = addRule(*optimizer, out);
+  addSchedule(recipe, out, diagnostics);
+  if (const Setting *clip = recipe.find("clip")) {
+    if (clip->text != "global_norm" || clip->elements.empty()) {
+      diagnostics.error("T0901", clip->range, "not supported yet: clipping by " + clip->text + "; global_norm(x) is");
+      return;
+    }
+    out.real("clip", numberOf(*clip->elements[0]));
+  }
+  auto module = function->getParentOfType<ModuleOp>();
+  for (auto parameter : module.getOps<ParameterOp>()) // NaN: the optimizer's own decay
+    if (auto own = parameter->getAttrOfType<DenseF64ArrayAttr>("decay")) {
+      SmallVector<double> values(own.asArrayRef());
+      for (double &value : values)
+        value = std::isnan(value) ? decay : value;
+      parameter->setAttr("decay", Builder(function.getContext()).getDenseF64ArrayAttr(values));
+    }
+  Block &block = function.getBody().front();
+  int64_t outputs = llvm::range_size(block.getOps<OutputOp>());
+  OpBuilder builder(block.getTerminator());
+  auto scalar = RankedTensorType::get({}, builder.getF64Type());
+  auto op = OptimizeOp::create(builder, function.getLoc(), scalar, scalar, builder.getStringAttr(optimizer->text),
+                               DictionaryAttr::get(function.getContext(), out.settings));
+  OutputOp::create(builder, function.getLoc(), outputs, "grad_norm", op.getNorm());
+  OutputOp::create(builder, function.getLoc(), outputs + 1, "learning_rate", op.getRate());
+}
+
+} // namespace tenon

@@ -1,0 +1,200 @@
+#include "lowering/Compile.h"
+#include "dialect/TenonDialect.h"
+#include "frontend/MlirGen.h"
+#include "lowering/AddOptimizer.h"
+#include "lowering/Emit.h"
+#include "lowering/Manifest.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace tenon {
+namespace {
+
+constexpr int kOutputError = 3, kCompilerError = 70;
+
+class Compilation {
+public:
+  Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
+  int run();
+
+private:
+  bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
+  bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
+  void makeGradEntry();
+  uint64_t placeParameters();
+  LogicalResult runPasses(func::FuncOp function, ArrayRef<const char *> pipelines);
+  LogicalResult lower(func::FuncOp function);
+  void printStage(StringRef stage);
+  int emit();
+
+  const CompileRequest &request;
+  SourceFiles &sources;
+  Diagnostics &diagnostics;
+  std::optional<Program> program;
+  const CheckedRecipe *recipe = nullptr;
+  DialectRegistry registry;
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  std::vector<EntryToEmit> entries;
+};
+
+/// `tenon grad` differentiates the train step's loss if there is a recipe, else the sum of all losses; nothing is updated.
+void Compilation::makeGradEntry() {
+  std::vector<Entry> kept;
+  for (Entry &entry : program->entries) {
+    bool isSource = entry.kind == (request.check.recipe.empty() ? Entry::Kind::Eval : Entry::Kind::Train);
+    if (isSource && !entry.results.empty()) {
+      Entry grad = entry;
+      grad.name = "grad";
+      grad.kind = Entry::Kind::Train;
+      kept.push_back(std::move(grad));
+    }
+  }
+  program->entries = std::move(kept);
+}
+
+/// Parameters one after the other, each stack element on its own cache lines. Returns the bytes of an arena.
+uint64_t Compilation::placeParameters() {
+  uint64_t offset = 0;
+  Builder builder(context.get());
+  for (auto parameter : module->getOps<ParameterOp>()) {
+    auto type = cast<RankedTensorType>(parameter.getType());
+    const Param *param = nullptr;
+    for (const Param &candidate : program->params)
+      if (candidate.path == parameter.getSymName())
+        param = &candidate;
+    int64_t copies = 1;
+    for (int64_t count : param->stackCounts)
+      copies *= count;
+    uint64_t bytes = uint64_t(type.getNumElements() / std::max<int64_t>(copies, 1)) * (type.getElementTypeBitWidth() / 8);
+    uint64_t stride = (bytes + 63) / 64 * 64;
+    parameter.setOffset(offset);
+    parameter.setStride(stride);
+    offset += stride * copies;
+  }
+  return offset;
+}
+
+LogicalResult Compilation::runPasses(func::FuncOp function, ArrayRef<const char *> pipelines) {
+  PassManager manager(context.get(), func::FuncOp::getOperationName());
+  for (const char *pipeline : pipelines)
+    if (failed(parsePassPipeline(pipeline, manager)))
+      return failure();
+  return manager.run(function);
+}
+
+LogicalResult Compilation::lower(func::FuncOp function) {
+  auto kind = function->getAttrOfType<StringAttr>("tenon.kind").getValue();
+  const char *decompose = request.decomposed ? "tenon-decompose" : "tenon-decompose{only=attend}";
+  if (failed(runPasses(function, {"tenon-simplify", decompose, "tenon-simplify"})))
+    return failure();
+  if (kind == "train") {
+    if (failed(runPasses(function, {"tenon-differentiate"})))
+      return failure();
+    if (function.getSymName() != "grad" && recipe)
+      addOptimizer(function, *recipe, diagnostics);
+  }
+  return diagnostics.hasErrors() ? failure() : runPasses(function, {"tenon-simplify{after-differentiation=true}"});
+}
+
+void Compilation::printStage(StringRef stage) {
+  if (!emits(stage))
+    return;
+  module->print(llvm::outs());
+  llvm::outs().flush();
+}
+
+int Compilation::emit() {
+  llvm::SHA256 hash;
+  for (const SourceFiles::Source &source : sources.files)
+    hash.update(source.text);
+  ManifestFacts facts{request.name, request.dtype, request.check.recipe, {}, llvm::toHex(hash.final(), true), placeParameters(), {}};
+  for (auto &[name, value] : request.check.set)
+    hash.update(name + "=" + value);
+  for (auto &[name, value] : request.check.bind)
+    hash.update(name + "=" + std::to_string(value));
+  hash.update(request.check.recipe + request.dtype + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : ""));
+  facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
+  facts.tiers = {"portable", "x86-64-v3", "x86-64-v4"};
+  for (auto function : module->getOps<func::FuncOp>()) {
+    EntryToEmit entry{function, planMemory(function), 0, 0};
+    size_t dims = function->getAttrOfType<ArrayAttr>("tenon.dims").size();
+    entry.inputs = function.getNumArguments() - dims;
+    entry.outputs = llvm::range_size(function.getBody().front().getOps<OutputOp>());
+    entries.push_back(std::move(entry));
+  }
+  if (!onlyText())
+    if (std::error_code failure = llvm::sys::fs::create_directories(request.outputDirectory)) {
+      llvm::errs() << "tenon: error: cannot create " << request.outputDirectory << ": " << failure.message() << "\n";
+      return kOutputError;
+    }
+  EmitOptions options;
+  options.directory = request.outputDirectory;
+  options.name = request.name;
+  options.manifest = writeManifest(*program, *module, facts);
+  options.buildId = facts.buildId;
+  if (emits("llvm"))
+    options.kind = EmitOptions::Kind::Llvm;
+  else if (emits("asm"))
+    options.kind = EmitOptions::Kind::Assembly;
+  else if (emits("obj"))
+    options.kind = EmitOptions::Kind::Object;
+  return failed(emitEntries(*module, entries, options, llvm::outs())) ? kCompilerError : 0;
+}
+
+int Compilation::run() {
+  program = check(request.check, sources, diagnostics);
+  if (!program || diagnostics.hasErrors())
+    return 1;
+  if (request.target != "cpu") {
+    llvm::errs() << "tenon: error: not supported yet: target " << request.target << "; cpu is\n";
+    return 2;
+  }
+  if (request.grad)
+    makeGradEntry();
+  for (const CheckedRecipe &candidate : program->recipes)
+    if (candidate.kind == "train" && candidate.name == request.check.recipe)
+      recipe = &candidate;
+  registerEmitDialects(registry);
+  registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+  context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  registerTenonLoweringPasses();
+  registerCSEPass();
+  Builder builder(context.get());
+  module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()), diagnostics);
+  if (!module)
+    return diagnostics.hasErrors() ? 1 : kCompilerError;
+  printStage("tenon");
+  if (failed(verify(*module)))
+    return kCompilerError;
+  for (auto function : module->getOps<func::FuncOp>())
+    if (failed(lower(function)))
+      return diagnostics.hasErrors() ? 1 : kCompilerError;
+  printStage("fused");
+  printStage("grad");
+  const char *select = request.decomposed ? "tenon-select-kernels{fuse=false}" : "tenon-select-kernels";
+  for (auto function : module->getOps<func::FuncOp>())
+    if (failed(runPasses(function, {select, "cse"})))
+      return kCompilerError;
+  printStage("kernel");
+  if (onlyText() && !emits("llvm") && !emits("asm"))
+    return 0;
+  return emit();
+}
+
+} // namespace
+
+int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) { return Compilation(request, sources, diagnostics).run(); }
+
+} // namespace tenon

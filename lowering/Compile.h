@@ -1,0 +1,24 @@
+// The whole compiler: specification to artifact, or to the text of one stage.
+#pragma once
+#include "frontend/Sema.h"
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct CompileRequest {
+  CheckOptions check;
+  std::string outputDirectory; // artifact: created if missing
+  std::string name;            // libNAME.so
+  std::string dtype = "f32";   // f32 or f64
+  std::string target = "cpu";
+  bool grad = false;           // an entry `grad` instead of the train step: losses and gradients, no optimizer
+  bool decomposed = false;     // no fused op, no fusion of kernels: the path that tests compare with
+  std::vector<std::string> emit;      // tenon, fused, grad, kernel, llvm, asm: printed to standard output; obj, lib: files. Empty: lib
+  std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...
+};
+
+/// 0, or an exit code: 1 mistakes in the specification (in `diagnostics`), 3 output files, 70 a failure of the compiler itself (its message is printed).
+int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics);
+
+} // namespace tenon

@@ -1,0 +1,185 @@
+#include "lowering/Manifest.h"
+#include "dialect/TenonDialect.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace tenon {
+namespace {
+
+json::Value sizeJson(const Size &size, const std::vector<std::string> &dims) {
+  if (auto constant = size.asConstant())
+    return *constant;
+  json::Object terms;
+  for (auto [dim, coefficient] : size.coefficients())
+    terms[dims[dim]] = coefficient;
+  return json::Object{{"const", size.constant()}, {"terms", std::move(terms)}};
+}
+
+json::Value settingJson(const Setting &setting) {
+  switch (setting.kind) {
+  case Setting::Kind::Int:
+    return setting.integer;
+  case Setting::Kind::Real:
+    return setting.real;
+  case Setting::Kind::Bool:
+    return setting.truth;
+  case Setting::Kind::Text:
+  case Setting::Kind::Word:
+    return setting.text;
+  case Setting::Kind::Tuple:
+  case Setting::Kind::Call:
+    break;
+  }
+  json::Array elements;
+  for (const SettingValue &element : setting.elements)
+    elements.push_back(settingJson(*element));
+  if (setting.kind == Setting::Kind::Tuple)
+    return elements;
+  json::Object keywords;
+  for (auto &[name, value] : setting.keywords)
+    keywords[name] = settingJson(*value);
+  return json::Object{{"call", setting.text}, {"args", std::move(elements)}, {"keywords", std::move(keywords)}};
+}
+
+json::Object settingsJson(const CheckedRecipe &recipe) {
+  json::Object settings;
+  for (auto &[name, value] : recipe.settings)
+    settings[name] = settingJson(*value);
+  return settings;
+}
+
+json::Array stringArray(const std::vector<std::string> &texts) {
+  json::Array array;
+  for (const std::string &text : texts)
+    array.push_back(text);
+  return array;
+}
+
+json::Array parametersJson(const Program &program, ModuleOp module) {
+  json::Array array;
+  for (const Param &param : program.params) {
+    auto op = module.lookupSymbol<ParameterOp>(param.path);
+    json::Object names;
+    for (auto &[scheme, elements] : param.publicNames) {
+      json::Array list;
+      for (const PublicName &name : elements)
+        list.push_back(json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
+      names[scheme] = std::move(list);
+    }
+    array.push_back(json::Object{{"name", param.path},
+                                 {"stack", json::Array(param.stackCounts)},
+                                 {"axes", stringArray(param.axes)},
+                                 {"shape", json::Array(param.shape)},
+                                 {"offset", int64_t(op.getOffset())},
+                                 {"stride", int64_t(op.getStride())},
+                                 {"layout", "row"},
+                                 {"init", json::Object{{"kind", param.init.kind}, {"a", param.init.a}}},
+                                 {"names", std::move(names)},
+                                 {"frozen", bool(op.getFrozen())}});
+  }
+  return array;
+}
+
+json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype) {
+  json::Array axes, shape;
+  for (AxisId axis : type.axes) {
+    axes.push_back(entry.axes[axis].name);
+    shape.push_back(sizeJson(entry.axes[axis].size, entry.dims));
+  }
+  return json::Object{{"name", name}, {"dtype", dtype}, {"axes", std::move(axes)}, {"shape", std::move(shape)}};
+}
+
+const char *dtypeOf(Element element, const std::string &real) { return element == Element::Real ? real.c_str() : element == Element::Int ? "i32" : "bool"; }
+
+json::Object scalarJson(const std::string &name) {
+  return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
+}
+
+json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts) {
+  json::Array dims, inputs, outputs, states;
+  for (size_t i = 0; i < entry.dims.size(); ++i) {
+    auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
+    dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
+  }
+  for (const Input &input : entry.inputs) {
+    json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype));
+    object["bound"] = input.isIndex ? sizeJson(input.bound, entry.dims) : json::Value(nullptr);
+    inputs.push_back(std::move(object));
+  }
+  bool differentiated = entry.kind == Entry::Kind::Train;
+  if (differentiated)
+    outputs.push_back(scalarJson("loss"));
+  for (auto &[name, node] : entry.results) {
+    const ValueType &type = entry.nodes[node].type;
+    outputs.push_back(entry.kind == Entry::Kind::Out ? tensorJson(entry, name, type, dtypeOf(type.element, facts.dtype)) : scalarJson(name));
+  }
+  bool isGrad = entry.name == "grad";
+  if (differentiated && !isGrad)
+    for (const char *name : {"grad_norm", "learning_rate"})
+      outputs.push_back(scalarJson(name));
+  for (const State &state : entry.states) {
+    json::Array shape;
+    for (const Size &size : state.shape)
+      shape.push_back(sizeJson(size, entry.dims));
+    states.push_back(json::Object{{"name", state.path},
+                                  {"stack", json::Array(state.stackCounts)},
+                                  {"dtype", dtypeOf(state.element, facts.dtype)},
+                                  {"axes", stringArray(state.axes)},
+                                  {"shape", std::move(shape)},
+                                  {"initial", state.initial},
+                                  {"of_model", state.ofModel}});
+  }
+  const char *kinds[] = {"out", "eval", "train"};
+  json::Object object{{"name", entry.name},
+                      {"kind", isGrad ? "grad" : kinds[int(entry.kind)]},
+                      {"dims", std::move(dims)},
+                      {"inputs", std::move(inputs)},
+                      {"outputs", std::move(outputs)},
+                      {"states", std::move(states)},
+                      {"memory", json::Object()},
+                      {"kernels", json::Array()}};
+  if (!entry.walkedAxis.empty())
+    object["walk"] = entry.walkedAxis;
+  return object;
+}
+
+} // namespace
+
+std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts) {
+  json::Array entries, generate;
+  for (const Entry &entry : program.entries)
+    entries.push_back(entryJson(program, entry, facts));
+  json::Object root{{"format", 1},
+                    {"abi", 1},
+                    {"tool", "tenon 0.1.0"},
+                    {"name", facts.name},
+                    {"model", program.model},
+                    {"build_id", facts.buildId},
+                    {"spec_sha256", facts.specHash},
+                    {"target", json::Object{{"triple", "x86_64-pc-linux-gnu"}, {"tiers", stringArray(facts.tiers)}}},
+                    {"dtype", facts.dtype},
+                    {"param_bytes", int64_t(facts.parameterBytes)},
+                    {"params", parametersJson(program, module)},
+                    {"entries", std::move(entries)}};
+  for (const CheckedRecipe &recipe : program.recipes) {
+    if (recipe.kind == "generate")
+      generate.push_back(json::Object{{"name", recipe.name}, {"settings", settingsJson(recipe)}});
+    else if (recipe.name == facts.recipe) {
+      root["recipe"] = json::Object{{"kind", "train"}, {"name", recipe.name}, {"settings", settingsJson(recipe)}};
+      if (const Setting *optimizer = recipe.find("optimizer")) {
+        const Setting *momentum = nullptr;
+        for (auto &[name, value] : optimizer->keywords)
+          if (name == "momentum")
+            momentum = value.get();
+        int64_t moments = optimizer->text == "sgd" ? (momentum && momentum->real != 0 ? 1 : 0) : 2;
+        root["optimizer"] = json::Object{{"kind", optimizer->text}, {"moments", moments}};
+      }
+    }
+  }
+  root["generate"] = std::move(generate);
+  return llvm::formatv("{0:2}", json::Value(std::move(root))).str() + "\n";
+}
+
+} // namespace tenon

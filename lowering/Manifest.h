@@ -1,0 +1,19 @@
+// The manifest of an artifact (docs/artifact.md) from the checked program.
+#pragma once
+#include "frontend/Program.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace tenon {
+
+struct ManifestFacts {
+  std::string name, dtype, recipe; // recipe: name of the chosen train recipe, or empty
+  std::string buildId, specHash;
+  uint64_t parameterBytes = 0;
+  std::vector<std::string> tiers;
+};
+
+/// `module` holds the tenon.parameter ops with their places, in the order of program.params.
+std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts);
+
+} // namespace tenon
