@@ -25,7 +25,8 @@ static ParameterInfo matrix(std::vector<int64_t> shape, InitializerInfo::Kind ki
   for (int64_t size : info.shape)
     info.elements *= size;
   info.storedElements = static_cast<uint64_t>(info.elements);
-  info.init = {kind, a};
+  info.init.kind = kind;
+  info.init.a = a;
   return info;
 }
 
