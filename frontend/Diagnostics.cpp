@@ -12,6 +12,7 @@ using Severity = Diagnostic::Severity;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD"; // U+FFFD
 constexpr unsigned kTabWidth = 4;
 constexpr size_t kLineWidth = 160; // longer lines are cut around the marked place
+constexpr size_t kLineBytes = 4096; // no more of a line is looked at, half of it before the first marked place
 
 uint32_t codePoint(const char *p, unsigned length) {
   if (length == 1)
@@ -178,9 +179,14 @@ private:
     for (unsigned i = 1; i < line; ++i)
       begin = source.find('\n', begin) + 1;
     std::string_view content(source.data() + begin, endOfLine(source, begin) - begin);
-    DisplayLine shown = display(content);
     std::sort(list.begin(), list.end(), [](const Stroke &a, const Stroke &b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
-    auto column = [&](size_t byte) { return shown.columnOf[std::min(byte, shown.columnOf.size() - 1)]; };
+    size_t skipped = content.size() > kLineBytes && list.front().from > kLineBytes / 2 ? list.front().from - kLineBytes / 2 : 0;
+    while (skipped > 0 && skipped < content.size() && (static_cast<uint8_t>(content[skipped]) & 0xC0) == 0x80)
+      ++skipped;
+    bool more = content.size() - skipped > kLineBytes;
+    content = content.substr(skipped, kLineBytes);
+    DisplayLine shown = display(content);
+    auto column = [&](size_t byte) { return shown.columnOf[std::min(byte - std::min(byte, skipped), shown.columnOf.size() - 1)]; };
     size_t width = shown.byteAt.size() - 1, cut = 0, stop = width;
     if (width > kLineWidth) {
       size_t centre = column(list.front().from);
@@ -189,16 +195,17 @@ private:
     }
     std::string number = std::to_string(line);
     std::string visible = shown.shown.substr(shown.byteAt[cut], shown.byteAt[stop] - shown.byteAt[cut]);
-    if (cut > 0)
+    bool before = cut > 0 || skipped > 0;
+    if (before)
       visible = "..." + visible;
     text += paint("1;34", std::string(gutter - number.size(), ' ') + number + " |") + (visible.empty() ? "" : " " + visible) +
-            (stop < width ? "..." : "") + "\n";
+            (stop < width || more ? "..." : "") + "\n";
     for (const Stroke &stroke : list) {
       size_t from = std::clamp(column(stroke.from), cut, stop), to = std::clamp(column(stroke.to), cut, stop);
       std::string line = std::string(std::max<size_t>(1, to > from ? to - from : 1), stroke.primary ? '^' : '-');
       if (!stroke.label.empty())
         line += " " + stroke.label;
-      text += std::string(gutter + 1, ' ') + paint("1;34", "|") + std::string(1 + from - cut + (cut > 0 ? 3 : 0), ' ') +
+      text += std::string(gutter + 1, ' ') + paint("1;34", "|") + std::string(1 + from - cut + (before ? 3 : 0), ' ') +
               paint(stroke.primary ? "1;31" : "1;34", line) + "\n";
     }
   }

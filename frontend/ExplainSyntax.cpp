@@ -64,9 +64,9 @@ const ExplainPages &explainSyntax() {
        "has nothing on its right side, or a ',' stands before a closing bracket.",
        "let y = x +\nlet z = f(x, )", "let y = x + 1\nlet z = f(x)"},
       {"T0018", "name expected",
-       "A name begins with a letter or '_', goes on with letters, digits and '_', and is no keyword. Axes are names, too; in layers '..'\n"
-       "stands for any further axes.",
-       "let 2x = x + x", "let x2 = x + x"},
+       "A name begins with a letter or '_', goes on with letters, digits and '_', and is no keyword. Axes are names, too, also those of\n"
+       "a fixed size; in layers '..' stands for any further axes.",
+       "in image: [B, 3, Y, X]", "dim C = 3\nin image: [B, C, Y, X]"},
       {"T0019", "type expected",
        "A type is a list of axes, [B, T, D], for real numbers, or an element type with optional axes: index(V)[B, T], bool[B], i32[B],\n"
        "f32[B, T]. A single number is [].",

@@ -45,14 +45,14 @@ double truncatedNormal(const Draws &draws, int64_t index) {
 }
 
 /// Rows of the smaller side made orthonormal by Gram-Schmidt, twice for accuracy (Giraud et al. 2005: "twice is enough").
-void orthogonal(const Draws &draws, int64_t rows, int64_t columns, double gain, std::vector<double> &values) {
+void orthogonal(const Draws &draws, int64_t rows, int64_t columns, double gain, double *values) {
   bool flip = rows > columns; // then the columns become orthonormal
   int64_t count = flip ? columns : rows, length = flip ? rows : columns;
   auto at = [&](int64_t vector, int64_t i) -> double & {
-    return values[static_cast<size_t>(flip ? i * columns + vector : vector * columns + i)];
+    return values[flip ? i * columns + vector : vector * columns + i];
   };
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = draws.normal(static_cast<int64_t>(i));
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values[i] = draws.normal(i);
   for (int64_t v = 0; v < count; ++v) {
     for (int pass = 0; pass < 2; ++pass)
       for (int64_t w = 0; w < v; ++w) {
@@ -69,44 +69,38 @@ void orthogonal(const Draws &draws, int64_t rows, int64_t columns, double gain, 
     for (int64_t i = 0; i < length; ++i)
       at(v, i) *= scale;
   }
-  for (double &value : values)
-    value *= gain;
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values[i] *= gain;
 }
 
 } // namespace
 
-void initialValues(const ParameterInfo &info, const std::string &name, uint64_t seed, std::vector<double> &values) {
+void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed, int64_t first, int64_t count, double *values) {
   using Kind = InitializerInfo::Kind;
-  Draws draws(name, seed);
-  size_t count = static_cast<size_t>(info.elements);
-  double a = info.init.a;
-  double fanOut = info.shape.empty() ? 1 : static_cast<double>(info.shape[0]);
-  double fanIn = 1, field = 1;
-  for (size_t i = 1; i < info.shape.size(); ++i) {
-    fanIn *= static_cast<double>(info.shape[i]);
-    field *= i >= 2 ? static_cast<double>(info.shape[i]) : 1;
-  }
-  values.assign(count, a);
-  if (count == 0 || info.init.kind == Kind::Constant)
+  Draws draws(info.elementName(stackIndex), seed);
+  double a = info.init.of(stackIndex);
+  if (info.init.kind == Kind::Orthogonal) {
+    int64_t rows = info.shape.empty() ? 1 : info.shape[0];
+    if (count > 0)
+      orthogonal(draws, rows, count / rows, a, values);
     return;
-  if (info.init.kind == Kind::Orthogonal)
-    return orthogonal(draws, info.shape.empty() ? 1 : info.shape[0], static_cast<int64_t>(fanIn), a, values);
-  double bound = info.init.kind == Kind::XavierUniform ? a * std::sqrt(6 / (fanIn + fanOut)) : a;
-  double deviation = info.init.kind == Kind::KaimingNormal ? a * std::sqrt(2 / (fanOut * field)) : a;
-  for (size_t i = 0; i < count; ++i) {
-    int64_t index = static_cast<int64_t>(i);
+  }
+  for (int64_t i = 0; i < count; ++i)
     switch (info.init.kind) {
     case Kind::Uniform:
     case Kind::XavierUniform:
-      values[i] = bound * (2 * draws.uniform(index) - 1);
+      values[i] = a * (2 * draws.uniform(first + i) - 1);
       break;
     case Kind::TruncatedNormal:
-      values[i] = deviation * truncatedNormal(draws, index);
+      values[i] = a * truncatedNormal(draws, first + i);
+      break;
+    case Kind::Normal:
+    case Kind::KaimingNormal:
+      values[i] = a * draws.normal(first + i);
       break;
     default:
-      values[i] = deviation * draws.normal(index);
+      values[i] = a;
     }
-  }
 }
 
 } // namespace tenon::runtime

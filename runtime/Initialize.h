@@ -4,8 +4,9 @@
 
 namespace tenon::runtime {
 
-/// Values of one stack element in logical order. `name` is its published name. Fans (language, decision 6): the first axis is "out", the rest
-/// "in"; kaiming_normal uses fan_out as ResNets do, with the axes behind the second as receptive field: out * shape[2] * shape[3] ...
-void initialValues(const ParameterInfo &info, const std::string &name, uint64_t seed, std::vector<double> &values);
+/// Elements [first, first + count) of one stack element in logical order. The compiler has resolved fans: `a` is
+/// the bound of uniform and xavier_uniform, the deviation of the normal kinds, the gain of orthogonal (whose range must be the whole
+/// tensor: first axis against the rest).
+void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed, int64_t first, int64_t count, double *values);
 
 } // namespace tenon::runtime

@@ -148,7 +148,13 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   ManifestReader init = reader.member("init");
   info.init.kind = kinds[init.member("kind").oneOf(
       {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant"})];
-  info.init.a = init.member("a").number();
+  if (const JsonValue *a = init.json().find("a"); a && a->isArray()) {
+    init.member("a").each([&](const ManifestReader &item) { info.init.perElement.push_back(item.number()); });
+    if (static_cast<int64_t>(info.init.perElement.size()) != info.stackElements)
+      init.fail(concat("expected ", info.stackElements, " values of a, one per stack element"));
+  } else {
+    info.init.a = init.member("a").number();
+  }
   if (reader.has("names"))
     reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {
       auto &names = info.names[scheme];

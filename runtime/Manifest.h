@@ -22,7 +22,9 @@ std::string expandStars(std::string name, std::span<const int64_t> stack, int64_
 
 struct InitializerInfo {
   enum class Kind { Normal, TruncatedNormal, Uniform, XavierUniform, KaimingNormal, Orthogonal, Constant } kind = Kind::Constant;
-  double a = 0; // deviation, bound, gain or value
+  double a = 0;                   // deviation, bound, gain or value
+  std::vector<double> perElement; // one `a` per stack element where they differ, else empty
+  double of(int64_t stackIndex) const { return perElement.empty() ? a : perElement[static_cast<size_t>(stackIndex)]; }
 };
 
 /// How one parameter element is called in a public file.

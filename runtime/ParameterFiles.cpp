@@ -367,8 +367,14 @@ static Status writeArena(const Parameters &parameters, ByteSink &sink, Parameter
     for (const Piece &piece : group) {
       if (status.failed())
         return status;
+      const ParameterInfo &info = *piece.place.info;
+      if (info.layout == ParameterInfo::Layout::Row && !piece.transpose) { // stored as published: no copy
+        uint64_t begin = info.offset + info.stride * static_cast<uint64_t>(piece.place.stackIndex) + piece.ownFirst * size;
+        status = writer.write(parameters.arena(arena) + begin, piece.count * size);
+        continue;
+      }
       if (heldInfo != piece.place.info || heldIndex != piece.place.stackIndex || piece.transpose) {
-        values.resize(static_cast<size_t>(piece.place.info->elements) * size);
+        values.resize(static_cast<size_t>(info.elements) * size);
         parameters.getAt(piece.place, values.data(), arena);
         heldInfo = piece.transpose ? nullptr : piece.place.info;
         heldIndex = piece.place.stackIndex;

@@ -1,9 +1,14 @@
 #include "runtime/Parameters.h"
 #include "runtime/Initialize.h"
 #include "runtime/Layout.h"
+#include "runtime/Threads.h"
 #define XXH_INLINE_ALL
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <system_error>
+#include <thread>
 #include <xxhash.h>
 
 namespace tenon::runtime {
@@ -93,18 +98,45 @@ char *Parameters::arena(ParameterArena which) const {
   return present[index] ? arenas[index].data() : nullptr;
 }
 
+namespace {
+/// One tensor in logical order, cut into ranges for the threads; the values do not depend on the cut.
+void initializeTensor(const ParameterInfo &info, int64_t stackIndex, uint64_t seed, DataType type, char *target) {
+  constexpr int64_t range = 1 << 16;
+  bool whole = info.init.kind == InitializerInfo::Kind::Orthogonal;
+  int64_t step = whole ? std::max<int64_t>(info.elements, 1) : range;
+  std::atomic<int64_t> next{0};
+  auto work = [&] {
+    std::vector<double> values(static_cast<size_t>(std::min(step, info.elements)));
+    for (int64_t first; (first = next.fetch_add(step)) < info.elements;) {
+      int64_t count = std::min(step, info.elements - first);
+      initialValues(info, stackIndex, seed, first, count, values.data());
+      if (type == DataType::F64)
+        std::copy(values.begin(), values.begin() + count, reinterpret_cast<double *>(target) + first);
+      else
+        std::copy(values.begin(), values.begin() + count, reinterpret_cast<float *>(target) + first);
+    }
+  };
+  std::vector<std::thread> threads;
+  try {
+    while (info.elements > 4 * range && !whole && threads.size() + 1 < static_cast<size_t>(availableCpus()))
+      threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // Fewer threads than wanted only take longer.
+  }
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+} // namespace
+
 Status Parameters::initialize(uint64_t seed) {
-  std::vector<double> values;
-  std::vector<float> narrow;
+  DataType type = manifest().type;
+  std::vector<char> values;
   for (const ParameterInfo &info : manifest().parameters)
     for (int64_t i = 0; i < info.stackElements; ++i) {
-      initialValues(info, info.elementName(i), seed, values);
-      const void *source = values.data();
-      if (manifest().type == DataType::F32) {
-        narrow.assign(values.begin(), values.end());
-        source = narrow.data();
-      }
-      setAt({&info, i}, source);
+      values.resize(static_cast<size_t>(info.elements) * byteSize(type));
+      initializeTensor(info, i, seed, type, values.data());
+      setAt({&info, i}, values.data());
     }
   for (auto &[name, state] : states)
     state.bytes = initialState(state.info);

@@ -154,6 +154,11 @@ bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId>
 }
 
 NodeId Checker::gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range) {
+  if (graph[index].op == Op::Iota) { // every place in order: the axis itself, or another name of it
+    AxisId places = graph.axes(index)[0];
+    if (graph.size(places) == graph.size(axis) && (places == axis || !graph.has(node, places)))
+      return graph.rename(node, {axis}, {places}, range);
+  }
   Node gather = makeNode(Op::Gather, graph[node].type);
   gather.type.pinned.clear();
   std::vector<AxisId> result;

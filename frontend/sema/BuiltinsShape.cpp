@@ -29,7 +29,7 @@ Value Checker::concatBuiltin(const Call &call) {
   if (!to)
     return poison();
   if (parts.size() != call.arguments.size()) {
-    error("T0307", call.range, "concat of " + std::to_string(parts.size()) + " axes and " + std::to_string(call.arguments.size()) + " tensors");
+    error("T0307", call.range, "concat of " + std::to_string(parts.size()) + " axes and " + std::to_string(call.arguments.size()) + (call.arguments.size() == 1 ? " tensor" : " tensors"));
     return poison();
   }
   if (total != graph.size(*to)) {

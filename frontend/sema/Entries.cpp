@@ -124,10 +124,16 @@ std::optional<Entry> Checker::run() {
 }
 
 void Checker::runUnused() {
-  for (auto &statement : model.body)
-    if (statement->kind == ast::Stmt::Kind::Let)
-      for (auto &name : statement->names)
+  using Kind = ast::Stmt::Kind;
+  for (auto &statement : model.body) {
+    for (auto &name : statement->names)
+      if (statement->kind == Kind::Let)
         lookup(top, name);
+    if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State || statement->kind == Kind::Use)
+      lookup(top, statement->name);
+  }
+  for (auto *statement : nextStatements)
+    nextStatement(top, *statement, Value());
 }
 
 Value Checker::evaluateConstant(const ast::ExprPtr &expression, std::optional<int64_t> depth) {

@@ -128,7 +128,9 @@ const AxisGroup *Checker::findAxis(Scope *scope, const std::string &name, ast::R
       return nullptr;
     }
     if (value.kind == Value::Kind::Real) {
-      bad = true;
+      bad = failed = true;
+      if (!session.badSizes.insert({found->second.range.file, found->second.range.begin}).second)
+        return nullptr; // one wrong size, many uses
       if (auto *mistake = error("T0213", use, name + " is " + text(value) + ", which is no whole number; an axis needs one"))
         mistake->related.push_back({found->second.range, name + " is " + text(value)});
       return nullptr;

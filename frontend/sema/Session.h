@@ -31,6 +31,7 @@ public:
   const ast::File *mainFile = nullptr;
   bool circleReported = false;
   bool tablesReported = false; // mistakes in names tables
+  std::set<std::pair<uint32_t, uint32_t>> badSizes; // configs that were reported to be no whole number
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
   std::map<std::string, uint32_t> parameterByPath;

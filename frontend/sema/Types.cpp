@@ -124,7 +124,7 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
     if (scope->conditions.empty())
       hints.bounds.try_emplace(node, *limit);
   }
-  if (graph.axes(node).size() == axes->size())
+  if (graph.axes(node).size() == axes->size() && *element != Element::Bool) // the order of a predicate's axes means nothing
     node = graph.transpose(node, *axes, place);
   if (type.element == "f32" || type.element == "bf16" || type.element == "f64" || type.element == "f16")
     node = pin(node, type.element, place);

@@ -9,9 +9,8 @@ using Kind = ast::Stmt::Kind;
 ast::File convertFile(ParserState &state, const std::vector<TopItem> &items) { return Converter(state).file(items); }
 
 ast::ExprPtr convertExpression(ParserState &state, const Expression &expression) {
-  unsigned before = state.mistakes;
   Built built = Converter(state).expression(expression);
-  return state.mistakes == before ? built.expr : nullptr;
+  return state.mistakes == 0 ? built.expr : nullptr; // lists inside may have gone on after a mistake
 }
 
 std::vector<ast::Name> Converter::names(const std::vector<Token> &tokens) {

@@ -30,11 +30,17 @@ Built Converter::make(ast::Expr::Kind kind, const char *begin, const char *end) 
   return built;
 }
 
+/// Reported once for a file: what is dropped at the limit leaves a tree that grows towards it again.
+void Converter::tooDeep(const char *where) {
+  if (!std::exchange(deep, true))
+    reportTooDeep(state, where);
+}
+
 void Converter::adopt(Built &parent, Built child) {
   parent.height = std::max(parent.height, child.height + 1);
   if (parent.height > kNestingLimit) {
     // The tall subtree is dropped, so one mistake is reported and the tree stays low.
-    reportTooDeep(state, state.begin + child.expr->range.end);
+    tooDeep(state.begin + child.expr->range.end);
     child = make(ast::Expr::Kind::Int, state.begin + child.expr->range.begin, state.begin + child.expr->range.end);
     parent.height = 2;
   }
@@ -47,7 +53,7 @@ void Converter::enclose(Built &built, unsigned outer) {
   tallest = outer;
   if (built.height <= kNestingLimit)
     return;
-  reportTooDeep(state, state.begin + built.expr->range.begin);
+  tooDeep(state.begin + built.expr->range.begin);
   built = make(ast::Expr::Kind::Int, state.begin + built.expr->range.begin, state.begin + built.expr->range.end);
 }
 
@@ -60,12 +66,22 @@ Built Converter::expression(const Expression &node) {
 /// Joins operators of at least `minimum` precedence from `next` on. `^` groups to the right, comparisons do not chain.
 Built Converter::climb(const Expression &node, size_t &next, int minimum, Built left) {
   bool compared = false;
+  // Only a chain of `^` gets deep here: every operand of it is inside the one before.
+  struct Level {
+    unsigned &depth;
+    ~Level() { --depth; }
+  } level{++climbing};
+  if (climbing > kNestingLimit) {
+    tooDeep(node.rest[next].op.begin);
+    next = node.rest.size();
+    return left;
+  }
   while (next < node.rest.size()) {
     const OperatorTail &tail = node.rest[next];
-    int level = precedence(tail.op.text());
-    if (level < minimum)
+    int strength = precedence(tail.op.text());
+    if (strength < minimum)
       break;
-    if (level == kComparison) {
+    if (strength == kComparison) {
       if (compared)
         state.mistake("T0011", range(tail.op), "comparisons cannot be chained", "second comparison")
             .notes.push_back({"help", "join two comparisons with 'and', as in: 0 <= i and i < n"});
@@ -75,7 +91,7 @@ Built Converter::climb(const Expression &node, size_t &next, int minimum, Built 
     Built right = operand(tail.operand);
     while (next < node.rest.size()) {
       int following = precedence(node.rest[next].op.text());
-      bool binds = following > level || (following == level && level == kPower);
+      bool binds = following > strength || (following == strength && strength == kPower);
       if (!binds)
         break;
       right = climb(node, next, following, std::move(right));

@@ -46,6 +46,7 @@ private:
   Built make(ast::Expr::Kind kind, const char *begin, const char *end);
   void adopt(Built &parent, Built child);
   void enclose(Built &built, unsigned outer);
+  void tooDeep(const char *where);
   /// The expression behind a node that counts towards the height of no expression.
   ast::ExprPtr value(const Expression &node) { return track(expression(node)); }
   ast::ExprPtr track(Built built) {
@@ -63,7 +64,9 @@ private:
   static std::string contents(const Located &text) { return {text.begin + 1, text.end - 1}; }
 
   ParserState &state;
-  unsigned tallest = 0; // height of the tallest expression met since the caller reset it
+  unsigned climbing = 0; // calls of climb() inside each other
+  bool deep = false;     // nesting beyond the limit is reported
+  unsigned tallest = 0;  // height of the tallest expression met since the caller reset it
 };
 
 } // namespace tenon::syntax

@@ -237,6 +237,8 @@ void reportPlain(ParserState &state, const Lexeme &found, const char *where, con
     return;
   }
   Diagnostic &diagnostic = state.mistake(code.c_str(), place, "expected " + expected + ", found " + describe(found));
+  if (expected == "an axis" && found.kind == LexemeKind::Number)
+    diagnostic.notes.push_back({"help", "axes are names; give the size one: dim C = " + std::string(found.text())});
   if (code == "T0017" && found.is("="))
     diagnostic.notes.push_back({"help", "'==' compares two values"});
   if (code == "T0017" && found.is("*"))

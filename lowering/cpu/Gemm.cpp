@@ -14,7 +14,7 @@ int64_t elementBytes(Type element) { return element.getIntOrFloatBitWidth() / 8;
 /// Elements of the packed panel in scratch: one whole square of rows more than its depth, which the transposing form may clear.
 int64_t panelElements(Tier tier, Type element) {
   int64_t width = microTile(tier).vectors * tierLanes(tier, element);
-  return (gemmLimits(tier, element).depth + tierLanes(tier, element)) * width;
+  return (gemmLimits(tier, element).whole + tierLanes(tier, element)) * width;
 }
 
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }

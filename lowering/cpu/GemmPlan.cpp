@@ -8,7 +8,8 @@ namespace tenon::cpu {
 
 GemmLimits gemmLimits(Tier, Type element) {
   int64_t scale = element.isF64() ? 2 : 1;
-  return {/*rows=*/384, /*depth=*/768 / scale, /*panels=*/8, /*work=*/(int64_t(2) << 20) / scale};
+  return {/*rows=*/384,  /*whole=*/768 / scale, /*depth=*/512 / scale,
+          /*panels=*/8, /*split=*/8,           /*work=*/(int64_t(2) << 20) / scale};
 }
 
 namespace {
@@ -40,13 +41,16 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec) {
 
   rowBlocks = emit.ceilDiv(spec.m, limits.rows);
   rowsPerBlock = emit.ceilDiv(spec.m, emit.max(rowBlocks, 1));
-  depthBlocks = emit.max(emit.ceilDiv(spec.k, limits.depth), 1);
+  Value isWhole = emit.lessEqual(spec.k, emit.constant(limits.whole));
+  depthBlocks = emit.select(isWhole, emit.constant(1), emit.ceilDiv(spec.k, limits.depth));
   depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), 16);
 
   panels = emit.ceilDiv(spec.n, width);
   // Enough panels that the tile is worth a task; then spread evenly over an even number of tiles, so that two threads balance.
   Value workPerPanel = emit.max(emit.mul(emit.mul(rowsPerBlock, spec.k), width), 1);
-  Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), workPerPanel), limits.panels);
+  Value wanted = emit.ceilDiv(emit.constant(limits.work), workPerPanel);
+  wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
+  wanted = emit.min(wanted, limits.panels);
   Value blocks = emit.ceilDiv(panels, wanted);
   Value even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);
   blocks = emit.max(emit.select(emit.less(emit.constant(1), blocks), emit.min(even, panels), blocks), 1);

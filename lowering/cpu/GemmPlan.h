@@ -10,8 +10,10 @@ namespace tenon::cpu {
 /// one at a time, stay in L1 or stream from L2.
 struct GemmLimits {
   int64_t rows;   ///< rows of C in one tile
-  int64_t depth;  ///< steps of K between two visits of the sums in scratch; a multiple of every unroll factor
+  int64_t whole;  ///< K up to which there is one block: the sums of a strip then never leave the cache nearest to the core
+  int64_t depth;  ///< steps of K in one block beyond that, between two visits of the sums in scratch
   int64_t panels; ///< panels of B in one tile
+  int64_t split;  ///< column blocks wanted when K is split: fewer read a block of A, which no cache keeps, fewer times
   int64_t work;   ///< multiply-adds below which a tile takes more panels: about 20 us on a fast core
 };
 

@@ -107,11 +107,22 @@ private:
   unsigned depth = 0;
 };
 
+/// What --set gives to the parser: everything behind the first "=".
+void checkExpression(const std::string &text) {
+  SourceFiles sources;
+  sources.files.push_back({"--set", text.substr(std::min(text.size(), text.find('=') + 1))});
+  Diagnostics diagnostics;
+  bool parsed = parseExpression(sources, 0, diagnostics) != nullptr;
+  if (parsed == diagnostics.hasErrors())
+    fail("an expression is missing without a mistake, or there is one with a mistake");
+}
+
 bool check(const std::string &text) {
   SourceFiles sources;
   sources.files.push_back({"input.tn", text});
   Diagnostics diagnostics;
   ast::File file = parse(sources, 0, diagnostics);
+  checkExpression(text);
   if (plant == "overflow") {
     std::vector<char> copy(text.begin(), text.end());
     volatile char *behind = copy.data() + copy.size();

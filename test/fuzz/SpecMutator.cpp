@@ -157,7 +157,7 @@ void SpecMutator::nest(Random &random, std::vector<std::string> &tokens) const {
       {"(", ")"}, {"f(", ")"}, {"x[T: ", "]"}, {"- ", ""}, {"1 + ", ""}, {"2 ^ ", ""}, {"if a then b else ", ""}, {"attend(j: S) { score ", " }"},
       {"(", ""}, {"scan(t: T) { yield ", " }"}, {"a and ", ""}, {"", ".b"}, {"not ", ""}};
   auto [open, close] = shells[random.below(std::size(shells))];
-  size_t levels = random.chance(5) ? 5000 : random.chance(30) ? 200 + random.below(120) : random.below(60);
+  size_t levels = random.chance(1) ? 100000 : random.chance(5) ? 5000 : random.chance(30) ? 200 + random.below(120) : random.below(60);
   std::string text;
   for (size_t i = 0; i < levels; ++i)
     text += open;

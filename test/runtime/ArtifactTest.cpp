@@ -84,6 +84,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"stack\": [2]", "\"stack\": [2, 2]", "one * per size of its stack"},
       {"\"panel\": {", "\"panels\": {", "the member 'panel' is missing"},
       {"\"output\": \"first\"", "\"output\": \"middle\"", "expected one of first, last"},
+      {"[0.25, 0.5]", "[0.25]", "expected 2 values of a"},
       {"\"kind\": \"normal\"", "\"kind\": \"gauss\"", "expected one of normal"},
       {"\"part\": 1, \"parts\": 2", "\"part\": 2, \"parts\": 2", "expected 0 .. 1, got 2"},
       {"rows.#.v", "rows.v", "needs '#'"},
@@ -130,7 +131,7 @@ TEST(Context, RunsTheSameForAnyNumberOfThreads) {
   ASSERT_TRUE(parameters->get("blocks.1.weight", other.data(), 240).ok());
   ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
   for (int o = 0; o < 20; ++o) {
-    double sum = 0.5; // two biases of 0.25
+    double sum = 0.75; // biases of 0.25 and 0.5
     for (int i = 0; i < 3; ++i)
       sum += (double(weight[o * 3 + i]) + other[o * 3 + i]) * table[2 * 3 + i]; // row 1 has id 7 % 5 = 2
     EXPECT_NEAR(results[0][20 + o], sum, 1e-6);

@@ -29,7 +29,7 @@ static const char manifest[] =
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.kernel\", \"transform\": \"transpose\"}, {\"name\": \"layers.1.kernel\", \"transform\": \"transpose\"}],"
     "              \"packed\": [{\"name\": \"w\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"w\", \"transform\": \"part\", \"part\": 1, \"parts\": 2}]}},"
     " {\"name\": \"blocks.*.bias\", \"stack\": [2], \"axes\": [\"O\"], \"shape\": [20], \"offset\": 768, \"stride\": 128,"
-    "  \"layout\": \"row\", \"init\": {\"kind\": \"constant\", \"a\": 0.25},"
+    "  \"layout\": \"row\", \"init\": {\"kind\": \"constant\", \"a\": [0.25, 0.5]},"
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.bias\"}, {\"name\": \"layers.1.bias\"}],"
     "              \"packed\": [{\"name\": \"b0\"}, {\"name\": \"b1\"}]}},"
     " {\"name\": \"table\", \"stack\": [], \"axes\": [\"V\", \"I\"], \"shape\": [5, 3], \"offset\": 1024, \"stride\": 60,"

@@ -163,7 +163,7 @@ constexpr NamedCase kCases[] = {
 } // namespace
 
 int main(int argumentCount, char **arguments) {
-  std::string tiers = "avx2,avx512", filter;
+  std::string tiers = "avx2,avx512", filter, exact;
   double seconds = 0.5;
   GemmCase gemm;
   for (int index = 1; index < argumentCount; ++index) {
@@ -172,6 +172,8 @@ int main(int argumentCount, char **arguments) {
       tiers = argument.substr(7);
     else if (argument.starts_with("--case="))
       filter = argument.substr(7);
+    else if (argument.starts_with("--exact="))
+      exact = argument.substr(8);
     else if (argument.starts_with("--seconds="))
       seconds = std::atof(argument.c_str() + 10);
     else if (argument == "--f64")
@@ -179,7 +181,7 @@ int main(int argumentCount, char **arguments) {
     else if (argument == "--dynamic")
       gemm.dynamic = true;
     else {
-      std::fprintf(stderr, "usage: tenon-gemm-bench [--tier=avx2,avx512] [--case=SUBSTRING] [--seconds=S] [--f64] [--dynamic]\n");
+      std::fprintf(stderr, "usage: tenon-gemm-bench [--tier=avx2,avx512] [--case=SUBSTRING | --exact=NAME] [--seconds=S] [--f64] [--dynamic]\n");
       return 2;
     }
   }
@@ -189,7 +191,7 @@ int main(int argumentCount, char **arguments) {
       continue;
     gemm.tier = tier;
     for (const NamedCase &entry : kCases) {
-      if (std::string(entry.name).find(filter) == std::string::npos)
+      if (std::string(entry.name).find(filter) == std::string::npos || (!exact.empty() && exact != entry.name))
         continue;
       gemm.m = entry.m, gemm.n = entry.n, gemm.k = entry.k, gemm.a = entry.a, gemm.b = entry.b;
       failures += gemm.doublePrecision ? measure<double>(gemm, entry.name, seconds) : measure<float>(gemm, entry.name, seconds);

@@ -1,20 +1,32 @@
-// tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--count]
-// Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL: CODE: message.
+// tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--brief] [--count]
+// Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL: CODE: message,
+// with related places and notes; with --brief one line each, in the order of the text, and their number.
 #include "frontend/Sema.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
 
 using namespace tenon;
 
-static void report(const SourceFiles &sources, const Diagnostics &diagnostics) {
+static void report(const SourceFiles &sources, const Diagnostics &diagnostics, bool brief) {
   auto place = [&](ast::Range range) {
     if (range.file >= sources.files.size())
       return std::string("?");
     auto at = sources.position(range.file, range.begin);
     return std::filesystem::path(sources.files[range.file].path).filename().string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
   };
-  for (auto &mistake : diagnostics.all()) {
+  std::vector<Diagnostic> list = diagnostics.all();
+  if (brief)
+    std::stable_sort(list.begin(), list.end(), [](const Diagnostic &a, const Diagnostic &b) {
+      return std::tie(a.range.file, a.range.begin) < std::tie(b.range.file, b.range.begin);
+    });
+  for (auto &mistake : list) {
+    if (brief) {
+      std::printf("%s: %s: %s\n", place(mistake.range).c_str(), mistake.code.c_str(), mistake.message.c_str());
+      continue;
+    }
     std::printf("%s: %s: %s", place(mistake.range).c_str(), mistake.code.c_str(), mistake.message.c_str());
     if (!mistake.label.empty())
       std::printf(" | %s", mistake.label.c_str());
@@ -24,11 +36,13 @@ static void report(const SourceFiles &sources, const Diagnostics &diagnostics) {
     for (auto &[kind, text] : mistake.notes)
       std::printf("  = %s: %s\n", kind.c_str(), text.c_str());
   }
+  if (brief)
+    std::printf("mistakes: %zu\n", list.size());
 }
 
 int main(int argc, char **argv) {
   CheckOptions options;
-  bool all = false, count = false, params = false;
+  bool all = false, count = false, params = false, brief = false;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     auto next = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
@@ -42,6 +56,8 @@ int main(int argc, char **argv) {
       options.modelRoots.push_back(next());
     else if (word == "--check")
       all = true;
+    else if (word == "--brief")
+      brief = true;
     else if (word == "--count")
       count = true;
     else if (word == "--params")
@@ -62,11 +78,11 @@ int main(int argc, char **argv) {
   Diagnostics diagnostics;
   if (all) {
     bool ok = checkFile(options, sources, diagnostics);
-    report(sources, diagnostics);
+    report(sources, diagnostics, brief);
     return ok ? 0 : 1;
   }
   auto program = check(options, sources, diagnostics);
-  report(sources, diagnostics);
+  report(sources, diagnostics, brief);
   if (!program)
     return 1;
   if (count || params) {
