@@ -85,11 +85,12 @@ void addOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostic
   double decay = addRule(*optimizer, out);
   addSchedule(recipe, out, diagnostics);
   if (const Setting *clip = recipe.find("clip")) {
-    if (clip->text != "global_norm" || clip->elements.empty()) {
+    const Setting *bound = !clip->elements.empty() ? clip->elements[0].get() : !clip->keywords.empty() ? clip->keywords[0].second.get() : nullptr;
+    if (clip->text != "global_norm" || !bound) {
       diagnostics.error("T0901", clip->range, "not supported yet: clipping by " + clip->text + "; global_norm(x) is");
       return;
     }
-    out.real("clip", numberOf(*clip->elements[0]));
+    out.real("clip", numberOf(*bound));
   }
   auto module = function->getParentOfType<ModuleOp>();
   for (auto parameter : module.getOps<ParameterOp>()) // NaN: the optimizer's own decay

@@ -404,9 +404,47 @@ void Selector::run() {
       op->erase();
 }
 
+/// A result that fusion left without readers is not stored.
+void dropUnusedResults(func::FuncOp function) {
+  SmallVector<Operation *> kernels;
+  function.walk([&](Operation *op) {
+    if (isa<NestOp, GemmOp>(op) && llvm::any_of(op->getResults(), [](Value result) { return result.use_empty(); }))
+      kernels.push_back(op);
+  });
+  for (Operation *op : kernels) {
+    SmallVector<int64_t> renumbered;
+    SmallVector<Type> types;
+    for (Value result : op->getResults()) {
+      renumbered.push_back(result.use_empty() ? -1 : int64_t(types.size()));
+      if (!result.use_empty())
+        types.push_back(result.getType());
+    }
+    if (types.empty()) {
+      op->erase();
+      continue;
+    }
+    SmallVector<PutOp> puts;
+    op->walk([&](PutOp put) { puts.push_back(put); });
+    for (PutOp put : puts) {
+      int64_t number = renumbered[put.getResult()];
+      number < 0 ? put.erase() : put.setResult(number);
+    }
+    OperationState state(op->getLoc(), op->getName(), op->getOperands(), types, op->getAttrs());
+    state.addRegion()->takeBody(op->getRegion(0));
+    Operation *fresh = OpBuilder(op).create(state);
+    for (auto [old, number] : llvm::zip(op->getResults(), renumbered))
+      if (number >= 0)
+        old.replaceAllUsesWith(fresh->getResult(number));
+    op->erase();
+  }
+}
+
 struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
-  void runOnOperation() override { Selector(getOperation(), fuse).run(); }
+  void runOnOperation() override {
+    Selector(getOperation(), fuse).run();
+    dropUnusedResults(getOperation());
+  }
 };
 
 } // namespace
