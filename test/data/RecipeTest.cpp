@@ -123,9 +123,10 @@ TEST(Metrics, LinesOfLostWorkAreDropped) {
   }
   EXPECT_EQ(contents(path), "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n"
                             "{\"step\": 3, \"loss\": 0.5, \"bad\": null, \"note\": \"a\\\"b\"}\n");
+  std::string before = contents(path);
   MetricsFile whole;
   ASSERT_TRUE(whole.open(path, 9).ok());
-  EXPECT_EQ(contents(path).size(), 104u);
+  EXPECT_EQ(contents(path), before);
   MetricsFile missing;
   EXPECT_NE(missing.open("/nonexistent/metrics.jsonl", 0).message().find("/nonexistent/metrics.jsonl"), std::string::npos);
 }
