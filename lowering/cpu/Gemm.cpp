@@ -23,8 +23,8 @@ bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 /// panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
-  TileEmitter(Emitter &emit, const GemmSpec &spec, Value scratch)
-      : emit(emit), spec(spec), plan(emit, spec), vector(tierVector(spec.tier, spec.element)), lanes(vector.getNumElements()),
+  TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
+      : emit(emit), spec(spec), plan(plan), vector(tierVector(spec.tier, spec.element)), lanes(vector.getNumElements()),
         bytes(elementBytes(spec.element)), packed(scratch),
         sums(emit.at(scratch, spec.element, panelElements(spec.tier, spec.element))) {
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
@@ -157,7 +157,7 @@ private:
 
   Emitter &emit;
   const GemmSpec &spec;
-  GemmPlan plan;
+  const GemmPlan &plan;
   VectorType vector;
   int64_t lanes, bytes;
   Value packed, sums; ///< scratch: one panel of B; sums of all panels of the tile
@@ -176,7 +176,8 @@ Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec)
 
 void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, Value tile, Value scratch) {
   Emitter emit(builder, location);
-  TileEmitter(emit, spec, scratch).run(tile);
+  GemmPlan plan(emit, spec);
+  TileEmitter(emit, spec, plan, scratch).run(tile);
 }
 
 int64_t gemmScratchBytes(Tier tier, Type element) {
@@ -203,12 +204,17 @@ void emitVectorStore(OpBuilder &builder, Location location, Value vector, Value 
 
 namespace {
 
+/// Batch entries beyond which they alone keep all threads busy: tiles then take more columns and read A fewer times.
+constexpr int64_t kManyEntries = 16;
+
 /// Tiles of a batch: either each contraction has several tiles, or several contractions share one.
 struct BatchPlan {
   BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) {
     GemmSpec inner = spec.specOf(emit.builder, emit.location, emit.constant(0));
     GemmLimits limits = gemmLimits(inner.tier, inner.element);
-    tilesEach = GemmPlan(emit, inner).tiles;
+    leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1),
+                              emit.constant(limits.panels));
+    tilesEach = GemmPlan(emit, inner, leastPanels).tiles;
     Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);
     Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), work), emit.max(spec.batch, 1));
     Value groups = emit.ceilDiv(spec.batch, wanted);
@@ -218,7 +224,7 @@ struct BatchPlan {
     tiles = emit.mul(groupCount, tilesEach);
   }
 
-  Value tilesEach, entriesPerTile, groupCount, tiles;
+  Value leastPanels, tilesEach, entriesPerTile, groupCount, tiles;
 };
 
 } // namespace
@@ -236,7 +242,8 @@ void emitBatchedGemmTile(OpBuilder &builder, Location location, const BatchedGem
   Value first = emit.mul(group, plan.entriesPerTile);
   Value end = emit.min(emit.add(first, plan.entriesPerTile), spec.batch);
   emit.loop(first, end, 1, [&](Value index) {
-    emitGemmTile(builder, location, spec.specOf(builder, location, index), inner, scratch);
+    GemmSpec single = spec.specOf(builder, location, index);
+    TileEmitter(emit, single, GemmPlan(emit, single, plan.leastPanels), scratch).run(inner);
   });
 }
 

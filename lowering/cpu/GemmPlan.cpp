@@ -34,7 +34,7 @@ SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int6
 
 } // namespace
 
-GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec) {
+GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   GemmLimits limits = gemmLimits(spec.tier, spec.element);
   MicroTile tile = microTile(spec.tier);
   width = tile.vectors * tierLanes(spec.tier, spec.element);
@@ -50,6 +50,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec) {
   Value workPerPanel = emit.max(emit.mul(emit.mul(rowsPerBlock, spec.k), width), 1);
   Value wanted = emit.ceilDiv(emit.constant(limits.work), workPerPanel);
   wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
+  if (leastPanels)
+    wanted = emit.max(wanted, leastPanels);
   wanted = emit.min(wanted, limits.panels);
   Value blocks = emit.ceilDiv(panels, wanted);
   Value even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);

@@ -21,7 +21,8 @@ GemmLimits gemmLimits(Tier tier, mlir::Type element);
 
 /// How a contraction is cut: every field depends on m, n, k, tier and element only. Values are i64, constants where the shape is.
 struct GemmPlan {
-  GemmPlan(Emitter &emit, const GemmSpec &spec);
+  /// `leastPanels` (i64, may be null): panels a tile takes at least, bounded by the limits.
+  GemmPlan(Emitter &emit, const GemmSpec &spec, mlir::Value leastPanels = nullptr);
 
   int64_t width;               ///< columns of a panel
   mlir::Value rowBlocks;       ///< blocks along M

@@ -92,18 +92,19 @@ template <typename T>
 int measure(const GemmCase &gemm, const std::string &name, double seconds) {
   CompiledGemm code = compileGemm(gemm);
   Strides sa = stridesOf(gemm.a, gemm.m, gemm.k), sb = stridesOf(gemm.b, gemm.k, gemm.n);
-  T *a = static_cast<T *>(allocate(sa.size * sizeof(T)));
-  T *b = static_cast<T *>(allocate(sb.size * sizeof(T)));
-  T *c = static_cast<T *>(allocate(gemm.m * gemm.n * sizeof(T)));
+  T *a = static_cast<T *>(allocate(gemm.batch * sa.size * sizeof(T)));
+  T *b = static_cast<T *>(allocate(gemm.batch * sb.size * sizeof(T)));
+  T *c = static_cast<T *>(allocate(gemm.batch * gemm.m * gemm.n * sizeof(T)));
   void *scratch = allocate(code.scratchBytes);
-  fill(a, sa.size, 1);
-  fill(b, sb.size, 2);
-  int64_t tiles = code.tileCount(gemm.m, gemm.n, gemm.k, 1);
-  auto run = [&] { code.run(a, b, c, scratch, gemm.m, gemm.n, gemm.k, 1, 0, tiles); };
+  fill(a, gemm.batch * sa.size, 1);
+  fill(b, gemm.batch * sb.size, 2);
+  int64_t tiles = code.tileCount(gemm.m, gemm.n, gemm.k, gemm.batch);
+  auto run = [&] { code.run(a, b, c, scratch, gemm.m, gemm.n, gemm.k, gemm.batch, 0, tiles); };
   run();
-  double error = largestError(gemm, a, b, c);
+  int64_t last = gemm.batch - 1;
+  double error = largestError(gemm, a + last * sa.size, b + last * sb.size, c + last * gemm.m * gemm.n);
   double limit = gemm.k * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
-  double flops = 2.0 * gemm.m * gemm.n * gemm.k;
+  double flops = 2.0 * gemm.batch * gemm.m * gemm.n * gemm.k;
   int64_t repetitions = std::max<int64_t>(1, static_cast<int64_t>(2e-3 * 100e9 / flops));
   std::vector<double> shares, speeds, peaks;
   double end = now() + seconds;
@@ -135,6 +136,7 @@ struct NamedCase {
   const char *name;
   int64_t m, n, k;
   Layout a, b;
+  int64_t batch = 1;
 };
 
 constexpr NamedCase kCases[] = {
@@ -152,6 +154,9 @@ constexpr NamedCase kCases[] = {
     {"600x2100x410", 600, 2100, 410, Layout::RowMajor, Layout::Transposed},
     {"600x410x2100", 600, 410, 2100, Layout::RowMajor, Layout::Transposed},
     {"410x2100x600-dw", 410, 2100, 600, Layout::Transposed, Layout::RowMajor},
+    {"scores-256", 256, 256, 64, Layout::RowMajor, Layout::Transposed, 48},
+    {"values-256", 256, 64, 256, Layout::RowMajor, Layout::RowMajor, 48},
+    {"scores-64", 64, 64, 64, Layout::RowMajor, Layout::Transposed, 48},
     {"64x64x64", 64, 64, 64, Layout::RowMajor, Layout::RowMajor},
     {"64x64x64-t", 64, 64, 64, Layout::RowMajor, Layout::Transposed},
     {"128x41x128", 128, 41, 128, Layout::RowMajor, Layout::RowMajor},
@@ -193,7 +198,7 @@ int main(int argumentCount, char **arguments) {
     for (const NamedCase &entry : kCases) {
       if (std::string(entry.name).find(filter) == std::string::npos || (!exact.empty() && exact != entry.name))
         continue;
-      gemm.m = entry.m, gemm.n = entry.n, gemm.k = entry.k, gemm.a = entry.a, gemm.b = entry.b;
+      gemm.m = entry.m, gemm.n = entry.n, gemm.k = entry.k, gemm.a = entry.a, gemm.b = entry.b, gemm.batch = entry.batch;
       failures += gemm.doublePrecision ? measure<double>(gemm, entry.name, seconds) : measure<float>(gemm, entry.name, seconds);
     }
   }

@@ -1,0 +1,138 @@
+// Recipes of manifests, metrics files and progress lines.
+#include "runtime/train/Metrics.h"
+#include "runtime/train/Progress.h"
+#include "runtime/train/Recipe.h"
+#include <cmath>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace tenon::train;
+using tenon::runtime::Manifest;
+
+namespace {
+
+Manifest manifestOf(const std::string &settings) {
+  Manifest manifest;
+  auto json = tenon::runtime::parseJson("{\"kind\": \"train\", \"name\": \"small\", \"settings\": {" + settings + "}}");
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  manifest.recipe = *json;
+  return manifest;
+}
+const std::string kData = R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a.txt"}})";
+
+std::string errorOf(const std::string &settings, const DataOverrides &overrides = {}) {
+  auto recipe = readRecipe(manifestOf(settings), overrides, std::nullopt);
+  return recipe.ok() ? "" : recipe.status().message();
+}
+
+std::string contents(const std::string &path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+} // namespace
+
+TEST(Recipe, ReadsEverySetting) {
+  auto recipe = readRecipe(manifestOf(kData + R"(, "steps": 700, "seed": 5, "checkpoint": {"call": "every", "args": [100], "keywords": {"keep": 4}},
+    "valid": {"call": "byte_stream", "args": [], "keywords": {"text": "b.txt", "every": 50}},
+    "init": {"call": "load", "args": ["w.safetensors"], "keywords": {"names": "hf"}})"),
+                           {}, std::nullopt);
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  EXPECT_EQ(recipe->steps, 700);
+  EXPECT_EQ(recipe->seed, 5u);
+  EXPECT_EQ(recipe->data.seed, 5u);
+  EXPECT_EQ(recipe->checkpointEvery, 100);
+  EXPECT_EQ(recipe->keep, 4);
+  EXPECT_EQ(recipe->data.texts, std::vector<std::string>{"a.txt"});
+  ASSERT_TRUE(recipe->valid);
+  EXPECT_EQ(recipe->valid->texts, std::vector<std::string>{"b.txt"});
+  EXPECT_EQ(recipe->validEvery, 50);
+  EXPECT_EQ(recipe->initFile, "w.safetensors");
+  EXPECT_EQ(recipe->initScheme, "hf");
+}
+
+TEST(Recipe, TasksAndTheirKeywords) {
+  auto recipe = readRecipe(manifestOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": ["a.txt", "b.txt"], "reuse": 64,
+    "alpha": 5, "beta": 2, "both_ways": true}})"),
+                           {}, 9);
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  EXPECT_EQ(recipe->data.texts.size(), 2u);
+  EXPECT_EQ(recipe->data.reuse, 64);
+  EXPECT_EQ(recipe->data.alpha, 5);
+  EXPECT_TRUE(recipe->data.bothWays);
+  EXPECT_EQ(recipe->seed, 9u);
+  EXPECT_FALSE(recipe->valid);
+  recipe = readRecipe(manifestOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 0.2, "words": "whole"}})"), {}, {});
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_TRUE(recipe->data.wholeWords);
+  EXPECT_EQ(recipe->data.rate, 0.2);
+  recipe = readRecipe(manifestOf(R"("data": {"call": "char_stream", "args": [], "keywords": {"text": "a"}})"), {}, {});
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_EQ(recipe->data.unit, tenon::data::Unit::Characters);
+}
+
+TEST(Recipe, OtherTextHoldsOutItsEnd) {
+  DataOverrides overrides;
+  overrides.text = "book.txt";
+  std::string withValid = kData + R"(, "valid": {"call": "byte_stream", "args": [], "keywords": {"text": "b.txt"}})";
+  auto recipe = readRecipe(manifestOf(withValid), overrides, std::nullopt);
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_EQ(recipe->data.heldOut, 0.05);
+  EXPECT_EQ(recipe->valid->texts, std::vector<std::string>{"book.txt"});
+  overrides.heldOut = 0;
+  recipe = readRecipe(manifestOf(withValid), overrides, std::nullopt);
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_FALSE(recipe->valid);
+  overrides.validText = "other.txt";
+  recipe = readRecipe(manifestOf(withValid), overrides, std::nullopt);
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_EQ(recipe->valid->texts, std::vector<std::string>{"other.txt"});
+  EXPECT_EQ(recipe->valid->heldOut, 0);
+}
+
+TEST(Recipe, MistakesAreNamed) {
+  EXPECT_EQ(errorOf(kData), "");
+  EXPECT_NE(errorOf("\"steps\": 3").find("has no data"), std::string::npos);
+  EXPECT_NE(errorOf(kData + ", \"steps\": 0").find("steps must be a whole number"), std::string::npos);
+  EXPECT_NE(errorOf(kData + ", \"seed\": -1").find("seed must be"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {}})").find("names no text"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "lm_stream", "args": [], "keywords": {"text": "a", "merges": "m"}})").find("not supported yet: merges"),
+            std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "words": "jieba"}})").find("\"pieces\" or \"whole\""),
+            std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 2}})").find("from 0 to below 1"), std::string::npos);
+  EXPECT_NE(errorOf(kData + R"(, "checkpoint": {"call": "every", "args": [0], "keywords": {}})").find("at least 1"), std::string::npos);
+  EXPECT_NE(readRecipe(Manifest(), {}, std::nullopt).status().message().find("no train recipe"), std::string::npos);
+}
+
+TEST(Metrics, LinesOfLostWorkAreDropped) {
+  std::string path = testing::TempDir() + "tenon-metrics.jsonl";
+  std::ofstream(path) << "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n{\"step\": 3, \"loss\": 1}\n{\"step\": 4, \"lo";
+  {
+    MetricsFile file;
+    ASSERT_TRUE(file.open(path, 2).ok());
+    MetricsLine line;
+    line.add("step", uint64_t{3});
+    line.add("loss", 0.5);
+    line.add("bad", std::nan(""));
+    line.addText("note", "a\"b");
+    ASSERT_TRUE(file.write(line).ok());
+  }
+  EXPECT_EQ(contents(path), "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n"
+                            "{\"step\": 3, \"loss\": 0.5, \"bad\": null, \"note\": \"a\\\"b\"}\n");
+  std::string before = contents(path);
+  MetricsFile whole;
+  ASSERT_TRUE(whole.open(path, 9).ok());
+  EXPECT_EQ(contents(path), before);
+  MetricsFile missing;
+  EXPECT_NE(missing.open("/nonexistent/metrics.jsonl", 0).message().find("/nonexistent/metrics.jsonl"), std::string::npos);
+}
+
+TEST(Progress, Text) {
+  EXPECT_EQ(progressText({120, 4000, 1.75, true, 4100.4, 3803, 412ull << 20}),
+            "step 120/4000  loss 1.7500  2.525 bits/char  4,100 tokens/s  1:03:23 left  412 MiB");
+  EXPECT_EQ(progressText({7, 0, 10, false, 999, -1, 1ull << 20}), "step 7  loss 10.0000  999 tokens/s  1 MiB");
+}

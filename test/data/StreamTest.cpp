@@ -1,0 +1,135 @@
+#include "Batch.h"
+#include "runtime/data/Random.h"
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+using namespace tenon::data;
+using namespace tenon::data::test;
+
+namespace {
+
+Batch tokens(int64_t rows, int64_t length) {
+  return Batch().add("ids", DataType::I32, {rows, length}, 256).add("target", DataType::I32, {rows, length}, 256);
+}
+TaskSettings stream(const std::string &name = "byte_stream") {
+  TaskSettings settings;
+  settings.name = name;
+  settings.seed = 7;
+  return settings;
+}
+
+} // namespace
+
+// Salmon et al. 2011, the known answers of Random123's kat_vectors for philox4x32 with 10 rounds.
+TEST(Philox, KnownAnswers) {
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  uint32_t ones = 0xffffffff;
+  EXPECT_EQ(philox({ones, ones, ones, ones}, {ones, ones}), (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Random, PermutationTakesEveryPlaceOnce) {
+  for (uint64_t size : {1u, 2u, 3u, 17u, 64u, 1000u}) {
+    std::vector<uint64_t> first(size), second(size);
+    for (uint64_t i = 0; i < size; ++i) {
+      first[i] = Permutation(5, 0, size)(i);
+      second[i] = Permutation(5, 1, size)(i);
+    }
+    if (size >= 17) {
+      EXPECT_NE(first, second) << "epochs differ";
+      EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+    }
+    std::sort(first.begin(), first.end());
+    for (uint64_t i = 0; i < size; ++i)
+      EXPECT_EQ(first[i], i);
+  }
+}
+
+TEST(Random, BelowIsUniform) {
+  RandomStream random(1, Purpose::Mask, 0);
+  std::vector<int> counts(10);
+  for (int i = 0; i < 100000; ++i)
+    ++counts[random.below(10)];
+  for (int count : counts)
+    EXPECT_NEAR(count, 10000, 500); // five deviations of the binomial: 95
+}
+
+TEST(Stream, RowsAreContiguousStreamsAndTargetsComeOneLater) {
+  std::string text(1003, ' ');
+  for (size_t i = 0; i < text.size(); ++i)
+    text[i] = static_cast<char>(i * 7 % 251);
+  auto task = makeOrFail(stream(), text, Vocabulary::bytes(false));
+  Batch batch = tokens(4, 16);
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  int64_t row = 1003 / 4;
+  EXPECT_EQ(task->batchesPerEpoch(), static_cast<uint64_t>((row - 1) / 16));
+  for (uint64_t i = 0; i < task->batchesPerEpoch(); ++i) {
+    EXPECT_EQ(task->resetsBefore(i), i == 0);
+    task->fill(i, batch.tensors);
+    for (int64_t b = 0; b < 4; ++b)
+      for (int64_t t = 0; t < 16; ++t) {
+        size_t place = static_cast<size_t>(b * row + static_cast<int64_t>(i) * 16 + t);
+        EXPECT_EQ(batch.integer("ids", b * 16 + t), static_cast<unsigned char>(text[place]));
+        EXPECT_EQ(batch.integer("target", b * 16 + t), static_cast<unsigned char>(text[place + 1]));
+      }
+  }
+  EXPECT_TRUE(task->resetsBefore(task->batchesPerEpoch()));
+  EXPECT_TRUE(task->perCharacter());
+}
+
+TEST(Stream, BlocksAreEachBlockOnce) {
+  std::string text(16 * 20, ' ');
+  for (size_t i = 0; i < text.size(); ++i)
+    text[i] = static_cast<char>(i / 16);
+  Batch batch = Batch().add("ids", DataType::I32, {5, 16}, 256);
+  auto task = makeOrFail(stream("lm_blocks"), text, Vocabulary::bytes(false));
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  ASSERT_EQ(task->batchesPerEpoch(), 4u);
+  for (uint64_t epoch = 0; epoch < 2; ++epoch) {
+    std::multiset<int32_t> seen;
+    for (uint64_t i = 0; i < 4; ++i) {
+      task->fill(4 * epoch + i, batch.tensors);
+      for (int64_t b = 0; b < 5; ++b)
+        seen.insert(batch.integer("ids", b * 16));
+    }
+    EXPECT_EQ(seen.size(), 20u);
+    EXPECT_EQ(std::set<int32_t>(seen.begin(), seen.end()).size(), 20u);
+  }
+  EXPECT_TRUE(task->resetsBefore(3));
+}
+
+TEST(Stream, PositionIsAllThereIs) {
+  std::string text = proseOf(200, 10);
+  expectRestartable(stream(), text, Vocabulary::bytes(false), tokens(3, 20));
+  expectRestartable(stream("lm_blocks"), text, Vocabulary::bytes(false), tokens(3, 20));
+}
+
+TEST(Stream, OtherSeedGivesOtherBlocks) {
+  std::string text = proseOf(200, 10);
+  Batch batch = tokens(3, 20);
+  TaskSettings other = stream("lm_blocks");
+  other.seed = 8;
+  auto first = makeOrFail(stream("lm_blocks"), text, Vocabulary::bytes(false)), second = makeOrFail(other, text, Vocabulary::bytes(false));
+  ASSERT_TRUE(first->bind(batch.tensors).ok() && second->bind(batch.tensors).ok());
+  first->fill(0, batch.tensors);
+  auto bytes = batch.bytes();
+  second->fill(0, batch.tensors);
+  EXPECT_NE(bytes, batch.bytes());
+}
+
+TEST(Stream, MistakesAreNamed) {
+  auto task = makeOrFail(stream(), proseOf(20, 10), Vocabulary::bytes(false));
+  auto messageOf = [&](Batch batch) { return task->bind(batch.tensors).message(); };
+  EXPECT_EQ(messageOf(tokens(3, 20).add("rank", DataType::I32, {3, 20})),
+            "the entry reads 'rank', which the data task byte_stream does not give; it gives ids, target");
+  EXPECT_NE(messageOf(Batch().add("ids", DataType::I32, {3, 20}, 200)).find("below 200"), std::string::npos);
+  EXPECT_NE(messageOf(Batch().add("ids", DataType::F32, {3, 20})).find("has the type f32"), std::string::npos);
+  EXPECT_NE(messageOf(Batch().add("ids", DataType::I32, {3, 20, 2}, 256)).find("has 3 axes"), std::string::npos);
+  EXPECT_NE(messageOf(Batch().add("ids", DataType::I32, {3, 20}, 256).add("target", DataType::I32, {3, 21}, 256)).find("has size 21"),
+            std::string::npos);
+  EXPECT_NE(messageOf(tokens(100, 20)).find("less than the 2100 of one batch"), std::string::npos);
+  EXPECT_NE(messageOf(Batch()).find("reads neither"), std::string::npos);
+  EXPECT_EQ(messageOf(tokens(3, 20)), "");
+}
