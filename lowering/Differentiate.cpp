@@ -183,10 +183,11 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   for (Value value : captured)
     yielded.push_back(inner.of.lookup(value));
   YieldOp::create(inside, location, yielded);
+  SmallVector<Value> operands(stack.getCarries()); // the next line replaces the op
   makeAvailable(stack, reversed);
 
   for (auto [k, i] : llvm::enumerate(realCarries))
-    accumulate(gradients, stack.getCarries()[i], reversed.getResult(k), builder);
+    accumulate(gradients, operands[i], reversed.getResult(k), builder);
   for (auto [k, value] : llvm::enumerate(captured))
     accumulate(gradients, value, reversed.getResult(realCarries.size() + k), builder);
   return success();

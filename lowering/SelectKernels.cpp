@@ -98,7 +98,7 @@ bool Selector::needsMemory(Value value) {
   if (value.use_empty())
     return false;
   if (!fuse)
-    return !isSource(op);
+    return !isSource(op) || llvm::any_of(value.getUsers(), isKernel);
   if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value))
     return true;
   unsigned users = 0;
