@@ -79,7 +79,9 @@ NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const s
   if (pairwise)
     return graph.rename(node, from, to, op.range);
   if (from.size() == 1 && to.size() == 1) {
-    error("T0204", op.range, "axis " + axisName(from[0]) + " has " + text(graph.size(from[0])) + " places, axis " + axisName(to[0]) + " has " + text(graph.size(to[0])));
+    error("T0204", op.range,
+          "axis " + axisName(from[0]) + " has " + text(graph.size(from[0])) + " places, axis " + axisName(to[0]) + " has " +
+              text(graph.size(to[0])));
     return kNoNode;
   }
   bool linearFrom, linearTo;
@@ -104,7 +106,9 @@ NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const s
       break;
     place += includes(rest, axis);
   }
-  AxisId middle = from.size() == 1 ? from[0] : to.size() == 1 ? to[0] : graph.newAxis(axisName(from[0]), before, graph.axisRuntime[from[0]]);
+  AxisId middle = from.size() == 1 ? from[0]
+                  : to.size() == 1 ? to[0]
+                                   : graph.newAxis(axisName(from[0]), before, graph.axisRuntime[from[0]]);
   if (from.size() > 1) {
     Node merge = makeNode(Op::Merge, graph[node].type);
     merge.type.pinned.clear();
@@ -130,8 +134,8 @@ NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const s
   return node;
 }
 
-bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range, const std::string &message,
-                      const char *code, const std::string &holder, bool *clamp) {
+bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
+                      const std::string &message, const char *code, const std::string &holder, bool *clamp) {
   if (proveIndex(graph.entry, index, Size(0), limit, {}, hints).proved)
     return true;
   IndexProof proof = proveIndex(graph.entry, index, Size(0), limit, conditions, hints);
@@ -189,7 +193,8 @@ NodeId Checker::gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp
   }
   index = graph.toInt(index);
   bool clamp = false;
-  if (!inRange(index, graph.size(axis), scope->conditions, op.low->range, "this index can leave axis " + axisName(axis), "T0207", "axis " + axisName(axis), &clamp))
+  if (!inRange(index, graph.size(axis), scope->conditions, op.low->range, "this index can leave axis " + axisName(axis), "T0207",
+               "axis " + axisName(axis), &clamp))
     return graph.opaque(graph[gatherNode(node, axis, index, false, op.range)].type, op.range);
   return gatherNode(node, axis, index, clamp, op.range);
 }
@@ -216,7 +221,8 @@ NodeId Checker::slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp 
     return kNoNode;
   }
   if (*count != graph.size(result)) {
-    error("T0210", place, "the slice has " + text(*count) + " places, axis " + axisName(result) + " has " + text(graph.size(result)));
+    error("T0210", place,
+          "the slice has " + text(*count) + " places, axis " + axisName(result) + " has " + text(graph.size(result)));
     return kNoNode;
   }
   if (result != axis && graph.has(node, result)) {
