@@ -88,7 +88,7 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
     conditions.push_back(where);
   }
   if (!inRange(labels, graph.size(*axis), conditions, call.ranges[1], "these labels can leave axis " + axisName(*axis), "T0217",
-               "axis " + axisName(*axis), nullptr))
+               "axis " + axisName(*axis), *axis, nullptr))
     return Value::ofTensor(graph.opaque(node.type, call.range));
   if (auto *keyword = call.keyword("spread")) {
     auto number = staticReal(keyword->value, keyword->range, "spread");

@@ -275,7 +275,7 @@ Value Checker::putBuiltin(const Call &call) {
   }
   at = graph.toInt(at);
   if (!inRange(at, graph.size(*axis), call.scope->conditions, op.low->range, "this index can leave axis " + axisName(*axis),
-               "T0207", "axis " + axisName(*axis), nullptr))
+               "T0207", "axis " + axisName(*axis), *axis, nullptr))
     return Value::ofTensor(graph.opaque(graph[base].type, call.range));
   std::vector<AxisId> slots = without(graph.axes(base), {*axis}); // what one written value may depend on
   for (AxisId own : graph.axes(at))

@@ -46,6 +46,7 @@ private:
   bool failed = false;
   unsigned callDepth = 0;
   size_t randomPlaces = 0;                  // draws so far: a call that drew is not remembered
+  std::map<AxisId, ast::Range> axisPlaces;         // where an axis is declared, for related ranges
   std::map<std::string, unsigned> siteUses; // random places met more than once
   std::map<std::string, uint32_t> inputIndex, stateIndex;
   std::vector<const ast::Stmt *> outStatements, nextStatements;
@@ -67,6 +68,7 @@ private:
   std::string axisName(AxisId axis) const;
   std::string text(const Size &size) const;
   std::string sized(AxisId axis) const;          // "D = 410"
+  void relate(Diagnostic *mistake, AxisId axis);   // adds where the axis is declared
   static std::string kindOf(const Value &value); // "a layer", "a tensor"
 
   // ---- scopes and names (Scopes.cpp)
@@ -162,8 +164,8 @@ private:
   NodeId gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range);
   NodeId slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
   /// Proves the range of an index; reports otherwise. `clamp` is set if the proof needed a condition.
-  bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
-               const std::string &message, const char *code, const std::string &holder, bool *clamp);
+  bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range, const std::string &message,
+               const char *code, const std::string &holder, std::optional<AxisId> axis, bool *clamp);
   bool requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what);
   Value attend(Scope *scope, const ast::Expr &expression);
   struct AttendParts {

@@ -73,8 +73,11 @@ std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *ca
       continue;
     }
     std::vector<AxisId> inner;
-    for (AxisId axis : *outer)
+    for (AxisId axis : *outer) {
       inner.push_back(graph.newAxis(axisName(axis), graph.size(axis), graph.axisRuntime[axis]));
+      if (auto place = axisPlaces.find(axis); place != axisPlaces.end())
+        axisPlaces[inner.back()] = place->second;
+    }
     call.scope->axes[formal.output->text] = {inner, formal.output->range};
     call.outputs.push_back({*outer, inner});
     call.outputNames.push_back(formal.output->text);

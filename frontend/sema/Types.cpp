@@ -122,7 +122,7 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
     if (!limit)
       return poison();
     if (!inRange(node, *limit, scope->conditions, place, what + " can leave its range", "T0207", "index(" + text(*limit) + ")",
-                 nullptr))
+                 std::nullopt, nullptr))
       return recovered(scope, type);
     if (scope->conditions.empty())
       hints.bounds.try_emplace(node, *limit);
