@@ -97,15 +97,30 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
 def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
-    All gradients have been written. `rule` names the optimizer (adam, adamw, bert_adam, sgd) and `settings` its numbers, the schedule and the clipping; per parameter factors
-    (learning rate, gradient, decay) are attributes of the parameters. One pass over one arena: gradient, moments and parameter are read and written once.
+    All gradients have been written. `rule` is sgd, adam, adamw or bert_adam. `settings`, numbers unless said:
+
+    | key | default | meaning |
+    |---|---|---|
+    | lr | required | rate before the schedule |
+    | beta1, beta2, eps | 0.9, 0.999, 1e-8 (bert_adam 1e-6) | the Adam family |
+    | decay | 0 | adam, sgd: added to the gradient; adamw, bert_adam: apart from the moments |
+    | momentum, nesterov | 0, false | sgd |
+    | clip | 0: none | bound c of the norm n over all gradients: gradients times min(1, c / (n + 1e-6)) |
+    | schedule | "constant" | constant, linear, cosine, noam, bert_linear, xlnet_linear; s = step counts updates from 0 |
+    | warmup | 0 | updates w during which the rate rises as s / w |
+    | total, floor | required for decays, 0 | end of the decay; least factor |
+    | size, factor | noam: required, 1 | factor size^-0.5 min((s+1)^-0.5, (s+1) w^-1.5) |
+
+    linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) / 2; bert_linear: 1 - s / total.
+    Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and `gradient` (factors; that of the gradient after clipping), `decay` (instead
+    of the setting). Frozen parameters take no part. One pass over the arenas: gradient, moments and parameter are read and written once.
     Results: the gradient norm before clipping and the learning rate of this step, f64.
 
     Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; google-research/bert optimization.py.
 
     Example:
     ```mlir
-    %norm, %rate = tenon.optimize "adamw" {settings = {learning_rate = 1.0e-3}} : tensor<f64>, tensor<f64>
+    %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f64>
     ```
   }];
   let arguments = (ins StrAttr:$rule, DictionaryAttr:$settings);

@@ -11,7 +11,7 @@ using Severity = Diagnostic::Severity;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD"; // U+FFFD
 constexpr unsigned kTabWidth = 4;
-constexpr size_t kLineWidth = 160; // longer lines are cut around the marked place
+constexpr size_t kLineWidth = 160;  // longer lines are cut around the marked place
 constexpr size_t kLineBytes = 4096; // no more of a line is looked at, half of it before the first marked place
 
 uint32_t codePoint(const char *p, unsigned length) {
@@ -27,9 +27,9 @@ uint32_t codePoint(const char *p, unsigned length) {
 unsigned columns(uint32_t c) {
   if ((c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F) || (c >= 0xFE00 && c <= 0xFE0F))
     return 0;
-  bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
-              (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) || (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1FAFF) ||
-              (c >= 0x20000 && c <= 0x3FFFD);
+  bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+              (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+              (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x20000 && c <= 0x3FFFD);
   return wide ? 2 : 1;
 }
 
@@ -90,7 +90,8 @@ public:
   void diagnostic(const Diagnostic &diagnostic) {
     bool isError = diagnostic.severity == Severity::Error;
     std::string code = diagnostic.code.empty() ? "" : "[" + diagnostic.code + "]";
-    text += paint(isError ? "1;31" : "1;33", (isError ? "error" : "warning") + code) + paint("1", ": " + diagnostic.message) + "\n";
+    text +=
+        paint(isError ? "1;31" : "1;33", (isError ? "error" : "warning") + code) + paint("1", ": " + diagnostic.message) + "\n";
     std::vector<Mark> marks{{diagnostic.range, diagnostic.label, true}};
     for (const Diagnostic::Related &related : diagnostic.related)
       if (marks.size() < 3)
@@ -179,14 +180,17 @@ private:
     for (unsigned i = 1; i < line; ++i)
       begin = source.find('\n', begin) + 1;
     std::string_view content(source.data() + begin, endOfLine(source, begin) - begin);
-    std::sort(list.begin(), list.end(), [](const Stroke &a, const Stroke &b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
+    std::sort(list.begin(), list.end(),
+              [](const Stroke &a, const Stroke &b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
     size_t skipped = content.size() > kLineBytes && list.front().from > kLineBytes / 2 ? list.front().from - kLineBytes / 2 : 0;
     while (skipped > 0 && skipped < content.size() && (static_cast<uint8_t>(content[skipped]) & 0xC0) == 0x80)
       ++skipped;
     bool more = content.size() - skipped > kLineBytes;
     content = content.substr(skipped, kLineBytes);
     DisplayLine shown = display(content);
-    auto column = [&](size_t byte) { return shown.columnOf[std::min(byte - std::min(byte, skipped), shown.columnOf.size() - 1)]; };
+    auto column = [&](size_t byte) {
+      return shown.columnOf[std::min(byte - std::min(byte, skipped), shown.columnOf.size() - 1)];
+    };
     size_t width = shown.byteAt.size() - 1, cut = 0, stop = width;
     if (width > kLineWidth) {
       size_t centre = column(list.front().from);

@@ -54,7 +54,10 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   if (!file.ok())
     return file.status();
   // A name without a slash would be searched in the system's library path.
-  std::string absolute = std::filesystem::absolute(*file).string();
+  std::error_code error;
+  std::string absolute = std::filesystem::absolute(*file, error).string();
+  if (error)
+    return inputError("cannot find the place of '", *file, "': ", error.message());
   void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();

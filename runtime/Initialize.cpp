@@ -1,51 +1,44 @@
 #include "runtime/Initialize.h"
+#include "runtime/NormalQuantile.h"
 #include "runtime/Philox.h"
 #define XXH_INLINE_ALL
 #include <cmath>
-#include <numbers>
 #include <xxhash.h>
 
 namespace tenon::runtime {
 
 namespace {
 
-/// The random numbers of one tensor.
+/// The random numbers of one tensor: a block of Philox gives those of two neighbours.
 class Draws {
 public:
   Draws(const std::string &name, uint64_t seed) : seed(seed), place(XXH3_64bits(name.data(), name.size())) {}
 
-  double uniform(int64_t index) const { // (0, 1)
-    PhiloxBlock bits = block(index, 0);
-    return openUniform(bits[0], bits[1]);
+  double uniform(int64_t index) { // (0, 1)
+    uint64_t pair = static_cast<uint64_t>(index) / 2;
+    if (pair != heldPair) {
+      held = philox({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), static_cast<uint32_t>(place),
+                     static_cast<uint32_t>(place >> 32)},
+                    seed);
+      heldPair = pair;
+    }
+    return index % 2 ? openUniform(held[2], held[3]) : openUniform(held[0], held[1]);
   }
-  /// Box-Muller. `attempt` gives further independent draws for the same element.
-  double normal(int64_t index, uint32_t attempt = 0) const {
-    PhiloxBlock bits = block(index, attempt);
-    double radius = std::sqrt(-2 * std::log(openUniform(bits[0], bits[1])));
-    return radius * std::cos(2 * std::numbers::pi * openUniform(bits[2], bits[3]));
+  double normal(int64_t index) { return normalQuantile(uniform(index)); }
+  /// Cut at two deviations, as TensorFlow's truncated_normal is (BERT, XLNet).
+  double truncatedNormal(int64_t index) {
+    constexpr double below = 0.022750131948179195; // P(N < -2)
+    return normalQuantile(below + uniform(index) * (1 - 2 * below));
   }
 
 private:
-  // Elements are below 2^48 (manifest limit); the 16 bits above count attempts.
-  PhiloxBlock block(int64_t index, uint32_t attempt) const {
-    uint64_t position = static_cast<uint64_t>(index) | static_cast<uint64_t>(attempt) << 48;
-    return philox({static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), static_cast<uint32_t>(place),
-                   static_cast<uint32_t>(place >> 32)},
-                  seed);
-  }
   uint64_t seed, place;
+  uint64_t heldPair = ~uint64_t(0);
+  PhiloxBlock held = {};
 };
 
-/// Beyond two deviations a value is drawn again, as TensorFlow's truncated_normal does (BERT, XLNet).
-double truncatedNormal(const Draws &draws, int64_t index) {
-  for (uint32_t attempt = 0; attempt < 65535; ++attempt) // each fails with probability 0.046
-    if (double value = draws.normal(index, attempt); std::abs(value) <= 2)
-      return value;
-  return 0;
-}
-
 /// Rows of the smaller side made orthonormal by Gram-Schmidt, twice for accuracy (Giraud et al. 2005: "twice is enough").
-void orthogonal(const Draws &draws, int64_t rows, int64_t columns, double gain, double *values) {
+void orthogonal(Draws &draws, int64_t rows, int64_t columns, double gain, double *values) {
   bool flip = rows > columns; // then the columns become orthonormal
   int64_t count = flip ? columns : rows, length = flip ? rows : columns;
   auto at = [&](int64_t vector, int64_t i) -> double & {
@@ -92,7 +85,7 @@ void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed,
       values[i] = a * (2 * draws.uniform(first + i) - 1);
       break;
     case Kind::TruncatedNormal:
-      values[i] = a * truncatedNormal(draws, first + i);
+      values[i] = a * draws.truncatedNormal(first + i);
       break;
     case Kind::Normal:
     case Kind::KaimingNormal:

@@ -9,8 +9,12 @@ bool isComparison(const std::string &op) {
   return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 template <class T> bool compare(const std::string &op, T left, T right) {
-  return op == "==" ? left == right : op == "!=" ? left != right : op == "<" ? left < right : op == "<=" ? left <= right
-         : op == ">" ? left > right : left >= right;
+  return op == "=="   ? left == right
+         : op == "!=" ? left != right
+         : op == "<"  ? left < right
+         : op == "<=" ? left <= right
+         : op == ">"  ? left > right
+                      : left >= right;
 }
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 std::optional<int64_t> power(int64_t base, int64_t exponent) {
@@ -59,7 +63,8 @@ Value Checker::binary(const std::string &op, const Value &left, const Value &rig
   if (left.isPoison() || right.isPoison())
     return poison();
   auto isName = [](const Value &value) {
-    return value.kind == Value::Kind::String || value.kind == Value::Kind::Builtin || value.kind == Value::Kind::Layer || value.kind == Value::Kind::Function;
+    return value.kind == Value::Kind::String || value.kind == Value::Kind::Builtin || value.kind == Value::Kind::Layer ||
+           value.kind == Value::Kind::Function;
   };
   if (isName(left) || isName(right)) {
     if (op != "==" && op != "!=") {
@@ -82,7 +87,8 @@ Value Checker::binary(const std::string &op, const Value &left, const Value &rig
   return tensorBinary(op, a, b, expression);
 }
 
-std::optional<Value> Checker::staticBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression) {
+std::optional<Value> Checker::staticBinary(const std::string &op, const Value &left, const Value &right,
+                                           const ast::Expr &expression) {
   if (op == "and" || op == "or") {
     if (left.kind != Value::Kind::Bool || right.kind != Value::Kind::Bool) {
       error("T0303", expression.opRange, "`" + op + "` needs truth values, these are " + text(left) + " and " + text(right));
@@ -103,8 +109,13 @@ std::optional<Value> Checker::staticBinary(const std::string &op, const Value &l
     error("T0306", expression.opRange, "division by 0");
     return poison();
   }
-  double result = op == "+" ? *a + *b : op == "-" ? *a - *b : op == "*" ? *a * *b : op == "/" ? *a / *b : op == "^" ? std::pow(*a, *b)
-                  : op == "div" ? std::floor(*a / *b) : *a - *b * std::floor(*a / *b);
+  double result = op == "+"     ? *a + *b
+                  : op == "-"   ? *a - *b
+                  : op == "*"   ? *a * *b
+                  : op == "/"   ? *a / *b
+                  : op == "^"   ? std::pow(*a, *b)
+                  : op == "div" ? std::floor(*a / *b)
+                                : *a - *b * std::floor(*a / *b);
   if (!std::isfinite(result)) {
     error("T0306", expression.opRange, "this number is not finite: " + text(left) + " " + op + " " + text(right));
     return poison();
@@ -112,7 +123,8 @@ std::optional<Value> Checker::staticBinary(const std::string &op, const Value &l
   return Value::ofReal(result);
 }
 
-std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression) {
+std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &left, const Value &right,
+                                          const ast::Expr &expression) {
   const Size &a = left.integer, &b = right.integer;
   bool runtime = left.runtime || right.runtime;
   auto whole = [&](const std::optional<Size> &size) -> std::optional<Value> {
@@ -170,11 +182,13 @@ std::optional<Value> Checker::wholeBinary(const std::string &op, const Value &le
   return std::nullopt;
 }
 
-bool Checker::checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange, ast::Range rightRange) {
+bool Checker::checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange,
+                             ast::Range rightRange) {
   if (graph.contains(left, right) || graph.contains(right, left))
     return true;
   auto onlyLeft = without(graph.axes(left), graph.axes(right)), onlyRight = without(graph.axes(right), graph.axes(left));
-  auto *mistake = error("T0203", range, "neither side of " + what + " has all axes of the other: " + text(left) + " and " + text(right));
+  auto *mistake =
+      error("T0203", range, "neither side of " + what + " has all axes of the other: " + text(left) + " and " + text(right));
   if (mistake) {
     mistake->related.push_back({leftRange, "has " + text(onlyLeft) + ", which the right side lacks"});
     mistake->related.push_back({rightRange, "has " + text(onlyRight) + ", which the left side lacks"});
@@ -196,12 +210,14 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
   }
   bool real = a == Element::Real || b == Element::Real || op == "/" || op == "^";
   if (op == "/" && a != Element::Real && b != Element::Real && !(graph.axes(left).empty() && graph.axes(right).empty())) {
-    if (auto *mistake = error("T0304", expression.opRange, "`/` of whole numbers is not defined for tensors: " + text(left) + " / " + text(right)))
+    if (auto *mistake = error("T0304", expression.opRange,
+                              "`/` of whole numbers is not defined for tensors: " + text(left) + " / " + text(right)))
       mistake->notes.push_back({"help", "`div` rounds down; real(...) makes reals of whole numbers"});
     return poison();
   }
   if ((a == Element::Real || b == Element::Real || op == "/") &&
-      !checkBroadcast(left, right, expression.opRange, "`" + op + "`", expression.operands[0]->range, expression.operands[1]->range))
+      !checkBroadcast(left, right, expression.opRange, "`" + op + "`", expression.operands[0]->range,
+                      expression.operands[1]->range))
     return poison();
   if (real) {
     left = graph.toReal(left);
@@ -214,9 +230,9 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
     return Value::ofTensor(graph.elementwise(op == ">" ? Op::Less : Op::LessEqual, {right, left}, Element::Bool, range));
   if (op == "^" && graph[right].op == Op::Constant && graph[right].number == 2)
     return Value::ofTensor(graph.elementwise(Op::Mul, {left, left}, Element::Real, range));
-  static const std::map<std::string, Op> ops = {{"+", Op::Add},   {"-", Op::Sub},         {"*", Op::Mul},        {"/", Op::Div},
-                                                {"^", Op::Pow},   {"mod", Op::Mod},       {"div", Op::FloorDiv}, {"==", Op::Equal},
-                                                {"<", Op::Less},  {"<=", Op::LessEqual},  {"!=", Op::NotEqual},  {"and", Op::And},
+  static const std::map<std::string, Op> ops = {{"+", Op::Add},  {"-", Op::Sub},        {"*", Op::Mul},        {"/", Op::Div},
+                                                {"^", Op::Pow},  {"mod", Op::Mod},      {"div", Op::FloorDiv}, {"==", Op::Equal},
+                                                {"<", Op::Less}, {"<=", Op::LessEqual}, {"!=", Op::NotEqual},  {"and", Op::And},
                                                 {"or", Op::Or}};
   Element element = logic || isComparison(op) ? Element::Bool : real ? Element::Real : Element::Int;
   return Value::ofTensor(graph.elementwise(ops.at(op), {left, right}, element, range));

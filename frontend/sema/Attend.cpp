@@ -36,7 +36,8 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
     if (graph.isZero(node))
       return;
     if (!graph.has(node, key))
-      return refuse("T0501", "score" + name + " has no key axis " + axisName(key) + ": it is " + text(node) + ", so it cancels in the softmax");
+      return refuse("T0501", "score" + name + " has no key axis " + axisName(key) + ": it is " + text(node) +
+                                 ", so it cancels in the softmax");
     parts.scores.push_back(node);
     parts.names.push_back(item.name ? item.name->text : "");
     return;
@@ -84,8 +85,10 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
     if (!axes)
       return poison();
     if (axes->size() != 1 || includes(places, (*axes)[0])) {
-      error("T0506", binder.axis.range, axes->size() != 1 ? "a place runs along one axis, " + binder.axis.text + " is a product"
-                                                          : "two places run along axis " + binder.axis.text + "; give the keys an axis of their own: x[T -> S]");
+      error("T0506", binder.axis.range,
+            axes->size() != 1
+                ? "a place runs along one axis, " + binder.axis.text + " is a product"
+                : "two places run along axis " + binder.axis.text + "; give the keys an axis of their own: x[T -> S]");
       return poison();
     }
     places.push_back((*axes)[0]);
@@ -119,9 +122,12 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
       error("T0502", item.value->range, "a mask must be a truth value per key, this is " + text(value));
       parts.bad = true;
     } else if (!graph.has(node, key)) {
-      auto *mistake = error("T0502", item.value->range, "a mask without the key axis " + axisName(key) + " hides all keys or none: it is " + text(node));
+      auto *mistake = error("T0502", item.value->range,
+                            "a mask without the key axis " + axisName(key) + " hides all keys or none: it is " + text(node));
       if (mistake && expression.binders.size() > 1)
-        mistake->notes.push_back({"help", "use the key place " + expression.binders.back().name.text + ", or rename to the key axis: [" + axisName(places[0]) + " -> " + axisName(key) + "]"});
+        mistake->notes.push_back({"help", "use the key place " + expression.binders.back().name.text +
+                                              ", or rename to the key axis: [" + axisName(places[0]) + " -> " + axisName(key) +
+                                              "]"});
       parts.bad = true;
     } else {
       parts.masks.push_back(node);
@@ -132,7 +138,8 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
     if (item.kind != ItemKind::Mask)
       attendItem(inner, item, key, parts);
   if (!parts.bad && (parts.scores.empty() || parts.value == kNoNode)) {
-    error("T0504", expression.range, parts.value == kNoNode ? "this attend has no `value`" : "this attend has no `score` that is not 0");
+    error("T0504", expression.range,
+          parts.value == kNoNode ? "this attend has no `value`" : "this attend has no `score` that is not 0");
     return poison();
   }
   if (parts.bad)

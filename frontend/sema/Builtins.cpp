@@ -1,4 +1,4 @@
-// The built-in functions: the table, argument checks, elementwise functions, reductions, contraction, random numbers.
+// The built-in functions: the table, argument checks, elementwise functions, reductions, contraction.
 #include "frontend/sema/Checker.h"
 #include <cmath>
 
@@ -6,38 +6,61 @@ namespace tenon::sema {
 
 const std::map<std::string, Checker::Handler> &Checker::handlers() {
   static const std::map<std::string, Handler> table = {
-      {"exp", &Checker::unaryBuiltin},          {"log", &Checker::unaryBuiltin},
-      {"sqrt", &Checker::unaryBuiltin},         {"abs", &Checker::unaryBuiltin},
-      {"sin", &Checker::unaryBuiltin},          {"cos", &Checker::unaryBuiltin},
-      {"tanh", &Checker::unaryBuiltin},         {"sigmoid", &Checker::unaryBuiltin},
-      {"relu", &Checker::unaryBuiltin},         {"leaky_relu", &Checker::unaryBuiltin},
-      {"gelu", &Checker::unaryBuiltin},         {"gelu_tanh", &Checker::unaryBuiltin},
-      {"stop_gradient", &Checker::unaryBuiltin}, {"real", &Checker::unaryBuiltin},
-      {"min", &Checker::minMaxBuiltin},         {"max", &Checker::minMaxBuiltin},
-      {"sum", &Checker::reduceBuiltin},         {"mean", &Checker::reduceBuiltin},
-      {"all", &Checker::reduceBuiltin},         {"any", &Checker::reduceBuiltin},
-      {"dot", &Checker::dotBuiltin},            {"clip", &Checker::clipBuiltin},
-      {"where", &Checker::whereBuiltin},        {"softmax", &Checker::softmaxBuiltin},
-      {"log_softmax", &Checker::softmaxBuiltin}, {"normalize", &Checker::normalizeBuiltin},
-      {"dropout", &Checker::dropoutBuiltin},    {"sample", &Checker::sampleBuiltin},
+      {"exp", &Checker::unaryBuiltin},
+      {"log", &Checker::unaryBuiltin},
+      {"sqrt", &Checker::unaryBuiltin},
+      {"abs", &Checker::unaryBuiltin},
+      {"sin", &Checker::unaryBuiltin},
+      {"cos", &Checker::unaryBuiltin},
+      {"tanh", &Checker::unaryBuiltin},
+      {"sigmoid", &Checker::unaryBuiltin},
+      {"relu", &Checker::unaryBuiltin},
+      {"leaky_relu", &Checker::unaryBuiltin},
+      {"gelu", &Checker::unaryBuiltin},
+      {"gelu_tanh", &Checker::unaryBuiltin},
+      {"stop_gradient", &Checker::unaryBuiltin},
+      {"real", &Checker::unaryBuiltin},
+      {"min", &Checker::minMaxBuiltin},
+      {"max", &Checker::minMaxBuiltin},
+      {"sum", &Checker::reduceBuiltin},
+      {"mean", &Checker::reduceBuiltin},
+      {"all", &Checker::reduceBuiltin},
+      {"any", &Checker::reduceBuiltin},
+      {"dot", &Checker::dotBuiltin},
+      {"clip", &Checker::clipBuiltin},
+      {"where", &Checker::whereBuiltin},
+      {"softmax", &Checker::softmaxBuiltin},
+      {"log_softmax", &Checker::softmaxBuiltin},
+      {"normalize", &Checker::normalizeBuiltin},
+      {"dropout", &Checker::dropoutBuiltin},
+      {"sample", &Checker::sampleBuiltin},
       {"cross_entropy", &Checker::crossEntropyBuiltin},
       {"binary_cross_entropy", &Checker::binaryCrossEntropyBuiltin},
-      {"argmax", &Checker::argmaxBuiltin},      {"cumsum", &Checker::cumsumBuiltin},
-      {"flip", &Checker::flipBuiltin},          {"top", &Checker::topBuiltin},
-      {"put", &Checker::putBuiltin},            {"window", &Checker::windowBuiltin},
-      {"concat", &Checker::concatBuiltin},      {"expand", &Checker::expandBuiltin},
-      {"full", &Checker::expandBuiltin},        {"iota", &Checker::iotaBuiltin},
-      {"size", &Checker::sizeBuiltin},          {"sinusoid", &Checker::sinusoidBuiltin},
-      {"normal", &Checker::distributionBuiltin}, {"trunc_normal", &Checker::distributionBuiltin},
-      {"uniform", &Checker::distributionBuiltin}, {"xavier_uniform", &Checker::distributionBuiltin},
-      {"kaiming_normal", &Checker::distributionBuiltin}, {"orthogonal", &Checker::distributionBuiltin},
+      {"argmax", &Checker::argmaxBuiltin},
+      {"cumsum", &Checker::cumsumBuiltin},
+      {"flip", &Checker::flipBuiltin},
+      {"top", &Checker::topBuiltin},
+      {"put", &Checker::putBuiltin},
+      {"window", &Checker::windowBuiltin},
+      {"concat", &Checker::concatBuiltin},
+      {"expand", &Checker::expandBuiltin},
+      {"full", &Checker::expandBuiltin},
+      {"iota", &Checker::iotaBuiltin},
+      {"size", &Checker::sizeBuiltin},
+      {"sinusoid", &Checker::sinusoidBuiltin},
+      {"normal", &Checker::distributionBuiltin},
+      {"trunc_normal", &Checker::distributionBuiltin},
+      {"uniform", &Checker::distributionBuiltin},
+      {"xavier_uniform", &Checker::distributionBuiltin},
+      {"kaiming_normal", &Checker::distributionBuiltin},
+      {"orthogonal", &Checker::distributionBuiltin},
   };
   return table;
 }
 bool Checker::isBuiltin(const std::string &name) { return handlers().count(name) != 0; }
 
-Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vector<ast::AxisOp> &axisOps, const ast::Expr &expression,
-                           ast::Range nameRange) {
+Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vector<ast::AxisOp> &axisOps,
+                           const ast::Expr &expression, ast::Range nameRange) {
   Call call{scope, name, &axisOps, {}, {}, {}, expression.range, nameRange};
   for (auto &argument : expression.arguments) {
     if (argument.keyword) {
@@ -47,7 +70,8 @@ Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vec
     Scope *place = scope;
     size_t index = call.arguments.size();
     // where(c, a, b): the indices of a are proved under c, those of b under not c.
-    if (name == "where" && index > 0 && index < 3 && call.arguments[0].isTensor() && graph.element(call.arguments[0].node) == Element::Bool) {
+    if (name == "where" && index > 0 && index < 3 && call.arguments[0].isTensor() &&
+        graph.element(call.arguments[0].node) == Element::Bool) {
       NodeId condition = call.arguments[0].node;
       place = newScope(scope);
       place->conditions.push_back(index == 1 ? condition : graph.unary(Op::Not, condition, call.ranges[0]));
@@ -69,7 +93,9 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
   bool ok = true;
   if (call.arguments.size() < least || call.arguments.size() > most) {
     std::string wanted = std::to_string(least) + (most == least ? "" : " or " + std::to_string(most));
-    error("T0307", call.range, call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " + std::to_string(call.arguments.size()));
+    error("T0307", call.range,
+          call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " +
+              std::to_string(call.arguments.size()));
     ok = false;
   }
   for (auto &keyword : call.keywords) {
@@ -155,7 +181,8 @@ Value Checker::unaryBuiltin(const Call &call) {
       {"relu", {Op::Relu, [](double x) { return x > 0 ? x : 0; }}},
       {"leaky_relu", {Op::LeakyRelu, [](double x) { return x > 0 ? x : 0.01 * x; }}},
       {"gelu", {Op::Gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }}},
-      {"gelu_tanh", {Op::GeluTanh, [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }}},
+      {"gelu_tanh",
+       {Op::GeluTanh, [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }}},
       {"stop_gradient", {Op::StopGradient, [](double x) { return x; }}},
       {"real", {Op::ToReal, [](double x) { return x; }}},
   };
@@ -180,7 +207,8 @@ Value Checker::unaryBuiltin(const Call &call) {
   if (function.op == Op::Abs)
     return Value::ofTensor(graph.unary(Op::Abs, graph.toInt(node), call.range));
   if (function.op == Op::StopGradient)
-    return graph.element(node) == Element::Real ? Value::ofTensor(graph.unary(Op::StopGradient, node, call.range)) : Value::ofTensor(node);
+    return graph.element(node) == Element::Real ? Value::ofTensor(graph.unary(Op::StopGradient, node, call.range))
+                                                : Value::ofTensor(node);
   return Value::ofTensor(graph.unary(function.op, graph.toReal(node), call.range));
 }
 
@@ -207,7 +235,8 @@ Value Checker::minMaxBuiltin(const Call &call) {
     return poison();
   left = real ? graph.toReal(left) : graph.toInt(left);
   right = real ? graph.toReal(right) : graph.toInt(right);
-  return Value::ofTensor(graph.elementwise(isMax ? Op::Max : Op::Min, {left, right}, real ? Element::Real : Element::Int, call.range));
+  return Value::ofTensor(
+      graph.elementwise(isMax ? Op::Max : Op::Min, {left, right}, real ? Element::Real : Element::Int, call.range));
 }
 
 Value Checker::reduceBuiltin(const Call &call) {
@@ -245,7 +274,8 @@ Value Checker::dotBuiltin(const Call &call) {
   if (left == kNoNode || right == kNoNode || !axes)
     return poison();
   for (AxisId axis : *axes)
-    if (!requireAxis(left, axis, call.ranges[0], "the left side of dot") || !requireAxis(right, axis, call.ranges[1], "the right side of dot"))
+    if (!requireAxis(left, axis, call.ranges[0], "the left side of dot") ||
+        !requireAxis(right, axis, call.ranges[1], "the right side of dot"))
       return poison();
   Node node = makeNode(Op::Dot, {Element::Real, without(graph.axes(left), *axes), {}});
   for (AxisId axis : without(graph.axes(right), *axes))
@@ -260,13 +290,16 @@ Value Checker::dotBuiltin(const Call &call) {
 Value Checker::clipBuiltin(const Call &call) {
   if (!arity(call, 3, 3, {}, 0))
     return poison();
-  NodeId node = tensor(call.arguments[0], call.ranges[0]), low = tensor(call.arguments[1], call.ranges[1]), high = tensor(call.arguments[2], call.ranges[2]);
+  NodeId node = tensor(call.arguments[0], call.ranges[0]), low = tensor(call.arguments[1], call.ranges[1]),
+         high = tensor(call.arguments[2], call.ranges[2]);
   if (node == kNoNode || low == kNoNode || high == kNoNode)
     return poison();
   bool real = graph.element(node) == Element::Real;
   for (size_t i : {1, 2})
     if (!call.arguments[i].isStatic() || (!real && call.arguments[i].kind != Value::Kind::Int)) {
-      error("T0309", call.ranges[i], std::string("the limits of clip must be ") + (real ? "" : "whole ") + "numbers known at compile time, this is " + text(call.arguments[i]));
+      error("T0309", call.ranges[i],
+            std::string("the limits of clip must be ") + (real ? "" : "whole ") + "numbers known at compile time, this is " +
+                text(call.arguments[i]));
       return poison();
     }
   Element element = real ? Element::Real : Element::Int;
@@ -275,13 +308,15 @@ Value Checker::clipBuiltin(const Call &call) {
     low = graph.toReal(low);
     high = graph.toReal(high);
   }
-  return Value::ofTensor(graph.elementwise(Op::Min, {graph.elementwise(Op::Max, {node, low}, element, call.range), high}, element, call.range));
+  return Value::ofTensor(
+      graph.elementwise(Op::Min, {graph.elementwise(Op::Max, {node, low}, element, call.range), high}, element, call.range));
 }
 
 Value Checker::whereBuiltin(const Call &call) {
   if (!arity(call, 3, 3, {}, 0))
     return poison();
-  NodeId condition = tensor(call.arguments[0], call.ranges[0]), a = tensor(call.arguments[1], call.ranges[1]), b = tensor(call.arguments[2], call.ranges[2]);
+  NodeId condition = tensor(call.arguments[0], call.ranges[0]), a = tensor(call.arguments[1], call.ranges[1]),
+         b = tensor(call.arguments[2], call.ranges[2]);
   if (condition == kNoNode || a == kNoNode || b == kNoNode)
     return poison();
   if (graph.element(condition) != Element::Bool) {
@@ -298,7 +333,9 @@ Value Checker::whereBuiltin(const Call &call) {
     for (AxisId axis : values)
       covered &= graph.has(condition, axis);
     if (!covers && !covered) {
-      error("T0203", call.nameRange, "neither the condition nor the values of where have all axes of the other: " + text(condition) + " and " + text(values));
+      error("T0203", call.nameRange,
+            "neither the condition nor the values of where have all axes of the other: " + text(condition) + " and " +
+                text(values));
       return poison();
     }
     a = graph.toReal(a);
@@ -307,91 +344,11 @@ Value Checker::whereBuiltin(const Call &call) {
     a = graph.toInt(a);
     b = graph.toInt(b);
   }
-  return Value::ofTensor(graph.elementwise(Op::Select, {condition, a, b}, real ? Element::Real : truth ? Element::Bool : Element::Int, call.range));
-}
-
-Value Checker::dropoutBuiltin(const Call &call) {
-  if (!arity(call, 2, 2, {}, -1))
-    return poison();
-  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
-  auto rate = staticReal(call.arguments[1], call.ranges[1], "a dropout rate");
-  auto shared = callAxes(call);
-  if (node == kNoNode || !rate || !shared)
-    return poison();
-  if (*rate < 0 || *rate >= 1) {
-    error("T0507", call.ranges[1], "a dropout rate lies in 0 .. 1, below 1; this is " + text(call.arguments[1]));
-    return poison();
-  }
-  for (AxisId axis : *shared)
-    if (!requireAxis(node, axis, call.ranges[0], "the argument of dropout"))
-      return poison();
-  if (!request.training || *rate == 0)
-    return Value::ofTensor(node);
-  Node drop = makeNode(Op::Dropout, graph[node].type);
-  drop.type.pinned.clear();
-  drop.operands = {node};
-  drop.axesFrom = *shared;
-  drop.number = *rate;
-  drop.index = randomSite(call.scope, call.range);
-  drop.range = call.range;
-  return Value::ofTensor(graph.add(drop, call.scope->body));
-}
-
-Value Checker::sampleBuiltin(const Call &call) {
-  if (!arity(call, 1, 1, {"temperature"}, 1))
-    return poison();
-  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
-  const ast::AxisOp &op = (*call.axisOps)[0];
-  auto axis = oneAxis(call.scope, op.from, "sample");
-  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of sample"))
-    return poison();
-  if (auto *temperature = call.keyword("temperature")) {
-    NodeId divisor = realTensor(temperature->value, temperature->range);
-    if (divisor == kNoNode || !checkBroadcast(node, divisor, temperature->range, "temperature", call.ranges[0], temperature->range))
-      return poison();
-    node = graph.elementwise(Op::Div, {node, divisor}, Element::Real, call.range);
-  }
-  Node draw = makeNode(Op::Sample, {Element::Int, without(graph.axes(node), {*axis}), {}});
-  if (!op.to.empty()) {
-    auto draws = oneAxis(call.scope, op.to, "sample");
-    if (!draws)
-      return poison();
-    if (graph.has(node, *draws)) {
-      error("T0206", op.range, "the result would have axis " + axisName(*draws) + " twice");
-      return poison();
-    }
-    draw.type.axes.push_back(*draws);
-    draw.axesTo = {*draws};
-  }
-  draw.operands = {node};
-  draw.axesFrom = {*axis};
-  draw.index = randomSite(call.scope, call.range);
-  draw.range = call.range;
-  NodeId drawn = graph.add(draw, call.scope->body);
-  hints.bounds.try_emplace(drawn, graph.size(*axis));
-  return Value::ofTensor(drawn);
-}
-
-Value Checker::distributionBuiltin(const Call &call) {
-  bool plain = call.name == "normal" || call.name == "trunc_normal" || call.name == "uniform";
-  if (!arity(call, plain ? 1 : 0, 1, {}, 0))
-    return poison();
-  auto distribution = std::make_shared<Distribution>();
-  distribution->kind = call.name;
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    auto number = staticReal(call.arguments[i], call.ranges[i], "the argument of " + call.name);
-    if (!number)
-      return poison();
-    if (*number < 0) {
-      error("T0311", call.ranges[i], "the spread of " + call.name + " is never negative, this is " + text(call.arguments[i]));
-      return poison();
-    }
-    distribution->arguments.push_back(*number);
-  }
-  Value value;
-  value.kind = Value::Kind::Distribution;
-  value.distribution = distribution;
-  return value;
+  return Value::ofTensor(graph.elementwise(Op::Select, {condition, a, b},
+                                           real    ? Element::Real
+                                           : truth ? Element::Bool
+                                                   : Element::Int,
+                                           call.range));
 }
 
 } // namespace tenon::sema

@@ -63,7 +63,9 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
   labels = graph.toInt(labels);
   auto expected = without(graph.axes(logits), {*axis});
   if (!sameSet(graph.axes(labels), expected)) {
-    if (auto *mistake = error("T0218", call.ranges[1], "the labels do not fit the logits: labels have " + text(graph.axes(labels)) + ", logits without " + axisName(*axis) + " have " + text(expected)))
+    if (auto *mistake = error("T0218", call.ranges[1],
+                              "the labels do not fit the logits: labels have " + text(graph.axes(labels)) + ", logits without " +
+                                  axisName(*axis) + " have " + text(expected)))
       mistake->related.push_back({call.ranges[0], text(logits)});
     return poison();
   }
@@ -85,7 +87,8 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
       }
     conditions.push_back(where);
   }
-  if (!inRange(labels, graph.size(*axis), conditions, call.ranges[1], "these labels can leave axis " + axisName(*axis), "T0217", "axis " + axisName(*axis), nullptr))
+  if (!inRange(labels, graph.size(*axis), conditions, call.ranges[1], "these labels can leave axis " + axisName(*axis), "T0217",
+               "axis " + axisName(*axis), *axis, nullptr))
     return Value::ofTensor(graph.opaque(node.type, call.range));
   if (auto *keyword = call.keyword("spread")) {
     auto number = staticReal(keyword->value, keyword->range, "spread");
@@ -118,11 +121,14 @@ Value Checker::binaryCrossEntropyBuiltin(const Call &call) {
   if (logits == kNoNode || labels == kNoNode)
     return poison();
   if (graph.element(labels) == Element::Int) {
-    error("T0301", call.ranges[1], "the labels of binary_cross_entropy are truth values or reals in 0 .. 1, this is " + text(labels));
+    error("T0301", call.ranges[1],
+          "the labels of binary_cross_entropy are truth values or reals in 0 .. 1, this is " + text(labels));
     return poison();
   }
   if (!sameSet(graph.axes(logits), graph.axes(labels))) {
-    error("T0218", call.ranges[1], "the labels do not fit the logits: labels have " + text(graph.axes(labels)) + ", logits have " + text(graph.axes(logits)));
+    error("T0218", call.ranges[1],
+          "the labels do not fit the logits: labels have " + text(graph.axes(labels)) + ", logits have " +
+              text(graph.axes(logits)));
     return poison();
   }
   Node node = makeNode(Op::BinaryCrossEntropy, {Element::Real, graph.axes(logits), {}});

@@ -29,7 +29,9 @@ Value Checker::concatBuiltin(const Call &call) {
   if (!to)
     return poison();
   if (parts.size() != call.arguments.size()) {
-    error("T0307", call.range, "concat of " + std::to_string(parts.size()) + " axes and " + std::to_string(call.arguments.size()) + (call.arguments.size() == 1 ? " tensor" : " tensors"));
+    error("T0307", call.range,
+          "concat of " + std::to_string(parts.size()) + " axes and " + std::to_string(call.arguments.size()) +
+              (call.arguments.size() == 1 ? " tensor" : " tensors"));
     return poison();
   }
   if (total != graph.size(*to)) {
@@ -75,7 +77,8 @@ Value Checker::concatBuiltin(const Call &call) {
       for (AxisId &axis : wanted)
         if (axis == *to)
           axis = parts[i];
-      error("T0212", call.ranges[i], "this part of concat has " + text(graph.axes(node)) + ", the others make it " + text(wanted), text(node));
+      error("T0212", call.ranges[i], "this part of concat has " + text(graph.axes(node)) + ", the others make it " + text(wanted),
+            text(node));
       return poison();
     }
     node = real ? graph.toReal(node) : truth ? node : graph.toInt(node);
@@ -191,7 +194,8 @@ Value Checker::windowBuiltin(const Call &call) {
   if (auto *keyword = call.keyword("pad")) {
     const Value &pad = keyword->value;
     bool pair = pad.kind == Value::Kind::Tuple && pad.elements->size() == 2;
-    auto low = staticInt(pair ? (*pad.elements)[0] : pad, keyword->range, "pad"), high = staticInt(pair ? (*pad.elements)[1] : pad, keyword->range, "pad");
+    auto low = staticInt(pair ? (*pad.elements)[0] : pad, keyword->range, "pad"),
+         high = staticInt(pair ? (*pad.elements)[1] : pad, keyword->range, "pad");
     if (!low || !high)
       return poison();
     window.padLow = *low;
@@ -221,8 +225,9 @@ Value Checker::windowBuiltin(const Call &call) {
     else if (last && last->isConstant())
       fit = last->constant() < 0 ? Size(0) : Size(last->constant() / window.stride + 1);
     if (!fit || *fit != graph.size((*to)[0])) {
-      error("T0215", op.range, "axis " + axisName((*to)[0]) + " has " + text(graph.size((*to)[0])) + " windows, " +
-                                   (fit ? text(*fit) + " fit into " + sized(*axis) : "how many fit depends on " + sized(*axis)));
+      error("T0215", op.range,
+            "axis " + axisName((*to)[0]) + " has " + text(graph.size((*to)[0])) + " windows, " +
+                (fit ? text(*fit) + " fit into " + sized(*axis) : "how many fit depends on " + sized(*axis)));
       return poison();
     }
     window.axesFrom.push_back(*axis);
@@ -261,14 +266,16 @@ Value Checker::putBuiltin(const Call &call) {
     return poison();
   }
   NodeId at = tensor(evaluate(call.scope, op.low), op.low->range);
-  if (!axis || base == kNoNode || value == kNoNode || at == kNoNode || !requireAxis(base, *axis, call.ranges[0], "the first argument of put"))
+  if (!axis || base == kNoNode || value == kNoNode || at == kNoNode ||
+      !requireAxis(base, *axis, call.ranges[0], "the first argument of put"))
     return poison();
   if (graph.element(at) == Element::Real) {
     error("T0310", op.low->range, "an index must be a whole number, this is " + text(at));
     return poison();
   }
   at = graph.toInt(at);
-  if (!inRange(at, graph.size(*axis), call.scope->conditions, op.low->range, "this index can leave axis " + axisName(*axis), "T0207", "axis " + axisName(*axis), nullptr))
+  if (!inRange(at, graph.size(*axis), call.scope->conditions, op.low->range, "this index can leave axis " + axisName(*axis),
+               "T0207", "axis " + axisName(*axis), *axis, nullptr))
     return Value::ofTensor(graph.opaque(graph[base].type, call.range));
   std::vector<AxisId> slots = without(graph.axes(base), {*axis}); // what one written value may depend on
   for (AxisId own : graph.axes(at))
@@ -288,7 +295,8 @@ Value Checker::putBuiltin(const Call &call) {
     for (AxisId own : graph.axes(operands[i]))
       if (!includes(slots, own)) {
         error("T0212", i == 2 ? call.ranges[1] : call.keyword("where")->range,
-              std::string(i == 2 ? "the written value" : "`where`") + " has axis " + axisName(own) + ", which neither the places nor the tensor outside " + axisName(*axis) + " have");
+              std::string(i == 2 ? "the written value" : "`where`") + " has axis " + axisName(own) +
+                  ", which neither the places nor the tensor outside " + axisName(*axis) + " have");
         return poison();
       }
   Element element = graph.element(base);

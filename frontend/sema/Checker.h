@@ -14,9 +14,9 @@ struct EntryRequest {
   Entry::Kind kind = Entry::Kind::Out;
   std::string name;
   bool training = false;
-  std::vector<std::string> losses;                              // Eval, Train: which; empty: all
-  std::map<std::string, int64_t> binds;                         // dims
-  std::vector<std::pair<std::string, ast::ExprPtr>> sets;       // configs: --set, then the recipe's bind
+  std::vector<std::string> losses;                        // Eval, Train: which; empty: all
+  std::map<std::string, int64_t> binds;                   // dims
+  std::vector<std::pair<std::string, ast::ExprPtr>> sets; // configs: --set, then the recipe's bind
 };
 
 class Checker {
@@ -45,8 +45,9 @@ private:
   bool usedStaticDepth = false;
   bool failed = false;
   unsigned callDepth = 0;
-  size_t randomPlaces = 0; // draws so far: a call that drew is not remembered
-  std::map<std::string, unsigned> siteUses;        // random places met more than once
+  size_t randomPlaces = 0;                  // draws so far: a call that drew is not remembered
+  std::map<AxisId, ast::Range> axisPlaces;         // where an axis is declared, for related ranges
+  std::map<std::string, unsigned> siteUses; // random places met more than once
   std::map<std::string, uint32_t> inputIndex, stateIndex;
   std::vector<const ast::Stmt *> outStatements, nextStatements;
   struct NextValue { // a state's new value: needed if the state is read or if a result of the same call is
@@ -61,13 +62,14 @@ private:
   // ---- mistakes (Errors.cpp)
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
   Value poison() const { return Value(); }
-  std::string text(const Value &value) const;      // "real[B, T, D = 410]"
+  std::string text(const Value &value) const; // "real[B, T, D = 410]"
   std::string text(NodeId node) const;
   std::string text(const std::vector<AxisId> &axes) const;
   std::string axisName(AxisId axis) const;
   std::string text(const Size &size) const;
-  std::string sized(AxisId axis) const;            // "D = 410"
-  static std::string kindOf(const Value &value);   // "a layer", "a tensor"
+  std::string sized(AxisId axis) const;          // "D = 410"
+  void relate(Diagnostic *mistake, AxisId axis);   // adds where the axis is declared
+  static std::string kindOf(const Value &value); // "a layer", "a tensor"
 
   // ---- scopes and names (Scopes.cpp)
   Scope *newScope(Scope *up);
@@ -112,7 +114,8 @@ private:
   Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
   Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
   std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param);
-  std::optional<Initializer> initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range, const std::string &name);
+  std::optional<Initializer> initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range,
+                                           const std::string &name);
   Value stateValue(Scope *scope, const ast::Stmt &statement);
   uint32_t stateOf(Scope *scope, const ast::Stmt &statement);
 
@@ -125,14 +128,14 @@ private:
   std::optional<CallFrame> frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body, ast::Range range);
   Value callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
-  Value runLayer(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller, uint32_t body,
-                 bool inStack, ast::Range range);
-  bool bindArguments(CallFrame &frame, const ast::Callable &callable, std::vector<Value> &arguments, const std::vector<ast::Range> &ranges,
-                     ast::Range range, bool isLayer);
+  Value runLayer(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
+                 uint32_t body, bool inStack, ast::Range range);
+  bool bindArguments(CallFrame &frame, const ast::Callable &callable, std::vector<Value> &arguments,
+                     const std::vector<ast::Range> &ranges, ast::Range range, bool isLayer);
   Value layerResults(CallFrame &frame, const ast::Callable &callable, const Body &body, ast::Range range);
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
-  Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, std::optional<AxisId> history,
-                  Scope *caller, ast::Range range);
+  Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
+                  std::optional<AxisId> history, Scope *caller, ast::Range range);
   Value callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,
                      const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range);
   Value member(Scope *scope, const ast::Expr &expression);
@@ -153,7 +156,8 @@ private:
   NodeId tensor(const Value &value, ast::Range range);
   NodeId realTensor(const Value &value, ast::Range range);
   std::optional<Size> wholeSize(const Value &value, ast::Range range, const std::string &what);
-  bool checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange, ast::Range rightRange);
+  bool checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange,
+                      ast::Range rightRange);
   Value axisOperations(Scope *scope, const ast::Expr &expression);
   NodeId renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op);
   NodeId gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
@@ -161,7 +165,7 @@ private:
   NodeId slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
   /// Proves the range of an index; reports otherwise. `clamp` is set if the proof needed a condition.
   bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range, const std::string &message,
-               const char *code, const std::string &holder, bool *clamp);
+               const char *code, const std::string &holder, std::optional<AxisId> axis, bool *clamp);
   bool requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what);
   Value attend(Scope *scope, const ast::Expr &expression);
   struct AttendParts {

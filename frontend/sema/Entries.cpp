@@ -129,7 +129,8 @@ void Checker::runUnused() {
     for (auto &name : statement->names)
       if (statement->kind == Kind::Let)
         lookup(top, name);
-    if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State || statement->kind == Kind::Use)
+    if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State ||
+        statement->kind == Kind::Use)
       lookup(top, statement->name);
   }
   for (auto *statement : nextStatements)

@@ -50,6 +50,15 @@ std::string Checker::text(const Value &value) const {
     return kindOf(value);
   }
 }
+void Checker::relate(Diagnostic *mistake, AxisId axis) {
+  auto place = axisPlaces.find(axis);
+  if (!mistake || place == axisPlaces.end() || mistake->related.size() >= 2)
+    return;
+  for (auto &related : mistake->related)
+    if (related.range.begin == place->second.begin && related.range.file == place->second.file)
+      return;
+  mistake->related.push_back({place->second, axisName(axis) + " is " + text(graph.size(axis))});
+}
 std::string Checker::kindOf(const Value &value) {
   switch (value.kind) {
   case Value::Kind::Poison:

@@ -8,29 +8,41 @@ using Kind = ast::Expr::Kind;
 
 Value Checker::evaluate(Scope *scope, const ast::Expr &expression) {
   switch (expression.kind) {
-  case Kind::Int: return Value::ofInt(Size(expression.integer));
-  case Kind::Real: return Value::ofReal(expression.real);
-  case Kind::String: return Value::ofText(Value::Kind::String, expression.text);
-  case Kind::Name: return lookup(scope, {expression.text, expression.range});
+  case Kind::Int:
+    return Value::ofInt(Size(expression.integer));
+  case Kind::Real:
+    return Value::ofReal(expression.real);
+  case Kind::String:
+    return Value::ofText(Value::Kind::String, expression.text);
+  case Kind::Name:
+    return lookup(scope, {expression.text, expression.range});
   case Kind::Tuple: {
     std::vector<Value> elements;
     for (auto &operand : expression.operands)
       elements.push_back(evaluate(scope, operand));
     return Value::ofTuple(std::move(elements));
   }
-  case Kind::Neg: return negate(evaluate(scope, expression.operands[0]), expression.range);
-  case Kind::Not: return logicalNot(evaluate(scope, expression.operands[0]), expression.range);
-  case Kind::If: return conditional(scope, expression);
+  case Kind::Neg:
+    return negate(evaluate(scope, expression.operands[0]), expression.range);
+  case Kind::Not:
+    return logicalNot(evaluate(scope, expression.operands[0]), expression.range);
+  case Kind::If:
+    return conditional(scope, expression);
   case Kind::Binary: {
     Value left = evaluate(scope, expression.operands[0]);
     Value right = evaluate(scope, expression.operands[1]);
     return binary(expression.text, left, right, expression);
   }
-  case Kind::Member: return member(scope, expression);
-  case Kind::Attend: return attend(scope, expression);
-  case Kind::Scan: return scan(scope, expression);
-  case Kind::AxisOps: return axisOperations(scope, expression);
-  case Kind::Call: return call(scope, expression);
+  case Kind::Member:
+    return member(scope, expression);
+  case Kind::Attend:
+    return attend(scope, expression);
+  case Kind::Scan:
+    return scan(scope, expression);
+  case Kind::AxisOps:
+    return axisOperations(scope, expression);
+  case Kind::Call:
+    return call(scope, expression);
   }
   return poison();
 }
@@ -107,7 +119,8 @@ Value Checker::call(Scope *scope, const ast::Expr &expression) {
   bool keywords = false;
   for (auto &argument : expression.arguments) {
     if (argument.keyword && !function.isPoison() && !keywords) {
-      error("T0307", argument.keyword->range, kindOf(function) + " is called with tensors only; its keywords stand where it is declared or used");
+      error("T0307", argument.keyword->range,
+            kindOf(function) + " is called with tensors only; its keywords stand where it is declared or used");
       keywords = true;
     }
     arguments.push_back(evaluate(scope, argument.value));
@@ -124,7 +137,8 @@ Value Checker::call(Scope *scope, const ast::Expr &expression) {
   std::optional<AxisId> history;
   if (!axisOps->empty()) {
     if (function.instance->repeat == ast::Stmt::Repeat::None) {
-      error("T0412", (*axisOps)[0].range, function.instance->name + " is a single layer; axes stand where it is used, not where it is called");
+      error("T0412", (*axisOps)[0].range,
+            function.instance->name + " is a single layer; axes stand where it is used, not where it is called");
       return poison();
     }
     history = oneAxis(scope, (*axisOps)[0].from, "the results of every step");

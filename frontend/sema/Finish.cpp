@@ -1,5 +1,5 @@
-// From the graph of everything that was evaluated to the entry: only what its results and the states it advances need. A carry of a
-// stack that nobody reads disappears with its chain, and with it inputs, parameters, dims.
+// From the graph of everything that was evaluated to the entry: only what its results and the states it advances need. A carry of
+// a stack that nobody reads disappears with its chain, and with it inputs, parameters, dims.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 
@@ -8,7 +8,8 @@ namespace {
 
 class Live {
 public:
-  Live(const Entry &entry) : entry(entry), node(entry.nodes.size()), result(entry.stacks.size()), producer(entry.stacks.size(), kNoNode) {
+  Live(const Entry &entry)
+      : entry(entry), node(entry.nodes.size()), result(entry.stacks.size()), producer(entry.stacks.size(), kNoNode) {
     for (size_t i = 0; i < entry.stacks.size(); ++i)
       result[i].resize(entry.stacks[i].results.size());
     for (NodeId i = 0; i < entry.nodes.size(); ++i)
@@ -249,9 +250,15 @@ private:
       to.attend->queries = axes(from.attend->queries);
     }
     switch (from.op) {
-    case Op::Input: to.index = inputNumber[from.index]; break;
-    case Op::State: to.index = stateNumber[from.index]; break;
-    case Op::BodyArgument: to.index = resultNumber[from.stack][from.index]; break;
+    case Op::Input:
+      to.index = inputNumber[from.index];
+      break;
+    case Op::State:
+      to.index = stateNumber[from.index];
+      break;
+    case Op::BodyArgument:
+      to.index = resultNumber[from.stack][from.index];
+      break;
     case Op::Stack:
     case Op::Scan:
       to.index = stackNumber[from.index];
@@ -268,7 +275,8 @@ private:
       to.index = history ? keptCarries + numbers[from.index - carries] : numbers[from.index];
       break;
     }
-    default: break;
+    default:
+      break;
     }
     return to;
   }
@@ -312,7 +320,9 @@ std::optional<Entry> Checker::finish() {
       continue;
     auto [first, isNew] = set.try_emplace(nextValues[i].state, nextValues[i].range);
     if (!isNew) {
-      error("T0408", nextValues[i].range, "state " + graph.entry.states[nextValues[i].state].path + " would be set twice in one step: its layer is called twice");
+      error("T0408", nextValues[i].range,
+            "state " + graph.entry.states[nextValues[i].state].path +
+                " would be set twice in one step: its layer is called twice");
       continue;
     }
     std::pair<uint32_t, NodeId> next = {compaction.state(nextValues[i].state), compaction.number(nextValues[i].value)};

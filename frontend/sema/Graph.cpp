@@ -56,9 +56,7 @@ std::vector<AxisId> without(const std::vector<AxisId> &axes, const std::vector<A
       rest.push_back(axis);
   return rest;
 }
-bool includes(const std::vector<AxisId> &axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
+bool includes(const std::vector<AxisId> &axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 bool sameSet(std::vector<AxisId> a, std::vector<AxisId> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
@@ -199,7 +197,8 @@ NodeId Graph::rename(NodeId operand, const std::vector<AxisId> &from, const std:
         break;
       }
   // Back to where it came from: a layer's output axis returns to the caller's name.
-  if (const Node &inner = entry.nodes[operand]; inner.op == Op::Rename && inner.axesFrom == node.axesTo && inner.axesTo == node.axesFrom)
+  if (const Node &inner = entry.nodes[operand];
+      inner.op == Op::Rename && inner.axesFrom == node.axesTo && inner.axesTo == node.axesFrom)
     return inner.operands[0];
   if (entry.nodes[operand].op == Op::Iota) {
     NodeId renamed = iota(node.axesTo[0], range);

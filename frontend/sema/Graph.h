@@ -44,7 +44,8 @@ public:
   /// A value of this type of which nothing is known: stands for one whose mistake was reported.
   NodeId opaque(const ValueType &type, ast::Range range);
 
-  /// The axes of the operand with most axes first (ties: in order), then what the others add: the order in which results are stored.
+  /// The axes of the operand with most axes first (ties: in order), then what the others add: the order in which results are
+  /// stored.
   std::vector<AxisId> unite(const std::vector<NodeId> &ids) const;
   bool contains(NodeId all, NodeId some) const;
   bool isZero(NodeId id) const;

@@ -11,17 +11,17 @@ bool mentions(const ast::Type &type, const std::string &axis) {
       return true;
   return false;
 }
-std::string plural(size_t count, const char *word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
+std::string plural(size_t count, const char *word) { return std::to_string(count) + " " + word + (count == 1 ? "" : "s"); }
 } // namespace
 
-std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body, ast::Range range) {
+std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body,
+                                                   ast::Range range) {
   const ast::Callable &layer = *instance.layer->callable;
   const auto &given = *instance.axisArguments;
   if (given.size() != layer.formals.size()) {
-    auto *mistake = error("T0402", instance.range, layer.name.text + " takes " + plural(layer.formals.size(), "axis") + ", given are " +
-                                                       std::to_string(given.size()));
+    auto *mistake =
+        error("T0402", instance.range,
+              layer.name.text + " takes " + plural(layer.formals.size(), "axis") + ", given are " + std::to_string(given.size()));
     if (mistake)
       mistake->related.push_back({layer.name.range, "declared here"});
     return std::nullopt;
@@ -58,7 +58,8 @@ std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *ca
     ok &= from.has_value();
     if (formal.output.has_value() != !op.to.empty()) {
       auto *mistake = error("T0402", op.range,
-                            formal.output ? "axis argument " + formal.name.text + " -> " + formal.output->text + " of " + layer.name.text + " needs \"->\""
+                            formal.output ? "axis argument " + formal.name.text + " -> " + formal.output->text + " of " +
+                                                layer.name.text + " needs \"->\""
                                           : "axis argument " + formal.name.text + " of " + layer.name.text + " takes no \"->\"");
       if (mistake)
         mistake->related.push_back({formal.name.range, "declared here"});
@@ -72,8 +73,11 @@ std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *ca
       continue;
     }
     std::vector<AxisId> inner;
-    for (AxisId axis : *outer)
+    for (AxisId axis : *outer) {
       inner.push_back(graph.newAxis(axisName(axis), graph.size(axis), graph.axisRuntime[axis]));
+      if (auto place = axisPlaces.find(axis); place != axisPlaces.end())
+        axisPlaces[inner.back()] = place->second;
+    }
     call.scope->axes[formal.output->text] = {inner, formal.output->range};
     call.outputs.push_back({*outer, inner});
     call.outputNames.push_back(formal.output->text);
@@ -87,7 +91,9 @@ bool Checker::bindArguments(CallFrame &frame, const ast::Callable &callable, std
   const auto &parameters = callable.parameters;
   std::string name = callable.name.text;
   if (arguments.size() != parameters.size()) {
-    auto *mistake = error("T0401", range, name + " takes " + plural(parameters.size(), "argument") + ", given are " + std::to_string(arguments.size()));
+    auto *mistake =
+        error("T0401", range,
+              name + " takes " + plural(parameters.size(), "argument") + ", given are " + std::to_string(arguments.size()));
     if (mistake)
       mistake->related.push_back({callable.name.range, "declared here"});
     return false;
@@ -124,8 +130,10 @@ bool Checker::bindArguments(CallFrame &frame, const ast::Callable &callable, std
     surplus = without(further, *extra);
     bool covers = without(*extra, further).empty();
     if (!first && !surplus.empty() && elementOf(type) == Element::Real && !covers && isLayer) {
-      error("T0202", ranges[i], "argument " + parameters[i].name.text + " of " + name + " has further axes " + text(surplus) +
-                                    " that the arguments before it lack (`..` is " + text(*extra) + ")", text(node));
+      error("T0202", ranges[i],
+            "argument " + parameters[i].name.text + " of " + name + " has further axes " + text(surplus) +
+                " that the arguments before it lack (`..` is " + text(*extra) + ")",
+            text(node));
       arguments[i] = poison();
       continue;
     }
@@ -168,7 +176,8 @@ Value Checker::layerResults(CallFrame &frame, const ast::Callable &callable, con
   if (values.size() == 1 && values[0].isPoison())
     values.resize(callable.results.size()), places.resize(values.size(), places[0]);
   if (values.size() != callable.results.size()) {
-    error("T0403", body.result->range, name + " returns " + plural(values.size(), "value") + ", declared are " + std::to_string(callable.results.size()));
+    error("T0403", body.result->range,
+          name + " returns " + plural(values.size(), "value") + ", declared are " + std::to_string(callable.results.size()));
     return poison();
   }
   for (size_t i = 0; i < values.size(); ++i) {
@@ -211,12 +220,14 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
     return;
   }
   Value old = lookup(scope, statement.name);
-  Value value = fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
+  Value value =
+      fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
   if (value.isPoison() || old.isPoison() || value.node == old.node)
     return;
   NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
   if (scope->body != scope->frame->parameterBody) {
-    error("T0408", statement.range, "not supported yet: a state that changes inside loop[...], inside scan, or in a layer that a stack shares");
+    error("T0408", statement.range,
+          "not supported yet: a state that changes inside loop[...], inside scan, or in a layer that a stack shares");
     return;
   }
   NextValue next{stateOf(scope, *state->second), node, scope->body, {}, statement.range};
@@ -246,7 +257,8 @@ Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const 
   if (bindArguments(*frame, layer, arguments, ranges, range, true)) {
     if (rest.until) {
       Value stop = evaluate(frame->scope, rest.until->value);
-      bool isTruth = stop.kind == Value::Kind::Bool || (stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty());
+      bool isTruth = stop.kind == Value::Kind::Bool ||
+                     (stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty());
       if (!isTruth && !stop.isPoison())
         error("T0303", rest.until->value->range, "`until` needs one truth value, this is " + text(stop));
       if (instance.repeat != ast::Stmt::Repeat::Loop)
@@ -260,8 +272,8 @@ Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const 
   return result;
 }
 
-Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
-                         std::optional<AxisId> history, Scope *caller, ast::Range range) {
+Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments,
+                         const std::vector<ast::Range> &ranges, std::optional<AxisId> history, Scope *caller, ast::Range range) {
   Instance::Call key{{}, caller->conditions, caller->body, history.value_or(~0u), {}};
   bool known = true;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -270,7 +282,8 @@ Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<
   }
   if (known)
     for (auto &call : instance->calls)
-      if (call.arguments == key.arguments && call.conditions == key.conditions && call.body == key.body && call.history == key.history)
+      if (call.arguments == key.arguments && call.conditions == key.conditions && call.body == key.body &&
+          call.history == key.history)
         return call.result;
   size_t randomBefore = randomPlaces;
   Value result = instance->repeat == ast::Stmt::Repeat::None
@@ -283,8 +296,9 @@ Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<
   return result;
 }
 
-Value Checker::callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,
-                            const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range) {
+Value Checker::callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps,
+                            std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
+                            ast::Range range) {
   const ast::Callable &callable = *function.callable;
   if (callDepth >= kCallLimit) {
     error("T0415", range, "the layers and functions called here use each other without end");
@@ -296,7 +310,9 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
   frame.scope->conditions = caller->conditions;
   frame.scope->depth = caller->depth;
   if (axisOps.size() != callable.formals.size()) {
-    auto *mistake = error("T0402", range, callable.name.text + " takes " + plural(callable.formals.size(), "axis") + ", given are " + std::to_string(axisOps.size()));
+    auto *mistake = error("T0402", range,
+                          callable.name.text + " takes " + plural(callable.formals.size(), "axis") + ", given are " +
+                              std::to_string(axisOps.size()));
     if (mistake)
       mistake->related.push_back({callable.name.range, "declared here"});
     return poison();
@@ -327,7 +343,8 @@ Value Checker::member(Scope *scope, const ast::Expr &expression) {
   }
   Instance &instance = *base.instance;
   if (instance.repeat == ast::Stmt::Repeat::Stack) {
-    error("T0110", expression.opRange, instance.name + " is a stack: it has one " + expression.text + " per layer, none of them has a name here");
+    error("T0110", expression.opRange,
+          instance.name + " is a stack: it has one " + expression.text + " per layer, none of them has a name here");
     return poison();
   }
   auto frame = frameOf(instance, scope, false, scope->body, expression.range);

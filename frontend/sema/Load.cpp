@@ -1,4 +1,5 @@
-// Files of one compilation: std.tn, the main file, its imports; each once. Imports never leave the folder of the importing file or a root.
+// Files of one compilation: std.tn, the main file, its imports; each once. Imports never leave the folder of the importing file
+// or a root.
 #include "frontend/sema/Session.h"
 #include "frontend/syntax/Parse.h"
 #include <algorithm>

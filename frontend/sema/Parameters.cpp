@@ -62,9 +62,11 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   for (AxisId axis : *axes) {
     auto size = graph.size(axis).asConstant();
     if (!size || graph.axisRuntime[axis]) {
-      auto *mistake = error("T0219", statement.name.range, "param " + statement.name.text + " has axis " + sized(axis) + ", which varies at run time");
+      auto *mistake = error("T0219", statement.name.range,
+                            "param " + statement.name.text + " has axis " + sized(axis) + ", which varies at run time");
       if (mistake)
-        mistake->notes.push_back({"help", "the size of a parameter is made of configs; a bounded table takes the bound: config L = 512"});
+        mistake->notes.push_back(
+            {"help", "the size of a parameter is made of configs; a bounded table takes the bound: config L = 512"});
       return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
     }
     param.axes.push_back(axisName(axis));
@@ -91,7 +93,9 @@ Value Checker::tiedParameter(const Value &tied, const std::vector<AxisId> &axes,
   for (size_t i = 0; same && i < axes.size(); ++i)
     same = graph.size(own[i]) == graph.size(axes[i]);
   if (!same) {
-    auto *mistake = error("T0202", range, "the tensor tied to param " + statement.name.text + " has axes " + text(own) + ", declared are " + text(axes));
+    auto *mistake =
+        error("T0202", range,
+              "the tensor tied to param " + statement.name.text + " has axes " + text(own) + ", declared are " + text(axes));
     if (mistake)
       mistake->related.push_back({statement.name.range, "declared here"});
     return Value::ofTensor(graph.opaque({Element::Real, axes, {}}, range));
@@ -160,11 +164,13 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
   else if (value.kind == Value::Kind::Builtin && handlers().at(value.text) == &Checker::distributionBuiltin)
     distribution.kind = value.text;
   else {
-    error("T0311", range, "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value));
+    error("T0311", range,
+          "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value));
     return std::nullopt;
   }
   Initializer init{distribution.kind, distribution.arguments.empty() ? 1.0 : distribution.arguments[0], {}};
-  // Fans as in PyTorch: first axis out, the rest in; from three axes on the later ones are a receptive field that counts for both.
+  // Fans as in PyTorch: first axis out, the rest in; from three axes on the later ones are a receptive field that counts for
+  // both.
   double out = fan.empty() ? 1 : double(fan[0]), in = 1;
   for (size_t i = 1; i < fan.size(); ++i)
     in *= double(fan[i]);
@@ -193,7 +199,8 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   auto number = initial.asReal();
   if (!number) {
     if (!initial.isPoison())
-      error("T0309", statement.value->range, "the initial value of a state must be a number known at compile time, this is " + text(initial));
+      error("T0309", statement.value->range,
+            "the initial value of a state must be a number known at compile time, this is " + text(initial));
     return recovered(scope, *statement.type);
   }
   Frame &frame = *scope->frame;

@@ -8,13 +8,18 @@ namespace {
 
 const char *nameOf(Op op) {
   static const char *names[] = {
-      "constant", "size", "iota", "input", "param", "state", "depth", "argument", "sinusoid",
-      "neg", "not", "exp", "log", "sqrt", "abs", "sin", "cos", "tanh", "sigmoid", "relu", "leaky_relu", "gelu", "gelu_tanh", "real", "stop_gradient",
-      "add", "sub", "mul", "div", "mod", "floor_div", "pow", "max", "min", "equal", "not_equal", "less", "less_equal", "and", "or",
-      "select",
-      "rename", "merge", "split", "expand", "transpose", "slice", "gather", "concat", "flip", "window", "put",
-      "dot", "sum", "reduce_max", "reduce_min", "all", "any", "argmax", "cumsum", "softmax", "log_softmax",
-      "normalize", "top", "cross_entropy", "binary_cross_entropy", "dropout", "sample", "attend", "stack", "scan", "result"};
+      "constant",      "size",        "iota",       "input",     "param",         "state",
+      "depth",         "argument",    "sinusoid",   "neg",       "not",           "exp",
+      "log",           "sqrt",        "abs",        "sin",       "cos",           "tanh",
+      "sigmoid",       "relu",        "leaky_relu", "gelu",      "gelu_tanh",     "real",
+      "stop_gradient", "add",         "sub",        "mul",       "div",           "mod",
+      "floor_div",     "pow",         "max",        "min",       "equal",         "not_equal",
+      "less",          "less_equal",  "and",        "or",        "select",        "rename",
+      "merge",         "split",       "expand",     "transpose", "slice",         "gather",
+      "concat",        "flip",        "window",     "put",       "dot",           "sum",
+      "reduce_max",    "reduce_min",  "all",        "any",       "argmax",        "cumsum",
+      "softmax",       "log_softmax", "normalize",  "top",       "cross_entropy", "binary_cross_entropy",
+      "dropout",       "sample",      "attend",     "stack",     "scan",          "result"};
   static_assert(sizeof names / sizeof *names == size_t(Op::Result) + 1);
   return names[size_t(op)];
 }
@@ -32,7 +37,8 @@ public:
     }
     out << ")" << (entry.walkedAxis.empty() ? "" : " walks " + entry.walkedAxis) << "\n";
     for (auto &input : entry.inputs)
-      out << "  input " << input.name << ": " << (input.isIndex ? "index(" + size(input.bound) + ")" : element(input.type)) << axes(input.type.axes) << "\n";
+      out << "  input " << input.name << ": " << (input.isIndex ? "index(" + size(input.bound) + ")" : element(input.type))
+          << axes(input.type.axes) << "\n";
     for (auto &state : entry.states) {
       out << "  state " << state.path << ":" << counts(state.stackCounts) << " [";
       for (size_t i = 0; i < state.axes.size(); ++i)
@@ -81,7 +87,10 @@ private:
     return "[" + text + "]";
   }
   static std::string element(const ValueType &type) {
-    return !type.pinned.empty() ? type.pinned : type.element == Element::Real ? "real" : type.element == Element::Int ? "int" : "bool";
+    return !type.pinned.empty()            ? type.pinned
+           : type.element == Element::Real ? "real"
+           : type.element == Element::Int  ? "int"
+                                           : "bool";
   }
   void operands(const std::vector<NodeId> &list) {
     for (size_t i = 0; i < list.size(); ++i)
@@ -89,18 +98,40 @@ private:
   }
   void attributes(const Node &node) {
     switch (node.op) {
-    case Op::Constant: out << " " << (node.type.element == Element::Real ? number(node.number) : std::to_string(node.integer)); break;
-    case Op::SizeValue: out << " " << size(node.size); break;
-    case Op::Input: out << " " << entry.inputs[node.index].name; break;
-    case Op::Param: out << " " << program.params[node.index].path; break;
-    case Op::State: out << " " << entry.states[node.index].path; break;
+    case Op::Constant:
+      out << " " << (node.type.element == Element::Real ? number(node.number) : std::to_string(node.integer));
+      break;
+    case Op::SizeValue:
+      out << " " << size(node.size);
+      break;
+    case Op::Input:
+      out << " " << entry.inputs[node.index].name;
+      break;
+    case Op::Param:
+      out << " " << program.params[node.index].path;
+      break;
+    case Op::State:
+      out << " " << entry.states[node.index].path;
+      break;
     case Op::BodyArgument:
-    case Op::Result: out << " #" << node.index; break;
-    case Op::Slice: out << " from " << size(node.size); break;
-    case Op::Gather: out << (node.clampIndex ? " clamp" : ""); break;
-    case Op::Normalize: out << " eps=" << number(node.number); break;
-    case Op::Dropout: out << " rate=" << number(node.number) << " site=" << program.sites[node.index].path; break;
-    case Op::Sample: out << " site=" << program.sites[node.index].path; break;
+    case Op::Result:
+      out << " #" << node.index;
+      break;
+    case Op::Slice:
+      out << " from " << size(node.size);
+      break;
+    case Op::Gather:
+      out << (node.clampIndex ? " clamp" : "");
+      break;
+    case Op::Normalize:
+      out << " eps=" << number(node.number);
+      break;
+    case Op::Dropout:
+      out << " rate=" << number(node.number) << " site=" << program.sites[node.index].path;
+      break;
+    case Op::Sample:
+      out << " site=" << program.sites[node.index].path;
+      break;
     case Op::CrossEntropy:
       if (node.number)
         out << " spread=" << number(node.number);
@@ -108,19 +139,23 @@ private:
         out << " skip=" << node.index - 1;
       break;
     case Op::Sinusoid:
-      out << " start=" << size(node.size) << (node.clamp ? " clamp=" + std::to_string(node.clamp) : "") << (node.interleaved ? " interleaved" : "")
-          << (node.t2tSteps ? " t2t" : "");
+      out << " start=" << size(node.size) << (node.clamp ? " clamp=" + std::to_string(node.clamp) : "")
+          << (node.interleaved ? " interleaved" : "") << (node.t2tSteps ? " t2t" : "");
       break;
-    case Op::Window: out << " stride=" << node.stride << " pad=" << node.padLow << "," << node.padHigh << " fill=" << number(node.number); break;
+    case Op::Window:
+      out << " stride=" << node.stride << " pad=" << node.padLow << "," << node.padHigh << " fill=" << number(node.number);
+      break;
     case Op::Attend: {
       const AttendInfo &info = *node.attend;
-      out << " key=" << entry.axes[info.key].name << " queries=" << names(info.queries) << " scores=" << info.scores << " masks=" << info.masks;
+      out << " key=" << entry.axes[info.key].name << " queries=" << names(info.queries) << " scores=" << info.scores
+          << " masks=" << info.masks;
       out << (info.scaleOperand ? " scale=operand" : " scale=" + number(info.scale));
       if (info.dropRate)
         out << " drop=" << number(info.dropRate) << " site=" << program.sites[info.site].path;
       break;
     }
-    default: break;
+    default:
+      break;
     }
   }
   void body(uint32_t stack, unsigned depth) {
@@ -144,7 +179,8 @@ private:
   }
   void nested(uint32_t index, unsigned depth) {
     const StackInfo &info = entry.stacks[index];
-    out << " " << info.path << " " << size(info.count) << (info.shared ? " times" : " layers") << (info.history ? " history" : "") << " {\n";
+    out << " " << info.path << " " << size(info.count) << (info.shared ? " times" : " layers") << (info.history ? " history" : "")
+        << " {\n";
     body(index, depth + 1);
     std::string indent(2 * depth + 2, ' ');
     for (auto &[state, node] : info.nextStates)

@@ -144,6 +144,7 @@ const AxisGroup *Checker::findAxis(Scope *scope, const std::string &name, ast::R
       return nullptr;
     }
     AxisId axis = graph.newAxis(name, value.integer, value.runtime);
+    axisPlaces[axis] = found->second.range;
     return &(at->axes[name] = {{axis}, found->second.range});
   }
   return nullptr;

@@ -114,7 +114,8 @@ public:
       evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
         if (recipe.kind == "train" && recipe.name == train->name.text) {
-          program.policies = resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
+          program.policies =
+              resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
           for (auto &entry : program.entries)
             if (entry.kind == Entry::Kind::Train)
               checkDataInputs(recipe, entry, session.diagnostics);
@@ -167,12 +168,15 @@ private:
           return recipe;
         names.push_back(recipe->name.text);
       }
-    auto *mistake = session.error("T0624", model.name.range, "there is no recipe: train " + model.name.text + " as " + session.options.recipe);
+    auto *mistake = session.error("T0624", model.name.range,
+                                  "there is no recipe: train " + model.name.text + " as " + session.options.recipe);
     if (mistake) {
       std::string near = nearest(session.options.recipe, names), all;
       for (auto &name : names)
         all += (all.empty() ? "" : ", ") + name;
-      mistake->notes.push_back({"help", !near.empty() ? "did you mean " + near + "?" : all.empty() ? "this file has no train block for it" : "its recipes: " + all});
+      mistake->notes.push_back({"help", !near.empty() ? "did you mean " + near + "?"
+                                        : all.empty() ? "this file has no train block for it"
+                                                      : "its recipes: " + all});
     }
     return nullptr;
   }
@@ -211,7 +215,8 @@ private:
     context.outs = declared.outs;
     context.schemes = tables.schemes();
     auto checker = std::make_shared<std::unique_ptr<Checker>>();
-    context.evaluate = [this, recipeSets, recipeBinds, checker](const ast::ExprPtr &expression, std::optional<int64_t> depth) -> SettingValue {
+    context.evaluate = [this, recipeSets, recipeBinds, checker](const ast::ExprPtr &expression,
+                                                                std::optional<int64_t> depth) -> SettingValue {
       if (!*checker) {
         EntryRequest request = losses(Entry::Kind::Eval, false, recipeSets, recipeBinds);
         *checker = std::make_unique<Checker>(session, model, request);
@@ -314,7 +319,8 @@ private:
       if (node.op != Op::Param)
         continue;
       const ParameterRecord &record = session.parameters[node.index];
-      auto found = std::find_if(program.params.begin(), program.params.end(), [&](const Param &param) { return param.path == record.param.path; });
+      auto found = std::find_if(program.params.begin(), program.params.end(),
+                                [&](const Param &param) { return param.path == record.param.path; });
       if (found == program.params.end()) {
         program.params.push_back(record.param);
         found = program.params.end() - 1;
@@ -378,7 +384,8 @@ std::optional<Program> check(const CheckOptions &options, SourceFiles &sources, 
   if (!model) {
     ast::Range start;
     start.file = session.mainFile->file;
-    auto &mistake = diagnostics.error("T0107", start, options.model.empty() ? "this file has no model" : "there is no model " + options.model);
+    auto &mistake = diagnostics.error("T0107", start,
+                                      options.model.empty() ? "this file has no model" : "there is no model " + options.model);
     std::string near = nearest(options.model, names);
     if (!options.model.empty() && !near.empty())
       mistake.notes.push_back({"help", "did you mean " + near + "?"});

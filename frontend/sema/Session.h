@@ -30,7 +30,7 @@ public:
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
   bool circleReported = false;
-  bool tablesReported = false; // mistakes in names tables
+  bool tablesReported = false;                      // mistakes in names tables
   std::set<std::pair<uint32_t, uint32_t>> badSizes; // configs that were reported to be no whole number
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
@@ -44,13 +44,13 @@ public:
   /// `ordinal` of the random place at `offset` among those of `body`, counted in the text.
   unsigned siteOrdinal(const std::vector<ast::StmtPtr> &body, ast::Range place);
   uint32_t parameter(ParameterRecord record); // index into parameters
-  uint32_t site(const std::string &path); // index into sites
+  uint32_t site(const std::string &path);     // index into sites
   /// Expression text of --set, as a file of its own named "--set NAME".
   ast::ExprPtr parseOption(const std::string &name, const std::string &text);
 
 private:
   std::set<std::tuple<std::string, uint32_t, uint32_t, uint32_t>> reported;
-  std::map<std::string, uint32_t> loaded; // canonical path -> file
+  std::map<std::string, uint32_t> loaded;     // canonical path -> file
   std::map<std::string, ast::Range> declared; // models, layers and functions of all files
   std::map<std::string, ast::ExprPtr> parsedOptions;
   std::unordered_map<const void *, std::vector<std::pair<uint32_t, uint32_t>>> sitesOfBody;

@@ -9,8 +9,9 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
   size_t carries = layer.results.size();
   const char *word = instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop";
   if (arguments.size() < carries) {
-    auto *mistake = error("T0404", range, std::string("under ") + word + "[...] the first " + std::to_string(carries) + " arguments of " + layer.name.text +
-                                              " are carried from step to step; given are " + std::to_string(arguments.size()));
+    auto *mistake = error("T0404", range,
+                          std::string("under ") + word + "[...] the first " + std::to_string(carries) + " arguments of " +
+                              layer.name.text + " are carried from step to step; given are " + std::to_string(arguments.size()));
     if (mistake)
       mistake->related.push_back({layer.name.range, "it has " + std::to_string(carries) + " results"});
     return poison();
@@ -31,7 +32,8 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
     NodeId node = tensor(arguments[i], ranges[i]);
     if (node == kNoNode)
       return poison();
-    if (i < layer.parameters.size() && elementOf(layer.parameters[i].type) == Element::Real && graph.element(node) == Element::Int)
+    if (i < layer.parameters.size() && elementOf(layer.parameters[i].type) == Element::Real &&
+        graph.element(node) == Element::Int)
       node = graph.toReal(node);
     initial[i] = node;
     Node carry = makeNode(Op::BodyArgument, graph[node].type);
@@ -56,8 +58,10 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
       return poison();
     NodeId node = values[i].node;
     if (!sameSet(graph.axes(node), graph.axes(initial[i])) || graph.element(node) != graph.element(initial[i])) {
-      auto *mistake = error("T0404", ranges[i], std::string("under ") + word + "[...] the carry " + (i < layer.parameters.size() ? layer.parameters[i].name.text : "") +
-                                                    " goes in as " + text(initial[i]) + " and comes out as " + text(node));
+      auto *mistake = error("T0404", ranges[i],
+                            std::string("under ") + word + "[...] the carry " +
+                                (i < layer.parameters.size() ? layer.parameters[i].name.text : "") + " goes in as " +
+                                text(initial[i]) + " and comes out as " + text(node));
       if (mistake)
         mistake->related.push_back({layer.results[i].range, "declared result"});
       return poison();
@@ -75,7 +79,8 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
   stack.history = history.has_value();
   stack.historyAxis = history.value_or(0);
   if (history && graph.size(*history) != instance.count) {
-    error("T0204", range, "axis " + sized(*history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
+    error("T0204", range,
+          "axis " + sized(*history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
     return poison();
   }
   Node node = makeNode(Op::Stack, graph[initial[0]].type);
@@ -123,7 +128,8 @@ Value Checker::scan(Scope *scope, const ast::Expr &expression) {
   std::map<std::string, size_t> carryOf;
   bool ok = true;
   for (auto *statement : rest.carries) {
-    Value start = fit(scope, evaluate(scope, statement->value), *statement->type, "carry " + statement->name.text, statement->value->range);
+    Value start =
+        fit(scope, evaluate(scope, statement->value), *statement->type, "carry " + statement->name.text, statement->value->range);
     if (start.isPoison()) {
       ok = false;
       defineValue(inner, statement->name, poison(), ast::Stmt::Kind::Carry);
@@ -152,7 +158,8 @@ Value Checker::scan(Scope *scope, const ast::Expr &expression) {
     for (auto *candidate : rest.carries)
       if (candidate->name.text == statement->name.text)
         declared = candidate;
-    Value value = fit(inner, evaluate(inner, statement->value), *declared->type, "the next value of " + statement->name.text, statement->value->range);
+    Value value = fit(inner, evaluate(inner, statement->value), *declared->type, "the next value of " + statement->name.text,
+                      statement->value->range);
     ok &= !value.isPoison();
     if (!value.isPoison())
       results[carry->second] = graph.expand(value.node, graph.axes(initial[carry->second]), statement->range);

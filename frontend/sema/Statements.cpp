@@ -32,7 +32,10 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
   case Kind::State:
   case Kind::Use:
     if (place == Place::Function || place == Place::Scan)
-      word = statement.kind == Kind::Param ? "param" : statement.kind == Kind::State ? "state" : "use", where = "a model or layer";
+      word = statement.kind == Kind::Param   ? "param"
+             : statement.kind == Kind::State ? "state"
+                                             : "use",
+      where = "a model or layer";
     break;
   case Kind::Next:
     if (place == Place::Function)
@@ -68,9 +71,15 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
     if (!allowed(statement, place))
       continue;
     switch (statement.kind) {
-    case Kind::Config: configStatement(scope, statement, given); break;
-    case Kind::Dim: dimStatement(scope, statement, place, given); break;
-    case Kind::Require: requirements.push_back(&statement); break;
+    case Kind::Config:
+      configStatement(scope, statement, given);
+      break;
+    case Kind::Dim:
+      dimStatement(scope, statement, place, given);
+      break;
+    case Kind::Require:
+      requirements.push_back(&statement);
+      break;
     case Kind::In:
       define(scope, statement.name, [this, &statement] { return inputValue(statement); }, Kind::In);
       break;
@@ -81,15 +90,20 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
           keyword = std::make_shared<Keyword>((*given)[i]);
           given->erase(given->begin() + i);
         }
-      define(scope, statement.name, [=, this, &statement] { return parameterValue(scope, statement, keyword.get()); }, Kind::Param);
+      define(
+          scope, statement.name, [=, this, &statement] { return parameterValue(scope, statement, keyword.get()); }, Kind::Param);
       break;
     }
     case Kind::State:
       scope->frame->states[statement.name.text] = &statement;
       define(scope, statement.name, [=, this, &statement] { return stateValue(scope, statement); }, Kind::State);
       break;
-    case Kind::Use: useStatement(scope, statement, given); break;
-    case Kind::Let: letStatement(scope, statement); break;
+    case Kind::Use:
+      useStatement(scope, statement, given);
+      break;
+    case Kind::Let:
+      letStatement(scope, statement);
+      break;
     case Kind::Callable: {
       Value value;
       const ast::Callable &callable = *statement.callable;
@@ -101,11 +115,21 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
       defineValue(scope, callable.name, value, Kind::Callable);
       break;
     }
-    case Kind::Next: body.next.push_back(&statement); break;
-    case Kind::Carry: body.carries.push_back(&statement); break;
-    case Kind::Until: once(body.until, statement, "until"); break;
-    case Kind::Return: once(body.result, statement, "return"); break;
-    case Kind::Yield: once(body.yield, statement, "yield"); break;
+    case Kind::Next:
+      body.next.push_back(&statement);
+      break;
+    case Kind::Carry:
+      body.carries.push_back(&statement);
+      break;
+    case Kind::Until:
+      once(body.until, statement, "until");
+      break;
+    case Kind::Return:
+      once(body.result, statement, "return");
+      break;
+    case Kind::Yield:
+      once(body.yield, statement, "yield");
+      break;
     case Kind::Out:
       if (place == Place::Model)
         outStatements.push_back(&statement);
@@ -114,7 +138,8 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
       losses.push_back(statement.name.text);
       define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, Kind::Loss);
       break;
-    case Kind::Bad: break;
+    case Kind::Bad:
+      break;
     }
   }
   for (size_t i = 0; given && i < given->size(); ++i) {
@@ -161,7 +186,8 @@ void Checker::symbolicDim(Scope *scope, const ast::Stmt &statement) {
   dims.push_back(name);
   if (auto fixed = request.binds.find(name); fixed != request.binds.end()) {
     if (bound && !bad && provablyAtMost(*bound, Size(fixed->second - 1), graph.entry)) {
-      auto *mistake = error("T0209", statement.name.range, name + " = " + std::to_string(fixed->second) + " exceeds its bound " + text(*bound));
+      auto *mistake = error("T0209", statement.name.range,
+                            name + " = " + std::to_string(fixed->second) + " exceeds its bound " + text(*bound));
       if (mistake)
         mistake->related.push_back({statement.value->range, "is " + text(*bound)});
     }
@@ -215,22 +241,25 @@ void Checker::letStatement(Scope *scope, const ast::Stmt &statement) {
     size_t count = value.kind == Value::Kind::Tuple ? value.elements->size() : 1;
     if (!value.isPoison() && statement.names.size() > 1 && count != statement.names.size()) {
       error("T0313", statement.value->range,
-            std::to_string(statement.names.size()) + " names on the left, " + std::to_string(count) + (count == 1 ? " value" : " values") +
-                " on the right");
+            std::to_string(statement.names.size()) + " names on the left, " + std::to_string(count) +
+                (count == 1 ? " value" : " values") + " on the right");
       return poison();
     }
     return value;
   };
   for (size_t i = 0; i < statement.names.size(); ++i) {
     const ast::Name &name = statement.names[i];
-    define(scope, name, [=, this, &statement] {
-      Value value = force(whole, statement.value->range);
-      if (statement.names.size() > 1 && !value.isPoison())
-        value = (*value.elements)[i];
-      if (statement.type)
-        value = fit(scope, value, *statement.type, statement.names[i].text, statement.value->range);
-      return value;
-    }, Kind::Let);
+    define(
+        scope, name,
+        [=, this, &statement] {
+          Value value = force(whole, statement.value->range);
+          if (statement.names.size() > 1 && !value.isPoison())
+            value = (*value.elements)[i];
+          if (statement.type)
+            value = fit(scope, value, *statement.type, statement.names[i].text, statement.value->range);
+          return value;
+        },
+        Kind::Let);
   }
 }
 
@@ -277,7 +306,8 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
       return poison();
     }
     if (statement.repeat == ast::Stmt::Repeat::Stack && !count->isConstant()) {
-      error("T0414", statement.count->range, "the number of layers of a stack must be known at compile time, this is " + text(*count));
+      error("T0414", statement.count->range,
+            "the number of layers of a stack must be known at compile time, this is " + text(*count));
       return poison();
     }
     instance->count = *count;

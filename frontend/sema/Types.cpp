@@ -21,7 +21,8 @@ std::optional<std::vector<AxisId>> Checker::typeAxes(Scope *scope, const ast::Ty
     for (AxisId axis : *axes)
       if (includes(all, axis)) {
         if (auto *mistake = error("T0206", name.range, "axis " + axisName(axis) + " occurs twice in this type"))
-          mistake->notes.push_back({"help", "give the second one a name of its own: dim " + axisName(axis) + "2 = " + axisName(axis)});
+          mistake->notes.push_back(
+              {"help", "give the second one a name of its own: dim " + axisName(axis) + "2 = " + axisName(axis)});
         ok = false;
       } else {
         all.push_back(axis);
@@ -31,16 +32,17 @@ std::optional<std::vector<AxisId>> Checker::typeAxes(Scope *scope, const ast::Ty
 }
 
 std::optional<Element> Checker::elementOf(const ast::Type &type) {
-  static const std::map<std::string, Element> elements = {{"real", Element::Real}, {"f32", Element::Real}, {"bf16", Element::Real},
-                                                          {"f64", Element::Real},  {"f16", Element::Real}, {"index", Element::Int},
-                                                          {"i32", Element::Int},   {"i64", Element::Int},  {"bool", Element::Bool}};
+  static const std::map<std::string, Element> elements = {
+      {"real", Element::Real}, {"f32", Element::Real}, {"bf16", Element::Real}, {"f64", Element::Real}, {"f16", Element::Real},
+      {"index", Element::Int}, {"i32", Element::Int},  {"i64", Element::Int},   {"bool", Element::Bool}};
   auto found = elements.find(type.element);
   if (found != elements.end())
     return found->second;
   if (auto *mistake = error("T0305", type.range, "unknown element type " + type.element)) {
     std::string near = nearest(type.element, {"index", "i32", "i64", "bool", "f32", "bf16", "f64", "f16", "real"});
-    mistake->notes.push_back({"help", near.empty() ? "element types are index(n), i32, i64, bool, f32, bf16, f16, f64; reals need none"
-                                                   : "did you mean " + near + "?"});
+    mistake->notes.push_back({"help", near.empty()
+                                          ? "element types are index(n), i32, i64, bool, f32, bf16, f16, f64; reals need none"
+                                          : "did you mean " + near + "?"});
   }
   return std::nullopt;
 }
@@ -119,7 +121,8 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
     auto limit = wholeSize(bound, type.bound ? type.bound->range : type.range, "the bound of an index");
     if (!limit)
       return poison();
-    if (!inRange(node, *limit, scope->conditions, place, what + " can leave its range", "T0207", "index(" + text(*limit) + ")", nullptr))
+    if (!inRange(node, *limit, scope->conditions, place, what + " can leave its range", "T0207", "index(" + text(*limit) + ")",
+                 std::nullopt, nullptr))
       return recovered(scope, type);
     if (scope->conditions.empty())
       hints.bounds.try_emplace(node, *limit);

@@ -1,5 +1,6 @@
-// What an expression of a spec can denote while it is checked: numbers known at compile time (linear forms over the symbolic dims),
-// tensors (nodes of the graph), layers, functions, used layers. Scopes and frames are owned by the Checker and live as long as it.
+// What an expression of a spec can denote while it is checked: numbers known at compile time (linear forms over the symbolic
+// dims), tensors (nodes of the graph), layers, functions, used layers. Scopes and frames are owned by the Checker and live as
+// long as it.
 #pragma once
 #include "frontend/Program.h"
 #include <functional>
@@ -78,9 +79,7 @@ struct Value {
   bool isStatic() const { return kind == Kind::Int || kind == Kind::Real || kind == Kind::Bool; }
   bool isTensor() const { return kind == Kind::Tensor; }
   /// A whole number that does not depend on a symbolic dim.
-  std::optional<int64_t> number() const {
-    return kind == Kind::Int ? integer.asConstant() : std::nullopt;
-  }
+  std::optional<int64_t> number() const { return kind == Kind::Int ? integer.asConstant() : std::nullopt; }
   /// Any number that does not depend on a symbolic dim.
   std::optional<double> asReal() const {
     if (kind == Kind::Real)
@@ -174,8 +173,8 @@ struct Frame {
 struct Scope {
   Scope *up = nullptr;
   Frame *frame = nullptr;
-  uint32_t body = kEntryBody;        // the stack body in which expressions of this scope are evaluated
-  std::vector<NodeId> conditions;    // Bool nodes known to hold: masks of the enclosing attend, conditions of `where`
+  uint32_t body = kEntryBody;     // the stack body in which expressions of this scope are evaluated
+  std::vector<NodeId> conditions; // Bool nodes known to hold: masks of the enclosing attend, conditions of `where`
   std::optional<Value> depth;
   std::map<std::string, Binding> names;
   std::map<std::string, AxisGroup> axes;

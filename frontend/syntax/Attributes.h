@@ -1,5 +1,5 @@
-// What the X3 rules build: one struct per rule of the grammar, with pointers into the text as positions. Convert.h turns these into
-// frontend/Ast.h, so nothing of Boost leaves this folder. Rules of X3 that shape these types: no struct with a single member
+// What the X3 rules build: one struct per rule of the grammar, with pointers into the text as positions. Convert.h turns these
+// into frontend/Ast.h, so nothing of Boost leaves this folder. Rules of X3 that shape these types: no struct with a single member
 // (hence the tokens kept for nothing else), boost::optional, recursion through forward_ast, `Bad` first among statements.
 #pragma once
 #include <boost/fusion/include/adapt_struct.hpp>

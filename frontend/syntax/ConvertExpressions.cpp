@@ -196,7 +196,8 @@ Built Converter::number(const Number &node) {
   bool whole = digits.find_first_of(".e") == std::string::npos;
   Built built = make(whole ? ast::Expr::Kind::Int : ast::Expr::Kind::Real, node.begin, node.end);
   const char *end = digits.data() + digits.size();
-  auto result = whole ? std::from_chars(digits.data(), end, built.expr->integer) : std::from_chars(digits.data(), end, built.expr->real);
+  auto result =
+      whole ? std::from_chars(digits.data(), end, built.expr->integer) : std::from_chars(digits.data(), end, built.expr->real);
   // from_chars also refuses what is too small; such a literal would silently be 0.
   if (result.ec != std::errc() || result.ptr != end)
     state.mistake("T0012", range(node), "this number cannot be stored",
@@ -227,8 +228,11 @@ Built Converter::attend(const Attend &node) {
     using Kind = ast::AttendItem::Kind;
     std::string_view word = item->kind.text();
     ast::AttendItem result;
-    result.kind = word == "score" ? Kind::Score : word == "scale" ? Kind::Scale : word == "mask" ? Kind::Mask
-                  : word == "drop" ? Kind::Drop : Kind::Value;
+    result.kind = word == "score"   ? Kind::Score
+                  : word == "scale" ? Kind::Scale
+                  : word == "mask"  ? Kind::Mask
+                  : word == "drop"  ? Kind::Drop
+                                    : Kind::Value;
     if (item->name)
       result.name = name(*item->name);
     result.value = value(item->value);

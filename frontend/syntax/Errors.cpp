@@ -5,8 +5,8 @@
 namespace tenon::syntax {
 namespace {
 
-const std::vector<std::string> kStatementWords = {"config", "dim", "require", "in",     "param", "state", "next",  "use",  "let",
-                                                  "out",    "loss", "return", "until", "carry", "yield", "layer", "fn"};
+const std::vector<std::string> kStatementWords = {"config", "dim",  "require", "in",    "param", "state", "next",  "use", "let",
+                                                  "out",    "loss", "return",  "until", "carry", "yield", "layer", "fn"};
 const std::vector<std::string> kItemWords = {"model", "layer", "fn", "train", "generate", "names", "import"};
 const std::vector<std::string> kAttendWords = {"score", "scale", "mask", "drop", "value"};
 
@@ -46,11 +46,16 @@ struct Suggestion {
   std::string_view text, help;
 };
 /// Operators of other languages, longest first.
-constexpr Suggestion kForeign[] = {{"&&", "'and' joins two conditions"},         {"&", "'and' joins two conditions"},
-                                   {"||", "'or' joins two conditions"},          {"|", "'or' joins two conditions"},
-                                   {"!", "'not' negates a condition"},           {"%", "the remainder is written 'mod'"},
-                                   {";", "statements need no ';' between them"}, {"'", "strings stand in double quotes"},
-                                   {"@", "products are written dot[axes](a, b)"}, {"\\", "a statement may go on in the next line as it is"},
+constexpr Suggestion kForeign[] = {{"&&", "'and' joins two conditions"},
+                                   {"&", "'and' joins two conditions"},
+                                   {"||", "'or' joins two conditions"},
+                                   {"|", "'or' joins two conditions"},
+                                   {"!", "'not' negates a condition"},
+                                   {"%", "the remainder is written 'mod'"},
+                                   {";", "statements need no ';' between them"},
+                                   {"'", "strings stand in double quotes"},
+                                   {"@", "products are written dot[axes](a, b)"},
+                                   {"\\", "a statement may go on in the next line as it is"},
                                    {"?", "a choice is written: if c then a else b"}};
 
 /// A lexeme that is no token: says what is wrong with the characters themselves.
@@ -87,7 +92,7 @@ struct Bracket {
 };
 struct OpenBrackets {
   std::vector<Bracket> stack;
-  std::vector<const char *> suspects; // '{' that are still open at a '}' aligned with the line of an outer one: probably never closed
+  std::vector<const char *> suspects; // '{' still open at a '}' that is aligned with an outer one: probably never closed
 };
 
 const char *startOfLine(const char *begin, const char *p) {
@@ -208,9 +213,10 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
 
 const char *codeFor(const std::string &expected) {
   static const std::pair<const char *, const char *> codes[] = {
-      {"an expression", "T0017"}, {"an argument", "T0017"}, {"a name", "T0018"},       {"an axis", "T0018"},
-      {"a type", "T0019"},        {"'='", "T0021"},         {"'{'", "T0022"},          {"':'", "T0023"},
-      {"'->'", "T0024"},          {"'then'", "T0025"},      {"'else'", "T0025"},       {"a string", "T0026"},
+      {"an expression", "T0017"}, {"an argument", "T0017"},   {"a name", "T0018"},
+      {"an axis", "T0018"},       {"a type", "T0019"},        {"'='", "T0021"},
+      {"'{'", "T0022"},           {"':'", "T0023"},           {"'->'", "T0024"},
+      {"'then'", "T0025"},        {"'else'", "T0025"},        {"a string", "T0026"},
       {"'~' or '='", "T0021"},    {"a name or '('", "T0018"}, {"the name of a layer", "T0018"}};
   for (auto &[phrase, code] : codes)
     if (expected == phrase)
@@ -279,8 +285,9 @@ void reportTooDeep(ParserState &state, const char *where) {
   if (found.begin == state.lastMistake)
     return;
   state.lastMistake = found.begin;
-  state.mistake("T0009", state.range(found.begin, found.end), "this text is nested too deeply",
-                "more than " + std::to_string(kNestingLimit) + " levels")
+  state
+      .mistake("T0009", state.range(found.begin, found.end), "this text is nested too deeply",
+               "more than " + std::to_string(kNestingLimit) + " levels")
       .notes.push_back({"help", "name a part of it with 'let' and use the name"});
 }
 
@@ -376,7 +383,8 @@ const char *synchronize(const ParserState &state, ListKind kind, const char *sta
       if (startsItem(state, l) && (kind != ListKind::Items || level))
         return l.begin;
       // A word where the lines of this list start is the next element even if it is misspelt.
-      bool neighbour = aligned && l.kind == LexemeKind::Word && firstOnLine(state.begin, l.begin) && indentation(state.begin, l.begin) == column;
+      bool neighbour = aligned && l.kind == LexemeKind::Word && firstOnLine(state.begin, l.begin) &&
+                       indentation(state.begin, l.begin) == column;
       if (level && (startsElement(state, kind, l, round) || neighbour))
         return l.begin;
     }

@@ -14,8 +14,8 @@ struct ParserState {
   const char *end = nullptr;
   uint32_t file = 0;
   Diagnostics *diagnostics = nullptr;
-  unsigned depth = 0;                    // nested[] directives entered
-  const char *lastMistake = nullptr;     // a second mistake at the same place is a consequence of the first
+  unsigned depth = 0;                // nested[] directives entered
+  const char *lastMistake = nullptr; // a second mistake at the same place is a consequence of the first
   unsigned mistakes = 0;
   std::vector<const char *> reportedBrackets; // "never closed" was said of these
 

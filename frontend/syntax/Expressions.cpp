@@ -5,7 +5,8 @@ namespace tenon::syntax {
 namespace {
 
 bool acceptsOperator(const Lexeme &l, const char *) {
-  static constexpr std::string_view operators[] = {"or", "and", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "mod", "div", "^"};
+  static constexpr std::string_view operators[] = {
+      "or", "and", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "mod", "div", "^"};
   for (std::string_view op : operators)
     if (l.is(op))
       return true;
@@ -54,7 +55,8 @@ const auto primary_def = number | text | reference | parenthesis | conditional |
 const auto suffix_def = member | axisOps | arguments;
 const auto member_def = dot > name;
 const auto parenthesis_def = roundStart > commaList(expression) > roundClose;
-const auto conditional_def = Mark("if", "'if'") > expression > Mark("then", "'then'") > expression > Mark("else", "'else'") > expression;
+const auto conditional_def = Mark("if", "'if'") > expression > Mark("then", "'then'") > expression >
+                             Mark("else", "'else'") > expression;
 const auto binder_def = name > colon > name;
 const auto attendHeader_def = header[roundOpen > commaList(binder) > roundClose > curlyOpen];
 const auto attend_def = Mark("attend", "'attend'") > attendHeader > *attendEntry > curlyClose;
@@ -64,8 +66,8 @@ const auto scan_def = Mark("scan", "'scan'") > roundOpen > binder > roundClose >
 
 } // namespace
 
-BOOST_SPIRIT_DEFINE(expression, tail, operand, primary, suffix, member, parenthesis, conditional, binder, attendHeader, attend, attendItem, attendEntry,
-                    scan)
+BOOST_SPIRIT_DEFINE(expression, tail, operand, primary, suffix, member, parenthesis, conditional, binder, attendHeader, attend,
+                    attendItem, attendEntry, scan)
 
 BOOST_SPIRIT_INSTANTIATE(ExpressionRule, Iterator, Context)
 BOOST_SPIRIT_INSTANTIATE(AttendRule, Iterator, Context)

@@ -42,7 +42,7 @@ const CallableRule callable = "'layer' or 'fn'";
 const StatementRule statement = "a statement";
 const FileRule file = "a file";
 
-BOOST_SPIRIT_DECLARE(ExpressionRule, AxisOpsRule, ArgumentsRule, AttendRule, BinderRule, BindingRule, TypeRule, GroupRule, CallableRule,
-                     StatementRule, FileRule)
+BOOST_SPIRIT_DECLARE(ExpressionRule, AxisOpsRule, ArgumentsRule, AttendRule, BinderRule, BindingRule, TypeRule, GroupRule,
+                     CallableRule, StatementRule, FileRule)
 
 } // namespace tenon::syntax

@@ -49,7 +49,8 @@ const auto file_def = *item;
 
 } // namespace
 
-BOOST_SPIRIT_DEFINE(import, modelHeader, model, bindSetting, keySetting, anySetting, setting, as, recipeHeader, recipe, anyItem, item, file)
+BOOST_SPIRIT_DEFINE(import, modelHeader, model, bindSetting, keySetting, anySetting, setting, as, recipeHeader, recipe, anyItem,
+                    item, file)
 
 BOOST_SPIRIT_INSTANTIATE(FileRule, Iterator, Context)
 

@@ -65,15 +65,15 @@ bool continuation(char c) { return (static_cast<uint8_t>(c) & 0xC0) == 0x80; }
 
 bool isKeyword(std::string_view word) {
   static constexpr std::string_view words[] = {
-      "model", "layer", "fn",     "train", "import", "config", "dim",   "require", "in", "param", "state", "next",
-      "use",   "let",   "out",    "loss",  "return", "attend", "scan",  "carry",   "yield", "stack", "loop", "until",
-      "and",   "or",    "not",    "mod",   "div",    "if",     "then",  "else",    "bind"};
+      "model", "layer", "fn",  "train", "import", "config", "dim",    "require", "in",    "param", "state",
+      "next",  "use",   "let", "out",   "loss",   "return", "attend", "scan",    "carry", "yield", "stack",
+      "loop",  "until", "and", "or",    "not",    "mod",    "div",    "if",      "then",  "else",  "bind"};
   return contains(words, word);
 }
 
 bool startsStatement(std::string_view word) {
-  static constexpr std::string_view words[] = {"config", "dim", "require", "in",     "param", "state", "next",  "use",  "let",
-                                               "out",    "loss", "return", "until", "carry", "yield", "layer", "fn"};
+  static constexpr std::string_view words[] = {"config", "dim",  "require", "in",    "param", "state", "next",  "use", "let",
+                                               "out",    "loss", "return",  "until", "carry", "yield", "layer", "fn"};
   return contains(words, word);
 }
 

@@ -1,5 +1,5 @@
-// Lexemes of the language, found by hand: the X3 grammar, error recovery and error messages all look at text through `lex`, so they
-// never disagree about where a token ends. No Boost here.
+// Lexemes of the language, found by hand: the X3 grammar, error recovery and error messages all look at text through `lex`, so
+// they never disagree about where a token ends. No Boost here.
 #pragma once
 #include <string_view>
 

@@ -20,7 +20,8 @@ bool open(ParserState &state, const SourceFiles &sources, uint32_t file, Diagnos
   state.diagnostics = &diagnostics;
   if (text.size() <= kSizeLimit)
     return true;
-  diagnostics.error("T0010", {file, 0, 0}, "this file is too large for a specification: " + std::to_string(text.size()) + " bytes",
+  diagnostics.error("T0010", {file, 0, 0},
+                    "this file is too large for a specification: " + std::to_string(text.size()) + " bytes",
                     "the limit is 16 MiB");
   return false;
 }
@@ -46,7 +47,8 @@ ast::File parse(const SourceFiles &sources, uint32_t file, Diagnostics &diagnost
     x3::parse(first, state.end, x3::with<StateTag>(state)[syntax::file], items);
     result = convertFile(state, items);
   } catch (const TooManyMistakes &) {
-    found.error("T0099", state.range(state.lastMistake, state.lastMistake), "too many mistakes; the rest of this file is not checked");
+    found.error("T0099", state.range(state.lastMistake, state.lastMistake),
+                "too many mistakes; the rest of this file is not checked");
   }
   // Mistakes that only the conversion sees come last; people read a file from the top.
   std::vector<Diagnostic> sorted = found.all();

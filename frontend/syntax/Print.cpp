@@ -1,4 +1,5 @@
-// The text of a syntax tree. It is itself a specification with the same tree: one name per statement, every operator in parentheses.
+// The text of a syntax tree. It is itself a specification with the same tree: one name per statement, every operator in
+// parentheses.
 #include "frontend/syntax/Parse.h"
 #include <charconv>
 
@@ -176,7 +177,8 @@ private:
   std::string arguments(const std::vector<Argument> &list) {
     std::string result;
     for (const Argument &argument : list)
-      result += (result.empty() ? "(" : ", ") + (argument.keyword ? argument.keyword->text + " = " : "") + expression(*argument.value);
+      result +=
+          (result.empty() ? "(" : ", ") + (argument.keyword ? argument.keyword->text + " = " : "") + expression(*argument.value);
     return result.empty() ? "()" : result + ")";
   }
 

@@ -111,14 +111,15 @@ const auto groups_def = commaList(group);
 const auto results_def = (roundOpen > commaList(type) > roundClose) | x3::repeat(1)[type];
 const auto callableHeader_def = header[name > -formals > roundOpen > -groups > roundClose > arrow > results > curlyOpen];
 const auto callable_def = nested[callableKind > callableHeader > *statement > curlyClose];
-const auto anyStatement_def = config | dims | require | in | param | state | next | use | let | out | loss | result | until | carry |
-                              callable;
+const auto anyStatement_def =
+    config | dims | require | in | param | state | next | use | let | out | loss | result | until | carry | callable;
 const auto statement_def = resync(ListKind::Statements)[anyStatement];
 
 } // namespace
 
-BOOST_SPIRIT_DEFINE(config, dimTail, dim, dims, require, in, param, state, next, repeat, use, targets, annotation, let, walked, outHead,
-                    out, loss, result, until, carry, output, formal, formals, groups, results, callableHeader, callable, anyStatement, statement)
+BOOST_SPIRIT_DEFINE(config, dimTail, dim, dims, require, in, param, state, next, repeat, use, targets, annotation, let, walked,
+                    outHead, out, loss, result, until, carry, output, formal, formals, groups, results, callableHeader, callable,
+                    anyStatement, statement)
 
 BOOST_SPIRIT_INSTANTIATE(CallableRule, Iterator, Context)
 BOOST_SPIRIT_INSTANTIATE(StatementRule, Iterator, Context)

@@ -1,5 +1,5 @@
-// Token primitives and directives of the grammar. Tokens skip blanks and comments themselves and leave the iterator alone when they
-// do not match, so a rule ends exactly behind its last token. All carry a name: it is what an expectation point reports.
+// Token primitives and directives of the grammar. Tokens skip blanks and comments themselves and leave the iterator alone when
+// they do not match, so a rule ends exactly behind its last token. All carry a name: it is what an expectation point reports.
 #pragma once
 #include "frontend/syntax/Attributes.h"
 #include "frontend/syntax/Errors.h"
@@ -29,8 +29,7 @@ struct Mark : x3::parser<Mark> {
   const char *phrase;
   constexpr Mark(const char *text, const char *phrase) : text(text), phrase(phrase) {}
 
-  template <typename C, typename R, typename A>
-  bool parse(Iterator &first, const Iterator &last, const C &, R &, A &) const {
+  template <typename C, typename R, typename A> bool parse(Iterator &first, const Iterator &last, const C &, R &, A &) const {
     Lexeme lexeme = lex(first, last);
     if (!lexeme.is(text))
       return false;
@@ -132,8 +131,8 @@ struct NestedMaker {
 };
 constexpr NestedMaker nested;
 
-/// One element of a list. A mistake in it is reported, the element becomes Bad, and the next one is looked for. X3's on_error is not
-/// used: its iterator is already advanced when it is called, and `accept` without progress loops for ever.
+/// One element of a list. A mistake in it is reported, the element becomes Bad, and the next one is looked for. X3's on_error is
+/// not used: its iterator is already advanced when it is called, and `accept` without progress loops for ever.
 template <typename Subject> struct Resync : x3::unary_parser<Subject, Resync<Subject>> {
   using base_type = x3::unary_parser<Subject, Resync<Subject>>;
   static constexpr bool is_pass_through_unary = true;
@@ -174,8 +173,8 @@ struct ResyncMaker {
 };
 constexpr ResyncMaker resync(ListKind kind) { return {kind}; }
 
-/// What stands before the body of a block, its "{" included. A mistake in it is reported and the body is parsed all the same, with
-/// a header that may be incomplete.
+/// What stands before the body of a block, its "{" included. A mistake in it is reported and the body is parsed all the same,
+/// with a header that may be incomplete.
 template <typename Subject> struct Header : x3::unary_parser<Subject, Header<Subject>> {
   using base_type = x3::unary_parser<Subject, Header<Subject>>;
   static constexpr bool is_pass_through_unary = true;
@@ -241,7 +240,6 @@ constexpr Mark squareOpen("[", "'['");
 constexpr Mark squareClose("]", "',' or ']'");
 constexpr Mark curlyOpen("{", "'{'");
 constexpr Mark curlyClose("}", "'}'");
-
 
 } // namespace tenon::syntax
 

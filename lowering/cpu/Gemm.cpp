@@ -81,17 +81,39 @@ private:
         fits, [&] { emitColumns(column, columns, vectors); }, [&] { emitPartialPanel(column, columns, vectors + 1); });
   }
 
-  /// Packs one panel and runs the strips of rows over it. `columns` is null for a full panel.
+  /// Packs one panel, unless B is stored in panels, and runs the strips of rows over it. `columns` is null for a full panel.
   void emitColumns(Value column, Value columns, int64_t vectors) {
-    LayoutOfB layout = isOne(spec.b.colStride)   ? LayoutOfB::RowMajor
-                       : isOne(spec.b.rowStride) ? LayoutOfB::Transposed
-                                                 : LayoutOfB::Strided;
-    func::FuncOp pack = getPackPanel(emit.builder, emit.location, spec.tier, spec.element, plan.width, layout);
-    Value offset = emit.add(emit.mul(startDepth, spec.b.rowStride), emit.mul(column, spec.b.colStride));
-    Value source = emit.at(spec.b.base, spec.element, offset);
-    Value count = columns ? columns : emit.constant(plan.width);
-    func::CallOp::create(emit.builder, emit.location, pack,
-                         ValueRange{depth, count, source, spec.b.rowStride, spec.b.colStride, packed});
+    if (spec.panelsOfB == PanelsOfB::Forward) {
+      int64_t stored = panelColumns(spec.element);
+      Value index = panelElementIndex(emit.builder, emit.location, spec.element, spec.k, startDepth, column);
+      right = {emit.at(spec.b.base, spec.element, index), emit.mul(spec.k, stored), stored};
+    } else {
+      pack(column, columns ? columns : emit.constant(plan.width));
+      right = {packed, emit.constant(0), plan.width};
+    }
+    emitStrips(column, columns, vectors);
+  }
+
+  void pack(Value column, Value columns) {
+    GemmOperand b = spec.b;
+    LayoutOfB layout = LayoutOfB::Panels;
+    Value offset;
+    if (spec.panelsOfB == PanelsOfB::Transposed) {
+      int64_t stored = panelColumns(spec.element);
+      b.rowStride = emit.mul(spec.n, stored);
+      b.colStride = emit.constant(stored);
+      offset = panelElementIndex(emit.builder, emit.location, spec.element, spec.n, column, startDepth);
+    } else {
+      layout = isOne(b.colStride) ? LayoutOfB::RowMajor : isOne(b.rowStride) ? LayoutOfB::Transposed : LayoutOfB::Strided;
+      offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
+    }
+    func::FuncOp function = getPackPanel(emit.builder, emit.location, spec.tier, spec.element, plan.width, layout);
+    Value source = emit.at(b.base, spec.element, offset);
+    func::CallOp::create(emit.builder, emit.location, function,
+                         ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
+  }
+
+  void emitStrips(Value column, Value columns, int64_t vectors) {
     Value strips = emit.ceilDiv(rows, microTile(spec.tier).rows);
     Value height = emit.div(rows, strips);
     Value taller = emit.sub(rows, emit.mul(height, strips));
@@ -113,10 +135,11 @@ private:
     Value left = emit.at(spec.a.base, spec.element, offset);
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
-      MicroKernel kernel{spec.tier, spec.element, height, vectors, walk, plan.width};
+      MicroKernel kernel{spec.tier, spec.element, height, vectors, walk, right.width};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
       func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{depth, left, spec.a.rowStride, spec.a.colStride, packed, stripSums, width, isLater});
+                           ValueRange{depth, left, spec.a.rowStride, spec.a.colStride, right.base, stripSums, width, isLater,
+                                      right.panelStride});
     };
     ArrayRef<int64_t> heights = plan.stripHeights;
     if (heights.empty())
@@ -165,9 +188,28 @@ private:
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
   Value panelSums, sumsPerRow;
+  struct {
+    Value base, panelStride;
+    int64_t width = 0;
+  } right; ///< panels of B that the micro-kernels read
 };
 
 } // namespace
+
+int64_t panelColumns(Type element) { return 64 / elementBytes(element); }
+
+Value panelElementCount(OpBuilder &builder, Location location, Type element, Value rows, Value columns) {
+  Emitter emit(builder, location);
+  return emit.mul(rows, emit.roundUp(columns, panelColumns(element)));
+}
+
+Value panelElementIndex(OpBuilder &builder, Location location, Type element, Value rows, Value row, Value column) {
+  Emitter emit(builder, location);
+  int64_t width = panelColumns(element);
+  Value panel = emit.div(column, width);
+  Value lane = emit.sub(column, emit.mul(panel, width));
+  return emit.add(emit.mul(emit.add(emit.mul(panel, rows), row), width), lane);
+}
 
 Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec) {
   Emitter emit(builder, location);

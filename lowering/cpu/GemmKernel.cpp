@@ -192,7 +192,7 @@ private:
       lanes.mask = mask;
       SmallVector<LaneValue> indices = fixed;
       split(code, rows, LaneValue::uniform(row), lanes, indices);
-      split(code, columns, LaneValue::affine(column, constant(code.builder, 1), true), lanes, indices);
+      split(code, columns, LaneValue::affine(column, constant(code.builder, 1), lanes.lanes()), lanes, indices);
       for (int64_t label = 0; label < rank; ++label)
         lanes.bind(block.getArgument(label), indices[label]);
       lanes.bind(block.getArgument(rank), LaneValue::lanes(sum));

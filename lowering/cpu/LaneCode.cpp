@@ -3,6 +3,7 @@
 #include "lowering/cpu/Math.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -41,28 +42,35 @@ Value LaneCode::lanesOf(LaneValue value) {
 }
 
 LaneValue LaneCode::addValues(LaneValue a, LaneValue b) {
-  if (a.isUniform() && b.isUniform())
-    return LaneValue::uniform(add(builder, a.base, b.base));
   if (a.kind == LaneValue::Kind::Lanes || b.kind == LaneValue::Kind::Lanes)
     return LaneValue::lanes(arith::AddIOp::create(builder, lanesOf(a), lanesOf(b)));
-  if (b.isAffine() && a.isAffine())
-    return LaneValue::affine(add(builder, a.base, b.base), add(builder, a.stride, b.stride));
-  const LaneValue &moving = a.isAffine() ? a : b, &fixed = a.isAffine() ? b : a;
-  auto shift = asConstant(fixed.base);
-  return LaneValue::affine(add(builder, a.base, b.base), moving.stride, moving.aligned && shift && *shift >= 0 && *shift % laneCount == 0);
+  const int64_t modulus = std::gcd(a.modulus, b.modulus), offset = a.offset + b.offset;
+  Value base = add(builder, a.base, b.base);
+  if (a.isUniform() && b.isUniform())
+    return LaneValue::uniform(base).knowing(modulus, offset);
+  Value stride = a.isUniform() ? b.stride : b.isUniform() ? a.stride : add(builder, a.stride, b.stride);
+  return LaneValue::affine(base, stride).knowing(modulus, offset);
 }
 
 LaneValue LaneCode::multiplyValues(LaneValue a, LaneValue b) {
-  if (a.isUniform() && b.isUniform())
-    return LaneValue::uniform(multiply(builder, a.base, b.base));
-  if (a.isUniform())
+  if (b.kind != LaneValue::Kind::Lanes && !b.isUniform())
     std::swap(a, b);
-  if (a.isAffine() && b.isUniform()) {
-    if (asConstant(b.base) == 1)
-      return a;
-    return LaneValue::affine(multiply(builder, a.base, b.base), multiply(builder, a.stride, b.base));
-  }
-  return LaneValue::lanes(arith::MulIOp::create(builder, lanesOf(a), lanesOf(b)));
+  if (a.kind == LaneValue::Kind::Lanes || !b.isUniform())
+    return LaneValue::lanes(arith::MulIOp::create(builder, lanesOf(a), lanesOf(b)));
+  // (m x + o)(n y + p) with p = 0 or n = 0: multiples of m n, or of m p with the rest o p.
+  int64_t modulus = 1, offset = 0;
+  if (b.modulus == 0)
+    modulus = a.modulus * b.offset, offset = a.offset * b.offset;
+  else if (a.modulus == 0)
+    modulus = b.modulus * a.offset, offset = b.offset * a.offset;
+  else if (a.offset == 0 || b.offset == 0)
+    modulus = a.offset == 0 && b.offset == 0 ? a.modulus * b.modulus : a.offset == 0 ? a.modulus : b.modulus;
+  if (modulus < 0 || modulus > (int64_t(1) << 40) || offset < 0)
+    modulus = 1, offset = 0;
+  Value base = multiply(builder, a.base, b.base);
+  if (a.isUniform())
+    return LaneValue::uniform(base).knowing(modulus, offset);
+  return LaneValue::affine(base, multiply(builder, a.stride, b.base)).knowing(modulus, offset);
 }
 
 /// Sixteen neighbours that begin at a multiple of 16 have one quotient by a multiple of 16. A division by lanes that do not exist
@@ -74,11 +82,11 @@ LaneValue LaneCode::divide(LaneValue a, LaneValue b, bool wantRemainder) {
   if (a.isUniform() && b.isUniform())
     return LaneValue::uniform(operation(a.base, b.base));
   auto divisor = b.isUniform() ? asConstant(b.base) : std::nullopt;
-  if (a.isAffine() && a.aligned && divisor && *divisor > 0 && *divisor % laneCount == 0) {
+  if (a.isAligned(laneCount) && divisor && *divisor > 0 && *divisor % laneCount == 0) {
     Value quotient = builder.createOrFold<arith::DivSIOp>(a.base, b.base);
     if (!wantRemainder)
       return LaneValue::uniform(quotient);
-    return LaneValue::affine(subtract(builder, a.base, multiply(builder, quotient, b.base)), a.stride, true);
+    return LaneValue::affine(subtract(builder, a.base, multiply(builder, quotient, b.base)), a.stride).knowing(std::gcd(a.modulus, *divisor), a.offset);
   }
   Value dividend = lanesOf(a), by = lanesOf(b);
   if (mask && !divisor) {
@@ -113,7 +121,7 @@ bool LaneCode::emitInteger(Operation &op) {
       result.base = cast(a.base, to);
     if (a.isAffine())
       result.stride = cast(a.stride, to);
-  } else if (a.isUniform() && (op.getNumOperands() < 2 || b.isUniform())) {
+  } else if (a.isUniform() && (op.getNumOperands() < 2 || b.isUniform()) && !isa<arith::AddIOp, arith::MulIOp>(op)) {
     return false;
   } else if (isa<arith::AddIOp>(op)) {
     result = addValues(a, b);
@@ -127,11 +135,12 @@ bool LaneCode::emitInteger(Operation &op) {
     negative.base = subtract(builder, zero, b.base);
     if (b.isAffine())
       negative.stride = subtract(builder, zero, b.stride);
-    negative.aligned = false;
+    negative.modulus = 1; // differences may be negative: nothing is known of them
+    negative.offset = 0;
     result = addValues(a, negative);
   } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp>(op)) {
     const bool wantRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
-    if (op.getResult(0).getType().isIndex() && a.isAffine() && a.aligned) {
+    if (op.getResult(0).getType().isIndex() && a.isAligned(laneCount)) {
       result = divide(a, b, wantRemainder); // aligned values are indices of a loop, never negative: all divisions agree
     } else {
       Value by = lanesOf(b);

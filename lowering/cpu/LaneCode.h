@@ -11,11 +11,27 @@ struct LaneValue {
   enum class Kind { Uniform, Affine, Lanes } kind = Kind::Uniform;
   Value base;           // Uniform: the scalar; Affine: the scalar of lane 0; Lanes: the vector
   Value stride;         // Affine: difference from lane to lane, of base's type
-  bool aligned = false; // Affine: base is a multiple of the number of lanes and stride is 1
+  // Uniform, Affine integers: base is `offset` modulo `modulus`; modulus 0: base is the constant `offset`.
+  int64_t modulus = 1, offset = 0;
 
-  static LaneValue uniform(Value value) { return {Kind::Uniform, value, {}, false}; }
-  static LaneValue lanes(Value value) { return {Kind::Lanes, value, {}, false}; }
-  static LaneValue affine(Value base, Value stride, bool aligned = false) { return {Kind::Affine, base, stride, aligned}; }
+  static LaneValue uniform(Value value) {
+    if (auto number = asConstant(value))
+      return {Kind::Uniform, value, {}, 0, *number};
+    return {Kind::Uniform, value, {}, 1, 0};
+  }
+  static LaneValue lanes(Value value) { return {Kind::Lanes, value, {}, 1, 0}; }
+  static LaneValue affine(Value base, Value stride, int64_t modulus = 1, int64_t offset = 0) { return {Kind::Affine, base, stride, modulus, offset}; }
+  /// Lanes are consecutive numbers and the first is a multiple of `count` (at least 0).
+  bool isAligned(int64_t count) const { return isAffine() && asConstant(stride) == 1 && modulus % count == 0 && offset % count == 0; }
+  /// Keeps what a sum or product is known to be a multiple of.
+  LaneValue knowing(int64_t newModulus, int64_t newOffset) const {
+    LaneValue result = *this;
+    if (auto number = isUniform() ? asConstant(base) : std::nullopt)
+      newModulus = 0, newOffset = *number;
+    result.modulus = newModulus;
+    result.offset = newModulus > 0 ? newOffset % newModulus : newOffset;
+    return result;
+  }
   bool isUniform() const { return kind == Kind::Uniform; }
   bool isAffine() const { return kind == Kind::Affine; }
 };
@@ -52,6 +68,9 @@ public:
   void store(Type element, Value base, LaneValue index, LaneValue value);
   /// Work in lanes from here on (true) or on single elements.
   void setLanes(bool on) { vectorised = on; }
+  /// The body of forLanes draws random bits: run it 8 times per step of 128, which share their
+  /// random numbers. `low` is a multiple of 128 then.
+  void setGrouped(bool on) { grouped = on; }
 
   bool emitOp(mlir::Operation &op);
 
@@ -72,6 +91,8 @@ private:
   llvm::SmallVector<std::pair<Value, mlir::RankedTensorType>> results;
   int64_t laneCount;
   bool vectorised = false;
+  bool grouped = false;
+  llvm::DenseMap<mlir::Operation *, std::array<Value, 4>> randomWords; // of the current 128 elements
   llvm::DenseMap<Value, LaneValue> values;
 };
 

@@ -73,16 +73,30 @@ bool LaneCode::forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue
   vectorised = true;
   bool good = true;
   auto wholeCount = asConstant(whole), lowNumber = asConstant(low), highNumber = asConstant(high);
+  if (grouped && laneCount == 16 && (!highNumber || !lowNumber || *highNumber - *lowNumber >= 128)) {
+    // 128 elements share eight random numbers per lane; what is left over goes one vector at a time.
+    Value group = constant(builder, 128);
+    Value groups = subtract(builder, high, remainder(builder, subtract(builder, high, low), group));
+    forLoop(builder, low, groups, group, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
+      randomWords.clear();
+      for (int64_t i = 0; i < 8; ++i)
+        good &= body(LaneValue::affine(add(builder, index, constant(builder, 16 * i)), one).knowing(128, 16 * i));
+      randomWords.clear();
+      return {};
+    });
+    low = groups;
+    lowNumber = asConstant(groups);
+  }
   if (!wholeCount || !lowNumber || *wholeCount > *lowNumber)
     forLoop(builder, low, whole, step, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
-      good &= body(LaneValue::affine(index, one, true));
+      good &= body(LaneValue::affine(index, one, laneCount));
       return {};
     });
   if (!wholeCount || !highNumber || *wholeCount < *highNumber) {
     Value rest = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, whole, high);
     ifThen(builder, rest, {}, [&]() -> SmallVector<Value> {
       mask = maskOf(builder, laneCount, subtract(builder, high, whole));
-      good &= body(LaneValue::affine(whole, one, true));
+      good &= body(LaneValue::affine(whole, one, laneCount));
       mask = {};
       return {};
     });
@@ -97,11 +111,15 @@ bool LaneCode::eachLoops(EachOp each, ArrayRef<Value> sizes, unsigned dim, Value
   if (sizes.empty())
     return emitOps(block);
   Value from = dim == 0 && low ? low : constant(builder, 0), to = dim == 0 && high ? high : sizes[dim];
-  if (last && !nested && !vectorised)
-    return forLanes(from, to, [&](LaneValue index) {
+  if (last && !nested && !vectorised) {
+    setGrouped(!block.getOps<RandomKeepOp>().empty());
+    bool good = forLanes(from, to, [&](LaneValue index) {
       bind(block.getArgument(dim), index);
       return emitOps(block);
     });
+    setGrouped(false);
+    return good;
+  }
   bool good = true;
   forLoop(builder, from, to, [&](Value index) {
     bind(block.getArgument(dim), LaneValue::uniform(index));
@@ -151,7 +169,7 @@ Value LaneCode::foldInLanes(FoldOp fold, ArrayRef<Value> sizes, Value accumulato
   Value whole = subtract(builder, high, remainder(builder, high, step));
   bool good = true;
   auto term = [&](Value index, Value sum) {
-    bind(block.getArgument(dim), LaneValue::affine(index, one, true));
+    bind(block.getArgument(dim), LaneValue::affine(index, one, laneCount));
     if (!emitOps(block)) {
       good = false;
       return sum;

@@ -69,20 +69,9 @@ public:
 constexpr double kLog2e = 1.44269504088896340736;
 constexpr int32_t kSign = int32_t(0x80000000u);
 
-/// x scaled by 2^n in two steps, so that results beyond the normal range are right; n an integer of at most 2 * 127 in size.
-Value scale(Lanes &l, Value x, Value n) {
-  Value half = l.shr(n, l.integer(1));
-  auto power = [&](Value exponent) { return l.asReal(l.shl(l.addI(exponent, l.integer(127)), l.integer(23))); };
-  return l.mul(l.mul(x, power(half)), power(l.subI(n, half)));
-}
-
-} // namespace
-
-/// Cody-Waite reduction by ln 2 in two parts, polynomial of degree 6 (Cephes expf). At most 1 ulp; 0 below -104, inf above 88.8.
-Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
-  Lanes l(builder, x);
-  x = l.select(l.greater(x, l.real(89.0)), l.real(89.0), x); // comparisons with NaN fail, so NaN stays
-  x = l.select(l.less(x, l.real(-104.0)), l.real(-104.0), x);
+/// exp for x in [-87.33, 88.72]; anything else gives garbage, a NaN stays one. Cody-Waite reduction by ln 2 in two parts, polynomial of
+/// degree 6 (Cephes expf); the exponent is added to the bits.
+Value exponential(Lanes &l, Value x) {
   Value magic = l.real(12582912.0); // 1.5 * 2^23: adding it rounds to an integer
   Value biased = l.fma(x, l.real(kLog2e), magic);
   Value whole = l.sub(biased, magic);
@@ -91,8 +80,19 @@ Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
   Value p = l.polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
   p = l.fma(p, l.mul(r, r), r);
   p = l.add(p, l.real(1.0));
-  Value n = l.subI(l.bits(biased), l.bits(magic));
-  return scale(l, p, n);
+  // The low 9 bits of 1.5 * 2^23 are 0, so that the shift leaves the integer alone.
+  return l.asReal(l.addI(l.bits(p), l.shl(l.bits(biased), l.integer(23))));
+}
+
+} // namespace
+
+/// At most 1 ulp; 0 where the result is below the normal range, inf above it.
+Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
+  Lanes l(builder, x);
+  Value y = exponential(l, x);
+  y = l.select(l.less(x, l.real(-87.33654)), l.real(0.0), y);
+  y = l.select(l.greater(x, l.real(88.72283)), l.real(std::numeric_limits<double>::infinity()), y);
+  return l.select(arith::CmpFOp::create(builder, arith::CmpFPredicate::UNO, x, x), x, y);
 }
 
 /// |x| < 0.625: odd polynomial (Cephes tanhf); beyond: 1 - 2 / (exp(2|x|) + 1). At most 2 ulp.
@@ -103,10 +103,11 @@ Value emitTanh(ImplicitLocOpBuilder &builder, Value x) {
   Value z = l.mul(x, x);
   Value p = l.polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
   Value small = l.fma(l.mul(p, z), x, x);
-  Value e = emitExp(builder, l.add(size, size));
+  Value doubled = l.add(size, size);
+  Value e = exponential(l, l.select(l.less(doubled, l.real(40.0)), doubled, l.real(40.0)));
   Value large = l.sub(l.real(1.0), l.div(l.real(2.0), l.add(e, l.real(1.0))));
   large = l.asReal(arith::OrIOp::create(builder, l.bits(large), sign));
-  return l.select(l.less(size, l.real(0.625)), small, large);
+  return l.select(arith::CmpFOp::create(builder, arith::CmpFPredicate::OGE, size, l.real(0.625)), large, small); // NaN: small
 }
 
 /// Two branches at 475/512: an odd polynomial, and 1 - exp(polynomial). At most 2 ulp.
@@ -123,8 +124,8 @@ Value emitErf(ImplicitLocOpBuilder &builder, Value x) {
   far = l.fma(far, t, l.real(-1.28717512e-1));
   far = l.sub(l.mul(far, t), t);
   // Beyond 4 the result is 1 and the polynomial of no use.
-  far = l.select(l.greater(t, l.real(4.0)), l.real(-104.0), far);
-  Value large = l.sub(l.real(1.0), emitExp(builder, far));
+  far = l.select(l.greater(t, l.real(4.0)), l.real(-80.0), far);
+  Value large = l.sub(l.real(1.0), exponential(l, far));
   large = l.asReal(arith::OrIOp::create(builder, l.bits(large), sign));
   Value p = l.polynomial(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
   return l.select(l.greater(t, l.real(0.927734375)), large, l.fma(p, x, x));

@@ -25,6 +25,7 @@ public:
   MicroKernelBody(Emitter &emit, const MicroKernel &kernel, ValueRange arguments)
       : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
         b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]),
+        bPanelStride(arguments[8]),
         vector(tierVector(kernel.tier, kernel.element)), lanes(vector.getNumElements()),
         bytes(kernel.element.getIntOrFloatBitWidth() / 8) {}
 
@@ -32,7 +33,8 @@ public:
     SmallVector<Value> state = initialSums();
     for (int64_t row = 0; row < kernel.rows; row += rowsPerPointer())
       state.push_back(opaque(emit.at(a, kernel.element, emit.mul(aRowStride, row))));
-    state.push_back(b);
+    for (int64_t part = 0; part < kernel.vectors; part += vectorsPerPanel())
+      state.push_back(part == 0 ? b : opaque(emit.at(b, kernel.element, emit.mul(bPanelStride, part / vectorsPerPanel()))));
     int64_t unroll = kernel.walk == WalkOfA::Strided ? 1 : microTile(kernel.tier).unroll;
     Value bulk = emit.mul(emit.div(k, unroll), unroll);
     Value zero = emit.constant(0);
@@ -70,25 +72,30 @@ private:
   /// three rows; a pointer per row would not fit into the integer registers.
   int64_t rowsPerPointer() const { return kernel.walk == WalkOfA::Transposed ? kernel.rows : 3; }
 
+  int64_t vectorsPerPanel() const { return kernel.panelWidth / lanes; }
+
   /// Hides that the pointers into A differ by multiples of the row stride: loop strength reduction otherwise derives one from the
   /// other inside the loop, keeps all intermediate addresses alive and spills integer registers.
   Value opaque(Value pointer) { return LLVM::FreezeOp::create(emit.builder, emit.location, pointer); }
 
-  /// `steps` steps of K per iteration; state = sums, pointers into A, pointer into B.
+  /// `steps` steps of K per iteration; state = sums, pointers into A, pointers into B.
   SmallVector<Value> loop(Value lower, Value upper, int64_t steps, ValueRange state) {
     auto op = scf::ForOp::create(emit.builder, emit.location, lower, upper, emit.constant(steps), state);
     OpBuilder::InsertionGuard guard(emit.builder);
     emit.builder.setInsertionPointToStart(op.getBody());
     SmallVector<Value> next(op.getRegionIterArgs());
-    Value pointerB = next.pop_back_val();
-    SmallVector<Value> pointersA(next.begin() + kernel.rows * kernel.vectors, next.end());
-    next.truncate(kernel.rows * kernel.vectors);
+    int64_t sums = kernel.rows * kernel.vectors;
+    int64_t rowPointers = (kernel.rows + rowsPerPointer() - 1) / rowsPerPointer();
+    SmallVector<Value> pointersA(next.begin() + sums, next.begin() + sums + rowPointers);
+    SmallVector<Value> pointersB(next.begin() + sums + rowPointers, next.end());
+    next.truncate(sums);
     for (int64_t step = 0; step < steps; ++step)
-      multiply(next, pointersA, pointerB, step);
+      multiply(next, pointersA, pointersB, step);
     Value advance = kernel.walk == WalkOfA::RowMajor ? emit.constant(steps) : emit.mul(aColStride, steps);
     for (Value pointer : pointersA)
       next.push_back(emit.at(pointer, kernel.element, advance));
-    next.push_back(emit.at(pointerB, kernel.element, steps * kernel.panelWidth));
+    for (Value pointer : pointersB)
+      next.push_back(emit.at(pointer, kernel.element, steps * kernel.panelWidth));
     scf::YieldOp::create(emit.builder, emit.location, next);
     return op.getResults();
   }
@@ -107,10 +114,12 @@ private:
     return {};
   }
 
-  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, Value pointerB, int64_t step) {
+  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, ArrayRef<Value> pointersB,
+                int64_t step) {
     SmallVector<Value> right;
     for (int64_t part = 0; part < kernel.vectors; ++part) {
-      Value pointer = emit.at(pointerB, kernel.element, step * kernel.panelWidth + part * lanes);
+      int64_t offset = step * kernel.panelWidth + part % vectorsPerPanel() * lanes;
+      Value pointer = emit.at(pointersB[part / vectorsPerPanel()], kernel.element, offset);
       right.push_back(emit.load(vector, pointer, bytes * lanes));
     }
     for (int64_t row = 0; row < kernel.rows; ++row) {
@@ -125,7 +134,7 @@ private:
 
   Emitter &emit;
   const MicroKernel &kernel;
-  Value k, a, aRowStride, aColStride, b, c, cRowStride, accumulate;
+  Value k, a, aRowStride, aColStride, b, c, cRowStride, accumulate, bPanelStride;
   VectorType vector;
   int64_t lanes;
   unsigned bytes;
@@ -136,7 +145,7 @@ private:
 func::FuncOp getMicroKernel(OpBuilder &builder, Location location, const MicroKernel &kernel) {
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Type arguments[] = {index, pointer, index, index, pointer, pointer, index, builder.getI1Type()};
+  Type arguments[] = {index, pointer, index, index, pointer, pointer, index, builder.getI1Type(), index};
   func::FuncOp function =
       getOrCreateKernel(builder, location, kernelName(kernel), arguments,
                         [&](Emitter &emit, ValueRange values) { MicroKernelBody(emit, kernel, values).run(); });

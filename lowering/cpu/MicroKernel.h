@@ -20,12 +20,14 @@ struct MicroKernel {
   int64_t rows;
   int64_t vectors;
   WalkOfA walk;
-  int64_t panelWidth; ///< elements from one row of the packed panel of B to the next
+  int64_t panelWidth; ///< columns of one panel of B = elements from one of its rows to the next
 };
 
 /// The private function of `kernel` in the module around the insertion point:
-///   (k: i64, a: ptr, aRowStride: i64, aColStride: i64, b: ptr, c: ptr, cRowStride: i64, accumulate: i1)
-/// Strides count elements; b is aligned to its vectors; accumulate = false starts from zero, true from C. Elements of C are one
+///   (k: i64, a: ptr, aRowStride: i64, aColStride: i64, b: ptr, c: ptr, cRowStride: i64, accumulate: i1,
+///    bPanelStride: i64)
+/// Strides count elements; b is aligned to its vectors and continues in the next panel, bPanelStride elements behind, where a tile is
+/// wider than a panel; accumulate = false starts from zero, true from C. Elements of C are one
 /// fused multiply-add per step of K, in ascending order.
 mlir::func::FuncOp getMicroKernel(mlir::OpBuilder &builder, mlir::Location location, const MicroKernel &kernel);
 

@@ -63,6 +63,8 @@ public:
       cutSize = each.getSizes().getResult(0);
       cutStep = each.getSizes().getNumResults() == 1 ? 64 : 1;
     }
+    if (cutStep == 64)
+      nest.walk([&](RandomKeepOp) { cutStep = 128; }); // they share their random numbers
   }
 
   LogicalResult generate() {
@@ -172,11 +174,13 @@ private:
   }
 
   bool emitRow(LaneCode &lanes, Value low, Value high) {
-    if (lastOnLanes)
+    if (lastOnLanes) {
+      lanes.setGrouped(!block.getOps<RandomKeepOp>().empty());
       return lanes.forLanes(low, high, [&](LaneValue index) {
         lanes.bind(block.getArgument(rows.size()), index);
         return lanes.emitOps(block);
       });
+    }
     if (!cutSize)
       return lanes.emitOps(block);
     for (Operation &op : block) {

@@ -27,7 +27,9 @@ public:
         });
   }
 
-  void transposeSquares() {
+  /// `groupRows` rows of B are neighbours in memory, then comes the next group, rowStride behind; 0: all rows are neighbours.
+  void transposeSquares(int64_t groupRows) {
+    group = groupRows;
     emit.loop(emit.constant(0), emit.constant(width), lanes, [&](Value first) {
       Value inside = emit.sub(columns, first);
       Value whole = emit.lessEqual(emit.constant(lanes), inside);
@@ -62,6 +64,13 @@ private:
     }
   }
 
+  Value offsetOfRow(Value row) {
+    if (group == 0)
+      return row;
+    Value number = emit.div(row, group);
+    return emit.add(emit.mul(number, rowStride), emit.sub(row, emit.mul(number, group)));
+  }
+
   /// Columns [first, first + lanes) x rows [row, row + lanes). With `inside` (columns that exist, may be <= 0) both directions are
   /// masked: absent columns read an existing one and are cleared afterwards, so no address leaves the matrix.
   void transposeSquare(Value first, Value row, Value inside) {
@@ -71,7 +80,7 @@ private:
       Value column = emit.add(first, lane);
       if (inside)
         column = emit.min(column, emit.sub(columns, 1));
-      Value from = emit.at(source, element, emit.add(emit.mul(column, colStride), row));
+      Value from = emit.at(source, element, emit.add(emit.mul(column, colStride), offsetOfRow(row)));
       square.push_back(emitVectorLoad(emit.builder, emit.location, vector, from, rowMask));
     }
     square = emitTranspose(emit.builder, emit.location, square);
@@ -87,7 +96,7 @@ private:
   Emitter &emit;
   Type element;
   VectorType vector;
-  int64_t lanes, width;
+  int64_t lanes, width, group = 0;
   unsigned bytes;
   Value k, columns, source, rowStride, colStride, panel;
 };
@@ -175,7 +184,10 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
 }
 
 func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type element, int64_t width, LayoutOfB layout) {
-  llvm::StringRef form = layout == LayoutOfB::RowMajor ? "copy" : layout == LayoutOfB::Transposed ? "transpose" : "strided";
+  llvm::StringRef form = layout == LayoutOfB::RowMajor     ? "copy"
+                         : layout == LayoutOfB::Transposed ? "transpose"
+                         : layout == LayoutOfB::Panels   ? "panels"
+                                                         : "strided";
   std::string type = element.isF64() ? "f64" : "f32";
   std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width)).str();
   Type index = builder.getI64Type();
@@ -186,7 +198,9 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
                              if (layout == LayoutOfB::RowMajor)
                                body.copyRows();
                              else if (layout == LayoutOfB::Transposed)
-                               body.transposeSquares();
+                               body.transposeSquares(0);
+                             else if (layout == LayoutOfB::Panels)
+                               body.transposeSquares(panelColumns(element));
                              else
                                body.copyElements();
                            });

@@ -1,8 +1,8 @@
-// Fuzzing of the grammar. LLVMFuzzerTestOneInput takes any bytes, so libFuzzer and AFL can drive it (-DTENON_LIBFUZZER leaves main
-// out); main is a driver of its own with a mutator that knows the language.
+// Fuzzing of the grammar. LLVMFuzzerTestOneInput takes any bytes, so libFuzzer and AFL can drive it (-DTENON_LIBFUZZER leaves
+// main out); main is a driver of its own with a mutator that knows the language.
 //   parser-fuzz [--runs N] [--seed S] [--only I] [--plant FAULT] SPEC...
-// Exit code 0 only if every input was handled and at least half of them parsed. `--plant` proves that the checks work: overflow (a read
-// behind a buffer), range (a node outside the text), print (a wrong printed tree), slow (an input over the time limit).
+// Exit code 0 only if every input was handled and at least half of them parsed. `--plant` proves that the checks work: overflow
+// (a read behind a buffer), range (a node outside the text), print (a wrong printed tree), slow (an input over the time limit).
 #include "SpecMutator.h"
 #include "frontend/syntax/Parse.h"
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr double kSecondsPerInput = 2; // the slowest of 20,000 inputs takes 0.5 s under the sanitizers on a busy machine
 
 std::string plant;
-std::string current; // the input at work, for the report of a crash
+std::string current;           // the input at work, for the report of a crash
 size_t seed = 1, position = 0; // of the input
 
 [[noreturn]] void fail(const char *reason) {
@@ -212,8 +212,9 @@ int main(int argc, char **argv) {
     }
   }
   size_t count = end - begin;
-  std::printf("inputs %zu, parsed %zu (%.1f %%), broken on purpose %zu, mean %zu bytes, slowest %.1f ms (--only %zu), seeds %zu\n", count, parsed,
-              100.0 * parsed / count, broken, bytes / count, slowest * 1e3, slowestPosition, mutator.seeds());
+  std::printf(
+      "inputs %zu, parsed %zu (%.1f %%), broken on purpose %zu, mean %zu bytes, slowest %.1f ms (--only %zu), seeds %zu\n", count,
+      parsed, 100.0 * parsed / count, broken, bytes / count, slowest * 1e3, slowestPosition, mutator.seeds());
   if (2 * parsed < count && only == ~size_t{0}) {
     std::fprintf(stderr, "parser-fuzz: fewer than half of the inputs parse, so little behind the grammar was reached\n");
     return 1;

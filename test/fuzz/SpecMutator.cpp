@@ -16,7 +16,8 @@ bool isName(const std::string &token) { return kindOf(token) == LexemeKind::Word
 std::vector<std::pair<size_t, size_t>> statements(const std::vector<std::string> &tokens) {
   std::vector<size_t> starts;
   for (size_t i = 0; i < tokens.size(); ++i)
-    if (syntax::startsStatement(tokens[i]) && tokens[i] != "layer" && tokens[i] != "fn" && (i + 1 == tokens.size() || tokens[i + 1] != "="))
+    if (syntax::startsStatement(tokens[i]) && tokens[i] != "layer" && tokens[i] != "fn" &&
+        (i + 1 == tokens.size() || tokens[i + 1] != "="))
       starts.push_back(i);
   std::vector<std::pair<size_t, size_t>> result;
   for (size_t i = 0; i + 1 < starts.size(); ++i) {
@@ -49,7 +50,10 @@ void SpecMutator::addFile(const std::string &text) {
     depth += l.is("{") ? 1 : l.is("}") ? -1 : 0;
     bool import = item.size() == 1 && item.front() == "import";
     item.push_back(token);
-    (l.kind == LexemeKind::Word ? words : l.kind == LexemeKind::Number ? numbers : l.kind == LexemeKind::String ? strings : others)
+    (l.kind == LexemeKind::Word     ? words
+     : l.kind == LexemeKind::Number ? numbers
+     : l.kind == LexemeKind::String ? strings
+                                    : others)
         .push_back(token);
     if (import || (depth == 0 && l.is("}"))) {
       items.push_back(std::move(item));
@@ -91,7 +95,8 @@ void SpecMutator::keep(Random &random, std::vector<std::string> &tokens) const {
     break;
   case 5: { // an operator for another of the same kind
     static const char *const same[] = {"+", "-", "*", "/", "mod", "div", "^"};
-    size_t at = pick(random, tokens, [](const std::string &t) { return t == "/" || t == "^" || t == "div" || t == "mod" || t == "-"; });
+    size_t at =
+        pick(random, tokens, [](const std::string &t) { return t == "/" || t == "^" || t == "div" || t == "mod" || t == "-"; });
     if (at < tokens.size() && at > 0 && (isName(tokens[at - 1]) || tokens[at - 1] == ")"))
       tokens[at] = same[random.below(std::size(same))];
     break;
@@ -135,8 +140,9 @@ void SpecMutator::wreck(Random &random, std::vector<std::string> &tokens) const 
     break;
   }
   case 6: { // bytes
-    static const char *const odd[] = {"\"", "\xff", "\xe6\xbc", "#",  "1__", "9999999999999999999999", "1e9999", "3x",
-                                      "&&", "'",    "\r",       "\t", "\xc3\xa4", "1e", ".", "..."};
+    static const char *const odd[] = {"\"",       "\xff", "\xe6\xbc", "#",  "1__", "9999999999999999999999",
+                                      "1e9999",   "3x",   "&&",       "'",  "\r",  "\t",
+                                      "\xc3\xa4", "1e",   ".",        "..."};
     tokens.insert(tokens.begin() + at, random.chance(10) ? std::string(1, '\0') : std::string(odd[random.below(std::size(odd))]));
     break;
   }
@@ -153,11 +159,24 @@ void SpecMutator::wreck(Random &random, std::vector<std::string> &tokens) const 
 
 /// Many brackets, signs, operators or blocks inside each other, some beyond the limit of the language.
 void SpecMutator::nest(Random &random, std::vector<std::string> &tokens) const {
-  static const std::pair<const char *, const char *> shells[] = {
-      {"(", ")"}, {"f(", ")"}, {"x[T: ", "]"}, {"- ", ""}, {"1 + ", ""}, {"2 ^ ", ""}, {"if a then b else ", ""}, {"attend(j: S) { score ", " }"},
-      {"(", ""}, {"scan(t: T) { yield ", " }"}, {"a and ", ""}, {"", ".b"}, {"not ", ""}};
+  static const std::pair<const char *, const char *> shells[] = {{"(", ")"},
+                                                                 {"f(", ")"},
+                                                                 {"x[T: ", "]"},
+                                                                 {"- ", ""},
+                                                                 {"1 + ", ""},
+                                                                 {"2 ^ ", ""},
+                                                                 {"if a then b else ", ""},
+                                                                 {"attend(j: S) { score ", " }"},
+                                                                 {"(", ""},
+                                                                 {"scan(t: T) { yield ", " }"},
+                                                                 {"a and ", ""},
+                                                                 {"", ".b"},
+                                                                 {"not ", ""}};
   auto [open, close] = shells[random.below(std::size(shells))];
-  size_t levels = random.chance(1) ? 100000 : random.chance(5) ? 5000 : random.chance(30) ? 200 + random.below(120) : random.below(60);
+  size_t levels = random.chance(1)    ? 100000
+                  : random.chance(5)  ? 5000
+                  : random.chance(30) ? 200 + random.below(120)
+                                      : random.below(60);
   std::string text;
   for (size_t i = 0; i < levels; ++i)
     text += open;

@@ -1,5 +1,6 @@
 // Initial values, layouts, names, safetensors of parameters.
 #include "runtime/Layout.h"
+#include "runtime/NormalQuantile.h"
 #include "runtime/Philox.h"
 #include "runtime/Initialize.h"
 #include "runtime/Safetensors.h"
@@ -16,6 +17,19 @@ TEST(Philox, KnownAnswers) {
             (PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822),
             (PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+// Values of torch.special.ndtri; the logarithm against the C library's.
+TEST(NormalQuantile, KnownValues) {
+  struct Row {
+    double p, x;
+  };
+  for (Row row : {Row{0.5, 0}, Row{0.3, -0.5244005127080407}, Row{0.975, 1.959963984540054}, Row{0.075, -1.4395314709384563},
+                  Row{0.0749, -1.4402382675279635}, Row{1e-5, -4.264890793922825}, Row{1e-10, -6.361340902404056},
+                  Row{1e-15, -7.941345326170998}})
+    EXPECT_NEAR(normalQuantile(row.p), row.x, 4e-15 * std::max(1.0, std::abs(row.x))) << row.p;
+  for (double p = 1e-16; p < 0.5; p *= 1.37)
+    EXPECT_NEAR(detail::logarithm(p), std::log(p), 4e-16 * std::abs(std::log(p))) << p;
 }
 
 static ParameterInfo matrix(std::vector<int64_t> shape, InitializerInfo::Kind kind, double a) {

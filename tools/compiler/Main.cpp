@@ -1,6 +1,7 @@
 // The compiler as a library: one C function that `tenon` opens when a specification has to be read.
 #include "frontend/Explain.h"
 #include "frontend/syntax/Parse.h"
+#include "lowering/Compile.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Reproducer.h"
 #include <cerrno>
@@ -10,10 +11,6 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <unistd.h>
-#if __has_include("lowering/Compile.h")
-#include "lowering/Compile.h"
-#define TENON_HAS_LOWERING 1
-#endif
 
 namespace tenon::compiler {
 
@@ -134,7 +131,6 @@ int runCompile(CommandLine &line) {
     return emitTree(line);
   if (line.emit == std::vector<std::string>{"checked"})
     return emitChecked(line);
-#ifdef TENON_HAS_LOWERING
   SourceFiles sources;
   Diagnostics diagnostics;
   CompileRequest request;
@@ -149,15 +145,6 @@ int runCompile(CommandLine &line) {
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);
   return show(line, sources, diagnostics) ? 1 : code;
-#else
-  SourceFiles sources;
-  Diagnostics diagnostics;
-  std::optional<Program> program = check(line.check, sources, diagnostics);
-  if (show(line, sources, diagnostics) || !program)
-    return 1;
-  fprintf(stderr, "tenon: error: not supported yet: compile to an artifact; --emit=ast and --emit=checked are\n");
-  return 1;
-#endif
 }
 
 } // namespace

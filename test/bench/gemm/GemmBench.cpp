@@ -70,7 +70,7 @@ void fill(T *data, int64_t count, unsigned seed) {
 /// Largest |C - reference| / sum |a b| over sampled elements, reference in f64.
 template <typename T>
 double largestError(const GemmCase &gemm, const T *a, const T *b, const T *c) {
-  Strides sa = stridesOf(gemm.a, gemm.m, gemm.k), sb = stridesOf(gemm.b, gemm.k, gemm.n);
+  bool wide = gemm.doublePrecision;
   double largest = 0;
   std::mt19937 random(7);
   for (int sample = 0; sample < 2000; ++sample) {
@@ -78,7 +78,8 @@ double largestError(const GemmCase &gemm, const T *a, const T *b, const T *c) {
     int64_t column = sample < 4 ? (sample & 2 ? gemm.n - 1 : 0) : random() % gemm.n;
     double sum = 0, magnitude = 0;
     for (int64_t depth = 0; depth < gemm.k; ++depth) {
-      double product = double(a[row * sa.row + depth * sa.column]) * double(b[depth * sb.row + column * sb.column]);
+      double product = double(a[placeOf(gemm.a, gemm.m, gemm.k, wide, row, depth)]) *
+                       double(b[placeOf(gemm.b, gemm.k, gemm.n, wide, depth, column)]);
       sum += product, magnitude += std::abs(product);
     }
     double error = std::abs(double(c[row * gemm.n + column]) - sum) / magnitude;
@@ -91,18 +92,19 @@ double largestError(const GemmCase &gemm, const T *a, const T *b, const T *c) {
 template <typename T>
 int measure(const GemmCase &gemm, const std::string &name, double seconds) {
   CompiledGemm code = compileGemm(gemm);
-  Strides sa = stridesOf(gemm.a, gemm.m, gemm.k), sb = stridesOf(gemm.b, gemm.k, gemm.n);
-  T *a = static_cast<T *>(allocate(gemm.batch * sa.size * sizeof(T)));
-  T *b = static_cast<T *>(allocate(gemm.batch * sb.size * sizeof(T)));
+  int64_t sizeA = sizeOf(gemm.a, gemm.m, gemm.k, gemm.doublePrecision);
+  int64_t sizeB = sizeOf(gemm.b, gemm.k, gemm.n, gemm.doublePrecision);
+  T *a = static_cast<T *>(allocate(gemm.batch * sizeA * sizeof(T)));
+  T *b = static_cast<T *>(allocate(gemm.batch * sizeB * sizeof(T)));
   T *c = static_cast<T *>(allocate(gemm.batch * gemm.m * gemm.n * sizeof(T)));
   void *scratch = allocate(code.scratchBytes);
-  fill(a, gemm.batch * sa.size, 1);
-  fill(b, gemm.batch * sb.size, 2);
+  fill(a, gemm.batch * sizeA, 1);
+  fill(b, gemm.batch * sizeB, 2);
   int64_t tiles = code.tileCount(gemm.m, gemm.n, gemm.k, gemm.batch);
   auto run = [&] { code.run(a, b, c, scratch, gemm.m, gemm.n, gemm.k, gemm.batch, 0, tiles); };
   run();
   int64_t last = gemm.batch - 1;
-  double error = largestError(gemm, a + last * sa.size, b + last * sb.size, c + last * gemm.m * gemm.n);
+  double error = largestError(gemm, a + last * sizeA, b + last * sizeB, c + last * gemm.m * gemm.n);
   double limit = gemm.k * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
   double flops = 2.0 * gemm.batch * gemm.m * gemm.n * gemm.k;
   int64_t repetitions = std::max<int64_t>(1, static_cast<int64_t>(2e-3 * 100e9 / flops));
@@ -154,6 +156,13 @@ constexpr NamedCase kCases[] = {
     {"600x2100x410", 600, 2100, 410, Layout::RowMajor, Layout::Transposed},
     {"600x410x2100", 600, 410, 2100, Layout::RowMajor, Layout::Transposed},
     {"410x2100x600-dw", 410, 2100, 600, Layout::Transposed, Layout::RowMajor},
+    {"256x768x768-panels", 256, 768, 768, Layout::RowMajor, Layout::Panels},
+    {"256x768x768-dx-panels", 256, 768, 768, Layout::RowMajor, Layout::PanelsTransposed},
+    {"256x3072x768-panels", 256, 3072, 768, Layout::RowMajor, Layout::Panels},
+    {"256x768x3072-panels", 256, 768, 3072, Layout::RowMajor, Layout::Panels},
+    {"lm-head-panels", 252, 50257, 768, Layout::RowMajor, Layout::Panels},
+    {"8x768x768-panels", 8, 768, 768, Layout::RowMajor, Layout::Panels},
+    {"1x768x768-panels", 1, 768, 768, Layout::RowMajor, Layout::Panels},
     {"scores-256", 256, 256, 64, Layout::RowMajor, Layout::Transposed, 48},
     {"values-256", 256, 64, 256, Layout::RowMajor, Layout::RowMajor, 48},
     {"scores-64", 64, 64, 64, Layout::RowMajor, Layout::Transposed, 48},

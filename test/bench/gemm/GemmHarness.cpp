@@ -26,6 +26,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace tenon::test {
@@ -46,11 +48,18 @@ cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value 
     return {base, one, rows};
   case Layout::Strided:
     return {base, emit.mul(columns, 2), emit.constant(2)};
+  case Layout::Panels:
+  case Layout::PanelsTransposed:
+    return {base, Value(), Value()};
   }
   return {};
 }
 
-Value elementsOf(cpu::Emitter &emit, Layout layout, Value rows, Value columns) {
+Value elementsOf(cpu::Emitter &emit, Layout layout, Type element, Value rows, Value columns) {
+  if (layout == Layout::Panels)
+    return cpu::panelElementCount(emit.builder, emit.location, element, rows, columns);
+  if (layout == Layout::PanelsTransposed)
+    return cpu::panelElementCount(emit.builder, emit.location, element, columns, rows);
   return emit.mul(emit.mul(rows, columns), layout == Layout::Strided ? 2 : 1);
 }
 
@@ -62,8 +71,8 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
   Value m = size(0, gemm.m), n = size(1, gemm.n), k = size(2, gemm.k);
   auto inner = [=](OpBuilder &builder, Location location, Value index) {
     cpu::Emitter emit(builder, location);
-    Value baseA = emit.at(a, element, emit.mul(index, elementsOf(emit, gemm.a, m, k)));
-    Value baseB = emit.at(b, element, emit.mul(index, elementsOf(emit, gemm.b, k, n)));
+    Value baseA = emit.at(a, element, emit.mul(index, elementsOf(emit, gemm.a, element, m, k)));
+    Value baseB = emit.at(b, element, emit.mul(index, elementsOf(emit, gemm.b, element, k, n)));
     Value baseC = emit.at(c, element, emit.mul(index, emit.mul(m, n)));
     cpu::GemmSpec spec;
     spec.tier = gemm.tier;
@@ -71,6 +80,9 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
     spec.m = m, spec.n = n, spec.k = k;
     spec.a = operandOf(emit, gemm.a, baseA, m, k);
     spec.b = operandOf(emit, gemm.b, baseB, k, n);
+    spec.panelsOfB = gemm.b == Layout::Panels             ? cpu::PanelsOfB::Forward
+                     : gemm.b == Layout::PanelsTransposed ? cpu::PanelsOfB::Transposed
+                                                          : cpu::PanelsOfB::None;
     spec.epilogue = [=](OpBuilder &builder, Location location, Value row, Value col, Value acc, Value mask) {
       cpu::Emitter emit(builder, location);
       cpu::emitVectorStore(builder, location, acc, emit.at(baseC, element, emit.add(emit.mul(row, n), col)), mask);
@@ -195,10 +207,11 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
   int64_t vectors = cpu::microTile(gemm.tier).vectors, width = vectors * cpu::tierLanes(gemm.tier, element);
   for (cpu::WalkOfA walk : {cpu::WalkOfA::RowMajor, cpu::WalkOfA::Transposed, cpu::WalkOfA::Strided})
     for (int64_t height = 1; height <= rows; ++height)
-      for (int64_t part = 1; part <= vectors; ++part) {
-        cpu::MicroKernel kernel{gemm.tier, element, height, part, walk, width};
-        cpu::getMicroKernel(builder, builder.getUnknownLoc(), kernel)->removeAttr("llvm.linkage");
-      }
+      for (int64_t part = 1; part <= vectors; ++part)
+        for (int64_t panel : std::set<int64_t>{width, cpu::panelColumns(element)}) {
+          cpu::MicroKernel kernel{gemm.tier, element, height, part, walk, panel};
+          cpu::getMicroKernel(builder, builder.getUnknownLoc(), kernel)->removeAttr("llvm.linkage");
+        }
   return module;
 }
 
@@ -215,16 +228,37 @@ CompiledGemm::CompiledGemm() = default;
 CompiledGemm::CompiledGemm(CompiledGemm &&) = default;
 CompiledGemm::~CompiledGemm() = default;
 
-Strides stridesOf(Layout layout, int64_t rows, int64_t columns) {
+int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision) {
+  int64_t width = doublePrecision ? 8 : 16;
   switch (layout) {
   case Layout::RowMajor:
-    return {columns, 1, rows * columns};
   case Layout::Transposed:
-    return {1, rows, rows * columns};
+    return rows * columns;
   case Layout::Strided:
-    return {2 * columns, 2, 2 * rows * columns};
+    return 2 * rows * columns;
+  case Layout::Panels:
+    return (columns + width - 1) / width * width * rows;
+  case Layout::PanelsTransposed:
+    return (rows + width - 1) / width * width * columns;
   }
-  return {};
+  return 0;
+}
+
+int64_t placeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision, int64_t row, int64_t column) {
+  int64_t width = doublePrecision ? 8 : 16;
+  switch (layout) {
+  case Layout::RowMajor:
+    return row * columns + column;
+  case Layout::Transposed:
+    return column * rows + row;
+  case Layout::Strided:
+    return 2 * (row * columns + column);
+  case Layout::Panels:
+    return column / width * rows * width + row * width + column % width;
+  case Layout::PanelsTransposed:
+    return placeOf(Layout::Panels, columns, rows, doublePrecision, column, row);
+  }
+  return 0;
 }
 
 CompiledGemm compileGemm(const GemmCase &gemm) {

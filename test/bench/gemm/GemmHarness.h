@@ -14,7 +14,8 @@ class LLJIT;
 /// Builds, compiles and runs single contractions, for the tests and the benchmark.
 namespace tenon::test {
 
-enum class Layout { RowMajor, Transposed, Strided };
+/// The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
+enum class Layout { RowMajor, Transposed, Strided, Panels, PanelsTransposed };
 
 struct GemmCase {
   cpu::Tier tier = cpu::Tier::Avx2;
@@ -25,11 +26,10 @@ struct GemmCase {
   std::string cpu;      ///< compile for this CPU instead of the tier's own, e.g. 16 lanes on a machine that has 8
 };
 
-/// Elements between neighbours of one matrix of `rows` x `columns`. The strided layout leaves a gap behind every element.
-struct Strides {
-  int64_t row, column, size;
-};
-Strides stridesOf(Layout layout, int64_t rows, int64_t columns);
+/// Elements that a matrix of `rows` x `columns` takes, and the place of one of them. The strided layout leaves a gap behind every
+/// element.
+int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision);
+int64_t placeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision, int64_t row, int64_t column);
 
 /// What the generated module exports. C is row-major; batch entries follow each other.
 using GemmFunction = void (*)(const void *a, const void *b, void *c, void *scratch, int64_t m, int64_t n, int64_t k,

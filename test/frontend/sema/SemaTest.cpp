@@ -1,6 +1,6 @@
-// tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--brief] [--count]
-// Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL: CODE: message,
-// with related places and notes; with --brief one line each, in the order of the text, and their number.
+// tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--brief]
+// [--count] Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL:
+// CODE: message, with related places and notes; with --brief one line each, in the order of the text, and their number.
 #include "frontend/Sema.h"
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +15,8 @@ static void report(const SourceFiles &sources, const Diagnostics &diagnostics, b
     if (range.file >= sources.files.size())
       return std::string("?");
     auto at = sources.position(range.file, range.begin);
-    return std::filesystem::path(sources.files[range.file].path).filename().string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+    return std::filesystem::path(sources.files[range.file].path).filename().string() + ":" + std::to_string(at.line) + ":" +
+           std::to_string(at.column);
   };
   std::vector<Diagnostic> list = diagnostics.all();
   if (brief)

@@ -23,7 +23,8 @@ ast::Range find(const SourceFiles &sources, const std::string &what, uint32_t fi
 TEST(RenderText, ShowsThePlaceTheOtherPlaceAndTheNotes) {
   SourceFiles sources = oneFile("model M {\n  dim P = S\n\n\n\n\n\n\n  score r[P: i - j]\n}\n");
   Diagnostics diagnostics;
-  Diagnostic &error = diagnostics.error("X0207", find(sources, "i - j"), "this index can leave axis P", "ranges over 1-T .. M+T-1");
+  Diagnostic &error =
+      diagnostics.error("X0207", find(sources, "i - j"), "this index can leave axis P", "ranges over 1-T .. M+T-1");
   error.related.push_back({find(sources, "P = S"), "P holds 0 .. M+T-1"});
   error.notes.push_back({"example", "i = 0, j = 3\ngives -3"});
   EXPECT_EQ(renderText(sources, diagnostics, false), "error[X0207]: this index can leave axis P\n"

@@ -27,6 +27,8 @@ static cl::opt<std::string> tierName("tier", cl::desc("only this tier: portable,
 static cl::opt<uint64_t> seed("seed", cl::init(0x123456789abcdefull)), stepNumber("step", cl::init(3));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"), cl::init(0));
 static cl::opt<bool> gradientsOnly("gradients-only", cl::desc("flag 1 of the context: parameters must not change"));
+static cl::opt<double> inputScale("scale", cl::desc("inputs are in [-2, 2) times this"), cl::init(1));
+static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last place instead"), cl::init(0));
 static cl::opt<unsigned> timing("time", cl::desc("also run this many times and print the best time, microseconds"));
 
 /// Every value has a slot of its own, nothing is reused.
@@ -143,6 +145,9 @@ public:
       if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
         auto bound = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "test.bound");
         machine.inputs.push_back(randomNumbers(type.getElementType(), test::elementCount(type, dims), state, bound ? bound.getInt() : 5));
+        if (isa<FloatType>(type.getElementType()))
+          for (double &value : machine.inputs.back())
+            value = float(value * inputScale);
       }
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<ReadStateOp>(op))
@@ -298,6 +303,17 @@ private:
   int64_t arenaBytes = 0;
 };
 
+/// Units in the last place of f32; results below the normal range are flushed to 0.
+static double errorInUlps(double got, double wanted) {
+  if (std::fabs(wanted) > 3.4028235e38)
+    wanted = std::copysign(INFINITY, wanted);
+  if (got == wanted || std::fabs(wanted) < 1.17549435e-38)
+    return std::fabs(got) <= 1.1754944e-38 || got == wanted ? 0 : INFINITY;
+  int exponent;
+  std::frexp(wanted, &exponent);
+  return std::fabs(got - wanted) / std::ldexp(1.0, exponent - 24);
+}
+
 /// True when they agree; prints the largest error.
 static bool compare(const std::string &what, const Results &got, const Results &expected) {
   bool good = true;
@@ -310,10 +326,14 @@ static bool compare(const std::string &what, const Results &got, const Results &
     size_t where = 0;
     for (size_t i = 0; i < count; ++i) {
       double error = std::isnan(wanted[i]) && std::isnan(found[i]) ? 0 : wanted[i] == found[i] ? 0 : std::fabs(wanted[i] - found[i]) / std::max(1.0, std::fabs(wanted[i]));
+      if (ulps > 0 && !(std::isnan(wanted[i]) && std::isnan(found[i])))
+        error = errorInUlps(found[i], wanted[i]);
       if (!(error <= largest))
         largest = std::isnan(error) ? INFINITY : error, where = i;
     }
-    if (largest > tolerance) {
+    if (ulps > 0)
+      llvm::outs() << what << ": largest error of " << name << " " << llvm::format("%.3f", largest) << " ulp\n";
+    if (largest > (ulps > 0 ? ulps : tolerance)) {
       llvm::outs() << what << ": " << name << "[" << where << "] is " << found[where] << ", expected " << wanted[where] << "\n";
       good = false;
     }

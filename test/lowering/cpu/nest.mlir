@@ -168,6 +168,31 @@ func.func @dropout(%T: index, %B: index, %x: tensor<?x?xf32, #row>) {
   return
 }
 
+// Rows of 272: groups of 128 that share random numbers, then single vectors; the row number times 272 is a multiple of 16.
+func.func @grouped(%T: index, %B: index, %x: tensor<?x272xf32, affine_map<(d0, d1) -> (d0, 272)>>) {
+  %y = tenon.nest affine_map<(d0, d1) -> (d0)> : tensor<?x272xf32, affine_map<(d0, d1) -> (d0, 272)>> {
+  ^bb0(%i: index):
+    tenon.each affine_map<(d0, d1) -> (272)> {
+    ^bb0(%j: index):
+      %a = tenon.at %x[%i, %j] : tensor<?x272xf32, affine_map<(d0, d1) -> (d0, 272)>> -> f32
+      %n = arith.constant 272 : index
+      %base = arith.muli %i, %n : index
+      %index = arith.addi %base, %j : index
+      %keep = tenon.random_keep %index site 7 threshold 20000
+      %second = arith.constant 256 : index
+      %base2 = arith.muli %i, %second : index
+      %index2 = arith.addi %base2, %j : index
+      %keep2 = tenon.random_keep %index2 site 8 threshold 40000
+      %zero = arith.constant 0.0 : f32
+      %k = arith.select %keep, %a, %zero : f32
+      %l = arith.select %keep2, %k, %zero : f32
+      tenon.put 0 [%i, %j], %l : f32
+    }
+  }
+  tenon.output 0 "y", %y : tensor<?x272xf32, affine_map<(d0, d1) -> (d0, 272)>>
+  return
+}
+
 // f64: eight lanes, functions of libm.
 func.func @wide(%T: index, %B: index, %x: tensor<?x?xf64, #row>) {
   %y, %s = tenon.nest affine_map<(d0, d1) -> (d1)> : tensor<?x?xf64, #row>, tensor<?xf64, affine_map<(d0, d1) -> (d1)>> {

@@ -83,15 +83,15 @@ void reference(const double *a, const double *b, double *c, int64_t m, int64_t n
   referenceDouble(a, b, c, m, n, k, backwards);
 }
 
-/// Copies row-major `values` into `layout`; what lies between strided elements is NaN.
+/// Copies row-major `values` into `layout`; what lies between strided elements is NaN, panels are filled up with zeros.
 template <typename T>
 void place(T *to, const T *values, Layout layout, int64_t rows, int64_t columns) {
-  Strides strides = stridesOf(layout, rows, columns);
-  for (int64_t index = 0; index < strides.size; ++index)
-    to[index] = std::nan("");
+  bool wide = sizeof(T) == 8;
+  for (int64_t index = 0; index < sizeOf(layout, rows, columns, wide); ++index)
+    to[index] = layout == Layout::Strided ? static_cast<T>(std::nan("")) : T(0);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      to[row * strides.row + column * strides.column] = values[row * columns + column];
+      to[placeOf(layout, rows, columns, wide, row, column)] = values[row * columns + column];
 }
 
 constexpr int64_t kCanaries = 64;
@@ -101,12 +101,12 @@ bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const std::string &
   int64_t m = gemm.m, n = gemm.n, k = gemm.k, batch = gemm.batch;
   std::vector<T> a(batch * m * k), b(batch * k * n), expected(batch * m * n, T(0));
   fill(a, 1), fill(b, 2);
-  Strides sa = stridesOf(gemm.a, m, k), sb = stridesOf(gemm.b, k, n);
-  GuardedMemory placedA(batch * sa.size * sizeof(T)), placedB(batch * sb.size * sizeof(T));
+  int64_t sizeA = sizeOf(gemm.a, m, k, sizeof(T) == 8), sizeB = sizeOf(gemm.b, k, n, sizeof(T) == 8);
+  GuardedMemory placedA(batch * sizeA * sizeof(T)), placedB(batch * sizeB * sizeof(T));
   GuardedMemory result((kCanaries + batch * m * n) * sizeof(T));
   for (int64_t entry = 0; entry < batch; ++entry) {
-    place(placedA.as<T>() + entry * sa.size, &a[entry * m * k], gemm.a, m, k);
-    place(placedB.as<T>() + entry * sb.size, &b[entry * k * n], gemm.b, k, n);
+    place(placedA.as<T>() + entry * sizeA, &a[entry * m * k], gemm.a, m, k);
+    place(placedB.as<T>() + entry * sizeB, &b[entry * k * n], gemm.b, k, n);
     reference(&a[entry * m * k], &b[entry * k * n], &expected[entry * m * n], m, n, k, corrupt == "order");
   }
   for (int64_t index = 0; index < kCanaries + batch * m * n; ++index)
@@ -173,7 +173,7 @@ int check(const Options &options) {
     runShape(compileGemm(options.gemm), options.gemm);
   } else {
     for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided})
-      for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided}) {
+      for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
         GemmCase gemm = options.gemm;
         gemm.a = a, gemm.b = b, gemm.dynamic = true;
         CompiledGemm code = compileGemm(gemm);
@@ -192,7 +192,8 @@ int check(const Options &options) {
 }
 
 Layout layoutOf(char letter) {
-  return letter == 'r' ? Layout::RowMajor : letter == 't' ? Layout::Transposed : Layout::Strided;
+  return letter == 'r' ? Layout::RowMajor : letter == 't' ? Layout::Transposed : letter == 'p' ? Layout::Panels :
+         letter == 'q' ? Layout::PanelsTransposed : Layout::Strided;
 }
 
 int usage() {

@@ -1,0 +1,91 @@
+// Built-in functions that draw: dropout, sample, the distributions of initializers.
+#include "frontend/sema/Checker.h"
+
+namespace tenon::sema {
+
+Value Checker::dropoutBuiltin(const Call &call) {
+  if (!arity(call, 2, 2, {}, -1))
+    return poison();
+  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
+  auto rate = staticReal(call.arguments[1], call.ranges[1], "a dropout rate");
+  auto shared = callAxes(call);
+  if (node == kNoNode || !rate || !shared)
+    return poison();
+  if (*rate < 0 || *rate >= 1) {
+    error("T0507", call.ranges[1], "a dropout rate lies in 0 .. 1, below 1; this is " + text(call.arguments[1]));
+    return poison();
+  }
+  for (AxisId axis : *shared)
+    if (!requireAxis(node, axis, call.ranges[0], "the argument of dropout"))
+      return poison();
+  if (!request.training || *rate == 0)
+    return Value::ofTensor(node);
+  Node drop = makeNode(Op::Dropout, graph[node].type);
+  drop.type.pinned.clear();
+  drop.operands = {node};
+  drop.axesFrom = *shared;
+  drop.number = *rate;
+  drop.index = randomSite(call.scope, call.range);
+  drop.range = call.range;
+  return Value::ofTensor(graph.add(drop, call.scope->body));
+}
+
+Value Checker::sampleBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {"temperature"}, 1))
+    return poison();
+  NodeId node = realTensor(call.arguments[0], call.ranges[0]);
+  const ast::AxisOp &op = (*call.axisOps)[0];
+  auto axis = oneAxis(call.scope, op.from, "sample");
+  if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of sample"))
+    return poison();
+  if (auto *temperature = call.keyword("temperature")) {
+    NodeId divisor = realTensor(temperature->value, temperature->range);
+    if (divisor == kNoNode ||
+        !checkBroadcast(node, divisor, temperature->range, "temperature", call.ranges[0], temperature->range))
+      return poison();
+    node = graph.elementwise(Op::Div, {node, divisor}, Element::Real, call.range);
+  }
+  Node draw = makeNode(Op::Sample, {Element::Int, without(graph.axes(node), {*axis}), {}});
+  if (!op.to.empty()) {
+    auto draws = oneAxis(call.scope, op.to, "sample");
+    if (!draws)
+      return poison();
+    if (graph.has(node, *draws)) {
+      error("T0206", op.range, "the result would have axis " + axisName(*draws) + " twice");
+      return poison();
+    }
+    draw.type.axes.push_back(*draws);
+    draw.axesTo = {*draws};
+  }
+  draw.operands = {node};
+  draw.axesFrom = {*axis};
+  draw.index = randomSite(call.scope, call.range);
+  draw.range = call.range;
+  NodeId drawn = graph.add(draw, call.scope->body);
+  hints.bounds.try_emplace(drawn, graph.size(*axis));
+  return Value::ofTensor(drawn);
+}
+
+Value Checker::distributionBuiltin(const Call &call) {
+  bool plain = call.name == "normal" || call.name == "trunc_normal" || call.name == "uniform";
+  if (!arity(call, plain ? 1 : 0, 1, {}, 0))
+    return poison();
+  auto distribution = std::make_shared<Distribution>();
+  distribution->kind = call.name;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    auto number = staticReal(call.arguments[i], call.ranges[i], "the argument of " + call.name);
+    if (!number)
+      return poison();
+    if (*number < 0) {
+      error("T0311", call.ranges[i], "the spread of " + call.name + " is never negative, this is " + text(call.arguments[i]));
+      return poison();
+    }
+    distribution->arguments.push_back(*number);
+  }
+  Value value;
+  value.kind = Value::Kind::Distribution;
+  value.distribution = distribution;
+  return value;
+}
+
+} // namespace tenon::sema
