@@ -135,6 +135,78 @@ struct GatherAtConstant : OpRewritePattern<GatherOp> {
   }
 };
 
+/// dot(a, x[P: index]) = dot(a, x)[P: index] where the index shares a dimension with a: relative scores contract each distance once per
+/// query and not once per pair, and the gathered vectors never exist. Source: Dai et al. 2019, appendix B. An embedding does not match: its
+/// index shares nothing with the weights.
+struct ContractBeforeGather : OpRewritePattern<DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
+    return succeeded(rewrite(op, op.getA(), op.getALabels(), op.getB(), op.getBLabels(), rewriter)) ||
+                   succeeded(rewrite(op, op.getB(), op.getBLabels(), op.getA(), op.getALabels(), rewriter))
+               ? success()
+               : failure();
+  }
+
+  LogicalResult rewrite(DotOp op, Value a, ArrayRef<int64_t> aLabels, Value b, ArrayRef<int64_t> bLabels, PatternRewriter &rewriter) const {
+    SmallVector<int64_t> labels(bLabels);
+    auto view = b.getDefiningOp<BroadcastOp>();
+    GatherOp gather = view && isPermutation(view) ? view.getX().getDefiningOp<GatherOp>() : b.getDefiningOp<GatherOp>();
+    if (!gather)
+      return failure();
+    if (view && isPermutation(view))
+      for (auto [k, dim] : llvm::enumerate(view.getDims()))
+        labels[k] = bLabels[dim];
+    auto x = tensorOf(gather.getX()), y = tensorOf(op.getY());
+    int64_t rank = y.getRank();
+    bool shares = false;
+    for (int64_t dim : gather.getIndexDims()) {
+      if (labels[dim] >= rank)
+        return failure();
+      shares |= llvm::is_contained(aLabels, labels[dim]);
+    }
+    if (!shares)
+      return failure();
+    // Result labels of the inner contraction: those of y that a or x has, then the gathered dimension.
+    SmallVector<int64_t> kept, xLabels;
+    for (int64_t dim : gather.getXDims())
+      xLabels.push_back(dim < 0 ? -1 : labels[dim]);
+    for (int64_t label = 0; label < rank; ++label)
+      if (llvm::is_contained(aLabels, label) || llvm::is_contained(xLabels, label))
+        kept.push_back(label);
+    SmallVector<AffineExpr> sizes;
+    for (int64_t label : kept)
+      sizes.push_back(sizesOf(y)[label]);
+    sizes.push_back(sizesOf(x)[gather.getDim()]);
+    int64_t gathered = kept.size(), summed = gathered + 1;
+    llvm::SmallDenseMap<int64_t, int64_t> relabel;
+    for (auto [k, label] : llvm::enumerate(kept))
+      relabel[label] = k;
+    auto renamed = [&](ArrayRef<int64_t> old) {
+      SmallVector<int64_t> result;
+      for (int64_t label : old) {
+        if (label < 0) {
+          result.push_back(gathered);
+          continue;
+        }
+        auto [it, inserted] = relabel.try_emplace(label, summed);
+        summed += inserted;
+        result.push_back(it->second);
+      }
+      return rewriter.getDenseI64ArrayAttr(result);
+    };
+    auto inner = tensorType(sizes, y.getElementType(), std::max(dimCountOf(y), dimCountOf(x)));
+    auto newA = renamed(aLabels), newX = renamed(xLabels);
+    Value dot = DotOp::create(rewriter, op.getLoc(), inner, a, gather.getX(), newA, newX);
+    SmallVector<int64_t> innerDims(kept), indexDims;
+    innerDims.push_back(-1);
+    for (int64_t dim : gather.getIndexDims())
+      indexDims.push_back(labels[dim]);
+    rewriter.replaceOpWithNewOp<GatherOp>(op, y, dot, gather.getIndex(), rewriter.getI64IntegerAttr(gathered), rewriter.getDenseI64ArrayAttr(innerDims),
+                                          rewriter.getDenseI64ArrayAttr(indexDims), gather.getClampAttr());
+    return success();
+  }
+};
+
 /// x + 0, x * 1, x * 0 with a constant operand.
 template <typename OpTy> struct DropNeutral : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -174,6 +246,8 @@ struct Simplify : impl::SimplifyBase<Simplify> {
         read->moveBefore(&function.getBody().front(), function.getBody().front().begin());
     });
     RewritePatternSet patterns(&getContext());
+    if (!afterDifferentiation)
+      patterns.add<ContractBeforeGather>(&getContext());
     patterns.add<DropIdentity, ComposeBroadcast, FoldPermutationIntoDot, FoldDotIntoPermutation, GatherAtConstant, DropNeutral<AddOp>, DropNeutral<SubOp>,
                  DropNeutral<MulOp>, DropNeutral<DivOp>>(&getContext());
     if (afterDifferentiation)
