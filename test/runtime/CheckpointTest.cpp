@@ -170,7 +170,7 @@ TEST(Checkpoint, RefusesWhatTheWriterDidWrong) {
 // n = 0, 1, 2, ... until a save gets through: each failure is an error value and leaves the older checkpoint.
 TEST(Checkpoint, FailsCleanlyAtEveryCall) {
   for (int error : {EIO, ENOSPC}) {
-    TemporaryFolder folder;
+    TemporaryFolder folder = TemporaryFolder::inMemory();
     ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 100'000), 2).ok());
     failure = error;
     long n = 0, failures = 0, afterPublish = 0;
@@ -212,7 +212,7 @@ TEST(Checkpoint, FailsCleanlyAtEveryCall) {
 }
 
 TEST(Checkpoint, SurvivesKillBetweenAnyTwoCalls) {
-  TemporaryFolder folder;
+  TemporaryFolder folder = TemporaryFolder::inMemory();
   ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 500'000), 2).ok());
   uint64_t last = 1;
   for (long n = 0; n < 60; ++n) {
@@ -237,8 +237,8 @@ TEST(Checkpoint, SurvivesKillBetweenAnyTwoCalls) {
 }
 
 TEST(Checkpoint, SurvivesKillAtRandomTimes) {
-  TemporaryFolder folder;
-  ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1), 2).ok());
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 500'000), 2).ok());
   uint64_t last = 1;
   unsigned random = 12345;
   for (int i = 0; i < 12; ++i) {
