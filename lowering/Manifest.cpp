@@ -68,6 +68,8 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
         list.push_back(json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
       names[scheme] = std::move(list);
     }
+    // One value per stack element where the text uses `depth`.
+    json::Value spread = param.init.perElement.empty() ? json::Value(param.init.a) : json::Value(json::Array(param.init.perElement));
     array.push_back(json::Object{{"name", param.path},
                                  {"stack", json::Array(param.stackCounts)},
                                  {"axes", stringArray(param.axes)},
@@ -75,7 +77,7 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"offset", int64_t(op.getOffset())},
                                  {"stride", int64_t(op.getStride())},
                                  {"layout", "row"},
-                                 {"init", json::Object{{"kind", param.init.kind}, {"a", param.init.a}}},
+                                 {"init", json::Object{{"kind", param.init.kind}, {"a", std::move(spread)}}},
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});
   }

@@ -23,6 +23,18 @@ Status readNumber(const JsonValue &keywords, const char *key, double &result) {
   return {};
 }
 
+/// \n, \t and \\ of a specification's strings, which have no escapes of their own.
+std::string unescape(const std::string &text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char next = i + 1 < text.size() ? text[i + 1] : 0;
+    bool escape = text[i] == '\\' && (next == 'n' || next == 't' || next == '\\');
+    result += !escape ? text[i] : next == 'n' ? '\n' : next == 't' ? '\t' : '\\';
+    i += escape;
+  }
+  return result;
+}
+
 Status readMethod(const JsonValue &value, Settings &settings) {
   const JsonValue *call = value.find("call"), *keywords = value.find("keywords");
   std::string name = call && call->isString() ? call->text : value.isString() ? value.text : "";
@@ -57,7 +69,7 @@ Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::st
       continue;
     auto text = [&](const char *key, std::string &result) {
       if (const JsonValue *value = values->find(key); value && value->isString())
-        result = value->text;
+        result = unescape(value->text);
     };
     text("entry", settings.entry);
     text("start", settings.start);
@@ -102,12 +114,14 @@ Status Generator::makeContext(int64_t length, std::unique_ptr<Context> &context)
   const EntryInfo &entry = *parameters->manifest().findEntry(settings.entry);
   // B and T are what the two axes of ids are made of.
   std::map<std::string, int64_t> dims;
-  const int64_t sizes[2] = {1, length};
   for (size_t axis = 0; axis < 2; ++axis) {
     const runtime::SizeForm &form = entry.inputs[0].shape[axis];
+    int64_t size = axis == 0 ? 1 : length;
     if (form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0)
-      dims[entry.dims[form.terms[0].first].name] = sizes[axis];
-    else if (!form.terms.empty() || form.constant != sizes[axis])
+      dims[entry.dims[form.terms[0].first].name] = size;
+    else if (form.terms.empty() && axis == 0)
+      rows = form.constant;
+    else if (!form.terms.empty() || form.constant != size)
       return inputError("the entry ", settings.entry, " was compiled for a fixed size of its axis ", entry.inputs[0].axes[axis],
                         "; generation needs it open");
   }
@@ -119,7 +133,11 @@ Status Generator::makeContext(int64_t length, std::unique_ptr<Context> &context)
 }
 
 Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
-  std::copy(ids, ids + count, static_cast<int32_t *>(context.input(0)));
+  int64_t length = context.inputs()[0].shape[1];
+  for (int64_t row = 0; row < rows; ++row) {
+    int32_t *to = static_cast<int32_t *>(context.input(0)) + row * length;
+    std::fill(std::copy(ids, ids + count, to), to + length, 0);
+  }
   if (Status status = context.run(); status.failed())
     return status;
   const runtime::BoundTensor &output = context.outputs()[0];
@@ -131,10 +149,32 @@ Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
   return {};
 }
 
+int64_t Generator::capacity() const {
+  const EntryInfo &entry = *parameters->manifest().findEntry(settings.entry);
+  const runtime::SizeForm &form = entry.inputs[0].shape[1];
+  return form.terms.empty() ? form.constant : entry.dims[form.terms[0].first].max;
+}
+
+Status Generator::feedWindow(const std::vector<int32_t> &ids) {
+  int64_t count = static_cast<int64_t>(ids.size());
+  if (count > windowLength) {
+    windowLength = std::max<int64_t>(windowLength, kWindow);
+    while (windowLength < count)
+      windowLength *= 2;
+    if (int64_t most = capacity(); most >= 0)
+      windowLength = std::min(windowLength, most);
+    window.reset();
+    if (Status status = makeContext(windowLength, window); status.failed())
+      return status;
+  }
+  return feed(*window, ids.data(), count);
+}
+
 Status Generator::feedPrompt(const std::vector<int32_t> &ids) {
   int64_t count = static_cast<int64_t>(ids.size()), at = 0;
+  if (!keepsPast())
+    return feedWindow(ids);
   if (count > kWindow) {
-    std::unique_ptr<Context> window;
     if (Status status = makeContext(kWindow, window); status.failed())
       return status;
     for (; at + kWindow <= count; at += kWindow)
@@ -142,6 +182,7 @@ Status Generator::feedPrompt(const std::vector<int32_t> &ids) {
         return status;
     if (Status status = single->copyStatesFrom(*window); status.failed())
       return status;
+    window.reset();
   }
   for (; at < count; ++at)
     if (Status status = feed(*single, ids.data() + at, 1); status.failed())
@@ -163,6 +204,9 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
     return status.in("prompt");
   if (ids.empty())
     return runtime::usageError("there is no prompt, and the generate block has no start");
+  int64_t most = keepsPast() ? -1 : capacity(); // of prompt and text together
+  if (most >= 0 && static_cast<int64_t>(ids.size()) > most)
+    return inputError("the prompt has ", ids.size(), " symbols, and the entry ", settings.entry, " sees at most ", most);
   single->resetStates();
   if (Status status = feedPrompt(ids); status.failed())
     return status;
@@ -188,9 +232,11 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
       return {};
     held.erase(0, whole);
     previous = id;
-    if (i + 1 < settings.limit)
-      if (Status status = feed(*single, &id, 1); status.failed())
-        return status;
+    ids.push_back(id);
+    if (i + 1 == settings.limit || (most >= 0 && static_cast<int64_t>(ids.size()) > most))
+      break;
+    if (Status status = keepsPast() ? feed(*single, &id, 1) : feedWindow(ids); status.failed())
+      return status;
   }
   if (!held.empty())
     sink(held);

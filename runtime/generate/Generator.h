@@ -24,7 +24,7 @@ using TextSink = std::function<bool(std::string_view)>;
 
 class Generator {
 public:
-  /// Contexts of one row over `entry`; input errors where the entry reads more than `ids` or keeps nothing from call to call.
+  /// Contexts over `entry`; input errors where the entry reads more than `ids` or keeps nothing from call to call.
   static runtime::Expected<std::unique_ptr<Generator>> create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
                                                               const data::Vocabulary &vocabulary, std::shared_ptr<runtime::ThreadPool> pool);
   /// Feeds the prompt (settings.start if it is empty), then draws up to settings.limit symbols. The prompt is not repeated to `sink`; text comes
@@ -43,7 +43,15 @@ private:
   std::shared_ptr<runtime::ThreadPool> pool;
   Settings settings;
   const data::Vocabulary *vocabulary = nullptr;
-  std::unique_ptr<runtime::Context> single; // one symbol per call
+  /// The logits after `ids`, by a window of at least that length whose further places are filled with 0: a walked entry needs no later place.
+  Status feedWindow(const std::vector<int32_t> &ids);
+  bool keepsPast() const { return !parameters->manifest().findEntry(settings.entry)->states.empty(); }
+  /// Most symbols that a walked entry can see; -1: no bound.
+  int64_t capacity() const;
+
+  std::unique_ptr<runtime::Context> single, window; // one symbol per call; all symbols in every call
+  int64_t rows = 1;                                 // of a batch: 1 unless the entry was compiled for a fixed number; all rows are equal
+  int64_t windowLength = 0;
   std::vector<double> logits;
 };
 

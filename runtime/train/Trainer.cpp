@@ -46,15 +46,13 @@ private:
 
   Status begin() {
     std::vector<std::string> notes;
-    if (options.fresh)
-      if (Status status = setAside(run, notes); status.failed())
-        return status;
     if (Status status = checkMemory(); status.failed())
       return status;
     state.seed = session.recipe.seed;
     bool resumed = false;
-    if (Status status = loadRun(run.checkpoints(), state, *session.train, resumed, notes); status.failed())
-      return status;
+    if (!options.fresh)
+      if (Status status = loadRun(run.checkpoints(), state, *session.train, resumed, notes); status.failed())
+        return status;
     if (resumed && state.seed != session.recipe.seed)
       return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
                                  "; pass --seed ", state.seed, " to go on, or --fresh to start anew");
@@ -63,6 +61,8 @@ private:
     else if (Status status = initialize(notes); status.failed())
       return status;
     session.setSeed(state.seed);
+    if (Status status = prepareDirectory(notes); status.failed())
+      return status;
     for (const std::string &note : notes)
       progress.message(note);
     lastSaved = resumed ? state.step : ~uint64_t{0};
@@ -70,6 +70,18 @@ private:
     if (Status status = session.saveDescription(run); status.failed())
       return status;
     return metrics.open(run.metrics(), resumed ? state.step : 0);
+  }
+
+  /// The first writes: everything that can be wrong with the input has been found before.
+  Status prepareDirectory(std::vector<std::string> &notes) {
+    std::error_code failed;
+    std::filesystem::create_directories(run.path, failed);
+    if (failed)
+      return runtime::fileError("create", run.path, failed.value());
+    if (options.fresh)
+      if (Status status = setAside(run, notes); status.failed())
+        return status;
+    return options.prepare ? options.prepare() : Status();
   }
 
   Status checkMemory() {
@@ -255,10 +267,6 @@ private:
 } // namespace
 
 Status trainModel(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options) {
-  std::error_code failed;
-  std::filesystem::create_directories(options.runDirectory, failed);
-  if (failed)
-    return runtime::fileError("create", options.runDirectory, failed.value());
   std::unique_ptr<Session> session;
   if (Status status = Session::create(artifact, options, session); status.failed())
     return status;

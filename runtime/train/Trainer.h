@@ -1,6 +1,7 @@
 // The training loop: batches in, one compiled step after the other, metrics, evaluation and checkpoints out.
 #pragma once
 #include "runtime/train/Recipe.h"
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -11,7 +12,7 @@ class Artifact;
 namespace tenon::train {
 
 struct TrainOptions {
-  std::string runDirectory;              // must exist; gets checkpoints/, metrics.jsonl, vocabulary.json, run.json
+  std::string runDirectory;              // created; gets checkpoints/, metrics.jsonl, vocabulary.json, run.json
   std::string entry;                     // of kind train; empty: the first one
   bool fresh = false;                    // start anew even where there is a checkpoint; what is there is renamed, not deleted
   std::optional<uint64_t> steps;         // instead of the recipe's
@@ -23,6 +24,7 @@ struct TrainOptions {
   DataOverrides data;
   std::string weights, scheme;           // start from a weights file; scheme: whose names it has, empty: Tenon's
   bool quiet = false;
+  std::function<Status()> prepare;       // called before the first write, when all is known to fit: copies the model, for instance
 };
 
 /// Trains until the steps are done, the time is over or a signal asks to stop. In a run directory with a valid checkpoint it goes on from there,

@@ -63,7 +63,7 @@ CheckpointContents contentsOf(uint64_t step, uint64_t bytes = 9'000'000) {
     contents.files.push_back({name, size, [=](ByteSink &sink) -> Status {
                                 std::string chunk;
                                 for (uint64_t i = 0; i < size; i += chunk.size()) {
-                                  chunk.assign(std::min<uint64_t>(size - i, 700'001), static_cast<char>(step * 31 + i));
+                                  chunk.assign(std::min<uint64_t>(size - i, size / 13 + 1), static_cast<char>(step * 31 + i));
                                   if (Status status = sink.write(chunk.data(), chunk.size()); status.failed())
                                     return status;
                                 }
@@ -170,14 +170,14 @@ TEST(Checkpoint, RefusesWhatTheWriterDidWrong) {
 // n = 0, 1, 2, ... until a save gets through: each failure is an error value and leaves the older checkpoint.
 TEST(Checkpoint, FailsCleanlyAtEveryCall) {
   for (int error : {EIO, ENOSPC}) {
-    TemporaryFolder folder;
-    ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1), 2).ok());
+    TemporaryFolder folder = TemporaryFolder::inMemory();
+    ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 100'000), 2).ok());
     failure = error;
     long n = 0, failures = 0, afterPublish = 0;
     for (;; ++n) {
       ASSERT_LT(n, 1000);
       countdown = n;
-      Status status = saveCheckpoint(folder.path, contentsOf(2), 2);
+      Status status = saveCheckpoint(folder.path, contentsOf(2, 100'000), 2);
       bool struck = countdown.exchange(-1) < 0;
       if (!struck) {
         EXPECT_TRUE(status.ok()) << status.message();
@@ -207,13 +207,13 @@ TEST(Checkpoint, FailsCleanlyAtEveryCall) {
 /// Saves steps from `first` on until it is killed.
 [[noreturn]] static void saveForEver(const std::string &directory, uint64_t first) {
   for (uint64_t step = first;; ++step)
-    if (saveCheckpoint(directory, contentsOf(step, 6'000'000), 2).failed())
+    if (saveCheckpoint(directory, contentsOf(step, 500'000), 2).failed())
       _exit(3);
 }
 
 TEST(Checkpoint, SurvivesKillBetweenAnyTwoCalls) {
-  TemporaryFolder folder;
-  ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 6'000'000), 2).ok());
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 500'000), 2).ok());
   uint64_t last = 1;
   for (long n = 0; n < 60; ++n) {
     pid_t child = fork();
@@ -237,8 +237,8 @@ TEST(Checkpoint, SurvivesKillBetweenAnyTwoCalls) {
 }
 
 TEST(Checkpoint, SurvivesKillAtRandomTimes) {
-  TemporaryFolder folder;
-  ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1), 2).ok());
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 500'000), 2).ok());
   uint64_t last = 1;
   unsigned random = 12345;
   for (int i = 0; i < 12; ++i) {

@@ -94,6 +94,7 @@ const std::string seedOfManifest =
     "\"states\": [{\"name\": \"m\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"D\"], \"shape\": [8], \"initial\": 0, \"of_model\": true}]}]}";
 
 void writeAll(const std::string &path, const std::string &bytes) {
+  std::remove(path.c_str()); // ext4 waits for the disk when a file is truncated and written again
   auto file = File::create(path);
   if (!file.ok() || file->write(bytes.data(), bytes.size()).failed()) {
     std::fprintf(stderr, "cannot write %s\n", path.c_str());

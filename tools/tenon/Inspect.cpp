@@ -124,7 +124,10 @@ void printEntry(const EntryInfo &entry, const std::map<std::string, int64_t> &bi
     printf("  out %s\n", tensorText(entry, output).c_str());
   for (const runtime::StateInfo &state : entry.states) {
     runtime::TensorInfo shown{state.name, state.type, state.axes, state.shape, std::nullopt};
-    printf("  state %s%s\n", tensorText(entry, shown).c_str(), state.ofModel ? " (of the model)" : "");
+    std::string stack;
+    for (int64_t count : state.stack)
+      stack += concat("  x", count);
+    printf("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(), state.ofModel ? " (of the model)" : "");
   }
   if (entry.memory.isObject())
     for (const auto &[name, formula] : entry.memory.members)

@@ -2,7 +2,6 @@
 #include "runtime/train/Trainer.h"
 #include "tools/tenon/Command.h"
 #include <cstdio>
-#include <filesystem>
 
 namespace tenon::driver {
 
@@ -25,15 +24,6 @@ void addDataOptions(CLI::App &command, train::DataOverrides &data) {
   command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}));
 }
 
-/// The run directory gets a copy of the model, so that later commands need neither specification nor cache. A run that goes on keeps its own.
-Status prepareRun(const Options &options, const Model &model) {
-  std::error_code failed;
-  std::filesystem::create_directories(options.output, failed);
-  if (failed)
-    return runtime::fileError("create", options.output, failed.value());
-  return copyArtifact(model.artifact->directory(), train::RunDirectory{options.output}.model());
-}
-
 Status run(Options &options) {
   options.model.defaultRecipe = true;
   auto model = openModel(options.model);
@@ -44,9 +34,9 @@ Status run(Options &options) {
   if (options.output.empty())
     options.output = model->run->path;
   bool sameRun = model->run && options.output == model->run->path;
+  // The run directory gets a copy of the model, so that later commands need neither specification nor cache.
   if (!sameRun)
-    if (Status status = prepareRun(options, *model); status.failed())
-      return status;
+    options.train.prepare = [&] { return copyArtifact(model->artifact->directory(), train::RunDirectory{options.output}.model()); };
   options.train.runDirectory = options.output;
   options.train.threads = options.model.threads;
   options.train.bind = model->bind;

@@ -96,18 +96,29 @@ void place(T *to, const T *values, Layout layout, int64_t rows, int64_t columns)
 
 constexpr int64_t kCanaries = 64;
 
+/// Row-major inputs of one shape and the result they must give.
 template <typename T>
-bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const std::string &corrupt) {
+struct Problem {
+  std::vector<T> a, b, expected;
+  Problem(const GemmCase &gemm, bool backwards)
+      : a(gemm.batch * gemm.m * gemm.k), b(gemm.batch * gemm.k * gemm.n), expected(gemm.batch * gemm.m * gemm.n, T(0)) {
+    fill(a, 1), fill(b, 2);
+    for (int64_t entry = 0; entry < gemm.batch; ++entry)
+      reference(&a[entry * gemm.m * gemm.k], &b[entry * gemm.k * gemm.n], &expected[entry * gemm.m * gemm.n], gemm.m, gemm.n,
+                gemm.k, backwards);
+  }
+};
+
+template <typename T>
+bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<T> &problem, const std::string &corrupt) {
+  const auto &[a, b, expected] = problem;
   int64_t m = gemm.m, n = gemm.n, k = gemm.k, batch = gemm.batch;
-  std::vector<T> a(batch * m * k), b(batch * k * n), expected(batch * m * n, T(0));
-  fill(a, 1), fill(b, 2);
   int64_t sizeA = sizeOf(gemm.a, m, k, sizeof(T) == 8), sizeB = sizeOf(gemm.b, k, n, sizeof(T) == 8);
   GuardedMemory placedA(batch * sizeA * sizeof(T)), placedB(batch * sizeB * sizeof(T));
   GuardedMemory result((kCanaries + batch * m * n) * sizeof(T));
   for (int64_t entry = 0; entry < batch; ++entry) {
     place(placedA.as<T>() + entry * sizeA, &a[entry * m * k], gemm.a, m, k);
     place(placedB.as<T>() + entry * sizeB, &b[entry * k * n], gemm.b, k, n);
-    reference(&a[entry * m * k], &b[entry * k * n], &expected[entry * m * n], m, n, k, corrupt == "order");
   }
   for (int64_t index = 0; index < kCanaries + batch * m * n; ++index)
     result.as<T>()[index] = T(-77);
@@ -161,29 +172,31 @@ std::vector<Shape> sweepShapes(bool quick) {
   return shapes;
 }
 
+/// One case, or all layouts of A and B for every shape of the sweep; prints what differs and the number of contractions.
 template <typename T>
 int check(const Options &options) {
-  int64_t failures = 0, runs = 0;
-  auto runShape = [&](const CompiledGemm &code, GemmCase gemm) {
-    ++runs;
-    if (!runOnce<T>(code, gemm, options.corrupt))
-      ++failures;
-  };
-  if (!options.sweep) {
-    runShape(compileGemm(options.gemm), options.gemm);
-  } else {
-    for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided})
-      for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
-        GemmCase gemm = options.gemm;
+  std::vector<GemmCase> cases;
+  std::vector<Shape> shapes = {{options.gemm.m, options.gemm.n, options.gemm.k, options.gemm.batch}};
+  if (options.sweep)
+    shapes = sweepShapes(options.quick);
+  for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided})
+    for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
+      GemmCase gemm = options.gemm;
+      if (options.sweep)
         gemm.a = a, gemm.b = b, gemm.dynamic = true;
-        CompiledGemm code = compileGemm(gemm);
-        for (const Shape &shape : sweepShapes(options.quick)) {
-          gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k, gemm.batch = shape.batch;
-          runShape(code, gemm);
-          if (failures > 5)
-            return 1;
-        }
-      }
+      if (options.sweep || cases.empty())
+        cases.push_back(gemm);
+    }
+  std::vector<CompiledGemm> codes;
+  for (const GemmCase &gemm : cases)
+    codes.push_back(compileGemm(gemm));
+  int64_t failures = 0, runs = 0;
+  for (const Shape &shape : shapes) {
+    for (GemmCase &gemm : cases)
+      gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k, gemm.batch = shape.batch;
+    Problem<T> problem(cases.front(), options.corrupt == "order");
+    for (size_t index = 0; index < cases.size() && failures < 5; ++index, ++runs)
+      failures += runOnce<T>(codes[index], cases[index], problem, options.corrupt) ? 0 : 1;
   }
   if (failures == 0)
     std::printf("%s %s: %lld contractions, all bits equal\n", cpu::tierName(options.gemm.tier).data(),

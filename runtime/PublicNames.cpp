@@ -1,0 +1,86 @@
+#include "runtime/PublicNames.h"
+#include <algorithm>
+#include <iterator>
+
+namespace tenon::runtime {
+
+using Transform = PublicNameInfo::Transform;
+using Has = std::function<bool(const std::string &)>;
+
+Shape withoutOnes(const Shape &shape) {
+  Shape result;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](uint64_t size) { return size != 1; });
+  return result;
+}
+
+std::string shapeText(const Shape &shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += concat(i ? ", " : "", shape[i]);
+  return text + "]";
+}
+
+namespace {
+/// The pieces of one parameter element.
+Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, const Has &has, std::vector<Piece> &pieces) {
+  const ParameterInfo &info = *place.info;
+  Shape shape(info.shape.begin(), info.shape.end());
+  uint64_t elements = static_cast<uint64_t>(info.elements);
+  std::string chosen = name.name;
+  for (const std::string &other : name.also)
+    if (!has(chosen) && has(other))
+      chosen = other;
+  Piece piece{place, chosen, shape, 0, 0, elements, false};
+  switch (name.transform) {
+  case Transform::None:
+    break;
+  case Transform::Transpose:
+    if (withoutOnes(shape).size() > 2 || shape.size() < 2)
+      return inputError("'", name.name, "' cannot be transposed: ", info.elementName(place.stackIndex), " has shape ", shapeText(shape));
+    piece.transpose = withoutOnes(shape).size() == 2; // with an axis of size 1 the order of elements is the same
+    std::reverse(piece.shape.begin(), piece.shape.end());
+    break;
+  case Transform::Part:
+    if (shape.empty())
+      return inputError("'", name.name, "' cannot hold parts of the scalar ", info.elementName(place.stackIndex));
+    piece.shape[0] *= static_cast<uint64_t>(name.parts);
+    piece.publicFirst = elements * static_cast<uint64_t>(name.part);
+    break;
+  case Transform::Stacked: {
+    if (shape.empty())
+      return inputError("'", name.name, "' cannot be a stack: ", info.elementName(place.stackIndex), " is a scalar");
+    piece.shape.erase(piece.shape.begin());
+    for (uint64_t i = 0; i < shape[0]; ++i) {
+      Piece slice = piece;
+      slice.tensor.replace(slice.tensor.find('#'), 1, std::to_string(i));
+      slice.count = elements / shape[0];
+      slice.ownFirst = i * slice.count;
+      pieces.push_back(std::move(slice));
+    }
+    return {};
+  }
+  }
+  pieces.push_back(std::move(piece));
+  return {};
+}
+} // namespace
+
+Status allPieces(const Manifest &manifest, const std::string &scheme, const Has &has, std::vector<Piece> &pieces) {
+  for (const ParameterInfo &info : manifest.parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i) {
+      PublicNameInfo own;
+      own.name = info.elementName(i);
+      const PublicNameInfo *name = &own;
+      if (!scheme.empty()) {
+        auto list = info.names.find(scheme);
+        if (list == info.names.end())
+          return usageError("the artifact has no names '", scheme, "' for parameter '", own.name, "'");
+        name = &list->second[static_cast<size_t>(i)];
+      }
+      if (Status status = piecesOf({&info, i}, *name, has, pieces); status.failed())
+        return status;
+    }
+  return {};
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,29 @@
+// Which run of which public tensor belongs to which parameter: the plan of every load and save.
+#pragma once
+#include "runtime/Parameters.h"
+
+namespace tenon::runtime {
+
+using Shape = std::vector<uint64_t>;
+
+/// One run of a public tensor that belongs to one parameter element: elements [first, first + count) of both, in order.
+struct Piece {
+  Parameters::Place place;
+  std::string tensor;       // public name
+  Shape shape;              // of the whole public tensor
+  uint64_t publicFirst = 0; // elements
+  uint64_t ownFirst = 0;
+  uint64_t count = 0;
+  bool transpose = false;
+};
+
+/// All pieces of a model under a scheme ("" = own names), those of one parameter element together. `has` tells which public names can be
+/// used, to pick among tied copies.
+Status allPieces(const Manifest &manifest, const std::string &scheme, const std::function<bool(const std::string &)> &has,
+                 std::vector<Piece> &pieces);
+
+/// Axes of size 1 do not matter when shapes are compared.
+Shape withoutOnes(const Shape &shape);
+std::string shapeText(const Shape &shape);
+
+} // namespace tenon::runtime
