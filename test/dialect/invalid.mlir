@@ -1,0 +1,60 @@
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics
+
+// dot C2: one label, two sizes.
+func.func @dot_c2(%a: tensor<4x8xf32>, %b: tensor<5x7xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects label 2 to have one size, got 8 and 7}}
+  %y = tenon.dot %a[0, 2], %b[1, 2] : tensor<4x8xf32>, tensor<5x7xf32> -> tensor<4x5xf32>
+  return
+}
+
+// -----
+// dot C4: a label is summed that only one operand has.
+func.func @dot_c4(%a: tensor<4x8xf32>, %b: tensor<5xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects the summed label 2 in both operands}}
+  %y = tenon.dot %a[0, 2], %b[1] : tensor<4x8xf32>, tensor<5xf32> -> tensor<4x5xf32>
+  return
+}
+
+// -----
+// broadcast C2.
+func.func @broadcast_c2(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'tenon.broadcast' op expects dimension 0 to keep its size, got 8 and 4}}
+  %y = tenon.broadcast %x [0] : tensor<8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+// concat C2: the sizes do not add up.
+func.func @concat_c2(%a: tensor<2x8xf32>, %b: tensor<3x8xf32>) {
+  // expected-error @+1 {{'tenon.concat' op expects the sizes of dimension 0 to add up, got 5 for 'tensor<6x8xf32>'}}
+  %y = tenon.concat 0 %a, %b : tensor<2x8xf32>, tensor<3x8xf32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+// reduce C3: all takes truth values.
+func.func @reduce_c3(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.reduce' op expects truth values for all and any, numbers otherwise, got 'f32'}}
+  %y = tenon.reduce all %x [1] : tensor<4x8xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+// stack C2: a carry changes its type.
+func.func @stack_c2(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.stack' op expects carry 0 to keep its type 'tensor<4x8xf32>'}}
+  %y = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>) {
+  ^bb0(%depth: index, %h: tensor<4x8xf32>):
+    %z = tenon.constant 0.0 : tensor<4x9xf32>
+    tenon.yield %z : tensor<4x9xf32>
+  }
+  return
+}
+
+// -----
+// dropout: the rate.
+func.func @dropout_rate(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tenon.dropout' op expects a rate in 0 .. 1, got 1.5}}
+  %y = tenon.dropout %x rate 1.5 site 0 : tensor<4xf32>
+  return
+}

@@ -1,0 +1,35 @@
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-simplify))' | FileCheck %s
+
+// A relative score contracts each distance once per query, then picks.
+// CHECK-LABEL: func.func @relative
+// CHECK: %[[BAND:.*]] = tenon.dot %{{.*}}[0, 1, 2, 4], %{{.*}}[3, 2, 4] : tensor<2x3x4x8xf32>, tensor<6x4x8xf32> -> tensor<2x3x4x6xf32>
+// CHECK: %[[SCORE:.*]] = tenon.gather %[[BAND]][%{{.*}}] dim 3 x_dims [0, 1, 3, -1] index_dims [1, 2] clamp
+// CHECK: tenon.output 0 "s", %[[SCORE]]
+func.func @relative(%q: tensor<2x3x4x8xf32>, %r: tensor<6x4x8xf32>, %index: tensor<3x5xi32>) {
+  %g = tenon.gather %r[%index] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<6x4x8xf32>, tensor<3x5xi32> -> tensor<3x5x4x8xf32>
+  %s = tenon.dot %q[0, 1, 3, 4], %g[1, 2, 3, 4] : tensor<2x3x4x8xf32>, tensor<3x5x4x8xf32> -> tensor<2x3x5x4xf32>
+  tenon.output 0 "s", %s : tensor<2x3x5x4xf32>
+  return
+}
+
+// An embedding shares nothing with the weights: it is picked first.
+// CHECK-LABEL: func.func @embedding
+// CHECK: %[[ROWS:.*]] = tenon.gather
+// CHECK: tenon.dot %[[ROWS]]
+func.func @embedding(%table: tensor<50x8xf32>, %ids: tensor<2x3xi32>, %w: tensor<4x8xf32>) {
+  %x = tenon.gather %table[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<50x8xf32>, tensor<2x3xi32> -> tensor<2x3x8xf32>
+  %y = tenon.dot %x[0, 1, 3], %w[2, 3] : tensor<2x3x8xf32>, tensor<4x8xf32> -> tensor<2x3x4xf32>
+  tenon.output 0 "y", %y : tensor<2x3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @constant_index
+// CHECK-NOT: tenon.gather
+// CHECK: tenon.slice %{{.*}} 1 from
+// CHECK: return
+func.func @constant_index(%x: tensor<4x3x8xf32>) {
+  %i = tenon.constant 2.0 : tensor<i32>
+  %y = tenon.gather %x[%i] dim 1 x_dims [0, -1, 1] index_dims [] : tensor<4x3x8xf32>, tensor<i32> -> tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
