@@ -94,8 +94,7 @@ public:
     llvm::SmallVector<int32_t> numbers;
     for (int64_t lane = 0; lane < lanes; ++lane)
       numbers.push_back(static_cast<int32_t>(lane));
-    mlir::Value indices =
-        mlir::arith::ConstantOp::create(builder, location, mlir::DenseIntElementsAttr::get(type, numbers));
+    mlir::Value indices = mlir::arith::ConstantOp::create(builder, location, mlir::DenseIntElementsAttr::get(type, numbers));
     mlir::Value limits = mlir::vector::BroadcastOp::create(builder, location, type, limit);
     return mlir::arith::CmpIOp::create(builder, location, mlir::arith::CmpIPredicate::slt, indices, limits);
   }
@@ -133,8 +132,8 @@ public:
   mlir::Location location;
 };
 
-/// The function `name` of the module around `builder`'s insertion point. A new one is private, internal, never inlined (one copy per
-/// module bounds code size and compile time) and `body(emitter, arguments)` fills it.
+/// The function `name` of the module around `builder`'s insertion point. A new one is private, internal, never inlined (one copy
+/// per module bounds code size and compile time) and `body(emitter, arguments)` fills it.
 mlir::func::FuncOp getOrCreateKernel(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef name,
                                      llvm::ArrayRef<mlir::Type> arguments,
                                      llvm::function_ref<void(Emitter &, mlir::ValueRange)> body);

@@ -19,8 +19,8 @@ int64_t panelElements(Tier tier, Type element) {
 
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
-/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place, B[depth, width] packed into scratch, sums [rows, width] per
-/// panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
+/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place, B[depth, width] packed into scratch, sums [rows, width]
+/// per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
@@ -77,8 +77,7 @@ private:
       return emitColumns(column, columns, vectors);
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     Value fits = n ? emit.flag(*n % plan.width <= vectors * lanes) : emit.lessEqual(columns, emit.constant(vectors * lanes));
-    emit.branch(
-        fits, [&] { emitColumns(column, columns, vectors); }, [&] { emitPartialPanel(column, columns, vectors + 1); });
+    emit.branch(fits, [&] { emitColumns(column, columns, vectors); }, [&] { emitPartialPanel(column, columns, vectors + 1); });
   }
 
   /// Packs one panel, unless B is stored in panels, and runs the strips of rows over it. `columns` is null for a full panel.
@@ -127,19 +126,16 @@ private:
   }
 
   void callMicroKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
-    WalkOfA walk = isOne(spec.a.colStride)   ? WalkOfA::RowMajor
-                   : isOne(spec.a.rowStride) ? WalkOfA::Transposed
-                                             : WalkOfA::Strided;
-    Value offset =
-        emit.add(emit.mul(emit.add(firstRow, row), spec.a.rowStride), emit.mul(startDepth, spec.a.colStride));
+    WalkOfA walk = isOne(spec.a.colStride) ? WalkOfA::RowMajor : isOne(spec.a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
+    Value offset = emit.add(emit.mul(emit.add(firstRow, row), spec.a.rowStride), emit.mul(startDepth, spec.a.colStride));
     Value left = emit.at(spec.a.base, spec.element, offset);
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
       MicroKernel kernel{spec.tier, spec.element, height, vectors, walk, right.width};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
-      func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{depth, left, spec.a.rowStride, spec.a.colStride, right.base, stripSums, width, isLater,
-                                      right.panelStride});
+      func::CallOp::create(
+          emit.builder, emit.location, function,
+          ValueRange{depth, left, spec.a.rowStride, spec.a.colStride, right.base, stripSums, width, isLater, right.panelStride});
     };
     ArrayRef<int64_t> heights = plan.stripHeights;
     if (heights.empty())
@@ -254,8 +250,7 @@ struct BatchPlan {
   BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) {
     GemmSpec inner = spec.specOf(emit.builder, emit.location, emit.constant(0));
     GemmLimits limits = gemmLimits(inner.tier, inner.element);
-    leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1),
-                              emit.constant(limits.panels));
+    leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
     tilesEach = GemmPlan(emit, inner, leastPanels).tiles;
     Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);
     Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), work), emit.max(spec.batch, 1));

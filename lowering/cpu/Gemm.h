@@ -9,10 +9,11 @@
 /// Generators for contractions C[M,N] = A[M,K] * B[K,N] as tiled, packed, register-blocked CPU code.
 ///
 /// A contraction is cut into tiles: blocks of M x N whose extents depend on the shape and the tier only, never on the number of
-/// threads. `emitGemmTile` emits the code of one tile into a function (context, tile index) of the caller; the tiles write disjoint
-/// parts of C and may run in any order. The loop over K is one sequential FMA chain per element of C, so neither tiles nor tiers
-/// change a bit of the result. Emitted dialects: arith, scf, func, math.fma, vector (rank 1), llvm (pointers). Micro-kernels and
-/// packing routines become private functions of the module, shared by all contractions of the same tier and element type.
+/// threads. `emitGemmTile` emits the code of one tile into a function (context, tile index) of the caller; the tiles write
+/// disjoint parts of C and may run in any order. The loop over K is one sequential FMA chain per element of C, so neither tiles
+/// nor tiers change a bit of the result. Emitted dialects: arith, scf, func, math.fma, vector (rank 1), llvm (pointers).
+/// Micro-kernels and packing routines become private functions of the module, shared by all contractions of the same tier and
+/// element type.
 namespace tenon::cpu {
 
 /// A matrix in memory. `base` is an !llvm.ptr to element (0, 0); strides are i64 values counted in elements.
@@ -25,9 +26,9 @@ struct GemmOperand {
   mlir::Value colStride;
 };
 
-/// Storage of B other than by strides: panels one cache line wide along one axis of a matrix W[R, S], so that a weight that exists
-/// once serves the forward pass without packing. Panel p holds columns [width * p, width * (p + 1)) of W, row after row; the last
-/// panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r * width + s % width.
+/// Storage of B other than by strides: panels one cache line wide along one axis of a matrix W[R, S], so that a weight that
+/// exists once serves the forward pass without packing. Panel p holds columns [width * p, width * (p + 1)) of W, row after row;
+/// the last panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r * width + s % width.
 enum class PanelsOfB {
   None,      ///< B by the strides of its operand
   Forward,   ///< B = W: micro-kernels read the panels in place
@@ -45,16 +46,16 @@ mlir::Value panelElementCount(mlir::OpBuilder &builder, mlir::Location location,
 mlir::Value panelElementIndex(mlir::OpBuilder &builder, mlir::Location location, mlir::Type element, mlir::Value rows,
                               mlir::Value row, mlir::Value column);
 
-/// Stores one finished vector of C: lanes col, col+1, ... of row `row` (both i64). `mask` (vector<lanes x i1>) is null when all lanes
-/// are inside C; otherwise lanes whose bit is clear lie outside and hold zero sums. The callback stores the result itself (see
-/// `emitVectorStore`) and may be called several times for one contraction: it must emit the same code each time.
-using GemmEpilogue = std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value col, mlir::Value acc,
-                                        mlir::Value mask)>;
+/// Stores one finished vector of C: lanes col, col+1, ... of row `row` (both i64). `mask` (vector<lanes x i1>) is null when all
+/// lanes are inside C; otherwise lanes whose bit is clear lie outside and hold zero sums. The callback stores the result itself
+/// (see `emitVectorStore`) and may be called several times for one contraction: it must emit the same code each time.
+using GemmEpilogue =
+    std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value col, mlir::Value acc, mlir::Value mask)>;
 
 struct GemmSpec {
   Tier tier = Tier::Avx2;
-  mlir::Type element;   ///< f32 or f64: operands, accumulation
-  mlir::Value m, n, k;  ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
+  mlir::Type element;  ///< f32 or f64: operands, accumulation
+  mlir::Value m, n, k; ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
   GemmOperand a, b;
   PanelsOfB panelsOfB = PanelsOfB::None; ///< otherwise the strides of b are ignored and its base is aligned to 64 bytes
   GemmEpilogue epilogue;
@@ -63,16 +64,16 @@ struct GemmSpec {
 /// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.
 mlir::Value gemmTileCount(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec);
 
-/// Emits the work of tile number `tile` (i64 in [0, gemmTileCount)). `scratch` is a 64-byte aligned !llvm.ptr to `gemmScratchBytes`
-/// bytes that belong to the running worker; its contents are garbage before and after.
+/// Emits the work of tile number `tile` (i64 in [0, gemmTileCount)). `scratch` is a 64-byte aligned !llvm.ptr to
+/// `gemmScratchBytes` bytes that belong to the running worker; its contents are garbage before and after.
 void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec, mlir::Value tile, mlir::Value scratch);
 
 /// Scratch bytes one worker needs for any contraction of this tier and element type, whatever its shape.
 int64_t gemmScratchBytes(Tier tier, mlir::Type element);
 
-/// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64). Its
-/// tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small contractions
-/// share a tile, so that each tile still is worth a task.
+/// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64).
+/// Its tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small
+/// contractions share a tile, so that each tile still is worth a task.
 struct BatchedGemmSpec {
   mlir::Value batch; ///< i64 number of contractions
   std::function<GemmSpec(mlir::OpBuilder &, mlir::Location, mlir::Value index)> specOf;

@@ -8,7 +8,7 @@ namespace tenon::cpu {
 
 GemmLimits gemmLimits(Tier, Type element) {
   int64_t scale = element.isF64() ? 2 : 1;
-  return {/*rows=*/384,  /*whole=*/768 / scale, /*depth=*/512 / scale,
+  return {/*rows=*/384, /*whole=*/768 / scale, /*depth=*/512 / scale,
           /*panels=*/8, /*split=*/8,           /*work=*/(int64_t(2) << 20) / scale};
 }
 
@@ -60,8 +60,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   columnBlocks = emit.ceilDiv(panels, panelsPerBlock);
   tiles = emit.mul(rowBlocks, columnBlocks);
 
-  stripHeights = stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
-                                tile.rows);
+  stripHeights =
+      stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock), tile.rows);
 }
 
 } // namespace tenon::cpu

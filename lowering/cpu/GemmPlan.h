@@ -6,8 +6,8 @@
 
 namespace tenon::cpu {
 
-/// Bounds of one tile. The rows of A that a tile reads for one block of K (rows x depth) stay in a core's L2 while the panels of B,
-/// one at a time, stay in L1 or stream from L2.
+/// Bounds of one tile. The rows of A that a tile reads for one block of K (rows x depth) stay in a core's L2 while the panels of
+/// B, one at a time, stay in L1 or stream from L2.
 struct GemmLimits {
   int64_t rows;   ///< rows of C in one tile
   int64_t whole;  ///< K up to which there is one block: the sums of a strip then never leave the cache nearest to the core
@@ -24,15 +24,15 @@ struct GemmPlan {
   /// `leastPanels` (i64, may be null): panels a tile takes at least, bounded by the limits.
   GemmPlan(Emitter &emit, const GemmSpec &spec, mlir::Value leastPanels = nullptr);
 
-  int64_t width;               ///< columns of a panel
-  mlir::Value rowBlocks;       ///< blocks along M
-  mlir::Value rowsPerBlock;    ///< rows of all blocks but the last
-  mlir::Value depthBlocks;     ///< blocks along K, at least 1
-  mlir::Value depthPerBlock;   ///< steps of all blocks but the last
-  mlir::Value panels;          ///< panels along N, the last one may be partial
-  mlir::Value panelsPerBlock;  ///< panels of all column blocks but the last
-  mlir::Value columnBlocks;    ///< blocks along N
-  mlir::Value tiles;           ///< rowBlocks * columnBlocks
+  int64_t width;              ///< columns of a panel
+  mlir::Value rowBlocks;      ///< blocks along M
+  mlir::Value rowsPerBlock;   ///< rows of all blocks but the last
+  mlir::Value depthBlocks;    ///< blocks along K, at least 1
+  mlir::Value depthPerBlock;  ///< steps of all blocks but the last
+  mlir::Value panels;         ///< panels along N, the last one may be partial
+  mlir::Value panelsPerBlock; ///< panels of all column blocks but the last
+  mlir::Value columnBlocks;   ///< blocks along N
+  mlir::Value tiles;          ///< rowBlocks * columnBlocks
 
   /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant.
   llvm::SmallVector<int64_t> stripHeights;

@@ -10,9 +10,7 @@ namespace tenon::cpu {
 namespace {
 
 std::string kernelName(const MicroKernel &kernel) {
-  llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor     ? "row"
-                         : kernel.walk == WalkOfA::Transposed ? "transposed"
-                                                              : "strided";
+  llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
   std::string type = kernel.element.isF64() ? "f64" : "f32";
   return ("tn_gemm_micro_" + tierName(kernel.tier) + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" +
           llvm::Twine(kernel.vectors) + "_" + llvm::Twine(kernel.panelWidth))
@@ -24,8 +22,7 @@ class MicroKernelBody {
 public:
   MicroKernelBody(Emitter &emit, const MicroKernel &kernel, ValueRange arguments)
       : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
-        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]),
-        bPanelStride(arguments[8]),
+        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), bPanelStride(arguments[8]),
         vector(tierVector(kernel.tier, kernel.element)), lanes(vector.getNumElements()),
         bytes(kernel.element.getIntOrFloatBitWidth() / 8) {}
 
@@ -114,8 +111,7 @@ private:
     return {};
   }
 
-  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, ArrayRef<Value> pointersB,
-                int64_t step) {
+  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, ArrayRef<Value> pointersB, int64_t step) {
     SmallVector<Value> right;
     for (int64_t part = 0; part < kernel.vectors; ++part) {
       int64_t offset = step * kernel.panelWidth + part % vectorsPerPanel() * lanes;

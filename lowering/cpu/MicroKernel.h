@@ -26,9 +26,9 @@ struct MicroKernel {
 /// The private function of `kernel` in the module around the insertion point:
 ///   (k: i64, a: ptr, aRowStride: i64, aColStride: i64, b: ptr, c: ptr, cRowStride: i64, accumulate: i1,
 ///    bPanelStride: i64)
-/// Strides count elements; b is aligned to its vectors and continues in the next panel, bPanelStride elements behind, where a tile is
-/// wider than a panel; accumulate = false starts from zero, true from C. Elements of C are one
-/// fused multiply-add per step of K, in ascending order.
+/// Strides count elements; b is aligned to its vectors and continues in the next panel, bPanelStride elements behind, where a
+/// tile is wider than a panel; accumulate = false starts from zero, true from C. Elements of C are one fused multiply-add per
+/// step of K, in ascending order.
 mlir::func::FuncOp getMicroKernel(mlir::OpBuilder &builder, mlir::Location location, const MicroKernel &kernel);
 
 } // namespace tenon::cpu

@@ -71,8 +71,8 @@ private:
     return emit.add(emit.mul(number, rowStride), emit.sub(row, emit.mul(number, group)));
   }
 
-  /// Columns [first, first + lanes) x rows [row, row + lanes). With `inside` (columns that exist, may be <= 0) both directions are
-  /// masked: absent columns read an existing one and are cleared afterwards, so no address leaves the matrix.
+  /// Columns [first, first + lanes) x rows [row, row + lanes). With `inside` (columns that exist, may be <= 0) both directions
+  /// are masked: absent columns read an existing one and are cleared afterwards, so no address leaves the matrix.
   void transposeSquare(Value first, Value row, Value inside) {
     Value rowMask = inside ? emit.firstLanes(emit.sub(k, row), lanes) : Value();
     SmallVector<Value> square;
@@ -101,8 +101,8 @@ private:
   Value k, columns, source, rowStride, colStride, panel;
 };
 
-/// Shuffle masks in terms of 128-bit blocks, the granularity of AVX shuffles: lane `lane` of block `block` of the result is element
-/// pick(block, lane) of the two concatenated sources.
+/// Shuffle masks in terms of 128-bit blocks, the granularity of AVX shuffles: lane `lane` of block `block` of the result is
+/// element pick(block, lane) of the two concatenated sources.
 Value shuffleBlocks(Emitter &emit, Value a, Value b, int64_t lanes, int64_t blockLanes,
                     llvm::function_ref<int64_t(int64_t block, int64_t lane)> pick) {
   SmallVector<int64_t> mask;
@@ -123,9 +123,8 @@ Value interleave(Emitter &emit, Value a, Value b, int64_t lanes, int64_t blockLa
 
 /// vshuff32x4 / vperm2f128: the even or odd blocks of a, then those of b.
 Value gatherBlocks(Emitter &emit, Value a, Value b, int64_t lanes, int64_t blockLanes, bool odd) {
-  return shuffleBlocks(emit, a, b, lanes, blockLanes, [&](int64_t block, int64_t lane) {
-    return (2 * block + (odd ? 1 : 0)) * blockLanes + lane;
-  });
+  return shuffleBlocks(emit, a, b, lanes, blockLanes,
+                       [&](int64_t block, int64_t lane) { return (2 * block + (odd ? 1 : 0)) * blockLanes + lane; });
 }
 
 /// Transposes a square of blocks: rows[g] block q -> result[q] block g.
@@ -157,9 +156,7 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
   SmallVector<Value> grouped(rows);
   for (int64_t group = 0; group < blocks; ++group) {
     Value *row = &grouped[group * blockLanes];
-    auto pair = [&](Value a, Value b, int64_t unit, bool high) {
-      return interleave(emit, a, b, lanes, blockLanes, unit, high);
-    };
+    auto pair = [&](Value a, Value b, int64_t unit, bool high) { return interleave(emit, a, b, lanes, blockLanes, unit, high); };
     if (blockLanes == 2) {
       Value low = pair(row[0], row[1], 1, false), high = pair(row[0], row[1], 1, true);
       row[0] = low, row[1] = high;
@@ -186,8 +183,8 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
 func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type element, int64_t width, LayoutOfB layout) {
   llvm::StringRef form = layout == LayoutOfB::RowMajor     ? "copy"
                          : layout == LayoutOfB::Transposed ? "transpose"
-                         : layout == LayoutOfB::Panels   ? "panels"
-                                                         : "strided";
+                         : layout == LayoutOfB::Panels     ? "panels"
+                                                           : "strided";
   std::string type = element.isF64() ? "f64" : "f32";
   std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width)).str();
   Type index = builder.getI64Type();

@@ -10,11 +10,13 @@ namespace tenon::cpu {
 enum class LayoutOfB {
   RowMajor,   ///< [K,N]: rows of the panel are copied
   Transposed, ///< [N,K], e.g. Linear weights [O,I]: squares of lanes x lanes are transposed in registers
-  Panels,     ///< the transposed of a matrix in panels (Gemm.h): groups of panel width rows, rowStride elements apart; colStride 16 (8)
-  Strided     ///< any strides: element by element
+  Panels, ///< the transposed of a matrix in panels (Gemm.h): groups of panel width rows, rowStride elements apart; colStride 16
+          ///< (8)
+  Strided ///< any strides: element by element
 };
 
-/// The private function that packs columns [0, columns) of B[K, ..] into a panel of `width` columns, K-major, zero beyond `columns`:
+/// The private function that packs columns [0, columns) of B[K, ..] into a panel of `width` columns, K-major, zero beyond
+/// `columns`:
 ///   (k: i64, columns: i64 in [1, width], source: ptr, rowStride: i64, colStride: i64, panel: ptr)
 /// The panel is aligned to 64 bytes and has room for K rounded up to whole vectors of rows (the transposing form writes zero rows
 /// behind the last one). `width` is a multiple of the tier's lanes.
@@ -22,8 +24,7 @@ mlir::func::FuncOp getPackPanel(mlir::OpBuilder &builder, mlir::Location locatio
                                 LayoutOfB layout);
 
 /// Transposes `rows` (lanes vectors of lanes elements each) in registers.
-llvm::SmallVector<mlir::Value> emitTranspose(mlir::OpBuilder &builder, mlir::Location location,
-                                             llvm::ArrayRef<mlir::Value> rows);
+llvm::SmallVector<mlir::Value> emitTranspose(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> rows);
 
 } // namespace tenon::cpu
 

@@ -7,7 +7,8 @@
 namespace tenon::cpu {
 
 /// One compilation of the same kernels. Each tier is a separate module with its own target machine; the loader picks one by CPU
-/// feature bits. All tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row reduction).
+/// feature bits. All tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row
+/// reduction).
 enum class Tier {
   Portable, ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
   Avx2,     ///< x86-64-v3: 8 lanes f32
@@ -60,16 +61,15 @@ inline int64_t tierVectorBits(Tier tier) {
 }
 
 /// Lanes of one vector register for `element` (f32: 4, 8, 16; f64: 2, 4, 8).
-inline int64_t tierLanes(Tier tier, mlir::Type element) {
-  return tierVectorBits(tier) / element.getIntOrFloatBitWidth();
-}
+inline int64_t tierLanes(Tier tier, mlir::Type element) { return tierVectorBits(tier) / element.getIntOrFloatBitWidth(); }
 
 inline mlir::VectorType tierVector(Tier tier, mlir::Type element) {
   return mlir::VectorType::get({tierLanes(tier, element)}, element);
 }
 
-/// Tiles that keep every accumulator in a register and hide the FMA latency. AVX2: 12 accumulators, 2 vectors of B, 1 broadcast of
-/// 16 registers; AVX-512: 28 + 2 + 1 of 32. One more accumulator spills into the dependency chain (0.26 of the speed, measured).
+/// Tiles that keep every accumulator in a register and hide the FMA latency. AVX2: 12 accumulators, 2 vectors of B, 1 broadcast
+/// of 16 registers; AVX-512: 28 + 2 + 1 of 32. One more accumulator spills into the dependency chain (0.26 of the speed,
+/// measured).
 inline MicroTile microTile(Tier tier) {
   switch (tier) {
   case Tier::Portable:

@@ -18,29 +18,28 @@ using namespace tenon::test;
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Best GFLOP/s of 12 independent chains of `instruction` over a few 1 ms samples; written in assembly, so that no compiler can
 /// change what is measured.
-#define TENON_FMA_PROBE(name, register, lanes)                                                                                 \
-  double name() {                                                                                                              \
-    double best = 0;                                                                                                           \
-    for (int sample = 0; sample < 3; ++sample) {                                                                               \
-      constexpr int64_t kSteps = 100000;                                                                                       \
-      int64_t count = kSteps;                                                                                                  \
-      double start = now();                                                                                                    \
-      asm volatile("vxorps %%xmm0, %%xmm0, %%xmm0\n1:\n"                                                                       \
-                   ".irp n,1,2,3,4,5,6,7,8,9,10,11,12\n vfmadd231ps %%" register "0, %%" register "0, %%" register "\\n\n.endr\n" \
-                   "dec %0\njnz 1b\nvzeroupper"                                                                                \
-                   : "+r"(count)                                                                                               \
-                   :                                                                                                           \
-                   : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",  \
-                     "cc");                                                                                                    \
-      best = std::max(best, 2.0 * 12 * lanes * kSteps / (now() - start) * 1e-9);                                               \
-    }                                                                                                                          \
-    return best;                                                                                                               \
+#define TENON_FMA_PROBE(name, register, lanes)                                                                                   \
+  double name() {                                                                                                                \
+    double best = 0;                                                                                                             \
+    for (int sample = 0; sample < 3; ++sample) {                                                                                 \
+      constexpr int64_t kSteps = 100000;                                                                                         \
+      int64_t count = kSteps;                                                                                                    \
+      double start = now();                                                                                                      \
+      asm volatile(                                                                                                              \
+          "vxorps %%xmm0, %%xmm0, %%xmm0\n1:\n"                                                                                  \
+          ".irp n,1,2,3,4,5,6,7,8,9,10,11,12\n vfmadd231ps %%" register "0, %%" register "0, %%" register "\\n\n.endr\n"         \
+                                                                                                          "dec %0\njnz "         \
+                                                                                                          "1b\nvzeroupper"       \
+          : "+r"(count)                                                                                                          \
+          :                                                                                                                      \
+          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "cc");    \
+      best = std::max(best, 2.0 * 12 * lanes * kSteps / (now() - start) * 1e-9);                                                 \
+    }                                                                                                                            \
+    return best;                                                                                                                 \
   }
 TENON_FMA_PROBE(probeAvx2, "ymm", 8)
 TENON_FMA_PROBE(probeAvx512, "zmm", 16)
@@ -60,16 +59,14 @@ void *allocate(size_t bytes) {
   return memory;
 }
 
-template <typename T>
-void fill(T *data, int64_t count, unsigned seed) {
+template <typename T> void fill(T *data, int64_t count, unsigned seed) {
   std::mt19937 random(seed);
   for (int64_t index = 0; index < count; ++index)
     data[index] = static_cast<T>(static_cast<int32_t>(random())) * static_cast<T>(0x1p-31);
 }
 
 /// Largest |C - reference| / sum |a b| over sampled elements, reference in f64.
-template <typename T>
-double largestError(const GemmCase &gemm, const T *a, const T *b, const T *c) {
+template <typename T> double largestError(const GemmCase &gemm, const T *a, const T *b, const T *c) {
   bool wide = gemm.doublePrecision;
   double largest = 0;
   std::mt19937 random(7);
@@ -89,8 +86,7 @@ double largestError(const GemmCase &gemm, const T *a, const T *b, const T *c) {
   return largest;
 }
 
-template <typename T>
-int measure(const GemmCase &gemm, const std::string &name, double seconds) {
+template <typename T> int measure(const GemmCase &gemm, const std::string &name, double seconds) {
   CompiledGemm code = compileGemm(gemm);
   int64_t sizeA = sizeOf(gemm.a, gemm.m, gemm.k, gemm.doublePrecision);
   int64_t sizeB = sizeOf(gemm.b, gemm.k, gemm.n, gemm.doublePrecision);
@@ -195,7 +191,9 @@ int main(int argumentCount, char **arguments) {
     else if (argument == "--dynamic")
       gemm.dynamic = true;
     else {
-      std::fprintf(stderr, "usage: tenon-gemm-bench [--tier=avx2,avx512] [--case=SUBSTRING | --exact=NAME] [--seconds=S] [--f64] [--dynamic]\n");
+      std::fprintf(
+          stderr,
+          "usage: tenon-gemm-bench [--tier=avx2,avx512] [--case=SUBSTRING | --exact=NAME] [--seconds=S] [--f64] [--dynamic]\n");
       return 2;
     }
   }

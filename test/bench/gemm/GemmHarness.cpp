@@ -116,8 +116,7 @@ OwningOpRef<ModuleOp> buildModule(MLIRContext &context, const GemmCase &gemm) {
   func::FuncOp run = addFunction(emit, "run_tiles", arguments, {});
   ValueRange values = run.getArguments();
   cpu::BatchedGemmSpec spec = specOf(emit, gemm, values[0], values[1], values[2], values.drop_front(4));
-  emit.loop(values[8], values[9], 1,
-            [&](Value tile) { cpu::emitBatchedGemmTile(builder, location, spec, tile, values[3]); });
+  emit.loop(values[8], values[9], 1, [&](Value tile) { cpu::emitBatchedGemmTile(builder, location, spec, tile, values[3]); });
   func::ReturnOp::create(builder, location);
   if (failed(verify(*module)))
     fail("the generated module does not verify");
@@ -157,8 +156,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     fail(error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpuOf(gemm), "", {}, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpuOf(gemm), "", {}, llvm::Reloc::PIC_,
+                                                                          std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 using ModuleBuilder = llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)>;
@@ -215,8 +214,7 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
   return module;
 }
 
-template <typename T>
-T check(llvm::Expected<T> value) {
+template <typename T> T check(llvm::Expected<T> value) {
   if (!value)
     fail(llvm::toString(value.takeError()));
   return std::move(*value);

@@ -1,9 +1,10 @@
 """Compares the generated contractions with PyTorch's (MKL, oneDNN), one thread each, alternating in one run.
 
 usage: compare-gemm.py BENCH [--rounds N] [--case SUBSTRING] [--tier avx512]
-  BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a Python interpreter with PyTorch; without it the
-  comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the median of the paired ratios and
-  its range. Both sides check their result against the same contraction in f64; a wrong result ends the run with status 1.
+  BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a Python interpreter with PyTorch;
+  without it the comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the median of the
+  paired ratios and its range. Both sides check their result against the same contraction in f64; a wrong result ends the
+  run with status 1.
 """
 import argparse
 import json
@@ -82,17 +83,18 @@ def main():
         print("TENON_PEER is not set: nothing to compare with")
         return 0
     environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    print(f"{'shape':18} {'ours':>7} {'share':>6} {'peer':>7} {'ratio':>6}   range      (GFLOP/s, share of the FMA peak, ours / peer)")
+    print("GFLOP/s of both, share of the FMA peak, ours / peer")
+    print(f"{'shape':18} {'ours':>7} {'share':>6} {'peer':>7} {'ratio':>6}   range")
     for name in SHAPES:
         if options.case not in name:
             continue
         ours, shares, theirs, ratios = [], [], [], []
         for _ in range(options.rounds):
-            lines = subprocess.run([options.bench, f"--tier={options.tier}", f"--exact={name}", "--seconds=0.2"], check=True,
-                                   capture_output=True, text=True).stdout.splitlines()
+            lines = subprocess.run([options.bench, f"--tier={options.tier}", f"--exact={name}", "--seconds=0.2"],
+                                   check=True, capture_output=True, text=True).stdout.splitlines()
             record = json.loads(lines[0])
-            speeds = json.loads(subprocess.run([peer, os.path.abspath(__file__), "--peer", name], check=True, env=environment,
-                                               capture_output=True, text=True).stdout)
+            command = [peer, os.path.abspath(__file__), "--peer", name]
+            speeds = json.loads(subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout)
             ours.append(record["gflops"])
             shares.append(record["share"])
             theirs.append(speeds[name])

@@ -32,10 +32,7 @@ public:
   }
   GuardedMemory(const GuardedMemory &) = delete;
   ~GuardedMemory() { munmap(start, mapped); }
-  template <typename T>
-  T *as() {
-    return reinterpret_cast<T *>(data);
-  }
+  template <typename T> T *as() { return reinterpret_cast<T *>(data); }
 
 private:
   char *start, *data;
@@ -48,8 +45,7 @@ struct Options {
   bool sweep = false, quick = false;
 };
 
-template <typename T>
-void fill(std::vector<T> &values, unsigned seed) {
+template <typename T> void fill(std::vector<T> &values, unsigned seed) {
   std::mt19937 random(seed);
   for (T &value : values)
     value = static_cast<T>(static_cast<int32_t>(random())) * static_cast<T>(0x1p-31);
@@ -84,8 +80,7 @@ void reference(const double *a, const double *b, double *c, int64_t m, int64_t n
 }
 
 /// Copies row-major `values` into `layout`; what lies between strided elements is NaN, panels are filled up with zeros.
-template <typename T>
-void place(T *to, const T *values, Layout layout, int64_t rows, int64_t columns) {
+template <typename T> void place(T *to, const T *values, Layout layout, int64_t rows, int64_t columns) {
   bool wide = sizeof(T) == 8;
   for (int64_t index = 0; index < sizeOf(layout, rows, columns, wide); ++index)
     to[index] = layout == Layout::Strided ? static_cast<T>(std::nan("")) : T(0);
@@ -97,8 +92,7 @@ void place(T *to, const T *values, Layout layout, int64_t rows, int64_t columns)
 constexpr int64_t kCanaries = 64;
 
 /// Row-major inputs of one shape and the result they must give.
-template <typename T>
-struct Problem {
+template <typename T> struct Problem {
   std::vector<T> a, b, expected;
   Problem(const GemmCase &gemm, bool backwards)
       : a(gemm.batch * gemm.m * gemm.k), b(gemm.batch * gemm.k * gemm.n), expected(gemm.batch * gemm.m * gemm.n, T(0)) {
@@ -139,9 +133,9 @@ bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<T> &p
     c[-1] = T(0);
 
   auto describe = [&] {
-    std::printf("%s %s m=%lld n=%lld k=%lld batch=%lld a=%d b=%d %s: ", cpu::tierName(gemm.tier).data(), sizeof(T) == 4 ? "f32" : "f64",
-                (long long)m, (long long)n, (long long)k, (long long)batch, (int)gemm.a, (int)gemm.b,
-                gemm.dynamic ? "dynamic" : "static");
+    std::printf("%s %s m=%lld n=%lld k=%lld batch=%lld a=%d b=%d %s: ", cpu::tierName(gemm.tier).data(),
+                sizeof(T) == 4 ? "f32" : "f64", (long long)m, (long long)n, (long long)k, (long long)batch, (int)gemm.a,
+                (int)gemm.b, gemm.dynamic ? "dynamic" : "static");
   };
   if (!intact)
     return describe(), std::printf("FAIL wrote behind the scratch\n"), false;
@@ -150,8 +144,10 @@ bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<T> &p
       return describe(), std::printf("FAIL wrote before the result\n"), false;
   for (int64_t index = 0; index < batch * m * n; ++index)
     if (std::memcmp(&c[index], &expected[index], sizeof(T)) != 0)
-      return describe(), std::printf("FAIL element (%lld, %lld): got %.17g, expected %.17g\n", (long long)(index / n),
-                                     (long long)(index % n), (double)c[index], (double)expected[index]), false;
+      return describe(),
+             std::printf("FAIL element (%lld, %lld): got %.17g, expected %.17g\n", (long long)(index / n), (long long)(index % n),
+                         (double)c[index], (double)expected[index]),
+             false;
   return true;
 }
 
@@ -161,9 +157,9 @@ struct Shape {
 
 /// Triples of sizes around every tile border, and shapes that cross the block limits of M, N and K.
 std::vector<Shape> sweepShapes(bool quick) {
-  std::vector<Shape> shapes = {{5, 40, 1700, 1}, {390, 70, 9, 1}, {800, 33, 33, 1}, {3, 1000, 5, 1}, {13, 520, 800, 1},
-                               {7, 9, 0, 1},     {0, 9, 3, 1},    {6, 0, 3, 1},     {64, 64, 64, 3}, {5, 300, 17, 11},
-                               {17, 17, 16, 40}, {97, 40, 385, 2}};
+  std::vector<Shape> shapes = {{5, 40, 1700, 1},  {390, 70, 9, 1},  {800, 33, 33, 1}, {3, 1000, 5, 1},
+                               {13, 520, 800, 1}, {7, 9, 0, 1},     {0, 9, 3, 1},     {6, 0, 3, 1},
+                               {64, 64, 64, 3},   {5, 300, 17, 11}, {17, 17, 16, 40}, {97, 40, 385, 2}};
   std::vector<int64_t> sizes = quick ? std::vector<int64_t>{1, 17, 67} : std::vector<int64_t>{1, 2, 17, 41, 67, 131, 197, 300};
   for (int64_t m : sizes)
     for (int64_t n : sizes)
@@ -173,8 +169,7 @@ std::vector<Shape> sweepShapes(bool quick) {
 }
 
 /// One case, or all layouts of A and B for every shape of the sweep; prints what differs and the number of contractions.
-template <typename T>
-int check(const Options &options) {
+template <typename T> int check(const Options &options) {
   std::vector<GemmCase> cases;
   std::vector<Shape> shapes = {{options.gemm.m, options.gemm.n, options.gemm.k, options.gemm.batch}};
   if (options.sweep)
@@ -205,16 +200,20 @@ int check(const Options &options) {
 }
 
 Layout layoutOf(char letter) {
-  return letter == 'r' ? Layout::RowMajor : letter == 't' ? Layout::Transposed : letter == 'p' ? Layout::Panels :
-         letter == 'q' ? Layout::PanelsTransposed : Layout::Strided;
+  return letter == 'r'   ? Layout::RowMajor
+         : letter == 't' ? Layout::Transposed
+         : letter == 'p' ? Layout::Panels
+         : letter == 'q' ? Layout::PanelsTransposed
+                         : Layout::Strided;
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: tenon-gemm-check --tier=T [--f64] (--sweep [--quick] | --shape=M,N,K,BATCH [--layouts=rt] [--dynamic])\n"
-                       "                        [--corrupt=bit|order|outside] [--cpu=NAME]\n"
-                       "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
-                       "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
-                       "       tenon-gemm-check --tier=T --can-run\n");
+  std::fprintf(stderr,
+               "usage: tenon-gemm-check --tier=T [--f64] (--sweep [--quick] | --shape=M,N,K,BATCH [--layouts=rt] [--dynamic])\n"
+               "                        [--corrupt=bit|order|outside] [--cpu=NAME]\n"
+               "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
+               "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
+               "       tenon-gemm-check --tier=T --can-run\n");
   return 2;
 }
 

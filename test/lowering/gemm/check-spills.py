@@ -1,7 +1,8 @@
 """Counts accesses to the stack inside the loops of every micro-kernel of an assembly file (standard input).
 
-Prints one line per kernel whose innermost loops touch the stack, and a total. A spilled accumulator puts a store and a load into the
-dependency chain of the contraction and costs three quarters of its speed. Exit status 1 if there is any, 2 if no kernel was found.
+Prints one line per kernel whose innermost loops touch the stack, and a total. A spilled accumulator puts a store and a load into
+the dependency chain of the contraction and costs three quarters of its speed. Exit status 1 if there is any, 2 if no kernel was
+found.
 """
 import re
 import sys
