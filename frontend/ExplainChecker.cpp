@@ -125,6 +125,10 @@ static const ExplainPages &layerPages() {
        "use blocks = stack[12] Block"},
       {"T0415", "layers without end", "Layers or functions use each other in a circle; a program has finitely many layers.",
        "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
+      {"T0416", "an entry that walks an axis needs later places",
+       "`out step(T)` brings the places of T window by window and keeps what earlier ones gave. Along T everything is per place, but for "
+       "attends whose mask implies key <= query (or key < n for an n of the first window), scan, cumsum and causal windows.",
+       "attend(i: T, j: S) { score s = .. value .. }", "mask j <= i"},
   };
   return pages;
 }

@@ -230,10 +230,12 @@ private:
   Value distributionBuiltin(const Call &call);
 
   // ---- entries (Entries.cpp, Finish.cpp)
+  std::optional<AxisId> walked; // out step(T)
   bool demandOuts();
   bool demandLosses();
   void advanceStates();
   std::optional<Entry> finish();
+  void checkWalk(const Entry &entry, AxisId axis);
 };
 
 } // namespace tenon::sema

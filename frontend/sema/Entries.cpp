@@ -48,8 +48,10 @@ bool Checker::demandOuts() {
     if (statement->name.text != request.name)
       continue;
     for (auto &axis : statement->walked) {
-      if (!axesOf(top, axis))
+      auto axes = axesOf(top, axis);
+      if (!axes)
         continue;
+      walked = (*axes)[0];
       if (!graph.entry.walkedAxis.empty())
         error("T0413", axis.range, "not supported yet: an entry that walks two axes");
       graph.entry.walkedAxis = axis.text;

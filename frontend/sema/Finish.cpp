@@ -134,6 +134,7 @@ public:
       entry.results.push_back({name, nodeNumber[id]});
   }
   NodeId number(NodeId id) const { return nodeNumber[id]; }
+  uint32_t axis(AxisId axis) const { return axisNumber[axis]; }
   uint32_t state(uint32_t index) const { return stateNumber[index]; }
   uint32_t stackOf(uint32_t index) const { return index == kEntryBody ? index : stackNumber[index]; }
 
@@ -329,6 +330,8 @@ std::optional<Entry> Checker::finish() {
     uint32_t body = compaction.stackOf(nextValues[i].body);
     (body == kEntryBody ? entry.nextStates : entry.stacks[body].nextStates).push_back(next);
   }
+  if (walked && compaction.axis(*walked) != kDropped)
+    checkWalk(entry, compaction.axis(*walked));
   if (failed)
     return std::nullopt;
   return entry;
