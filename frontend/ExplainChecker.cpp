@@ -158,10 +158,20 @@ static const ExplainPages &attendPages() {
   return pages;
 }
 
+static const ExplainPages &compilerPages() {
+  static const ExplainPages pages = {
+      {"T0901", "not supported yet",
+       "The specification is right, and `tenon check` accepts it, but this version of the compiler makes no code for the construct that the "
+       "message names.",
+       "", ""},
+  };
+  return pages;
+}
+
 const ExplainPages &explainChecker() {
   static const ExplainPages pages = [] {
     ExplainPages all;
-    for (const ExplainPages *part : {&namePages(), &valuePages(), &layerPages(), &attendPages()})
+    for (const ExplainPages *part : {&namePages(), &valuePages(), &layerPages(), &attendPages(), &compilerPages()})
       all.insert(all.end(), part->begin(), part->end());
     return all;
   }();

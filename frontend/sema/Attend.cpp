@@ -134,6 +134,8 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
     }
   }
   inner->conditions.insert(inner->conditions.end(), parts.masks.begin(), parts.masks.end());
+  if (parts.bad) // what the mistaken mask would have hidden is unknown, so nothing is said about indices under it
+    inner->conditions.push_back(graph.truth(false));
   for (auto &item : expression.items)
     if (item.kind != ItemKind::Mask)
       attendItem(inner, item, key, parts);

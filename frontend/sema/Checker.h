@@ -44,7 +44,7 @@ private:
   std::optional<int64_t> staticDepth; // while an initializer or setting is evaluated for one depth
   bool usedStaticDepth = false;
   bool failed = false;
-  unsigned callDepth = 0;
+  std::vector<std::pair<const ast::Callable *, ast::Range>> calls; // of layers and functions under way, outermost first
   size_t randomPlaces = 0;                  // draws so far: a call that drew is not remembered
   std::map<AxisId, ast::Range> axisPlaces;         // where an axis is declared, for related ranges
   std::map<std::string, unsigned> siteUses; // random places met more than once
@@ -136,6 +136,7 @@ private:
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
+  bool tooDeep(); // reports T0415 once, at the first call that goes round
   Value callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,
                      const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range);
   Value member(Scope *scope, const ast::Expr &expression);

@@ -258,7 +258,7 @@ NodeId Graph::countReal(const std::vector<AxisId> &axes, ast::Range range) {
   return count;
 }
 
-NodeId Graph::opaque(const ValueType &type, ast::Range range) {
+NodeId Graph::opaque(ValueType type, ast::Range range) {
   NodeId scalar = type.element == Element::Real ? real(0.5) : type.element == Element::Int ? integer(0) : truth(false);
   return type.axes.empty() ? scalar : expand(scalar, type.axes, range);
 }

@@ -42,7 +42,7 @@ public:
   /// The number of elements of a product of axes as a scalar Real.
   NodeId countReal(const std::vector<AxisId> &axes, ast::Range range);
   /// A value of this type of which nothing is known: stands for one whose mistake was reported.
-  NodeId opaque(const ValueType &type, ast::Range range);
+  NodeId opaque(ValueType type, ast::Range range); // by value: callers pass the type of a node, and nodes move
 
   /// The axes of the operand with most axes first (ties: in order), then what the others add: the order in which results are
   /// stored.

@@ -2,6 +2,7 @@
 #include "frontend/sema/LinearValues.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include <algorithm>
+#include <set>
 
 namespace tenon {
 
@@ -118,17 +119,30 @@ Alternatives holding(LinearValues &values, const std::vector<NodeId> &conditions
   return all;
 }
 
-/// "i = 0, j = 3 gives -3 when M = 0, T = 5"
-std::string exampleText(const Entry &entry, const LinearValues &values, const Point &point, const std::string &outcome) {
-  std::string places, dims;
+/// "i = 0, j = 3 gives -3 when M = 0, T = 5", with the places that `relevant` mentions: those of unrelated conditions say
+/// nothing.
+std::string exampleText(const Entry &entry, const LinearValues &values, const Point &point, const Conjunction &relevant,
+                        const std::string &outcome) {
+  std::set<unsigned> mentioned;
+  for (const Constraint &constraint : relevant)
+    for (auto [variable, coefficient] : constraint.form.coefficients())
+      mentioned.insert(variable);
+  std::vector<std::string> places, dims;
   for (auto [variable, value] : point) {
     const std::string &name = values.variables()[variable].name;
-    std::string &text = variable < entry.dims.size() ? dims : places;
-    if (!name.empty())
-      text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+    const bool isDim = variable < entry.dims.size();
+    if (!name.empty() && (isDim || mentioned.count(variable)))
+      (isDim ? dims : places).push_back(name + " = " + std::to_string(value));
   }
-  std::string text = places + (places.empty() || outcome.empty() ? "" : " gives ") + outcome;
-  return text + (dims.empty() ? "" : " when " + dims);
+  std::sort(places.begin(), places.end()); // queries are i, keys are j
+  auto listed = [](const std::vector<std::string> &words) {
+    std::string text;
+    for (const std::string &word : words)
+      text += (text.empty() ? "" : ", ") + word;
+    return text;
+  };
+  const std::string text = listed(places) + (places.empty() || outcome.empty() ? "" : " gives ") + outcome;
+  return text + (dims.empty() ? "" : " when " + listed(dims));
 }
 
 std::string boundText(const Entry &entry, std::vector<std::optional<Form>> bounds, bool lower) {
@@ -235,7 +249,7 @@ IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const S
         proof.proved = false;
         std::optional<int64_t> value = valueAt(each.value, *point);
         if (proof.example.empty() && value)
-          proof.example = exampleText(entry, values, *point, std::to_string(*value));
+          proof.example = exampleText(entry, values, *point, together(each.when, {{each.value, false}}), std::to_string(*value));
       }
     }
   return proof;
@@ -253,7 +267,7 @@ IndexProof proveCondition(const Entry &entry, NodeId goal, const std::vector<Nod
         continue;
       proof.proved = false;
       if (proof.example.empty())
-        proof.example = exampleText(entry, values, *point, "");
+        proof.example = exampleText(entry, values, *point, together(way, failure), "");
     }
   return proof;
 }
@@ -273,7 +287,7 @@ IndexProof proveNonNegative(const Size &size, const Entry &entry) {
   proof.proved = !point;
   if (point)
     if (std::optional<int64_t> value = valueAt(size, *point))
-      proof.example = exampleText(entry, values, *point, std::to_string(*value));
+      proof.example = exampleText(entry, values, *point, {}, std::to_string(*value));
   return proof;
 }
 

@@ -1,5 +1,7 @@
 // Calls of used layers and functions: a frame per call, arguments checked against declared types, `..` fixed by the arguments.
 #include "frontend/sema/Checker.h"
+#include <algorithm>
+#include <utility>
 
 namespace tenon::sema {
 namespace {
@@ -11,7 +13,10 @@ bool mentions(const ast::Type &type, const std::string &axis) {
       return true;
   return false;
 }
-std::string plural(size_t count, const char *word) { return std::to_string(count) + " " + word + (count == 1 ? "" : "s"); }
+std::string plural(size_t count, const char *word) {
+  const std::string text = word;
+  return std::to_string(count) + " " + (count == 1 ? text : text == "axis" ? "axes" : text + "s");
+}
 } // namespace
 
 std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body,
@@ -240,17 +245,37 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
   nextValues.push_back(next);
 }
 
+bool Checker::tooDeep() {
+  if (calls.size() < kCallLimit)
+    return false;
+  if (std::exchange(session.endlessReported, true))
+    return true; // every call on the way back up meets the limit again
+  auto most = calls.back();
+  std::ptrdiff_t times = 0;
+  for (auto &call : calls) {
+    auto count = std::count_if(calls.begin(), calls.end(), [&](auto &other) { return other.first == call.first; });
+    if (count > times) {
+      times = count;
+      most = call;
+    }
+  }
+  auto first = std::find_if(calls.begin(), calls.end(), [&](auto &call) { return call.first == most.first; });
+  auto second = std::find_if(first + 1, calls.end(), [&](auto &call) { return call.first == most.first; });
+  const ast::Range place = second == calls.end() ? most.second : second->second;
+  if (auto *mistake = error("T0415", place, "the layers and functions called here use each other without end"))
+    mistake->related.push_back({most.first->name.range, "declared here"});
+  return true;
+}
+
 Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
                         uint32_t body, bool inStack, ast::Range range) {
   const ast::Callable &layer = *instance.layer->callable;
-  if (callDepth >= kCallLimit) {
-    error("T0415", range, "the layers and functions called here use each other without end");
+  if (tooDeep())
     return poison();
-  }
   auto frame = frameOf(instance, caller, inStack, body, range);
   if (!frame)
     return poison();
-  ++callDepth;
+  calls.push_back({&layer, range});
   Keywords keywords = instance.layer->keywords;
   Body rest = statements(frame->scope, layer.body, Place::Layer, &keywords, layer.name.text);
   Value result;
@@ -268,7 +293,7 @@ Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const 
     for (auto *statement : rest.next)
       nextStatement(frame->scope, *statement, result);
   }
-  --callDepth;
+  calls.pop_back();
   return result;
 }
 
@@ -300,10 +325,8 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
                             std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
                             ast::Range range) {
   const ast::Callable &callable = *function.callable;
-  if (callDepth >= kCallLimit) {
-    error("T0415", range, "the layers and functions called here use each other without end");
+  if (tooDeep())
     return poison();
-  }
   CallFrame frame;
   frame.scope = newScope(function.scope);
   frame.scope->body = caller->body;
@@ -324,12 +347,12 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
     frame.scope->axes[callable.formals[i].name.text] = {*axes, callable.formals[i].name.range};
   }
   Value result;
-  ++callDepth;
+  calls.push_back({&callable, range});
   if (bindArguments(frame, callable, arguments, ranges, range, false)) {
     Body rest = statements(frame.scope, callable.body, Place::Function, nullptr, callable.name.text);
     result = layerResults(frame, callable, rest, range);
   }
-  --callDepth;
+  calls.pop_back();
   return result;
 }
 

@@ -30,7 +30,8 @@ public:
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
   bool circleReported = false;
-  bool tablesReported = false;                      // mistakes in names tables
+  bool endlessReported = false; // T0415: every call on the way back up meets the limit again
+  bool tablesReported = false; // mistakes in names tables
   std::set<std::pair<uint32_t, uint32_t>> badSizes; // configs that were reported to be no whole number
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list

@@ -315,7 +315,11 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
   instance->axisArguments = &statement.axisOps;
   instance->owner = scope;
   instance->name = statement.name.text;
-  instance->range = statement.range;
+  instance->range = statement.layer.range;
+  if (!statement.axisOps.empty()) {
+    instance->range.begin = statement.axisOps.front().range.begin;
+    instance->range.end = statement.axisOps.back().range.end;
+  }
   Value value;
   value.kind = Value::Kind::Instance;
   value.instance = instance;
