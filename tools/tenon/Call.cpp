@@ -113,6 +113,44 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   return context;
 }
 
+namespace {
+
+/// Position of a state by name; the error lists what there is.
+Expected<size_t> findState(const Context &context, const std::string &name) {
+  for (size_t i = 0; i < context.states().size(); ++i)
+    if (context.states()[i].name == name)
+      return i;
+  return usageError("the entry has no state '", name, "'; there are: ", namesOf(context.states()));
+}
+
+} // namespace
+
+Status readStates(Context &context, const NamedFiles &files) {
+  for (const auto &[name, file] : files) {
+    auto index = findState(context, name);
+    auto array = runtime::readNpy(file);
+    if (!index.ok() || !array.ok())
+      return index.ok() ? array.status() : index.status();
+    const BoundTensor &state = context.states()[*index];
+    void *data = context.state(static_cast<int>(*index));
+    if (Status status = runtime::npyToInput(*array, name, state.type, state.shape, data); status.failed())
+      return status.in(file);
+  }
+  return {};
+}
+
+Status writeStates(const Context &context, const NamedFiles &files) {
+  for (const auto &[name, file] : files) {
+    auto index = findState(context, name);
+    if (!index.ok())
+      return index.status();
+    const BoundTensor &state = context.states()[*index];
+    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(*index))); status.failed())
+      return status;
+  }
+  return {};
+}
+
 Status saveOutputs(const Context &context, const NamedFiles &files) {
   for (const auto &[name, file] : files) {
     int index = context.entry().outputIndex(name);

@@ -11,6 +11,9 @@ using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 /// file without an input, wrong shape or type, a dim that nothing fixes.
 Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
                                                              const std::string &entry, const NamedFiles &inputs, int threads);
+/// States from and to files; a stacked state's file has the sizes of the stack first.
+Status readStates(runtime::Context &context, const NamedFiles &files);
+Status writeStates(const runtime::Context &context, const NamedFiles &files);
 /// Writes outputs to files; an error names the outputs that there are.
 Status saveOutputs(const runtime::Context &context, const NamedFiles &files);
 /// Scalars as "name value", tensors as name, shape and range; to stdout.

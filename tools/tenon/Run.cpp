@@ -10,7 +10,7 @@ struct Options {
   ModelOptions model;
   WeightOptions weights;
   std::string entry, states, saveStates;
-  std::vector<std::string> inputs, outputs;
+  std::vector<std::string> inputs, outputs, stateFiles, savedStateFiles;
   uint64_t step = 0;
   bool json = false;
 };
@@ -24,9 +24,11 @@ Status run(Options &options) {
   auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Out, options.entry, "infer");
   if (!entry.ok())
     return entry.status();
-  auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs);
-  if (!inputs.ok() || !outputs.ok())
-    return inputs.ok() ? outputs.status() : inputs.status();
+  auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs),
+       states = parseFiles("--state", options.stateFiles), saved = parseFiles("--save-state", options.savedStateFiles);
+  for (auto *files : {&inputs, &outputs, &states, &saved})
+    if (!files->ok())
+      return files->status();
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
@@ -37,11 +39,15 @@ Status run(Options &options) {
   (*context)->setStep(options.step);
   Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
   if (status.ok())
+    status = readStates(**context, *states);
+  if (status.ok())
     status = (*context)->run();
   if (status.ok())
     status = saveOutputs(**context, *outputs);
   if (status.ok() && !options.saveStates.empty())
     status = train::saveStates(options.saveStates, **context);
+  if (status.ok())
+    status = writeStates(**context, *saved);
   if (status.ok() && (outputs->empty() || options.json))
     printOutputs(**context, options.json);
   return status;
@@ -57,6 +63,8 @@ void addRun(CLI::App &app, int &exitCode) {
   command->add_option("--entry", options->entry, "entry to call (default: infer)");
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
   command->add_option("--output", options->outputs, "where an output goes (default: a summary is printed)")->type_name("NAME=@FILE.npy");
+  command->add_option("--state", options->stateFiles, "one state to start from")->type_name("NAME=@FILE.npy");
+  command->add_option("--save-state", options->savedStateFiles, "where one state goes afterwards")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states to start from, such as a memory (default: their initial values)")->type_name("FILE");
   command->add_option("--save-states", options->saveStates, "where the states go afterwards (.safetensors)")->type_name("FILE");
   command->add_option("--step", options->step, "step number of random choices (default 0)");
