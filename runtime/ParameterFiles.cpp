@@ -146,7 +146,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     used.insert(tensor);
     if (!typeFits)
       findings.wrong.push_back(concat(tensor, " has element type ", nameOf(entry->type)));
-    else if (withoutOnes(entry->shape) != withoutOnes(shape))
+    else if (options.scheme.empty() ? withoutOnes(entry->shape) != withoutOnes(shape) : !mergesTo(shape, entry->shape))
       findings.wrong.push_back(concat(tensor, " has shape ", shapeText(entry->shape), ", expected ", shapeText(shape)));
   };
   for (const Piece &piece : pieces) {

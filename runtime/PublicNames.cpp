@@ -1,4 +1,5 @@
 #include "runtime/PublicNames.h"
+#include "runtime/Checked.h"
 #include <algorithm>
 #include <iterator>
 
@@ -11,6 +12,22 @@ Shape withoutOnes(const Shape &shape) {
   Shape result;
   std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](uint64_t size) { return size != 1; });
   return result;
+}
+
+bool mergesTo(const Shape &fine, const Shape &coarse) {
+  size_t at = 0;
+  for (uint64_t size : coarse) {
+    uint64_t product = 1;
+    while (at < fine.size() && product < size) {
+      std::optional<uint64_t> next = checkedMultiply(product, fine[at++]);
+      if (!next)
+        return false;
+      product = *next;
+    }
+    if (product != size)
+      return false;
+  }
+  return std::all_of(fine.begin() + static_cast<ptrdiff_t>(at), fine.end(), [](uint64_t size) { return size == 1; });
 }
 
 std::string shapeText(const Shape &shape) {

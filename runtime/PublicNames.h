@@ -24,6 +24,9 @@ Status allPieces(const Manifest &manifest, const std::string &scheme, const std:
 
 /// Axes of size 1 do not matter when shapes are compared.
 Shape withoutOnes(const Shape &shape);
+/// Whether `coarse` is `fine` with neighbouring axes merged, as [3 * H * E] for [3, H, E]: the elements are in the same order. Axes of size 1
+/// do not count.
+bool mergesTo(const Shape &fine, const Shape &coarse);
 std::string shapeText(const Shape &shape);
 
 } // namespace tenon::runtime

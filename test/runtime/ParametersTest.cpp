@@ -2,6 +2,7 @@
 #include "runtime/Layout.h"
 #include "runtime/NormalQuantile.h"
 #include "runtime/Philox.h"
+#include "runtime/PublicNames.h"
 #include "runtime/Initialize.h"
 #include "runtime/Safetensors.h"
 #include "test/runtime/Support.h"
@@ -279,6 +280,20 @@ TEST(Parameters, SignatureSeesShapesNotOffsets) {
   ASSERT_TRUE(artifact.ok());
   EXPECT_EQ(fakeParameters()->signature(), fakeParameters()->signature());
   EXPECT_EQ(fakeParameters()->signature().size(), 32u);
+}
+
+TEST(PublicNames, NeighbouringAxesMayBeMerged) {
+  EXPECT_TRUE(mergesTo({16, 3, 2, 8}, {16, 48}));
+  EXPECT_TRUE(mergesTo({3, 2, 8}, {48}));
+  EXPECT_TRUE(mergesTo({2, 8}, {2, 8}));
+  EXPECT_TRUE(mergesTo({1, 2, 8, 1}, {16}));
+  EXPECT_TRUE(mergesTo({2, 8}, {2, 1, 8}));
+  EXPECT_FALSE(mergesTo({16, 3, 2, 8}, {24, 32}));
+  EXPECT_FALSE(mergesTo({2, 8}, {8, 2}));
+  EXPECT_FALSE(mergesTo({2, 8}, {2, 4, 2}));
+  EXPECT_FALSE(mergesTo({2, 8}, {15}));
+  EXPECT_FALSE(mergesTo({2, 8}, {2}));
+  EXPECT_FALSE(mergesTo({1ull << 40, 1ull << 40}, {1ull << 63}));
 }
 
 } // namespace tenon::runtime::test
