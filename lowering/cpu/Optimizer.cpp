@@ -273,10 +273,14 @@ private:
 
   void addUpdate() {
     Kernel kernel{"update", op.getLoc(), {}, {}, {}, {}, 0, {}, {}};
-    kernel.tiles = [this](FunctionCode &code) { // none with flag 1: gradients only
+    // None with flag 1 (gradients only), none when the norm is not finite: such a step leaves parameters and moments as they are.
+    kernel.tiles = [this](FunctionCode &code) {
       auto &builder = code.builder;
       Value off = arith::AndIOp::create(builder, code.field(abi::Flags), constant(builder, 1));
-      Value on = subtract(builder, constant(builder, 1), off);
+      Value norm = LLVM::LoadOp::create(builder, builder.getF64Type(), byteAddress(builder, code.context, constant(builder, normScalar)), 8);
+      Value difference = arith::SubFOp::create(builder, norm, norm); // NaN for NaN and infinity
+      Value finite = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, real(code, 0));
+      Value on = multiply(builder, subtract(builder, constant(builder, 1), off), arith::ExtUIOp::create(builder, builder.getI64Type(), finite));
       return multiply(builder, on, constant(builder, int64_t(tileSegments.size())));
     };
     kernel.body = [this](FunctionCode &code) { emitUpdate(code); };
