@@ -20,4 +20,4 @@ config.available_features |= {"avx512"} if {"avx512f", "avx512bw", "avx512dq", "
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
 #   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
 #   tenon-walk: generation over `out step(T)`
-config.available_features |= {"tenon-driver", "tenon-run", "tenon-train"}
+config.available_features |= {"tenon-driver", "tenon-run", "tenon-train", "tenon-walk"}
