@@ -19,4 +19,5 @@ config.available_features |= {"avx2"} if {"avx2", "fma"} <= set(flags) else set(
 config.available_features |= {"avx512"} if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(flags) else set()
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
 #   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
-config.available_features |= {"tenon-driver"}
+#   tenon-walk: generation over `out step(T)`
+config.available_features |= {"tenon-driver", "tenon-run", "tenon-train", "tenon-walk"}

@@ -66,7 +66,7 @@ def words(row, size):
         del configs["rate"]
     else:
         dims = {name: configs.pop(name) for name in sorted(DIMS & set(configs))}
-    result = []
+    result = ["--model", row["model"]]
     for name, value in configs.items():
         result += ["--set", f"{name}={value}"]
     for name, value in dims.items():

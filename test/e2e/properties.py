@@ -104,7 +104,7 @@ def threads(name, folder, spoil):
         sets["V"] = 300  # bytes and the special ids
         seed = 8 if spoil and count == 3 else 7
         driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), "--set", "rate=0.1", "--bind", "B=3",
-                     "--bind", "T=41", *(["--bind", "K=5"] if name in ("bert", "xlnet") else []), "--text", sample(folder), "--steps", 4,
+                     "--bind", f"T={131 if name == 'xlnet' else 41}", *(["--bind", "K=5"] if name in ("bert", "xlnet") else []), "--text", sample(folder), "--steps", 4,
                      "--seed", seed, "--threads", count, "--out", run, "--quiet")
         found[count] = weights_of(run)
         found[count].append(bytes(outputs(folder, name, some_ids(name), "--threads", count).values))

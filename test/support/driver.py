@@ -49,14 +49,6 @@ def given(folder, inputs):
     return words
 
 
-def files(option, folder, names):
-    """option NAME=@FILE for each name, the file being named after it."""
-    words = []
-    for name in names:
-        words += [option, f"{name}=@{os.path.join(folder, 'state-' + name.replace('*', 'all') + '.npy')}"]
-    return words
-
-
 def run(folder, spec, inputs, outputs, *options, **keywords):
     """`tenon run`: the named outputs as tensors."""
     words = given(folder, inputs)
