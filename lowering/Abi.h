@@ -21,7 +21,8 @@ enum ContextField : int64_t {
   ContextBytes = 96,
 };
 
-static_assert(offsetof(TnContext, dims) == Dims && offsetof(TnContext, arenas) == Arenas && offsetof(TnContext, inputs) == Inputs);
+static_assert(offsetof(TnContext, dims) == Dims && offsetof(TnContext, arenas) == Arenas &&
+              offsetof(TnContext, inputs) == Inputs);
 static_assert(offsetof(TnContext, outputs) == Outputs && offsetof(TnContext, offsets) == Offsets);
 static_assert(offsetof(TnContext, parallel_for) == ParallelFor && offsetof(TnContext, scratch) == Scratch);
 static_assert(offsetof(TnContext, scratch_stride) == ScratchStride && offsetof(TnContext, seed) == Seed);

@@ -29,8 +29,8 @@ using namespace mlir;
 namespace tenon {
 
 void registerEmitDialects(DialectRegistry &registry) {
-  registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
-                  vector::VectorDialect, LLVM::LLVMDialect>();
+  registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  cf::ControlFlowDialect, vector::VectorDialect, LLVM::LLVMDialect>();
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   registerConvertFuncToLLVMInterface(registry);
@@ -78,7 +78,8 @@ LogicalResult translate(ModuleOp module, Unit &unit, llvm::function_ref<bool(llv
   return success();
 }
 
-LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const cpu::ParameterTable &parameters, Unit &unit, std::vector<EntryTable> &tables) {
+LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const cpu::ParameterTable &parameters, Unit &unit,
+                       std::vector<EntryTable> &tables) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
   for (auto [i, entry] : llvm::enumerate(entries)) {
     cpu::KernelSequence sequence(*target, entry.function, entry.plan, parameters, unit.tier);
@@ -116,7 +117,8 @@ LogicalResult writeFile(ModuleOp module, const std::string &path, llvm::StringRe
 
 } // namespace
 
-LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options, llvm::raw_ostream &text) {
+LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options,
+                          llvm::raw_ostream &text) {
   cpu::ParameterTable parameters;
   for (ParameterOp parameter : module.getOps<ParameterOp>())
     parameters[parameter.getSymName()] = parameter;

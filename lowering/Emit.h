@@ -33,8 +33,9 @@ struct EmitOptions {
 /// Dialects and interfaces that emission needs in the context of the module.
 void registerEmitDialects(mlir::DialectRegistry &registry);
 
-/// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the optimised
-/// code of each tier after the other. Errors are reported at ops, or at the module for files and the linker.
-mlir::LogicalResult emitEntries(mlir::ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options, llvm::raw_ostream &text);
+/// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the
+/// optimised code of each tier after the other. Errors are reported at ops, or at the module for files and the linker.
+mlir::LogicalResult emitEntries(mlir::ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options,
+                                llvm::raw_ostream &text);
 
 } // namespace tenon

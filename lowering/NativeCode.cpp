@@ -31,7 +31,9 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::Tier tier, std::s
     return nullptr;
   llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same on all tiers
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpu::tierCpu(tier), "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  options.MCOptions.AsmVerbose = true; // --emit=asm names spills
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu::tierCpu(tier), "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {

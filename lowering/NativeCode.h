@@ -16,8 +16,8 @@ struct NativeResult {
   std::string error; // empty: none
 };
 
-/// Optimises (O3, without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from several
-/// threads with modules of different contexts.
+/// Optimises (O3, without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from
+/// several threads with modules of different contexts.
 NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form);
 
 /// Links object files into a shared library with libc and libm, by the system's ld.lld. Returns an error text, empty on success.

@@ -25,7 +25,9 @@ void emitBind(ModuleOp module, const EntryTable &table) {
   auto function = LLVM::LLVMFuncOp::create(builder, bindSymbol(source.getName()), type);
   Block *block = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
-  auto element = [&](int argument, int64_t index) { return cpu::elementAddress(builder, block->getArgument(argument), i64, cpu::constant(builder, index)); };
+  auto element = [&](int argument, int64_t index) {
+    return cpu::elementAddress(builder, block->getArgument(argument), i64, cpu::constant(builder, index));
+  };
   SmallVector<Value> dims;
   for (int32_t i = 0; i < table.dims(); ++i)
     dims.push_back(LLVM::LoadOp::create(builder, i64, element(0, i), 8));
@@ -56,7 +58,8 @@ void emitBind(ModuleOp module, const EntryTable &table) {
   LLVM::ReturnOp::create(builder, ValueRange());
 }
 
-void addArtifactTable(llvm::Module &module, const std::vector<EntryTable> &tables, const std::string &manifest, const std::string &buildId) {
+void addArtifactTable(llvm::Module &module, const std::vector<EntryTable> &tables, const std::string &manifest,
+                      const std::string &buildId) {
   llvm::LLVMContext &context = module.getContext();
   auto *address = llvm::PointerType::get(context, 0);
   auto *i32 = llvm::Type::getInt32Ty(context);
@@ -67,7 +70,9 @@ void addArtifactTable(llvm::Module &module, const std::vector<EntryTable> &table
     global->setAlignment(llvm::Align(16));
     return global;
   };
-  auto text = [&](const std::string &value, const char *name) { return constantGlobal(llvm::ConstantDataArray::getString(context, value), name); };
+  auto text = [&](const std::string &value, const char *name) {
+    return constantGlobal(llvm::ConstantDataArray::getString(context, value), name);
+  };
   auto number = [&](int64_t value) -> llvm::Constant * { return llvm::ConstantInt::get(i32, value); };
   auto *runs = llvm::ArrayType::get(address, 3);
   auto *entryType = llvm::StructType::get(context, {address, address, runs, i32, i32, i32, i32, i32});
@@ -76,18 +81,24 @@ void addArtifactTable(llvm::Module &module, const std::vector<EntryTable> &table
     func::FuncOp source = table.function;
     llvm::Constant *run[3] = {null, null, null};
     for (cpu::Tier tier : table.tiers) {
-      auto *function = llvm::Function::Create(llvm::FunctionType::get(i32, {address}, false), llvm::GlobalValue::ExternalLinkage, runSymbol(source.getName(), tier), module);
+      auto *function = llvm::Function::Create(llvm::FunctionType::get(i32, {address}, false), llvm::GlobalValue::ExternalLinkage,
+                                              runSymbol(source.getName(), tier), module);
       function->setVisibility(llvm::GlobalValue::HiddenVisibility);
       run[int(tier)] = function;
     }
     entries.push_back(llvm::ConstantStruct::get(
-        entryType, {text(source.getName().str(), "entry_name"), module.getFunction(bindSymbol(source.getName())), llvm::ConstantArray::get(runs, run),
-                    number(table.offsets()), number(table.dims()), number(table.inputs), number(table.outputs), number(table.plan->stateCount)}));
+        entryType, {text(source.getName().str(), "entry_name"), module.getFunction(bindSymbol(source.getName())),
+                    llvm::ConstantArray::get(runs, run), number(table.offsets()), number(table.dims()), number(table.inputs),
+                    number(table.outputs), number(table.plan->stateCount)}));
   }
   auto *list = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(entryType, entries.size()), entries), "entries");
   auto *artifactType = llvm::StructType::get(context, {i32, i32, address, address, address});
-  auto *artifact = constantGlobal(llvm::ConstantStruct::get(artifactType, {number(TN_ABI_VERSION), number(entries.size()), list, text(manifest, "manifest"), text(buildId, "build_id")}), "artifact");
-  auto *function = llvm::Function::Create(llvm::FunctionType::get(address, false), llvm::GlobalValue::ExternalLinkage, "tn_artifact", module);
+  auto *artifact =
+      constantGlobal(llvm::ConstantStruct::get(artifactType, {number(TN_ABI_VERSION), number(entries.size()), list,
+                                                              text(manifest, "manifest"), text(buildId, "build_id")}),
+                     "artifact");
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(address, false), llvm::GlobalValue::ExternalLinkage, "tn_artifact", module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
   builder.CreateRet(artifact);
 }

@@ -29,6 +29,7 @@ std::string bindSymbol(llvm::StringRef entry);
 /// Emits TnBind of an entry into the module.
 void emitBind(mlir::ModuleOp module, const EntryTable &table);
 /// Adds TnEntry[], TnArtifact, the strings and `tn_artifact`, the one symbol that is visible outside.
-void addArtifactTable(llvm::Module &module, const std::vector<EntryTable> &tables, const std::string &manifest, const std::string &buildId);
+void addArtifactTable(llvm::Module &module, const std::vector<EntryTable> &tables, const std::string &manifest,
+                      const std::string &buildId);
 
 } // namespace tenon

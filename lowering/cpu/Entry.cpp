@@ -97,19 +97,22 @@ LogicalResult KernelSequence::copy(Operation &op, Type type, const Buffer &from,
   constexpr int64_t tileBytes = 256 << 10; // about 20 us at 12 GB/s
   AffineExpr bytes = tensorBytes(cast<RankedTensorType>(type));
   Kernel kernel{"copy", op.getLoc(), {}, {}, {from, to}, {}, 0, {}, {}};
-  kernel.tiles = [bytes](FunctionCode &code) { return ceilDivide(code.builder, code.size(bytes), constant(code.builder, tileBytes)); };
+  kernel.tiles = [bytes](FunctionCode &code) {
+    return ceilDivide(code.builder, code.size(bytes), constant(code.builder, tileBytes));
+  };
   kernel.body = [bytes](FunctionCode &code) {
     auto &builder = code.builder;
     Value low = multiply(builder, code.tile, constant(builder, tileBytes));
     Value count = minimum(builder, constant(builder, tileBytes), subtract(builder, code.size(bytes), low));
-    LLVM::MemcpyOp::create(builder, byteAddress(builder, code.place(1), low), byteAddress(builder, code.place(0), low), count, false);
+    LLVM::MemcpyOp::create(builder, byteAddress(builder, code.place(1), low), byteAddress(builder, code.place(0), low), count,
+                           false);
   };
   add(kernel);
   return success();
 }
 
-/// The carry arguments hold the values of the current depth. At the end of the body each new carry is brought to where the argument
-/// lies at the next depth; nothing moves when the planner placed it there.
+/// The carry arguments hold the values of the current depth. At the end of the body each new carry is brought to where the
+/// argument lies at the next depth; nothing moves when the planner placed it there.
 LogicalResult KernelSequence::emitYield(StackOp stack, ArrayRef<Buffer> arguments) {
   Block &block = stack.getBody().front();
   auto yield = cast<YieldOp>(block.getTerminator());
@@ -125,8 +128,10 @@ LogicalResult KernelSequence::emitYield(StackOp stack, ArrayRef<Buffer> argument
       return yield.emitError("the memory plan has no place for yielded value ") << i;
     Buffer to;
     if (i < carries) {
-      if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == &block && argument.getArgNumber() != i + 1)
-        return yield.emitError("not supported yet: a stack that yields carry ") << argument.getArgNumber() - 1 << " as carry " << i;
+      if (auto argument = dyn_cast<BlockArgument>(value);
+          argument && argument.getOwner() == &block && argument.getArgNumber() != i + 1)
+        return yield.emitError("not supported yet: a stack that yields carry ")
+               << argument.getArgNumber() - 1 << " as carry " << i;
       to = arguments[i];
       for (Buffer::Step &step : to.steps)
         if (step.depth == block.getArgument(0))

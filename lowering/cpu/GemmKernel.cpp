@@ -35,7 +35,8 @@ using Labels = SmallVector<int64_t, 4>;
 class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
-      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), a(op.getA(), op.getALabels()), b(op.getB(), op.getBLabels()) {
+      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), a(op.getA(), op.getALabels()),
+        b(op.getB(), op.getBLabels()) {
     for (const Side *side : {&a, &b})
       for (auto [dim, label] : llvm::enumerate(side->labels))
         sizes.try_emplace(label, sizesOf(side->type)[dim]);
@@ -86,13 +87,14 @@ private:
     return rank - 1;
   }
 
-  /// The longest run at the end of `labels` (ordered by dimension of `side`) that is one strided dimension there, and in `other` too
-  /// where it has them. What is left over goes to the front of `rest`.
+  /// The longest run at the end of `labels` (ordered by dimension of `side`) that is one strided dimension there, and in `other`
+  /// too where it has them. What is left over goes to the front of `rest`.
   static Labels takeRun(const Side &side, const Side *other, Labels &labels) {
     Labels run;
     while (!labels.empty()) {
       int64_t label = labels.back();
-      if (!run.empty() && (side.dimOf(run.front()) != side.dimOf(label) + 1 || (other && other->dimOf(run.front()) != other->dimOf(label) + 1)))
+      if (!run.empty() &&
+          (side.dimOf(run.front()) != side.dimOf(label) + 1 || (other && other->dimOf(run.front()) != other->dimOf(label) + 1)))
         break;
       run.insert(run.begin(), label);
       labels.pop_back();
@@ -163,7 +165,9 @@ private:
     auto &builder = code.builder;
     auto operand = [&](const Side &side, const Labels &outer, const Labels &inner) {
       GemmOperand result;
-      auto stride = [&](const Labels &labels) { return labels.empty() ? constant(builder, 0) : code.size(side.strideOf(labels.back())); };
+      auto stride = [&](const Labels &labels) {
+        return labels.empty() ? constant(builder, 0) : code.size(side.strideOf(labels.back()));
+      };
       result.rowStride = stride(outer);
       result.colStride = stride(inner);
       if (outside) {
@@ -184,7 +188,8 @@ private:
     spec.b = operand(b, depth, columns);
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
-    spec.epilogue = [this, &code, outside, fixed, &good](OpBuilder &at, Location, Value row, Value column, Value sum, Value mask) {
+    spec.epilogue = [this, &code, outside, fixed, &good](OpBuilder &at, Location, Value row, Value column, Value sum,
+                                                         Value mask) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode lanes = *outside;
@@ -236,7 +241,8 @@ private:
   Value rowsPerTile(FunctionCode &code) {
     auto &builder = code.builder;
     Value work = multiply(builder, sizeOf(code, summed()), rank > 0 ? code.size(sizes.lookup(rank - 1)) : constant(builder, 1));
-    return maximum(builder, divide(builder, constant(builder, 40000), maximum(builder, work, constant(builder, 1))), constant(builder, 1));
+    return maximum(builder, divide(builder, constant(builder, 40000), maximum(builder, work, constant(builder, 1))),
+                   constant(builder, 1));
   }
 
   bool emitLoops(FunctionCode &code) {
@@ -273,13 +279,15 @@ private:
     return good;
   }
 
-  Value sumLoop(FunctionCode &code, LaneCode &lanes, const Labels &labels, size_t next, ArrayRef<LaneValue> indices, DenseMap<int64_t, Value> &position, Value sum) {
+  Value sumLoop(FunctionCode &code, LaneCode &lanes, const Labels &labels, size_t next, ArrayRef<LaneValue> indices,
+                DenseMap<int64_t, Value> &position, Value sum) {
     auto &builder = code.builder;
     if (next < labels.size())
-      return forLoop(builder, constant(builder, 0), code.size(sizes.lookup(labels[next])), constant(builder, 1), sum, [&](Value index, ValueRange carried) {
-        position[labels[next]] = index;
-        return SmallVector<Value>{sumLoop(code, lanes, labels, next + 1, indices, position, carried[0])};
-      })[0];
+      return forLoop(builder, constant(builder, 0), code.size(sizes.lookup(labels[next])), constant(builder, 1), sum,
+                     [&](Value index, ValueRange carried) {
+                       position[labels[next]] = index;
+                       return SmallVector<Value>{sumLoop(code, lanes, labels, next + 1, indices, position, carried[0])};
+                     })[0];
     auto factor = [&](const Side &side) {
       LaneValue linear = LaneValue::uniform(constant(builder, 0));
       for (int64_t label : side.labels) {

@@ -100,9 +100,7 @@ Value FunctionCode::address(const Buffer &buffer) {
     return LLVM::LoadOp::create(builder, type, byteAddress(builder, base, constant(builder, 8 * index)), 8);
   };
   auto arena = [&](TnArena number) { return entryOf(abi::Arenas, number, pointer_()); };
-  auto planned = [&](TnArena number) {
-    return byteAddress(builder, arena(number), entryOf(abi::Offsets, buffer.slot, i64));
-  };
+  auto planned = [&](TnArena number) { return byteAddress(builder, arena(number), entryOf(abi::Offsets, buffer.slot, i64)); };
   Value base;
   switch (buffer.base) {
   case Buffer::Base::Parameters:
@@ -145,7 +143,8 @@ Value FunctionCode::place(unsigned index) { return placePointers[index]; }
 Value FunctionCode::temporary(unsigned index) { return temporaryPointers[index]; }
 Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getContext()); }
 
-KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters, Tier tier)
+KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
+                               Tier tier)
     : target(target), source(entry), plan(plan), parameters(parameters), targetTier(tier) {}
 
 std::string KernelSequence::uniqueName(StringRef stem) {
@@ -160,7 +159,8 @@ LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned argume
     return known;
   OpBuilder builder = OpBuilder::atBlockBegin(target.getBody());
   Type f64 = builder.getF64Type();
-  return LLVM::LLVMFuncOp::create(builder, target.getLoc(), name, LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(arguments, f64)));
+  return LLVM::LLVMFuncOp::create(builder, target.getLoc(), name,
+                                  LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(arguments, f64)));
 }
 
 unsigned KernelSequence::temporary(AffineExpr bytes) {
@@ -222,7 +222,9 @@ LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
   llvm::append_range(written, kernel.places);
   for (Value tensor : kernel.reads)
     read.push_back(bufferAt(tensor));
-  auto count = [](ArrayRef<Buffer> in, const Buffer &buffer) { return llvm::count_if(in, [&](const Buffer &b) { return samePlace(b, buffer); }); };
+  auto count = [](ArrayRef<Buffer> in, const Buffer &buffer) {
+    return llvm::count_if(in, [&](const Buffer &b) { return samePlace(b, buffer); });
+  };
   auto isAlone = [&](const Buffer &buffer, bool write) {
     return write ? count(written, buffer) == 1 && count(read, buffer) == 0 : count(written, buffer) == 0;
   };
@@ -245,16 +247,21 @@ LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
 
   ImplicitLocOpBuilder builder(kernel.location, target.getContext());
   builder.setInsertionPointToEnd(target.getBody());
-  Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type(), none = LLVM::LLVMVoidType::get(builder.getContext());
+  Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type(),
+       none = LLVM::LLVMVoidType::get(builder.getContext());
   std::string name = uniqueName(prefix + "." + kernel.name);
   SmallVector<Type> types{address, i64, address};
   types.append(addresses.size(), address);
-  auto body = LLVM::LLVMFuncOp::create(builder, name + ".body", LLVM::LLVMFunctionType::get(none, types), LLVM::Linkage::Internal);
+  auto body =
+      LLVM::LLVMFuncOp::create(builder, name + ".body", LLVM::LLVMFunctionType::get(none, types), LLVM::Linkage::Internal);
   for (auto [i, entry] : llvm::enumerate(addresses)) {
     if (entry.alone)
       body.setArgAttr(i + 3, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     if (entry.buffer.steps.empty())
-      body.setArgAttr(i + 3, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients ? 4 : 64));
+      body.setArgAttr(
+          i + 3, LLVM::LLVMDialect::getAlignAttrName(),
+          builder.getI64IntegerAttr(
+              entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients ? 4 : 64));
   }
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -272,13 +279,15 @@ LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
     kernel.body(code);
     LLVM::ReturnOp::create(builder, ValueRange());
   }
-  auto function = LLVM::LLVMFuncOp::create(builder, name, LLVM::LLVMFunctionType::get(none, {address, i64, i64}), LLVM::Linkage::Internal);
+  auto function =
+      LLVM::LLVMFuncOp::create(builder, name, LLVM::LLVMFunctionType::get(none, {address, i64, i64}), LLVM::Linkage::Internal);
   function.setNoInline(true);
   Block *block = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   FunctionCode code(*this, builder, block->getArgument(0));
   Value offset = multiply(builder, block->getArgument(2), code.field(abi::ScratchStride));
-  SmallVector<Value> arguments{code.context, block->getArgument(1), byteAddress(builder, code.pointerField(abi::Scratch), offset)};
+  SmallVector<Value> arguments{code.context, block->getArgument(1),
+                               byteAddress(builder, code.pointerField(abi::Scratch), offset)};
   for (const Address &entry : addresses)
     arguments.push_back(code.address(entry.buffer));
   LLVM::CallOp::create(builder, body, arguments);
@@ -305,7 +314,8 @@ void KernelSequence::add(const Kernel &kernel) {
     Value callee = LLVM::AddressOfOp::create(builder, function);
     Value parallelFor = entry->pointerField(abi::ParallelFor);
     Type address = callee.getType();
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, address, builder.getI64Type()});
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, address, builder.getI64Type()});
     LLVM::CallOp::create(builder, type, ValueRange{parallelFor, call, callee, tiles});
     return {};
   };

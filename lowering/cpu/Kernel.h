@@ -20,7 +20,8 @@ using mlir::Value;
 
 class KernelSequence;
 
-/// What the code of one generated function (an entry, or one tile of a kernel) can see. All integers are i64, addresses !llvm.ptr.
+/// What the code of one generated function (an entry, or one tile of a kernel) can see. All integers are i64, addresses
+/// !llvm.ptr.
 class FunctionCode {
 public:
   FunctionCode(KernelSequence &sequence, ImplicitLocOpBuilder &builder, Value context);
@@ -59,14 +60,14 @@ private:
 
 /// Several tiles of work; tiles write disjoint memory, in any order, on any thread.
 struct Kernel {
-  std::string name;                                   // for symbols and reports: "nest", "gemm"
+  std::string name; // for symbols and reports: "nest", "gemm"
   mlir::Location location;
-  llvm::SmallVector<Value> reads, writes;             // tensors of the kernel form; duplicates are allowed
-  llvm::SmallVector<Buffer> places;                   // further memory that is written or read, by place
-  llvm::SmallVector<unsigned> temporaries;            // handles of KernelSequence::temporary
-  int64_t scratchBytes = 0;                           // per worker
-  std::function<Value(FunctionCode &)> tiles;         // emitted in the entry; null: one tile
-  std::function<void(FunctionCode &)> body;           // emitted in the tile's function
+  llvm::SmallVector<Value> reads, writes;     // tensors of the kernel form; duplicates are allowed
+  llvm::SmallVector<Buffer> places;           // further memory that is written or read, by place
+  llvm::SmallVector<unsigned> temporaries;    // handles of KernelSequence::temporary
+  int64_t scratchBytes = 0;                   // per worker
+  std::function<Value(FunctionCode &)> tiles; // emitted in the entry; null: one tile
+  std::function<void(FunctionCode &)> body;   // emitted in the tile's function
 };
 
 /// The parameter ops of the module, by name.
@@ -75,7 +76,8 @@ using ParameterTable = llvm::StringMap<ParameterOp>;
 /// One entry of one tier: the function under construction and the kernels called by it so far.
 class KernelSequence {
 public:
-  KernelSequence(mlir::ModuleOp target, mlir::func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters, Tier tier);
+  KernelSequence(mlir::ModuleOp target, mlir::func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
+                 Tier tier);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
   mlir::LogicalResult emit(llvm::StringRef symbol);
@@ -117,7 +119,7 @@ private:
   Tier targetTier;
   std::string prefix;
   FunctionCode *entry = nullptr;
-  Value call; // the entry's own copy of the context
+  Value call;                      // the entry's own copy of the context
   llvm::SmallVector<Value> depths; // of the stacks around the current op, outermost first
   std::vector<MemoryPlan::Slot> temporaries;
   size_t firstTemporary = 0; // of the current op

@@ -86,7 +86,8 @@ LaneValue LaneCode::divide(LaneValue a, LaneValue b, bool wantRemainder) {
     Value quotient = builder.createOrFold<arith::DivSIOp>(a.base, b.base);
     if (!wantRemainder)
       return LaneValue::uniform(quotient);
-    return LaneValue::affine(subtract(builder, a.base, multiply(builder, quotient, b.base)), a.stride).knowing(std::gcd(a.modulus, *divisor), a.offset);
+    return LaneValue::affine(subtract(builder, a.base, multiply(builder, quotient, b.base)), a.stride)
+        .knowing(std::gcd(a.modulus, *divisor), a.offset);
   }
   Value dividend = lanesOf(a), by = lanesOf(b);
   if (mask && !divisor) {
@@ -98,14 +99,16 @@ LaneValue LaneCode::divide(LaneValue a, LaneValue b, bool wantRemainder) {
 
 /// add, sub, mul, division and index_cast keep the affine form where they can. False: not one of these.
 bool LaneCode::emitInteger(Operation &op) {
-  if (op.getNumOperands() == 0 || !isa<IndexType, IntegerType>(op.getOperand(0).getType()) || !isa<IndexType, IntegerType>(op.getResult(0).getType()))
+  if (op.getNumOperands() == 0 || !isa<IndexType, IntegerType>(op.getOperand(0).getType()) ||
+      !isa<IndexType, IntegerType>(op.getResult(0).getType()))
     return false;
   LaneValue a = get(op.getOperand(0)), b = op.getNumOperands() > 1 ? get(op.getOperand(1)) : LaneValue();
   LaneValue result;
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     Type to = machineType(op.getResult(0).getType());
     auto cast = [&](Value value, Type type) -> Value {
-      unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(), width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+      unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(),
+               width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
       if (from == width)
         return value;
       if (from > width)
@@ -147,7 +150,8 @@ bool LaneCode::emitInteger(Operation &op) {
       if (mask && !(b.isUniform() && asConstant(b.base)))
         by = arith::SelectOp::create(builder, mask, by, arith::ConstantOp::create(builder, builder.getOneAttr(by.getType())));
       Value dividend = lanesOf(a);
-      OperationState state(op.getLoc(), op.getName().getStringRef(), ValueRange{dividend, by}, {dividend.getType()}, op.getAttrs());
+      OperationState state(op.getLoc(), op.getName().getStringRef(), ValueRange{dividend, by}, {dividend.getType()},
+                           op.getAttrs());
       result = LaneValue::lanes(builder.create(state)->getResult(0));
     }
   } else {

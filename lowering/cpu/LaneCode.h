@@ -1,5 +1,5 @@
-// Scalar code of the kernel form as straight-line code over one element (no lanes) or over 16 neighbours at a time: every scalar of
-// the source is uniform, affine in the lane, or a vector.
+// Scalar code of the kernel form as straight-line code over one element (no lanes) or over 16 neighbours at a time: every scalar
+// of the source is uniform, affine in the lane, or a vector.
 #pragma once
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Scalars.h"
@@ -9,8 +9,8 @@ namespace tenon::cpu {
 /// The value of one source scalar. `index` is i64 here, truth values are i1.
 struct LaneValue {
   enum class Kind { Uniform, Affine, Lanes } kind = Kind::Uniform;
-  Value base;           // Uniform: the scalar; Affine: the scalar of lane 0; Lanes: the vector
-  Value stride;         // Affine: difference from lane to lane, of base's type
+  Value base;   // Uniform: the scalar; Affine: the scalar of lane 0; Lanes: the vector
+  Value stride; // Affine: difference from lane to lane, of base's type
   // Uniform, Affine integers: base is `offset` modulo `modulus`; modulus 0: base is the constant `offset`.
   int64_t modulus = 1, offset = 0;
 
@@ -20,9 +20,13 @@ struct LaneValue {
     return {Kind::Uniform, value, {}, 1, 0};
   }
   static LaneValue lanes(Value value) { return {Kind::Lanes, value, {}, 1, 0}; }
-  static LaneValue affine(Value base, Value stride, int64_t modulus = 1, int64_t offset = 0) { return {Kind::Affine, base, stride, modulus, offset}; }
+  static LaneValue affine(Value base, Value stride, int64_t modulus = 1, int64_t offset = 0) {
+    return {Kind::Affine, base, stride, modulus, offset};
+  }
   /// Lanes are consecutive numbers and the first is a multiple of `count` (at least 0).
-  bool isAligned(int64_t count) const { return isAffine() && asConstant(stride) == 1 && modulus % count == 0 && offset % count == 0; }
+  bool isAligned(int64_t count) const {
+    return isAffine() && asConstant(stride) == 1 && modulus % count == 0 && offset % count == 0;
+  }
   /// Keeps what a sum or product is known to be a multiple of.
   LaneValue knowing(int64_t newModulus, int64_t newOffset) const {
     LaneValue result = *this;
@@ -49,7 +53,8 @@ public:
   LaneValue get(Value source);
   /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
   bool emitOps(mlir::Block &block);
-  /// `rank`-wise loops of an each; the range of dimension 0 is [low, high) where given (low a multiple of 64 when it is the only one).
+  /// `rank`-wise loops of an each; the range of dimension 0 is [low, high) where given (low a multiple of 64 when it is the only
+  /// one).
   bool emitEach(EachOp each, Value low = {}, Value high = {});
   /// Runs `body` with `index` running over [low, high) in lanes: full vectors, then the rest under a mask.
   bool forLanes(Value low, Value high, llvm::function_ref<bool(LaneValue)> body);

@@ -146,12 +146,13 @@ std::optional<LaneValue> LaneCode::foldSequential(FoldOp fold, ArrayRef<Value> s
     return LaneValue::lanes(combine(builder, fold.getKind(), accumulator, term));
   }
   bool good = true;
-  Value result = forLoop(builder, constant(builder, 0), sizes[dim], constant(builder, 1), accumulator, [&](Value index, ValueRange carried) {
-    bind(block.getArgument(dim), LaneValue::uniform(index));
-    auto next = foldSequential(fold, sizes, dim + 1, carried[0]);
-    good &= next.has_value();
-    return SmallVector<Value>{next ? next->base : carried[0]};
-  })[0];
+  Value result =
+      forLoop(builder, constant(builder, 0), sizes[dim], constant(builder, 1), accumulator, [&](Value index, ValueRange carried) {
+        bind(block.getArgument(dim), LaneValue::uniform(index));
+        auto next = foldSequential(fold, sizes, dim + 1, carried[0]);
+        good &= next.has_value();
+        return SmallVector<Value>{next ? next->base : carried[0]};
+      })[0];
   return good ? std::optional(LaneValue::lanes(result)) : std::nullopt;
 }
 
@@ -160,11 +161,12 @@ Value LaneCode::foldInLanes(FoldOp fold, ArrayRef<Value> sizes, Value accumulato
   Block &block = fold.getBody().front();
   unsigned dim = fold.getSizes().getNumResults() - sizes.size();
   if (sizes.size() > 1)
-    return forLoop(builder, constant(builder, 0), sizes[0], constant(builder, 1), accumulator, [&](Value index, ValueRange carried) {
-      bind(block.getArgument(dim), LaneValue::uniform(index));
-      Value next = foldInLanes(fold, sizes.drop_front(), carried[0]);
-      return SmallVector<Value>{next ? next : carried[0]};
-    })[0];
+    return forLoop(builder, constant(builder, 0), sizes[0], constant(builder, 1), accumulator,
+                   [&](Value index, ValueRange carried) {
+                     bind(block.getArgument(dim), LaneValue::uniform(index));
+                     Value next = foldInLanes(fold, sizes.drop_front(), carried[0]);
+                     return SmallVector<Value>{next ? next : carried[0]};
+                   })[0];
   Value high = sizes[0], step = constant(builder, laneCount), one = constant(builder, 1);
   Value whole = subtract(builder, high, remainder(builder, high, step));
   bool good = true;
@@ -176,7 +178,8 @@ Value LaneCode::foldInLanes(FoldOp fold, ArrayRef<Value> sizes, Value accumulato
     }
     Value value = lanesOf(get(cast<YieldOp>(block.getTerminator()).getOperand(0)));
     if (mask) {
-      Value neutral = vector::BroadcastOp::create(builder, value.getType(), neutralElement(builder, fold.getKind(), fold.getType()));
+      Value neutral =
+          vector::BroadcastOp::create(builder, value.getType(), neutralElement(builder, fold.getKind(), fold.getType()));
       value = arith::SelectOp::create(builder, mask, value, neutral);
     }
     return Value(combine(builder, fold.getKind(), sum, value));

@@ -15,7 +15,8 @@ bool LaneCode::isQuotientPair(Value quotient, Value rest, AffineExpr size, Value
       !isa<arith::RemSIOp, arith::RemUIOp>(modulo) || division->getOperand(0) != modulo->getOperand(0))
     return false;
   llvm::APInt first, second;
-  if (!matchPattern(division->getOperand(1), m_ConstantInt(&first)) || !matchPattern(modulo->getOperand(1), m_ConstantInt(&second)))
+  if (!matchPattern(division->getOperand(1), m_ConstantInt(&first)) ||
+      !matchPattern(modulo->getOperand(1), m_ConstantInt(&second)))
     return false;
   whole = division->getOperand(0);
   return first.getSExtValue() == number.getValue() && second.getSExtValue() == number.getValue();
@@ -56,18 +57,21 @@ LaneValue LaneCode::load(Type element, Value base, LaneValue index) {
     return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, value, zero);
   };
   if (index.isUniform())
-    return LaneValue::uniform(toTruth(LLVM::LoadOp::create(builder, stored, elementAddress(builder, base, stored, index.base), alignmentOf(element))));
+    return LaneValue::uniform(
+        toTruth(LLVM::LoadOp::create(builder, stored, elementAddress(builder, base, stored, index.base), alignmentOf(element))));
   VectorType type = vectorOf(stored);
   Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
   Value loaded;
   if (index.isAffine() && asConstant(index.stride) == 1) {
     Value address = elementAddress(builder, base, stored, index.base);
-    loaded = mask ? Value(LLVM::MaskedLoadOp::create(builder, type, address, mask, zero, builder.getI32IntegerAttr(alignmentOf(element)), UnitAttr()))
+    loaded = mask ? Value(LLVM::MaskedLoadOp::create(builder, type, address, mask, zero,
+                                                     builder.getI32IntegerAttr(alignmentOf(element)), UnitAttr()))
                   : Value(LLVM::LoadOp::create(builder, type, address, alignmentOf(element)));
   } else {
     Type addresses = VectorType::get({laneCount}, pointer(builder));
     Value all = LLVM::GEPOp::create(builder, addresses, stored, base, ValueRange{lanesOf(index)});
-    loaded = LLVM::masked_gather::create(builder, type, all, mask ? mask : fullMask(builder, laneCount), ValueRange{zero}, alignmentOf(element));
+    loaded = LLVM::masked_gather::create(builder, type, all, mask ? mask : fullMask(builder, laneCount), ValueRange{zero},
+                                         alignmentOf(element));
   }
   return LaneValue::lanes(toTruth(loaded));
 }

@@ -6,9 +6,9 @@
 namespace tenon::cpu {
 
 /// for (index = low; index < high; index += step) carried = body(index, carried). Returns the last carried values.
-inline llvm::SmallVector<mlir::Value> forLoop(mlir::ImplicitLocOpBuilder &builder, mlir::Value low, mlir::Value high, mlir::Value step,
-                                              mlir::ValueRange carried,
-                                              llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body) {
+inline llvm::SmallVector<mlir::Value>
+forLoop(mlir::ImplicitLocOpBuilder &builder, mlir::Value low, mlir::Value high, mlir::Value step, mlir::ValueRange carried,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body) {
   auto loop = mlir::scf::ForOp::create(builder, low, high, step, carried);
   mlir::OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -17,14 +17,17 @@ inline llvm::SmallVector<mlir::Value> forLoop(mlir::ImplicitLocOpBuilder &builde
     mlir::scf::YieldOp::create(builder, results);
   return llvm::SmallVector<mlir::Value>(loop.getResults());
 }
-inline void forLoop(mlir::ImplicitLocOpBuilder &builder, mlir::Value low, mlir::Value high, llvm::function_ref<void(mlir::Value)> body) {
-  forLoop(builder, low, high, constant(builder, 1), {}, [&](mlir::Value index, mlir::ValueRange) -> llvm::SmallVector<mlir::Value> {
-    body(index);
-    return {};
-  });
+inline void forLoop(mlir::ImplicitLocOpBuilder &builder, mlir::Value low, mlir::Value high,
+                    llvm::function_ref<void(mlir::Value)> body) {
+  forLoop(builder, low, high, constant(builder, 1), {},
+          [&](mlir::Value index, mlir::ValueRange) -> llvm::SmallVector<mlir::Value> {
+            body(index);
+            return {};
+          });
 }
 /// condition ? then() : otherwise.
-inline llvm::SmallVector<mlir::Value> ifThen(mlir::ImplicitLocOpBuilder &builder, mlir::Value condition, mlir::ValueRange otherwise,
+inline llvm::SmallVector<mlir::Value> ifThen(mlir::ImplicitLocOpBuilder &builder, mlir::Value condition,
+                                             mlir::ValueRange otherwise,
                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> then) {
   auto branch = mlir::scf::IfOp::create(builder, mlir::TypeRange(otherwise), condition, !otherwise.empty());
   mlir::OpBuilder::InsertionGuard guard(builder);

@@ -69,15 +69,16 @@ public:
 constexpr double kLog2e = 1.44269504088896340736;
 constexpr int32_t kSign = int32_t(0x80000000u);
 
-/// exp for x in [-87.33, 88.72]; anything else gives garbage, a NaN stays one. Cody-Waite reduction by ln 2 in two parts, polynomial of
-/// degree 6 (Cephes expf); the exponent is added to the bits.
+/// exp for x in [-87.33, 88.72]; anything else gives garbage, a NaN stays one. Cody-Waite reduction by ln 2 in two parts,
+/// polynomial of degree 6 (Cephes expf); the exponent is added to the bits.
 Value exponential(Lanes &l, Value x) {
   Value magic = l.real(12582912.0); // 1.5 * 2^23: adding it rounds to an integer
   Value biased = l.fma(x, l.real(kLog2e), magic);
   Value whole = l.sub(biased, magic);
   Value r = l.fma(whole, l.real(-0.693359375), x);
   r = l.fma(whole, l.real(2.12194440e-4), r);
-  Value p = l.polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  Value p =
+      l.polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
   p = l.fma(p, l.mul(r, r), r);
   p = l.add(p, l.real(1.0));
   // The low 9 bits of 1.5 * 2^23 are 0, so that the shift leaves the integer alone.
@@ -141,8 +142,8 @@ Value emitLog(ImplicitLocOpBuilder &builder, Value x) {
   Value exponent = arith::SIToFPOp::create(builder, l.shape, e);
   Value f = l.sub(m, l.real(1.0));
   Value z = l.mul(f, f);
-  Value y = l.polynomial(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
-                             2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+  Value y = l.polynomial(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                             -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   y = l.mul(l.mul(y, z), f);
   y = l.fma(exponent, l.real(-2.12194440e-4), y);
   y = l.fma(z, l.real(-0.5), y);
@@ -199,7 +200,8 @@ Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
   Value biased = l.add(l.mul(t, l.wide(kLog2e)), magic);
   Value whole = l.sub(biased, magic);
   Value r = l.sub(t, l.mul(whole, l.wide(0.693147180559945309417)));
-  Value p = l.widePolynomial(r, {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
+  Value p = l.widePolynomial(
+      r, {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
   Value n = l.subI(arith::BitcastOp::create(builder, i64, biased), arith::BitcastOp::create(builder, i64, magic));
   Value power = arith::BitcastOp::create(builder, f64, l.shl(l.addI(n, l.longer(1023)), l.longer(52)));
   Value result = arith::TruncFOp::create(builder, f32, l.mul(p, power));

@@ -111,7 +111,8 @@ private:
     Cut result;
     result.rowCount = code.size(product(rows, nest.getContext()));
     Value rowCost = code.size(cost);
-    Value wanted = maximum(builder, divide(builder, multiply(builder, rowCost, result.rowCount), constant(builder, tilePicoseconds)), one);
+    Value wanted =
+        maximum(builder, divide(builder, multiply(builder, rowCost, result.rowCount), constant(builder, tilePicoseconds)), one);
     Value tiles = maximum(builder, minimum(builder, wanted, result.rowCount), one);
     result.rowsPerTile = maximum(builder, ceilDivide(builder, result.rowCount, tiles), one);
     result.rowTiles = ceilDivide(builder, result.rowCount, result.rowsPerTile);

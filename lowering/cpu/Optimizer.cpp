@@ -1,5 +1,5 @@
-// tenon.optimize: the norm of all gradients, the rate of this step, one pass over the arenas. Formulas: Kingma & Ba 2015, Loshchilov &
-// Hutter 2019, google-research/bert optimization.py; schedules of those papers' code.
+// tenon.optimize: the norm of all gradients, the rate of this step, one pass over the arenas. Formulas: Kingma & Ba 2015,
+// Loshchilov & Hutter 2019, google-research/bert optimization.py; schedules of those papers' code.
 #include "lowering/Abi.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
@@ -61,7 +61,8 @@ private:
   }
   LogicalResult checkKeys() {
     for (NamedAttribute setting : op.getSettings())
-      if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "nesterov", "schedule", "warmup", "total", "floor", "size", "factor", "clip"},
+      if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "nesterov", "schedule", "warmup", "total",
+                               "floor", "size", "factor", "clip"},
                               setting.getName().getValue()))
         return op.emitError("unknown setting ") << setting.getName();
     if (!op.getSettings().get("lr"))
@@ -95,13 +96,16 @@ private:
         return !values || values.empty() ? otherwise : values[values.size() == 1 ? 0 : copy];
       };
       for (StringRef name : {"lr", "gradient", "decay"})
-        if (auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name); values && values.size() != 1 && values.size() != copies)
+        if (auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name);
+            values && values.size() != 1 && values.size() != copies)
           return parameter.emitError("expects one or ") << copies << " values of " << name;
       for (int64_t copy = 0; copy < copies; ++copy) {
-        Segment next{offset + copy * int64_t(parameter.getStride()), count, factor("lr", copy, 1), factor("gradient", copy, 1), factor("decay", copy, number("decay", 0))};
+        Segment next{offset + copy * int64_t(parameter.getStride()), count, factor("lr", copy, 1), factor("gradient", copy, 1),
+                     factor("decay", copy, number("decay", 0))};
         if (copy > 0) {
           Segment &last = segments.back();
-          if (last.offset + last.count * elementBytes(element) == next.offset && last.rate == next.rate && last.gradient == next.gradient && last.decay == next.decay) {
+          if (last.offset + last.count * elementBytes(element) == next.offset && last.rate == next.rate &&
+              last.gradient == next.gradient && last.decay == next.decay) {
             last.count += count;
             continue;
           }
@@ -117,7 +121,8 @@ private:
   std::string emitGlobal(StringRef stem, Type type, DenseElementsAttr values) {
     OpBuilder builder = OpBuilder::atBlockEnd(sequence.module().getBody());
     std::string name = sequence.uniqueName(stem);
-    LLVM::GlobalOp::create(builder, op.getLoc(), LLVM::LLVMArrayType::get(type, values.getNumElements()), true, LLVM::Linkage::Internal, name, values);
+    LLVM::GlobalOp::create(builder, op.getLoc(), LLVM::LLVMArrayType::get(type, values.getNumElements()), true,
+                           LLVM::Linkage::Internal, name, values);
     return name;
   }
 
@@ -132,9 +137,13 @@ private:
       tileSegments.append(llvm::divideCeil(segment.count, tileElements), int32_t(i));
     }
     auto shape = [&](size_t count, Type type) { return RankedTensorType::get({int64_t(count)}, type); };
-    tileTable = emitGlobal("optimize_tiles", builder.getI32Type(), DenseElementsAttr::get(shape(tileSegments.size(), builder.getI32Type()), ArrayRef<int32_t>(tileSegments)));
-    wholeTable = emitGlobal("optimize_places", builder.getI64Type(), DenseElementsAttr::get(shape(whole.size(), builder.getI64Type()), ArrayRef<int64_t>(whole)));
-    realTable = emitGlobal("optimize_factors", builder.getF64Type(), DenseElementsAttr::get(shape(real.size(), builder.getF64Type()), ArrayRef<double>(real)));
+    tileTable =
+        emitGlobal("optimize_tiles", builder.getI32Type(),
+                   DenseElementsAttr::get(shape(tileSegments.size(), builder.getI32Type()), ArrayRef<int32_t>(tileSegments)));
+    wholeTable = emitGlobal("optimize_places", builder.getI64Type(),
+                            DenseElementsAttr::get(shape(whole.size(), builder.getI64Type()), ArrayRef<int64_t>(whole)));
+    realTable = emitGlobal("optimize_factors", builder.getF64Type(),
+                           DenseElementsAttr::get(shape(real.size(), builder.getF64Type()), ArrayRef<double>(real)));
   }
 
   /// What a tile works on.
@@ -151,7 +160,9 @@ private:
     Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
     Value segment = arith::ExtUIOp::create(builder, i64, loadAt(tileTable, builder.getI32Type(), code.tile));
     Value row = multiply(builder, segment, constant(builder, 3));
-    auto column = [&](const std::string &table, Type type, int64_t i) { return loadAt(table, type, add(builder, row, constant(builder, i))); };
+    auto column = [&](const std::string &table, Type type, int64_t i) {
+      return loadAt(table, type, add(builder, row, constant(builder, i)));
+    };
     Value first = multiply(builder, subtract(builder, code.tile, column(wholeTable, i64, 2)), constant(builder, tileElements));
     Piece piece;
     piece.count = minimum(builder, constant(builder, tileElements), subtract(builder, column(wholeTable, i64, 1), first));
@@ -163,7 +174,8 @@ private:
   }
   Value arena(FunctionCode &code, TnArena number, const Piece &piece) {
     auto &builder = code.builder;
-    Value base = LLVM::LoadOp::create(builder, pointer(builder), byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
+    Value base = LLVM::LoadOp::create(builder, pointer(builder),
+                                      byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
     return byteAddress(builder, base, piece.offset);
   }
   int64_t laneCount() { return element.isF64() ? 8 : 16; }
@@ -197,7 +209,9 @@ private:
     sequence.add(kernel);
   }
 
-  Value real(FunctionCode &code, double value) { return arith::ConstantOp::create(code.builder, code.builder.getF64FloatAttr(value)); }
+  Value real(FunctionCode &code, double value) {
+    return arith::ConstantOp::create(code.builder, code.builder.getF64FloatAttr(value));
+  }
   Value call(FunctionCode &code, StringRef name, ValueRange operands) {
     return LLVM::CallOp::create(code.builder, sequence.libraryFunction(name, operands.size()), operands).getResult();
   }
@@ -208,7 +222,9 @@ private:
     auto sub = [&](Value a, Value b) -> Value { return arith::SubFOp::create(builder, a, b); };
     auto mul = [&](Value a, Value b) -> Value { return arith::MulFOp::create(builder, a, b); };
     auto divide = [&](Value a, Value b) -> Value { return arith::DivFOp::create(builder, a, b); };
-    auto least = [&](Value a, Value b) -> Value { return arith::SelectOp::create(builder, arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, a, b), a, b); };
+    auto least = [&](Value a, Value b) -> Value {
+      return arith::SelectOp::create(builder, arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, a, b), a, b);
+    };
     Value one = real(code, 1);
     const double warmup = number("warmup", 0), total = number("total", 1), floor = number("floor", 0);
     if (schedule() == "noam") {
@@ -222,8 +238,10 @@ private:
       after = sub(one, least(divide(s, real(code, total)), one)); // counts from step 0: jumps at the end of the warmup
     } else if (schedule() != "constant") {
       Value progress = least(divide(sub(s, real(code, warmup)), real(code, total - warmup)), one);
-      Value shape = schedule() == "cosine" ? mul(real(code, 0.5), arith::AddFOp::create(builder, one, call(code, "cos", mul(real(code, M_PI), progress))))
-                                           : sub(one, progress);
+      Value shape =
+          schedule() == "cosine"
+              ? mul(real(code, 0.5), arith::AddFOp::create(builder, one, call(code, "cos", mul(real(code, M_PI), progress))))
+              : sub(one, progress);
       after = arith::AddFOp::create(builder, real(code, floor), mul(real(code, 1 - floor), shape));
     }
     if (warmup <= 0)
@@ -232,7 +250,8 @@ private:
     return arith::SelectOp::create(builder, rising, divide(s, real(code, warmup)), after);
   }
 
-  /// One thread: the norm from the partial sums in their order, the factor of clipping, the rate; results and scalars for the pass.
+  /// One thread: the norm from the partial sums in their order, the factor of clipping, the rate; results and scalars for the
+  /// pass.
   void addScalars() {
     Kernel kernel{"step_scalars", op.getLoc(), {}, {}, {}, {partials}, 0, {}, {}};
     for (Value result : op.getResults())
@@ -241,10 +260,12 @@ private:
     kernel.body = [this](FunctionCode &code) {
       auto &builder = code.builder;
       Type f64 = builder.getF64Type();
-      Value sum = forLoop(builder, constant(builder, 0), constant(builder, tileSegments.size()), constant(builder, 1), real(code, 0), [&](Value tile, ValueRange carried) {
-        Value part = LLVM::LoadOp::create(builder, f64, elementAddress(builder, code.temporary(0), f64, tile), 8);
-        return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], part)};
-      })[0];
+      Value sum = forLoop(builder, constant(builder, 0), constant(builder, tileSegments.size()), constant(builder, 1),
+                          real(code, 0), [&](Value tile, ValueRange carried) {
+                            Value part =
+                                LLVM::LoadOp::create(builder, f64, elementAddress(builder, code.temporary(0), f64, tile), 8);
+                            return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], part)};
+                          })[0];
       Value norm = math::SqrtOp::create(builder, sum), clip = real(code, 1);
       if (double bound = number("clip", 0); bound > 0) {
         Value ratio = arith::DivFOp::create(builder, real(code, bound), arith::AddFOp::create(builder, norm, real(code, 1e-6)));
@@ -253,7 +274,9 @@ private:
       }
       Value step = arith::UIToFPOp::create(builder, f64, code.field(abi::Step));
       Value rate = arith::MulFOp::create(builder, real(code, number("lr", 0)), scheduleFactor(code, step));
-      auto put = [&](int64_t offset, Value value) { LLVM::StoreOp::create(builder, value, byteAddress(builder, code.context, constant(builder, offset)), 8); };
+      auto put = [&](int64_t offset, Value value) {
+        LLVM::StoreOp::create(builder, value, byteAddress(builder, code.context, constant(builder, offset)), 8);
+      };
       put(normScalar, norm);
       put(rateScalar, rate);
       put(clipScalar, clip);
@@ -293,7 +316,9 @@ private:
     LaneCode lanes(code, {}, laneCount());
     auto vector = VectorType::get({laneCount()}, element);
     Piece piece = pieceOf(code);
-    auto scalar = [&](int64_t offset) -> Value { return LLVM::LoadOp::create(builder, f64, byteAddress(builder, code.context, constant(builder, offset)), 8); };
+    auto scalar = [&](int64_t offset) -> Value {
+      return LLVM::LoadOp::create(builder, f64, byteAddress(builder, code.context, constant(builder, offset)), 8);
+    };
     auto spread = [&](Value value) -> Value {
       if (!element.isF64())
         value = arith::TruncFOp::create(builder, element, value);
@@ -314,9 +339,11 @@ private:
       stepRate = divide(rate, sub(one, call(code, "pow", {real(code, beta1), t})));
       secondScale = divide(one, sub(one, call(code, "pow", {real(code, beta2), t})));
     }
-    Value rates = spread(stepRate), second = spread(secondScale), eps = spread(real(code, number("eps", rule == "bert_adam" ? 1e-6 : 1e-8)));
+    Value rates = spread(stepRate), second = spread(secondScale),
+          eps = spread(real(code, number("eps", rule == "bert_adam" ? 1e-6 : 1e-8)));
     Value keep = spread(sub(one, mul(rate, piece.decay)));
-    Value b1 = spread(real(code, beta1)), c1 = spread(real(code, 1 - beta1)), b2 = spread(real(code, beta2)), c2 = spread(real(code, 1 - beta2)), mu = spread(real(code, momentum));
+    Value b1 = spread(real(code, beta1)), c1 = spread(real(code, 1 - beta1)), b2 = spread(real(code, beta2)),
+          c2 = spread(real(code, 1 - beta2)), mu = spread(real(code, momentum));
     Value parameters = arena(code, TN_ARENA_PARAMS, piece), gradients = arena(code, TN_ARENA_GRADS, piece);
     Value firsts = arena(code, TN_ARENA_MOMENT1, piece), seconds = arena(code, TN_ARENA_MOMENT2, piece);
     lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
@@ -360,6 +387,8 @@ private:
 
 } // namespace
 
-LogicalResult generateOptimize(Operation *op, KernelSequence &sequence) { return Optimizer(cast<OptimizeOp>(op), sequence).generate(); }
+LogicalResult generateOptimize(Operation *op, KernelSequence &sequence) {
+  return Optimizer(cast<OptimizeOp>(op), sequence).generate();
+}
 
 } // namespace tenon::cpu

@@ -25,9 +25,12 @@ std::array<Value, 4> emitPhilox(ImplicitLocOpBuilder &builder, std::array<Value,
   for (int round = 0; round < 10; ++round) {
     auto [high0, low0] = products(counter[0], 0xD2511F53);
     auto [high1, low1] = products(counter[2], 0xCD9E8D57);
-    auto mix = [&](Value a, Value b, Value c) -> Value { return arith::XOrIOp::create(builder, arith::XOrIOp::create(builder, a, b), c); };
+    auto mix = [&](Value a, Value b, Value c) -> Value {
+      return arith::XOrIOp::create(builder, arith::XOrIOp::create(builder, a, b), c);
+    };
     counter = {mix(high1, counter[1], key[0]), low1, mix(high0, counter[3], key[1]), low0};
-    key = {arith::AddIOp::create(builder, key[0], splat(narrow, int32_t(0x9E3779B9))), arith::AddIOp::create(builder, key[1], splat(narrow, int32_t(0xBB67AE85)))};
+    key = {arith::AddIOp::create(builder, key[0], splat(narrow, int32_t(0x9E3779B9))),
+           arith::AddIOp::create(builder, key[1], splat(narrow, int32_t(0xBB67AE85)))};
   }
   return counter;
 }
@@ -51,13 +54,16 @@ bool LaneCode::emitRandomKeep(RandomKeepOp op) {
     Value first = multiply(builder, arith::ShRUIOp::create(builder, element.base, constant(builder, 7)), constant(builder, 16));
     first = add(builder, first, arith::AndIOp::create(builder, element.base, constant(builder, 15)));
     block = lanesOf(LaneValue::affine(word(first), arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1))));
-    which = word(arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, element.base, constant(builder, 4)), constant(builder, 7)));
+    which = word(arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, element.base, constant(builder, 4)),
+                                       constant(builder, 7)));
   } else {
     Value e = uniform ? element.base : lanesOf(element);
     Type narrow = uniform ? i32 : Type(vectorOf(i32));
     Value group = arith::MulIOp::create(builder, arith::ShRUIOp::create(builder, e, number(7, false)), number(16, false));
-    block = arith::TruncIOp::create(builder, narrow, arith::AddIOp::create(builder, group, arith::AndIOp::create(builder, e, number(15, false))));
-    which = arith::TruncIOp::create(builder, narrow, arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, e, number(4, false)), number(7, false)));
+    block = arith::TruncIOp::create(builder, narrow,
+                                    arith::AddIOp::create(builder, group, arith::AndIOp::create(builder, e, number(15, false))));
+    which = arith::TruncIOp::create(
+        builder, narrow, arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, e, number(4, false)), number(7, false)));
   }
   // In a group of 128 elements that begins at a multiple of 128, only the choice of the word differs.
   auto known = randomWords.find(op);
@@ -67,7 +73,8 @@ bool LaneCode::emitRandomKeep(RandomKeepOp op) {
   if (placed && !isNew)
     words = known->second;
   else
-    words = emitPhilox(builder, {block, spread(shared[0]), spread(shared[1]), spread(shared[2])}, {spread(shared[3]), spread(shared[4])});
+    words = emitPhilox(builder, {block, spread(shared[0]), spread(shared[1]), spread(shared[2])},
+                       {spread(shared[3]), spread(shared[4])});
   if (placed) {
     randomWords[op] = words;
     which = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(element.offset % 128 / 16));
@@ -79,7 +86,8 @@ bool LaneCode::emitRandomKeep(RandomKeepOp op) {
   Value pair = arith::ShRUIOp::create(builder, which, likeWhich(1));
   Value chosen = words[3];
   for (int i = 2; i >= 0; --i)
-    chosen = arith::SelectOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, pair, likeWhich(i)), words[i], chosen);
+    chosen = arith::SelectOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, pair, likeWhich(i)),
+                                     words[i], chosen);
   Value shift = arith::MulIOp::create(builder, arith::AndIOp::create(builder, which, likeWhich(1)), likeWhich(16));
   if (shift.getType() != chosen.getType())
     shift = vector::BroadcastOp::create(builder, chosen.getType(), shift);

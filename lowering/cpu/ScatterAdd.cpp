@@ -1,4 +1,5 @@
-// tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their order.
+// tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their
+// order.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
@@ -11,8 +12,9 @@ namespace {
 class ScatterAddKernel {
 public:
   ScatterAddKernel(ScatterAddOp op, KernelSequence &sequence)
-      : op(op), sequence(sequence), dy(cast<RankedTensorType>(op.getDy().getType())), dx(cast<RankedTensorType>(op.getDx().getType())),
-        index(cast<RankedTensorType>(op.getIndex().getType())), dySizes(sizesOf(dy)), dxSizes(sizesOf(dx)) {
+      : op(op), sequence(sequence), dy(cast<RankedTensorType>(op.getDy().getType())),
+        dx(cast<RankedTensorType>(op.getDx().getType())), index(cast<RankedTensorType>(op.getIndex().getType())),
+        dySizes(sizesOf(dy)), dxSizes(sizesOf(dx)) {
     lastDim = dx.getRank() - 1;
     onLanes = op.getDim() != uint64_t(lastDim);
     for (int64_t k = 0; k < dx.getRank(); ++k)
@@ -93,14 +95,17 @@ private:
         LaneValue term = lanes.load(element, code.pointer(op.getDy()), linear(lanes, code, dy, source));
         LaneValue old = lanes.load(element, code.pointer(op.getDx()), to);
         if (onLanes)
-          lanes.store(element, code.pointer(op.getDx()), to, LaneValue::lanes(arith::AddFOp::create(builder, lanes.lanesOf(old), lanes.lanesOf(term))));
+          lanes.store(element, code.pointer(op.getDx()), to,
+                      LaneValue::lanes(arith::AddFOp::create(builder, lanes.lanesOf(old), lanes.lanesOf(term))));
         else
-          lanes.store(element, code.pointer(op.getDx()), to, LaneValue::uniform(arith::AddFOp::create(builder, old.base, term.base)));
+          lanes.store(element, code.pointer(op.getDx()), to,
+                      LaneValue::uniform(arith::AddFOp::create(builder, old.base, term.base)));
       });
     });
   }
 
-  void sum(FunctionCode &code, LaneCode &lanes, size_t next, SmallVectorImpl<LaneValue> &source, llvm::function_ref<void()> body) {
+  void sum(FunctionCode &code, LaneCode &lanes, size_t next, SmallVectorImpl<LaneValue> &source,
+           llvm::function_ref<void()> body) {
     if (next == summed.size())
       return body();
     forLoop(code.builder, constant(code.builder, 0), code.size(dySizes[summed[next]]), [&](Value i) {
@@ -119,7 +124,8 @@ private:
     if (!at.getType().isInteger(64))
       at = arith::ExtSIOp::create(builder, builder.getI64Type(), at);
     if (op.getClamp())
-      at = maximum(builder, minimum(builder, at, subtract(builder, code.size(dxSizes[op.getDim()]), constant(builder, 1))), constant(builder, 0));
+      at = maximum(builder, minimum(builder, at, subtract(builder, code.size(dxSizes[op.getDim()]), constant(builder, 1))),
+                   constant(builder, 0));
     return at;
   }
 
@@ -128,9 +134,9 @@ private:
   RankedTensorType dy, dx, index;
   SmallVector<AffineExpr> dySizes, dxSizes;
   int64_t lastDim;
-  bool onLanes;                 // the last dimension of dx is not the gathered one
-  SmallVector<int64_t> outer;   // other dimensions of dx
-  SmallVector<int64_t> summed;  // dimensions of dy that dx does not have
+  bool onLanes;                // the last dimension of dx is not the gathered one
+  SmallVector<int64_t> outer;  // other dimensions of dx
+  SmallVector<int64_t> summed; // dimensions of dy that dx does not have
 };
 
 } // namespace

@@ -1,8 +1,9 @@
-// tenon-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) with a trivial memory plan,
-// runs it on every tier this machine has, with tiles in two orders, and compares with the reference and the tiers with each other.
+// tenon-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) with a trivial memory
+// plan, runs it on every tier this machine has, with tiles in two orders, and compares with the reference and the tiers with each
+// other.
+#include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/Emit.h"
-#include "lowering/cpu/Kernel.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -20,12 +21,14 @@ using test::Numbers;
 namespace cl = llvm::cl;
 
 static cl::opt<std::string> inputFile(cl::Positional, cl::desc("FILE.mlir"));
-static cl::list<std::string> dimLists("dims", cl::desc("values of the symbolic dims, in order, comma separated; one run per option"));
+static cl::list<std::string> dimLists("dims",
+                                      cl::desc("values of the symbolic dims, in order, comma separated; one run per option"));
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6), cl::desc("largest error relative to max(1, |x|)"));
 static cl::opt<std::string> emitText("emit", cl::desc("llvm or asm: print the code of --tier instead of running it"));
 static cl::opt<std::string> tierName("tier", cl::desc("only this tier: portable, avx2, avx512"));
 static cl::opt<uint64_t> seed("seed", cl::init(0x123456789abcdefull)), stepNumber("step", cl::init(3));
-static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"), cl::init(0));
+static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
+                               cl::init(0));
 static cl::opt<bool> gradientsOnly("gradients-only", cl::desc("flag 1 of the context: parameters must not change"));
 static cl::opt<double> inputScale("scale", cl::desc("inputs are in [-2, 2) times this"), cl::init(1));
 static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last place instead"), cl::init(0));
@@ -136,7 +139,8 @@ struct Results {
 
 class Run {
 public:
-  Run(func::FuncOp function, const MemoryPlan &plan, const TnEntry &entry, std::vector<int64_t> dims) : function(function), plan(plan), entry(entry), dims(dims) {
+  Run(func::FuncOp function, const MemoryPlan &plan, const TnEntry &entry, std::vector<int64_t> dims)
+      : function(function), plan(plan), entry(entry), dims(dims) {
     machine.dims = dims;
     machine.seed = seed;
     machine.step = stepNumber;
@@ -144,7 +148,8 @@ public:
     for (BlockArgument argument : function.getArguments())
       if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
         auto bound = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "test.bound");
-        machine.inputs.push_back(randomNumbers(type.getElementType(), test::elementCount(type, dims), state, bound ? bound.getInt() : 5));
+        machine.inputs.push_back(
+            randomNumbers(type.getElementType(), test::elementCount(type, dims), state, bound ? bound.getInt() : 5));
         if (isa<FloatType>(type.getElementType()))
           for (double &value : machine.inputs.back())
             value = float(value * inputScale);
@@ -156,7 +161,8 @@ public:
         stateTypes[write.getIndex()] = {cast<RankedTensorType>(write.getValue().getType()), copies(write.getDepth())};
     });
     for (auto &[index, type] : stateTypes)
-      machine.states.push_back(randomNumbers(type.first.getElementType(), type.second * test::elementCount(type.first, dims), state, 5));
+      machine.states.push_back(
+          randomNumbers(type.first.getElementType(), type.second * test::elementCount(type.first, dims), state, 5));
     machine.nextStates = machine.states;
     for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
       auto type = cast<RankedTensorType>(parameter.getType());
@@ -166,7 +172,9 @@ public:
       for (double &value : machine.secondMoments[name])
         value = std::fabs(value);
       const int64_t count = parameter.getStacked() ? type.getDimSize(0) : 1;
-      arenaBytes = std::max<int64_t>(arenaBytes, parameter.getOffset() + (count > 1 ? parameter.getStride() * count : type.getNumElements() * cpu::elementBytes(type.getElementType())));
+      arenaBytes = std::max<int64_t>(
+          arenaBytes, parameter.getOffset() + (count > 1 ? parameter.getStride() * count
+                                                         : type.getNumElements() * cpu::elementBytes(type.getElementType())));
     }
     start = machine;
   }
@@ -217,11 +225,23 @@ public:
     for (int arena = 0; arena < 4; ++arena)
       forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
         const Numbers &all = (*tables[arena])[parameter.getSymName().str()];
-        store(element, arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(), Numbers(all.begin() + copy * count, all.begin() + (copy + 1) * count));
+        store(element, arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(),
+              Numbers(all.begin() + copy * count, all.begin() + (copy + 1) * count));
       });
     for (auto &[index, type] : stateTypes)
       store(type.first.getElementType(), arenas[TN_ARENA_STATES].data + offsets[index], start.states[index]);
-    TnContext context = {dims.data(), arenaPointers, inputPointers.data(), outputPointers.data(), offsets.data(), parallelFor, scratch.data, sizes[2], seed, stepNumber, nullptr, uint64_t(gradientsOnly)};
+    TnContext context = {dims.data(),
+                         arenaPointers,
+                         inputPointers.data(),
+                         outputPointers.data(),
+                         offsets.data(),
+                         parallelFor,
+                         scratch.data,
+                         sizes[2],
+                         seed,
+                         stepNumber,
+                         nullptr,
+                         uint64_t(gradientsOnly)};
     if (entry.run[tier](&context) != 0)
       die("the entry failed");
     Results results;
@@ -232,14 +252,17 @@ public:
     };
     for (auto &[index, output] : outputOps) {
       auto type = cast<RankedTensorType>(output.getValue().getType());
-      keep("output " + std::to_string(index), type.getElementType(), outputs[std::distance(outputOps.begin(), outputOps.find(index))].data, test::elementCount(type, dims));
+      keep("output " + std::to_string(index), type.getElementType(),
+           outputs[std::distance(outputOps.begin(), outputOps.find(index))].data, test::elementCount(type, dims));
     }
     for (auto &[index, type] : stateTypes)
-      keep("state " + std::to_string(index), type.first.getElementType(), arenas[TN_ARENA_NEXT_STATES].data + offsets[index], type.second * test::elementCount(type.first, dims));
+      keep("state " + std::to_string(index), type.first.getElementType(), arenas[TN_ARENA_NEXT_STATES].data + offsets[index],
+           type.second * test::elementCount(type.first, dims));
     const char *arenaNames[] = {"parameter ", "gradient ", "moment1 ", "moment2 "};
     for (int arena = 0; arena < 4; ++arena)
       forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
-        keep(arenaNames[arena] + parameter.getSymName().str(), element, arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(), count);
+        keep(arenaNames[arena] + parameter.getSymName().str(), element,
+             arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(), count);
       });
     for (const auto *group : {&inputs, &outputs, &arenas})
       for (const Memory &memory : *group)
@@ -267,9 +290,12 @@ private:
       clock_gettime(CLOCK_MONOTONIC, &to);
       best = std::min(best, (to.tv_sec - from.tv_sec) * 1e6 + (to.tv_nsec - from.tv_nsec) * 1e-3);
     }
-    llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most " << largestTiles << " tiles\n";
+    llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most "
+                 << largestTiles << " tiles\n";
   }
-  static int64_t copies(Value depth) { return depth ? cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp()).getCount() : 1; }
+  static int64_t copies(Value depth) {
+    return depth ? cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp()).getCount() : 1;
+  }
   void forParameters(llvm::function_ref<void(ParameterOp, Type, int64_t, int64_t)> body) {
     for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
       auto type = cast<RankedTensorType>(parameter.getType());
@@ -280,7 +306,10 @@ private:
   }
   void collect(Results &results, llvm::function_ref<void(const std::string &, Type, const Numbers &)> add) {
     (void)results;
-    function.walk([&](OutputOp output) { add("output " + std::to_string(output.getIndex()), cast<RankedTensorType>(output.getValue().getType()).getElementType(), machine.outputs.at(output.getIndex())); });
+    function.walk([&](OutputOp output) {
+      add("output " + std::to_string(output.getIndex()), cast<RankedTensorType>(output.getValue().getType()).getElementType(),
+          machine.outputs.at(output.getIndex()));
+    });
     for (auto &[index, type] : stateTypes)
       add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
     const bool moves = !gradientsOnly;
@@ -325,7 +354,9 @@ static bool compare(const std::string &what, const Results &got, const Results &
     double largest = 0;
     size_t where = 0;
     for (size_t i = 0; i < count; ++i) {
-      double error = std::isnan(wanted[i]) && std::isnan(found[i]) ? 0 : wanted[i] == found[i] ? 0 : std::fabs(wanted[i] - found[i]) / std::max(1.0, std::fabs(wanted[i]));
+      double error = std::isnan(wanted[i]) && std::isnan(found[i]) ? 0
+                     : wanted[i] == found[i] ? 0
+                                             : std::fabs(wanted[i] - found[i]) / std::max(1.0, std::fabs(wanted[i]));
       if (ulps > 0 && !(std::isnan(wanted[i]) && std::isnan(found[i])))
         error = errorInUlps(found[i], wanted[i]);
       if (!(error <= largest))

@@ -105,11 +105,17 @@ private:
         .Case([&](StackOp stack) { runStack(stack); })
         .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
         .Case([&](OptimizeOp optimize) { runOptimize(optimize); })
-        .Case([&](ReadParameterOp read) { tensors[read] = slice(machine.parameters.at(read.getParameter().str()), read.getDepth(), read); })
+        .Case([&](ReadParameterOp read) {
+          tensors[read] = slice(machine.parameters.at(read.getParameter().str()), read.getDepth(), read);
+        })
         .Case([&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), read.getDepth(), read); })
         .Case([&](AtDepthOp at) { tensors[at] = slice(tensors.at(at.getX()), at.getDepth(), at); })
-        .Case([&](WriteGradientOp write) { store(machine.gradients[write.getParameter().str()], write.getDepth(), tensors.at(write.getGradient())); })
-        .Case([&](WriteStateOp write) { store(machine.nextStates.at(write.getIndex()), write.getDepth(), tensors.at(write.getValue())); })
+        .Case([&](WriteGradientOp write) {
+          store(machine.gradients[write.getParameter().str()], write.getDepth(), tensors.at(write.getGradient()));
+        })
+        .Case([&](WriteStateOp write) {
+          store(machine.nextStates.at(write.getIndex()), write.getDepth(), tensors.at(write.getValue()));
+        })
         .Case([&](OutputOp output) { machine.outputs[output.getIndex()] = tensors.at(output.getValue()); })
         .Case<YieldOp, func::ReturnOp>([&](auto) {})
         .Default([&](Operation *other) { runScalar(*other); });
@@ -151,7 +157,8 @@ private:
       sizes[label] = b[i];
     std::vector<int64_t> outer, inner, innerLabels;
     for (auto [label, size] : sizes)
-      (label < int64_t(gemm.getRank()) ? outer : inner).push_back(size), label < int64_t(gemm.getRank()) ? void() : innerLabels.push_back(label);
+      (label < int64_t(gemm.getRank()) ? outer : inner).push_back(size),
+          label < int64_t(gemm.getRank()) ? void() : innerLabels.push_back(label);
     Block &block = gemm.getBody().front();
     const Numbers &x = tensors.at(gemm.getA()), &y = tensors.at(gemm.getB());
     forAll(outer, [&](const std::vector<int64_t> &index) {
@@ -227,9 +234,11 @@ private:
   double scheduled(OptimizeOp op) {
     auto name = dyn_cast_or_null<StringAttr>(op.getSettings().get("schedule"));
     std::string kind = name ? name.getValue().str() : "constant";
-    const double s = double(machine.step), w = setting(op, "warmup", 0), total = setting(op, "total", 1), floor = setting(op, "floor", 0);
+    const double s = double(machine.step), w = setting(op, "warmup", 0), total = setting(op, "total", 1),
+                 floor = setting(op, "floor", 0);
     if (kind == "noam")
-      return setting(op, "factor", 1) * std::pow(setting(op, "size", 1), -0.5) * std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(w, -1.5));
+      return setting(op, "factor", 1) * std::pow(setting(op, "size", 1), -0.5) *
+             std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(w, -1.5));
     if (s < w)
       return s / w;
     const double progress = std::min((s - w) / (total - w), 1.0);
@@ -254,10 +263,12 @@ private:
     for (auto &[name, p] : machine.parameters)
       if (!parameterOf(name).getFrozen())
         for (size_t i = 0; i < p.size(); ++i)
-          update(op, parameterOf(name), i, p, machine.gradients[name], machine.firstMoments[name], machine.secondMoments[name], rate, clip);
+          update(op, parameterOf(name), i, p, machine.gradients[name], machine.firstMoments[name], machine.secondMoments[name],
+                 rate, clip);
   }
   ParameterOp parameterOf(const std::string &name) { return module.lookupSymbol<ParameterOp>(name); }
-  void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers &gs, Numbers &ms, Numbers &vs, double rate, double clip) {
+  void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers &gs, Numbers &ms, Numbers &vs, double rate,
+              double clip) {
     auto factor = [&](StringRef name, double otherwise) {
       auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name);
       if (!values)
@@ -266,7 +277,8 @@ private:
     };
     rate *= factor("lr", 1);
     double g = gs[i] * clip * factor("gradient", 1);
-    const double decay = factor("decay", setting(op, "decay", 0)), b1 = setting(op, "beta1", 0.9), b2 = setting(op, "beta2", 0.999), t = double(machine.step) + 1;
+    const double decay = factor("decay", setting(op, "decay", 0)), b1 = setting(op, "beta1", 0.9),
+                 b2 = setting(op, "beta2", 0.999), t = double(machine.step) + 1;
     const StringRef rule = op.getRule();
     if (rule == "sgd") {
       g += decay * p[i];
@@ -357,7 +369,9 @@ private:
       else if (real)
         sum.real = kind == Reduction::max ? std::max(sum.real, term.real) : std::min(sum.real, term.real);
       else
-        sum.whole = first ? term.whole : kind == Reduction::max ? std::max(sum.whole, term.whole) : std::min(sum.whole, term.whole);
+        sum.whole = first                    ? term.whole
+                    : kind == Reduction::max ? std::max(sum.whole, term.whole)
+                                             : std::min(sum.whole, term.whole);
       first = false;
     });
     scalars[fold.getValue()] = sum;
@@ -366,7 +380,8 @@ private:
   /// Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the description of tenon.random_keep.
   bool random(RandomKeepOp op) {
     uint64_t e = get(op.getIndex()).whole;
-    uint32_t c[4] = {uint32_t(16 * (e / 128) + e % 16), uint32_t(machine.step), uint32_t(op.getSite()), op.getDepth() ? uint32_t(get(op.getDepth()).whole) : 0};
+    uint32_t c[4] = {uint32_t(16 * (e / 128) + e % 16), uint32_t(machine.step), uint32_t(op.getSite()),
+                     op.getDepth() ? uint32_t(get(op.getDepth()).whole) : 0};
     uint32_t k[2] = {uint32_t(machine.seed), uint32_t(machine.seed >> 32)};
     for (int round = 0; round < 10; ++round) {
       uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
@@ -416,8 +431,12 @@ private:
         .Case([&](arith::XOrIOp) { return whole(n(0) ^ n(1)); })
         .Case<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>([&](auto) { return whole(n(0)); })
         .Case([&](arith::SelectOp) { return n(0) ? get(op.getOperand(1)) : get(op.getOperand(2)); })
-        .Case([&](arith::CmpIOp compare) { return whole(arith::applyCmpPredicate(compare.getPredicate(), APInt(64, n(0), true), APInt(64, n(1), true))); })
-        .Case([&](arith::CmpFOp compare) { return whole(arith::applyCmpPredicate(compare.getPredicate(), APFloat(x(0)), APFloat(x(1)))); })
+        .Case([&](arith::CmpIOp compare) {
+          return whole(arith::applyCmpPredicate(compare.getPredicate(), APInt(64, n(0), true), APInt(64, n(1), true)));
+        })
+        .Case([&](arith::CmpFOp compare) {
+          return whole(arith::applyCmpPredicate(compare.getPredicate(), APFloat(x(0)), APFloat(x(1))));
+        })
         .Case([&](math::ExpOp) { return real(std::exp(x(0))); })
         .Case([&](math::LogOp) { return real(std::log(x(0))); })
         .Case([&](math::TanhOp) { return real(std::tanh(x(0))); })
