@@ -1,4 +1,5 @@
 // Attention: verifiers, decompositions, gradient rule.
+#include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 
 using namespace mlir;
@@ -105,4 +106,72 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   if (getRate().convertToDouble() > 0)
     p = DropoutOp::create(builder, getLoc(), p.getType(), p, getDepth(), getRateAttr(), getSiteAttr(), builder.getDenseI64ArrayAttr({}));
   return {g.dot(p, space, getValue(), labels[getScores().size() + getMasks().size()], tensorOf(getY()))};
+}
+
+// ---- attention
+
+static LogicalResult verifyMasks(AttentionOp op, AffineExpr batch, AffineExpr queries, AffineExpr keys) {
+  int64_t count = op.getMaskOperands().size();
+  std::string problem;
+  bool known = true;
+  for (Attribute attribute : op.getMask()) {
+    std::optional<Mask> mask = toMask(attribute, problem);
+    if (!mask) // C3
+      return op.emitOpError("has a mask that is none: ") << problem;
+    forEachOperand(*mask, [&](int64_t operand) { known &= operand >= 0 && operand < count; });
+  }
+  if (!known) // C3
+    return op.emitOpError("has a mask that names an operand beyond the ") << count << " it has";
+  if (int64_t(op.getMaskLabels().size()) != count)
+    return op.emitOpError("expects labels for each of ") << count << " mask operands, got " << op.getMaskLabels().size();
+  AffineExpr sizes[] = {batch, queries, keys};
+  for (auto [operand, attribute] : llvm::zip(op.getMaskOperands(), op.getMaskLabels())) {
+    SmallVector<int64_t> labels = labelsOf(attribute);
+    auto type = tensorOf(operand);
+    if (int64_t(labels.size()) != type.getRank())
+      return op.emitOpError("expects one label per dimension of ") << type;
+    for (auto [label, size] : llvm::zip(labels, sizesOf(type)))
+      if (label < 0 || label > 2 || sizes[label] != size) // C4
+        return op.emitOpError("expects mask operand ") << type << " to have the sizes of its labels";
+  }
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  auto query = tensorOf(getQuery()), key = tensorOf(getKey()), value = tensorOf(getValue()), y = tensorOf(getY());
+  for (RankedTensorType type : {query, key, value, y})
+    if (type.getRank() != 4 || type.getElementType() != query.getElementType())
+      return emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type;
+  SmallVector<AffineExpr> q = sizesOf(query), k = sizesOf(key), v = sizesOf(value), out = sizesOf(y);
+  bool agree = q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && q[2] == k[2] && q[2] == v[2] && q[3] == k[3];
+  agree &= out[0] == q[0] && out[1] == q[1] && out[2] == q[2] && out[3] == v[3];
+  if (!agree) // C1
+    return emitOpError("expects query [B, I, H, E], key [B, J, H, E], value [B, J, H, F] and result [B, I, H, F]");
+  if (query.isDynamicDim(2) || query.isDynamicDim(3) || value.isDynamicDim(3)) // C1
+    return emitOpError("expects numbers of heads and widths that are known");
+  if (getContentBias() || getPositionBias() || getTable() || getSegmentBias() || getSegments() || getScoreTable() || getQuerySegment() || getKeySegment() ||
+      getPlace() || getBack()) // C2
+    return emitOpError("not supported yet: a term besides the content term");
+  double rate = getRate().convertToDouble();
+  if (!(rate >= 0 && rate < 1)) // C5
+    return emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
+  SmallVector<AffineExpr> rows{q[0], q[2], q[1]};
+  for (Value statistic : {getRowMax(), getRowSumInverse()})
+    if (sizesOf(tensorOf(statistic)) != rows) // C6
+      return emitOpError("expects row statistics of shape [B, H, I], got ") << statistic.getType();
+  return verifyMasks(*this, q[0], q[1], k[1]);
+}
+
+SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  SmallVector<Value> gradients(getOperation()->getNumOperands());
+  if (!resultGradients[0])
+    return gradients; // the statistics are constants of the gradient
+  auto grad = AttentionGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), Type(), Type(), Type(), Type(), Type(),
+                                      Type(), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), Value(), Value(), Value(),
+                                      Value(), Value(), Value(), Value(), Value(), Value(), Value(), getMaskOperands(), getDepth(), getScaleAttr(), getLowAttr(),
+                                      getClipAttr(), getMaskAttr(), getMaskLabelsAttr(), getRateAttr(), getSiteAttr());
+  gradients[0] = grad.getDquery();
+  gradients[1] = grad.getDkey();
+  gradients[2] = grad.getDvalue();
+  return gradients;
 }

@@ -28,7 +28,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
   let hasVerifier = 1;
 }
 
-def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments]> {
+def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "fused attention";
   let description = [{
     Formula (codegen.md, section 2): for batch b, head h, query i, key j
@@ -48,8 +48,14 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments]> 
     | operands of index maps | integers, [B, I], [B, J], [I], [J], [B] | |
 
     d(i, j) = `low + sign(b) * (place(i) - j)`: `low` a linear form of the dims, sign -1 for batch rows whose `back` is true, place the optional
-    operand [B, I] (else i). `clip` > 0 clips place - j first. The mask is an attribute in the mask algebra: leaves `causal(o)`: j <= i + o, `rank_le`, `rank_lt`: krank[b, j] <= qrank[b, i], `length`: j < len[b],
-    `prefix`, `document`, `dense` [B, I, J]; `and`, `or`, `not` over them; leaves name their run-time operands by number.
+    operand [B, I] (else i). `clip` > 0 clips place - j first.
+
+    `mask` is a list of masks that must all hold (dialect/AttentionMasks.h): and, or, not over leaves that test an integer form
+    `rest + query * i + key * j + sum of coefficient * operand` for being <= 0 ("le") or = 0 ("eq"), or take an i1 operand ("holds"). `mask_labels` says for every mask operand
+    which index each of its dimensions is: 0 batch, 1 query, 2 key. Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
+
+    Constraints: C1 query, key, value agree as the table says; H, E, F are numbers; C2 no term but the content term (biases, tables, segments, places are not supported yet);
+    C3 masks are well-formed and name operands that exist; C4 mask operands have the sizes of their labels; C5 0 <= rate < 1; C6 row_max and row_sum_inverse are [B, H, I].
 
     row_max and row_sum_inverse [B, H, I] are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no key.
 
@@ -63,8 +69,9 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments]> 
                    Optional<Tenon_IntTensor>:$query_segment, Optional<Tenon_IntTensor>:$key_segment,
                    Optional<Tenon_IntTensor>:$place, Optional<Tenon_BoolTensor>:$back,
                    Variadic<Tenon_Tensor>:$mask_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, F64Attr:$rate, I64Attr:$site);
+                   F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, ArrayAttr:$mask_labels, F64Attr:$rate, I64Attr:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
+  let hasVerifier = 1;
 }
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "gradient of attention with respect to every real operand";
@@ -81,7 +88,7 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
                    Optional<Tenon_IntTensor>:$query_segment, Optional<Tenon_IntTensor>:$key_segment,
                    Optional<Tenon_IntTensor>:$place, Optional<Tenon_BoolTensor>:$back,
                    Variadic<Tenon_Tensor>:$mask_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, F64Attr:$rate, I64Attr:$site);
+                   F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, ArrayAttr:$mask_labels, F64Attr:$rate, I64Attr:$site);
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue,
                    Optional<Tenon_RealTensor>:$dcontent_bias, Optional<Tenon_RealTensor>:$dposition_bias, Optional<Tenon_RealTensor>:$dtable,
                    Optional<Tenon_RealTensor>:$dsegment_bias, Optional<Tenon_RealTensor>:$dsegments, Optional<Tenon_RealTensor>:$dscore_table);

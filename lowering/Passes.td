@@ -37,6 +37,20 @@ def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
+  let summary = "attention as the language states it to tenon.attention";
+  let description = [{
+    Recognises `tenon.attend` with one content term `query [B, I, H, E] . key [B, J, H, E]`, a value [B, J, H, F] and masks made of integer comparisons that are linear in the query and
+    the key, of `and`, `or`, `not`, and of any other truth values over (batch, query, key), which are then read from memory. It becomes `tenon.attention`, which stores no scores.
+
+    Before: `tenon.attend`, its scores and masks as tensors. After: `tenon.attention`; the score and mask ops have no readers and go with the next simplification.
+    What it does not recognise stays, with a remark that says why and how many bytes its scores take.
+    Terminates: one visit per `tenon.attend`; masks are trees, walked once.
+    Source: Dao 2023 for the fused form.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "tensor form to kernel form";
   let description = [{

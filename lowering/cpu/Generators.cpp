@@ -9,6 +9,8 @@ KernelGenerator generatorFor(llvm::StringRef opName) {
       .Case("tenon.nest", generateNest)
       .Case("tenon.gemm", generateGemm)
       .Case("tenon.scatter_add", generateScatterAdd)
+      .Case("tenon.attention", generateAttention)
+      .Case("tenon.attention_grad", generateAttentionGrad)
       .Case("tenon.optimize", generateOptimize)
       .Default(nullptr);
 }

@@ -134,6 +134,8 @@ KernelGenerator generatorFor(llvm::StringRef opName);
 mlir::LogicalResult generateNest(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
 
 /// A size for given dims (i64).

@@ -1,0 +1,36 @@
+// The mask algebra of fused attention: and, or, not over integer tests that are linear in the query and the key.
+#pragma once
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <vector>
+
+namespace tenon {
+
+/// rest + query * i + key * j + sum of coefficient * operand: an integer for every (batch, query i, key j).
+struct MaskForm {
+  struct Term {
+    int64_t operand; // number among the mask operands
+    int64_t coefficient;
+  };
+  mlir::AffineExpr rest; // over the dims of the entry
+  unsigned dimCount = 0;
+  int64_t query = 0, key = 0;
+  llvm::SmallVector<Term> terms;
+};
+
+/// One node. Leaves: form <= 0, form == 0, or the truth value of an operand.
+struct Mask {
+  enum class Kind { And, Or, Not, AtMostZero, IsZero, Holds } kind = Kind::And;
+  std::vector<Mask> parts;       // And, Or: any number; Not: one
+  MaskForm form;                 // AtMostZero, IsZero
+  int64_t operand = 0;           // Holds
+};
+
+/// As an attribute: `["and", a, b]`, `["or", a, b]`, `["not", a]`, `{test = "le", ..}`, `{test = "holds", operand = 0}`.
+mlir::Attribute toAttribute(const Mask &mask, mlir::MLIRContext *context);
+/// Nothing if the attribute is no mask; `problem` then says why.
+std::optional<Mask> toMask(mlir::Attribute attribute, std::string &problem);
+/// Calls `visit` with the number of every operand that the mask names.
+void forEachOperand(const Mask &mask, llvm::function_ref<void(int64_t)> visit);
+
+} // namespace tenon

@@ -1,0 +1,167 @@
+#include "lowering/cpu/Attention.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/Math.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+AttentionCode::AttentionCode(FunctionCode &code, Value query, Value key, Value value) : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()) {
+  auto queryType = cast<RankedTensorType>(query.getType()), valueType = cast<RankedTensorType>(value.getType());
+  element = queryType.getElementType();
+  lanes = tierLanes(code.tier, element);
+  rowLanes = element.isF64() ? 8 : 16;
+  width = panelWidth(code.tier, element);
+  heads = queryType.getDimSize(2);
+  keyWidth = queryType.getDimSize(3);
+  valueWidth = valueType.getDimSize(3);
+  SmallVector<AffineExpr> sizes = sizesOf(queryType);
+  batches = code.size(sizes[0]);
+  queries = code.size(sizes[1]);
+  keys = code.size(sizesOf(cast<RankedTensorType>(key.getType()))[1]);
+  rowsPerStrip = stripLimit(code.tier);
+  strips = emit.max(emit.ceilDiv(queries, rowsPerStrip), int64_t(1));
+  stripRows = emit.max(emit.ceilDiv(queries, strips), int64_t(1));
+  // Never a multiple of the page: rows of the strip would share the sets of the first-level cache.
+  scoreStride = emit.add(emit.roundUp(emit.min(keys, chunkKeys), 64), 16);
+  scoreStride = emit.min(scoreStride, chunkKeys + 16);
+}
+
+Value AttentionCode::spread(Value scalar) { return vector::BroadcastOp::create(builder, VectorType::get({rowLanes}, scalar.getType()), scalar); }
+Value AttentionCode::loadRow(Value address, Value mask) { return emitVectorLoad(builder, builder.getLoc(), rowVector(), address, mask); }
+void AttentionCode::storeRow(Value vector, Value address, Value mask) { emitVectorStore(builder, builder.getLoc(), vector, address, mask); }
+
+Value AttentionCode::exponential(Value x) {
+  if (element.isF32())
+    return emitExp(builder, x);
+  auto op = math::ExpOp::create(builder, x); // stands for the function while its code is made
+  Value result = emitMathFunction(code, *op, x);
+  op.erase();
+  return result;
+}
+
+Value AttentionCode::row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
+  Value place = emit.add(emit.mul(batch, positions), position);
+  return at(code.pointer(tensor), emit.mul(emit.add(emit.mul(place, heads), head), ofWidth));
+}
+
+void AttentionCode::packColumns(Value source, Value count, int64_t ofWidth, Value panels) {
+  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::Transposed);
+  int64_t stride = roundUp(ofWidth, lanes) * width;
+  emit.loop(emit.constant(0), emit.ceilDiv(count, width), 1, [&](Value panel) {
+    Value column = emit.mul(panel, width);
+    Value columns = emit.min(emit.sub(count, column), width);
+    func::CallOp::create(builder, pack,
+                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, heads * ofWidth)), number(1), number(heads * ofWidth), at(panels, emit.mul(panel, stride))});
+  });
+}
+
+void AttentionCode::packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride) {
+  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::RowMajor);
+  for (int64_t column = 0; column < ofWidth; column += width)
+    func::CallOp::create(builder, pack,
+                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)), number(heads * ofWidth), number(1),
+                                    at(panels, emit.mul(panelStride, column / width))});
+}
+
+/// The function of a block contraction: panels outside, strips of rows of nearly equal height inside, so that a panel stays in the first-level cache.
+static func::FuncOp blockFunction(AttentionCode &attention, WalkOfA walk, bool accumulate) {
+  auto &builder = attention.builder;
+  Tier tier = attention.code.tier;
+  Type element = attention.element, i64 = builder.getI64Type(), address = attention.emit.pointerType();
+  const int64_t width = attention.width, lanes = attention.lanes;
+  std::string name = ("tn_attention_block_" + tierName(tier) + (element.isF64() ? "_f64" : "_f32") + (walk == WalkOfA::RowMajor ? "_row" : "_transposed") +
+                      (accumulate ? "_add" : "_set"))
+                         .str();
+  Type types[] = {i64, i64, i64, address, i64, address, i64, address, i64};
+  return getOrCreateKernel(builder, builder.getLoc(), name, types, [&](Emitter &emit, ValueRange arguments) {
+    Value m = arguments[0], n = arguments[1], k = arguments[2], a = arguments[3], aStride = arguments[4], b = arguments[5], panelStride = arguments[6], c = arguments[7],
+          cStride = arguments[8];
+    Value strips = emit.max(emit.ceilDiv(m, microTile(tier).rows), int64_t(1));
+    Value height = emit.div(m, strips), taller = emit.sub(m, emit.mul(height, strips));
+    bool rowMajor = walk == WalkOfA::RowMajor;
+    Value one = emit.constant(1);
+    emit.loop(emit.constant(0), emit.ceilDiv(n, width), 1, [&](Value panel) {
+      Value columns = emit.sub(n, emit.mul(panel, width));
+      Value right = emit.at(b, element, emit.mul(panel, panelStride)), out = emit.at(c, element, emit.mul(panel, width));
+      emit.loop(emit.constant(0), strips, 1, [&](Value strip) {
+        Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
+        Value rows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
+        Value left = emit.at(a, element, rowMajor ? emit.mul(row, aStride) : row), to = emit.at(out, element, emit.mul(row, cStride));
+        auto call = [&](int64_t count, int64_t vectors) {
+          func::FuncOp kernel = getMicroKernel(emit.builder, emit.location, {tier, element, count, vectors, walk, width});
+          func::CallOp::create(emit.builder, emit.location, kernel,
+                               ValueRange{k, left, rowMajor ? aStride : one, rowMajor ? one : aStride, right, to, cStride, emit.flag(accumulate), panelStride});
+        };
+        auto chooseHeight = [&](int64_t vectors) {
+          SmallVector<int64_t> cases;
+          for (int64_t count = 1; count < microTile(tier).rows; ++count)
+            cases.push_back(count);
+          Value selector = arith::IndexCastOp::create(emit.builder, emit.location, emit.builder.getIndexType(), rows);
+          auto choice = scf::IndexSwitchOp::create(emit.builder, emit.location, TypeRange(), selector, cases, cases.size());
+          OpBuilder::InsertionGuard guard(emit.builder);
+          auto fill = [&](Region &region, int64_t count) {
+            emit.builder.createBlock(&region);
+            call(count, vectors);
+            scf::YieldOp::create(emit.builder, emit.location);
+          };
+          fill(choice.getDefaultRegion(), microTile(tier).rows);
+          for (auto [position, count] : llvm::enumerate(cases))
+            fill(choice.getCaseRegions()[position], count);
+        };
+        int64_t most = width / lanes;
+        emit.branch(emit.lessEqual(columns, emit.constant(lanes)), [&] { chooseHeight(1); }, [&] { chooseHeight(most); });
+      });
+    });
+  });
+}
+
+void AttentionCode::contract(const BlockContraction &block) {
+  bool rowMajor = Emitter::constantOf(block.aColStride) == int64_t(1);
+  func::FuncOp function = blockFunction(*this, rowMajor ? WalkOfA::RowMajor : WalkOfA::Transposed, block.accumulate);
+  func::CallOp::create(builder, function,
+                       ValueRange{block.m, block.n, block.k, block.a, rowMajor ? block.aRowStride : block.aColStride, block.b, block.panelStride, block.c, block.cRowStride});
+}
+
+Value AttentionCode::visible(const AttentionMask &mask, AttentionMask::Place place, KeyRange range, Value firstKey) {
+  Value below = firstLanes(emit.sub(range.high, firstKey));
+  Value before = firstLanes(emit.sub(range.low, firstKey));
+  Value all = arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
+  Value inside = arith::AndIOp::create(builder, below, arith::XOrIOp::create(builder, before, all));
+  Value others = mask.others(code, place, firstKey, rowLanes, inside);
+  return others ? Value(arith::AndIOp::create(builder, inside, others)) : inside;
+}
+
+Value AttentionCode::keeps(Value first, int64_t site, int64_t threshold, Value depth) {
+  // tenon.random_keep on stand-ins for its operands, so that every path draws the same bits.
+  Value index = arith::ConstantIndexOp::create(builder, 0), atDepth = depth ? Value(arith::ConstantIndexOp::create(builder, 0)) : Value();
+  auto op = RandomKeepOp::create(builder, builder.getI1Type(), index, atDepth, builder.getI64IntegerAttr(site), builder.getI64IntegerAttr(threshold));
+  LaneCode drawn(code, {}, rowLanes);
+  drawn.setLanes(true);
+  drawn.bind(index, LaneValue::affine(first, number(1)));
+  if (depth)
+    drawn.bind(atDepth, LaneValue::uniform(code.scalar(depth)));
+  drawn.emitOp(*op);
+  Value keep = drawn.lanesOf(drawn.get(op.getKeep()));
+  op.erase();
+  index.getDefiningOp()->erase();
+  if (atDepth)
+    atDepth.getDefiningOp()->erase();
+  return keep;
+}
+
+SmallVector<Value> AttentionCode::alongRow(Value low, Value high, ValueRange carried, llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  return forLoop(builder, low, high, number(rowLanes), carried, body);
+}
+
+void AttentionCode::fill(Value base, Value count, Value vector) {
+  alongRow(number(0), count, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
+    storeRow(vector, at(base, index));
+    return {};
+  });
+}
+
+} // namespace tenon::cpu
