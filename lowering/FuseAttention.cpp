@@ -248,7 +248,7 @@ struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
         continue;
       auto score = tensorOf(attend.getScores()[0]);
       AffineExpr bytes = product(sizesOf(score), &getContext()) * int64_t(score.getElementTypeBitWidth() / 8);
-      attend.emitRemark("attention is not fused: ") << why << "; its scores take " << textOf(bytes) << " bytes";
+      emitRemark(attend.getLoc(), "attention is not fused: ") << why << "; its scores take " << textOf(bytes) << " bytes";
     }
   }
 };

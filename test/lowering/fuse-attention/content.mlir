@@ -1,0 +1,42 @@
+// One content term under masks that are linear in query and key, then what stays as it is.
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-fuse-attention,tenon-simplify))' 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// CHECK-LABEL: @causal_and_length
+// CHECK-NOT: tenon.dot
+// CHECK-NOT: tenon.compare
+// CHECK: "tenon.attention"
+// CHECK-SAME: key = 1 : i64, operands = array<i64>, query = -1 : i64
+// CHECK-SAME: test = "le"
+// CHECK-SAME: coefficients = array<i64: -1>, key = 1 : i64, operands = array<i64: 0>, query = 0 : i64
+// CHECK-SAME: mask_labels = [array<i64: 0>]
+func.func @causal_and_length(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %len: tensor<2xi32>) {
+  %s = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %place = tenon.add %i, %two : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %places = tenon.broadcast %place [1] : tensor<5xi32> -> tensor<7x5xi32>
+  %keys = tenon.broadcast %j [0] : tensor<7xi32> -> tensor<7x5xi32>
+  %causal = tenon.compare le %keys, %places : tensor<7x5xi32> -> tensor<7x5xi1>
+  %row = tenon.broadcast %j [0] : tensor<7xi32> -> tensor<7x2xi32>
+  %lengths = tenon.broadcast %len [1] : tensor<2xi32> -> tensor<7x2xi32>
+  %real = tenon.compare lt %row, %lengths : tensor<7x2xi32> -> tensor<7x2xi1>
+  %y = tenon.attend scores(%s) masks(%causal, %real) value(%v) labels [[0, 1, 2, 4], [4, 1], [4, 0], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<7x5xi1>, tensor<7x2xi1>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// REMARK: remark: attention is not fused: not supported yet: several score terms; its scores take 1120 bytes
+// CHECK-LABEL: @two_terms
+// CHECK: tenon.attend
+func.func @two_terms(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>) {
+  %s = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %y = tenon.attend scores(%s, %bias) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
