@@ -7,30 +7,79 @@ using namespace mlir;
 
 namespace tenon {
 
+static void addForm(const MaskForm &form, Builder &builder, SmallVector<NamedAttribute> &entries) {
+  SmallVector<int64_t> operands, coefficients;
+  for (const MaskForm::Term &term : form.terms) {
+    operands.push_back(term.operand);
+    coefficients.push_back(term.coefficient);
+  }
+  auto add = [&](StringRef name, Attribute value) { entries.push_back(builder.getNamedAttr(name, value)); };
+  if (form.rest != getAffineConstantExpr(0, builder.getContext()))
+    add("rest", AffineMapAttr::get(AffineMap::get(form.dimCount, 0, {form.rest}, builder.getContext())));
+  if (form.query)
+    add("query", builder.getI64IntegerAttr(form.query));
+  if (form.key)
+    add("key", builder.getI64IntegerAttr(form.key));
+  if (!operands.empty()) {
+    add("operands", builder.getDenseI64ArrayAttr(operands));
+    add("coefficients", builder.getDenseI64ArrayAttr(coefficients));
+  }
+}
+
+DictionaryAttr toAttribute(const MaskForm &form, MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries;
+  addForm(form, builder, entries);
+  return builder.getDictionaryAttr(entries);
+}
+
 Attribute toAttribute(const Mask &mask, MLIRContext *context) {
   Builder builder(context);
   auto text = [&](StringRef word) { return builder.getStringAttr(word); };
   if (mask.kind == Mask::Kind::Holds)
     return builder.getDictionaryAttr({builder.getNamedAttr("test", text("holds")), builder.getNamedAttr("operand", builder.getI64IntegerAttr(mask.operand))});
   if (mask.kind == Mask::Kind::AtMostZero || mask.kind == Mask::Kind::IsZero) {
-    SmallVector<int64_t> operands, coefficients;
-    for (const MaskForm::Term &term : mask.form.terms) {
-      operands.push_back(term.operand);
-      coefficients.push_back(term.coefficient);
-    }
-    return builder.getDictionaryAttr({
-        builder.getNamedAttr("test", text(mask.kind == Mask::Kind::IsZero ? "eq" : "le")),
-        builder.getNamedAttr("rest", AffineMapAttr::get(AffineMap::get(mask.form.dimCount, 0, {mask.form.rest}, context))),
-        builder.getNamedAttr("query", builder.getI64IntegerAttr(mask.form.query)),
-        builder.getNamedAttr("key", builder.getI64IntegerAttr(mask.form.key)),
-        builder.getNamedAttr("operands", builder.getDenseI64ArrayAttr(operands)),
-        builder.getNamedAttr("coefficients", builder.getDenseI64ArrayAttr(coefficients)),
-    });
+    SmallVector<NamedAttribute> entries{builder.getNamedAttr("test", text(mask.kind == Mask::Kind::IsZero ? "eq" : "le"))};
+    addForm(mask.form, builder, entries);
+    return builder.getDictionaryAttr(entries);
   }
   SmallVector<Attribute> parts{text(mask.kind == Mask::Kind::And ? "and" : mask.kind == Mask::Kind::Or ? "or" : "not")};
   for (const Mask &part : mask.parts)
     parts.push_back(toAttribute(part, context));
   return builder.getArrayAttr(parts);
+}
+
+/// The form of a dictionary, entries of the names in `others` aside.
+static std::optional<MaskForm> toForm(DictionaryAttr entries, ArrayRef<StringRef> others, std::string &problem) {
+  MaskForm form;
+  form.rest = getAffineConstantExpr(0, entries.getContext());
+  ArrayRef<int64_t> operands, coefficients;
+  for (NamedAttribute entry : entries) {
+    StringRef name = entry.getName().getValue();
+    auto map = dyn_cast<AffineMapAttr>(entry.getValue());
+    auto number = dyn_cast<IntegerAttr>(entry.getValue());
+    auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue());
+    if (name == "rest" && map && map.getValue().getNumResults() == 1 && map.getValue().getNumSymbols() == 0)
+      form.rest = map.getValue().getResult(0), form.dimCount = map.getValue().getNumDims();
+    else if ((name == "query" || name == "key") && number)
+      (name == "key" ? form.key : form.query) = number.getInt();
+    else if ((name == "operands" || name == "coefficients") && list)
+      (name == "operands" ? operands : coefficients) = list.asArrayRef();
+    else if (!llvm::is_contained(others, name))
+      return problem = "a form is rest (a map of one result), query, key (numbers), operands, coefficients (lists), not `" + name.str() + "`", std::nullopt;
+  }
+  if (operands.size() != coefficients.size())
+    return problem = "a form has one coefficient per operand", std::nullopt;
+  for (auto [operand, coefficient] : llvm::zip(operands, coefficients))
+    form.terms.push_back({operand, coefficient});
+  return form;
+}
+
+std::optional<MaskForm> toForm(Attribute attribute, std::string &problem) {
+  auto entries = dyn_cast<DictionaryAttr>(attribute);
+  if (!entries)
+    return problem = "a form is a dictionary", std::nullopt;
+  return toForm(entries, {}, problem);
 }
 
 static std::optional<Mask> toLeaf(DictionaryAttr leaf, std::string &problem) {
@@ -44,16 +93,13 @@ static std::optional<Mask> toLeaf(DictionaryAttr leaf, std::string &problem) {
     mask.operand = operand.getInt();
     return mask;
   }
-  auto rest = leaf.getAs<AffineMapAttr>("rest");
-  auto query = leaf.getAs<IntegerAttr>("query"), key = leaf.getAs<IntegerAttr>("key");
-  auto operands = leaf.getAs<DenseI64ArrayAttr>("operands"), coefficients = leaf.getAs<DenseI64ArrayAttr>("coefficients");
-  bool isTest = test && (test.getValue() == "le" || test.getValue() == "eq");
-  if (!isTest || !rest || rest.getValue().getNumResults() != 1 || !query || !key || !operands || !coefficients || operands.size() != coefficients.size())
-    return problem = "a leaf needs test, rest, query, key, operands and coefficients", std::nullopt;
+  if (!test || (test.getValue() != "le" && test.getValue() != "eq"))
+    return problem = "a leaf tests `le`, `eq` or `holds`", std::nullopt;
+  std::optional<MaskForm> form = toForm(leaf, {"test"}, problem);
+  if (!form)
+    return std::nullopt;
   mask.kind = test.getValue() == "le" ? Mask::Kind::AtMostZero : Mask::Kind::IsZero;
-  mask.form = {rest.getValue().getResult(0), rest.getValue().getNumDims(), query.getInt(), key.getInt(), {}};
-  for (auto [operand, coefficient] : llvm::zip(operands.asArrayRef(), coefficients.asArrayRef()))
-    mask.form.terms.push_back({operand, coefficient});
+  mask.form = *form;
   return mask;
 }
 

@@ -6,10 +6,13 @@
 
 namespace tenon {
 
+/// Which index a dimension of an index operand is.
+constexpr int64_t kBatchLabel = 0, kQueryLabel = 1, kKeyLabel = 2;
+
 /// rest + query * i + key * j + sum of coefficient * operand: an integer for every (batch, query i, key j).
 struct MaskForm {
   struct Term {
-    int64_t operand; // number among the mask operands
+    int64_t operand; // number among the index operands
     int64_t coefficient;
   };
   mlir::AffineExpr rest; // over the dims of the entry
@@ -26,9 +29,12 @@ struct Mask {
   int64_t operand = 0;           // Holds
 };
 
-/// As an attribute: `["and", a, b]`, `["or", a, b]`, `["not", a]`, `{test = "le", ..}`, `{test = "holds", operand = 0}`.
+/// As an attribute: `{rest = affine_map<(d0) -> (d0)>, query = 1, key = -1, operands = array<i64: 0>, coefficients = array<i64: 1>}`; what is 0 or empty is left out.
+mlir::DictionaryAttr toAttribute(const MaskForm &form, mlir::MLIRContext *context);
+/// As an attribute: `["and", a, b]`, `["or", a, b]`, `["not", a]`, `{test = "le", ..}` with the rest as for a form, `{test = "holds", operand = 0}`.
 mlir::Attribute toAttribute(const Mask &mask, mlir::MLIRContext *context);
-/// Nothing if the attribute is no mask; `problem` then says why.
+/// Nothing if the attribute is no form or no mask; `problem` then says why.
+std::optional<MaskForm> toForm(mlir::Attribute attribute, std::string &problem);
 std::optional<Mask> toMask(mlir::Attribute attribute, std::string &problem);
 /// Calls `visit` with the number of every operand that the mask names.
 void forEachOperand(const Mask &mask, llvm::function_ref<void(int64_t)> visit);

@@ -108,70 +108,183 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   return {g.dot(p, space, getValue(), labels[getScores().size() + getMasks().size()], tensorOf(getY()))};
 }
 
-// ---- attention
+// ---- attention: the forward op and its gradient have the same operands and attributes, so that checks are written once
 
-static LogicalResult verifyMasks(AttentionOp op, AffineExpr batch, AffineExpr queries, AffineExpr keys) {
-  int64_t count = op.getMaskOperands().size();
-  std::string problem;
-  bool known = true;
-  for (Attribute attribute : op.getMask()) {
-    std::optional<Mask> mask = toMask(attribute, problem);
-    if (!mask) // C3
-      return op.emitOpError("has a mask that is none: ") << problem;
-    forEachOperand(*mask, [&](int64_t operand) { known &= operand >= 0 && operand < count; });
-  }
-  if (!known) // C3
-    return op.emitOpError("has a mask that names an operand beyond the ") << count << " it has";
-  if (int64_t(op.getMaskLabels().size()) != count)
-    return op.emitOpError("expects labels for each of ") << count << " mask operands, got " << op.getMaskLabels().size();
-  AffineExpr sizes[] = {batch, queries, keys};
-  for (auto [operand, attribute] : llvm::zip(op.getMaskOperands(), op.getMaskLabels())) {
+/// C6, C7.
+template <typename OpTy> static LogicalResult verifyIndexOperands(OpTy op, ArrayRef<AffineExpr> sizes) {
+  if (op.getIndexLabels().size() != op.getIndexOperands().size())
+    return op.emitOpError("expects labels for each of ") << op.getIndexOperands().size() << " index operands, got " << op.getIndexLabels().size();
+  for (auto [operand, attribute] : llvm::zip(op.getIndexOperands(), op.getIndexLabels())) {
+    if (!isa<DenseI64ArrayAttr, ArrayAttr>(attribute))
+      return op.emitOpError("expects labels as lists of numbers");
     SmallVector<int64_t> labels = labelsOf(attribute);
     auto type = tensorOf(operand);
+    if (isa<FloatType>(type.getElementType()))
+      return op.emitOpError("expects index operands of integers or truth values, got ") << type;
     if (int64_t(labels.size()) != type.getRank())
       return op.emitOpError("expects one label per dimension of ") << type;
     for (auto [label, size] : llvm::zip(labels, sizesOf(type)))
-      if (label < 0 || label > 2 || sizes[label] != size) // C4
-        return op.emitOpError("expects mask operand ") << type << " to have the sizes of its labels";
+      if (label < 0 || label > 2 || sizes[label] != size || llvm::count(labels, label) > 1)
+        return op.emitOpError("expects index operand ") << type << " to have the sizes of its labels";
   }
   return success();
 }
 
-LogicalResult AttentionOp::verify() {
-  auto query = tensorOf(getQuery()), key = tensorOf(getKey()), value = tensorOf(getValue()), y = tensorOf(getY());
+static bool isTruth(Value value) { return tensorOf(value).getElementType().isInteger(1); }
+
+static void forEachHolds(const Mask &mask, llvm::function_ref<void(int64_t)> visit) {
+  for (const Mask &part : mask.parts)
+    forEachHolds(part, visit);
+  if (mask.kind == Mask::Kind::Holds)
+    visit(mask.operand);
+}
+
+/// C6 for one mask.
+template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attribute) {
+  int64_t count = op.getIndexOperands().size();
+  std::string problem;
+  std::optional<Mask> mask = toMask(attribute, problem);
+  if (!mask)
+    return op.emitOpError("has a mask that is none: ") << problem;
+  bool known = true, truth = true;
+  forEachOperand(*mask, [&](int64_t operand) { known &= operand >= 0 && operand < count; });
+  if (!known)
+    return op.emitOpError("has a mask that names an operand beyond the ") << count << " it has";
+  forEachHolds(*mask, [&](int64_t operand) { truth &= isTruth(op.getIndexOperands()[operand]); });
+  return truth ? success() : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values"));
+}
+
+/// C3, C4.
+template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
+  bool hasTable = op.getTable() || op.getScoreTable();
+  size_t wanted = !hasTable ? 0 : op.getBack() ? 2 : 1;
+  if (op.getPlace().size() != wanted)
+    return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got " << op.getPlace().size();
+  int64_t count = op.getIndexOperands().size();
+  for (Attribute attribute : op.getPlace()) {
+    std::string problem;
+    std::optional<MaskForm> form = toForm(attribute, problem);
+    if (!form)
+      return op.emitOpError("has a place that is none: ") << problem;
+    if (form->key != 1 && form->key != -1)
+      return op.emitOpError("expects a place whose key coefficient is 1 or -1, got ") << form->key;
+    for (const MaskForm::Term &term : form->terms) {
+      if (term.operand < 0 || term.operand >= count)
+        return op.emitOpError("has a place that names an operand beyond the ") << count << " it has";
+      if (llvm::is_contained(labelsOf(op.getIndexLabels()[term.operand]), kKeyLabel))
+        return op.emitOpError("has a place that reads an operand over the key");
+    }
+  }
+  if (!op.getBack())
+    return success();
+  int64_t back = *op.getBack();
+  if (!hasTable || back < 0 || back >= count || !isTruth(op.getIndexOperands()[back]) || labelsOf(op.getIndexLabels()[back]) != SmallVector<int64_t>{kBatchLabel})
+    return op.emitOpError("expects `back` to name an index operand of truth values over the batch, and a table");
+  return success();
+}
+
+/// C1 .. C8.
+template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
+  auto query = tensorOf(op.getQuery()), key = tensorOf(op.getKey()), value = tensorOf(op.getValue()), y = tensorOf(op.getY());
   for (RankedTensorType type : {query, key, value, y})
     if (type.getRank() != 4 || type.getElementType() != query.getElementType())
-      return emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type;
+      return op.emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type;
   SmallVector<AffineExpr> q = sizesOf(query), k = sizesOf(key), v = sizesOf(value), out = sizesOf(y);
   bool agree = q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && q[2] == k[2] && q[2] == v[2] && q[3] == k[3];
   agree &= out[0] == q[0] && out[1] == q[1] && out[2] == q[2] && out[3] == v[3];
   if (!agree) // C1
-    return emitOpError("expects query [B, I, H, E], key [B, J, H, E], value [B, J, H, F] and result [B, I, H, F]");
+    return op.emitOpError("expects query [B, I, H, E], key [B, J, H, E], value [B, J, H, F] and result [B, I, H, F]");
   if (query.isDynamicDim(2) || query.isDynamicDim(3) || value.isDynamicDim(3)) // C1
-    return emitOpError("expects numbers of heads and widths that are known");
-  if (getContentBias() || getPositionBias() || getTable() || getSegmentBias() || getSegments() || getScoreTable() || getQuerySegment() || getKeySegment() ||
-      getPlace() || getBack()) // C2
-    return emitOpError("not supported yet: a term besides the content term");
-  double rate = getRate().convertToDouble();
-  if (!(rate >= 0 && rate < 1)) // C5
-    return emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
-  SmallVector<AffineExpr> rows{q[0], q[2], q[1]};
-  for (Value statistic : {getRowMax(), getRowSumInverse()})
-    if (sizesOf(tensorOf(statistic)) != rows) // C6
-      return emitOpError("expects row statistics of shape [B, H, I], got ") << statistic.getType();
-  return verifyMasks(*this, q[0], q[1], k[1]);
+    return op.emitOpError("expects numbers of heads and widths that are known");
+  auto has = [&](Value operand, ArrayRef<AffineExpr> sizes) {
+    auto type = tensorOf(operand);
+    return sizesOf(type) == sizes && type.getElementType() == query.getElementType();
+  };
+  if (bool(op.getPositionQuery()) != bool(op.getTable()) || (op.getPositionQuery() && !has(op.getPositionQuery(), q))) // C2
+    return op.emitOpError("expects position_query [B, I, H, E] together with a table");
+  AffineExpr places;
+  for (Value table : {op.getTable(), op.getScoreTable()})
+    if (table && tensorOf(table).getRank() > 0 && !places)
+      places = sizesOf(tensorOf(table))[0];
+  if (op.getTable() && !has(op.getTable(), {places, q[2], q[3]})) // C2
+    return op.emitOpError("expects a table [P, H, E], got ") << op.getTable().getType();
+  if (op.getScoreTable() && !has(op.getScoreTable(), {places, q[2]})) // C2
+    return op.emitOpError("expects a score_table [P, H], got ") << op.getScoreTable().getType();
+  bool selects = bool(op.getSelectedScores());
+  if (selects != bool(op.getSelectAttr()) || (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}))) // C5
+    return op.emitOpError("expects selected_scores [B, I, H, 2] together with `select`");
+  if (failed(verifyIndexOperands(op, {q[0], q[1], k[1]})))
+    return failure();
+  for (Attribute mask : op.getMask())
+    if (failed(verifyMask(op, mask)))
+      return failure();
+  if ((selects && failed(verifyMask(op, op.getSelectAttr()))) || failed(verifyPlaces(op)))
+    return failure();
+  double rate = op.getRate().convertToDouble();
+  if (!(rate >= 0 && rate < 1)) // C8
+    return op.emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
+  for (Value statistic : {op.getRowMax(), op.getRowSumInverse()})
+    if (!has(statistic, {q[0], q[2], q[1]})) // C9
+      return op.emitOpError("expects row statistics of shape [B, H, I], got ") << statistic.getType();
+  return success();
+}
+
+LogicalResult AttentionOp::verify() { return verifyAttention(*this); }
+
+/// The type of a gradient that is kept per row of the batch.
+static Type perBatchRow(Value table, Value query) {
+  if (!table)
+    return {};
+  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(table));
+  sizes.insert(sizes.begin(), sizesOf(tensorOf(query))[0]);
+  return tensorType(sizes, tensorOf(table).getElementType(), std::max(dimCountOf(tensorOf(table)), dimCountOf(tensorOf(query))));
+}
+static Type typeOf(Value value) { return value ? value.getType() : Type(); }
+
+LogicalResult AttentionGradOp::verify() {
+  if (failed(verifyAttention(*this))) // C1
+    return failure();
+  if (getDy().getType() != getY().getType()) // C2
+    return emitOpError("expects dy of the type of y");
+  std::pair<Value, Type> wanted[] = {{getDquery(), getQuery().getType()},
+                                     {getDkey(), getKey().getType()},
+                                     {getDvalue(), getValue().getType()},
+                                     {getDpositionQuery(), typeOf(getPositionQuery())},
+                                     {getDtable(), perBatchRow(getTable(), getQuery())},
+                                     {getDselectedScores(), typeOf(getSelectedScores())},
+                                     {getDscoreTable(), perBatchRow(getScoreTable(), getQuery())}};
+  for (auto [number, pair] : llvm::enumerate(wanted))
+    if (typeOf(pair.first) != pair.second) // C3
+      return emitOpError("expects gradient ") << number << " exactly with its operand and of its type, those of tables with the batch in front";
+  return success();
 }
 
 SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());
   if (!resultGradients[0])
     return gradients; // the statistics are constants of the gradient
-  auto grad = AttentionGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), Type(), Type(), Type(), Type(), Type(),
-                                      Type(), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), Value(), Value(), Value(),
-                                      Value(), Value(), Value(), Value(), Value(), Value(), Value(), getMaskOperands(), getDepth(), getScaleAttr(), getLowAttr(),
-                                      getClipAttr(), getMaskAttr(), getMaskLabelsAttr(), getRateAttr(), getSiteAttr());
-  gradients[0] = grad.getDquery();
-  gradients[1] = grad.getDkey();
-  gradients[2] = grad.getDvalue();
+  auto grad = AttentionGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), typeOf(getPositionQuery()),
+                                      perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()), resultGradients[0], getY(),
+                                      getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(),
+                                      getIndexOperands(), getDepth(), getScaleAttr(), getPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(), getIndexLabelsAttr(),
+                                      getRateAttr(), getSiteAttr());
+  Build build(builder, getLoc());
+  auto put = [&](Value operand, Value gradient, bool perRow) {
+    if (!operand)
+      return;
+    // An operand may stand in two places, as query and position_query without biases: the places are told apart by number.
+    for (OpOperand &place : getOperation()->getOpOperands())
+      if (place.get() == operand && !gradients[place.getOperandNumber()]) {
+        gradients[place.getOperandNumber()] = perRow ? build.reduce(Reduction::sum, gradient, {0}) : gradient;
+        return;
+      }
+  };
+  put(getQuery(), grad.getDquery(), false);
+  put(getKey(), grad.getDkey(), false);
+  put(getValue(), grad.getDvalue(), false);
+  put(getPositionQuery(), grad.getDpositionQuery(), false);
+  put(getTable(), grad.getDtable(), true);
+  put(getSelectedScores(), grad.getDselectedScores(), false);
+  put(getScoreTable(), grad.getDscoreTable(), true);
   return gradients;
 }

@@ -31,66 +31,77 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
 def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "fused attention";
   let description = [{
-    Formula (codegen.md, section 2): for batch b, head h, query i, key j
-    `s_ij = scale ((q_i + u) . k_j + (q_i + v) . r_(d(i,j)) + (q_i + w) . g_(c(i,j)) + t_(d(i,j)))`, p = softmax over the visible keys, `y_i = sum_j dropout(p_ij) v_j`.
+    Formula: for batch b, head h, query i, key j, with `Q` = position_query, `t` = score_table
+    `s_ij = scale (q_i . k_j + Q_i . table_d + selected_scores_ic + t_d)`, p = softmax over the visible keys, `y_i = sum_j dropout(p_ij) v_j`,
+    `d = d(b, i, j)`, `c = c(b, i, j)`. The content term is always there, the other three only with their operands.
 
     | operand | shape | meaning |
     |---|---|---|
-    | query | [B, I, H, E] | |
+    | query | [B, I, H, E] | its bias (Transformer-XL's u) already added |
     | key | [B, J, H, E] | |
     | value | [B, J, H, F] | |
-    | content_bias u | [H, E] | optional |
-    | position_bias v | [H, E] | with table |
-    | table r | [P, H, E] | relative keys; row d(i, j) |
-    | segment_bias w | [H, E] | with segments |
-    | segments g | [2, H, E] | row c(i, j) = 1 where query_segment != key_segment |
-    | score_table t | [H, P] | |
-    | operands of index maps | integers, [B, I], [B, J], [I], [J], [B] | |
+    | position_query | [B, I, H, E] | optional, with table: the query with its other bias (Transformer-XL's v) |
+    | table | [P, H, E] | optional: keys of relative positions, row d(b, i, j) |
+    | selected_scores | [B, I, H, 2] | optional: a score per query that depends on a truth value of the pair (segments), already contracted over E; element c(b, i, j) |
+    | score_table | [P, H] | optional: a score per relative position, row d(b, i, j) |
+    | index_operands | over batch, query, key | integers and truth values that masks, places and selections read |
+    | depth | index | optional: the depth of the stack, for the dropout site |
 
-    d(i, j) = `low + sign(b) * (place(i) - j)`: `low` a linear form of the dims, sign -1 for batch rows whose `back` is true, place the optional
-    operand [B, I] (else i). `clip` > 0 clips place - j first.
+    Integer forms (dialect/AttentionMasks.h): `rest + query * i + key * j + sum of coefficient * index operand`, `rest` a linear form of the dims. `index_labels` says for every
+    index operand which index each of its dimensions is: 0 batch, 1 query, 2 key.
 
-    `mask` is a list of masks that must all hold (dialect/AttentionMasks.h): and, or, not over leaves that test an integer form
-    `rest + query * i + key * j + sum of coefficient * operand` for being <= 0 ("le") or = 0 ("eq"), or take an i1 operand ("holds"). `mask_labels` says for every mask operand
-    which index each of its dimensions is: 0 batch, 1 query, 2 key. Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
+    d is such a form, `place = [form]`; with `place = [form, other]` the second one holds in the rows of the batch where index operand number `back` is true (reversed streams).
+    Transformer-XL with M remembered keys: `M + i - j`. A d outside 0 .. P-1 may occur only at masked places: no row of a table is read for it.
 
-    Constraints: C1 query, key, value agree as the table says; H, E, F are numbers; C2 no term but the content term (biases, tables, segments, places are not supported yet);
-    C3 masks are well-formed and name operands that exist; C4 mask operands have the sizes of their labels; C5 0 <= rate < 1; C6 row_max and row_sum_inverse are [B, H, I].
+    c is 1 where the mask `select` holds, else 0.
 
-    row_max and row_sum_inverse [B, H, I] are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no key.
+    `mask` is a list of masks that must all hold: and, or, not over leaves that test a form for being <= 0 ("le") or = 0 ("eq"), or take an i1 operand ("holds").
+    Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
 
-    Gradient: `tenon.attention_grad`, which recomputes p.
+    Constraints: C1 query, key, value and result agree as the table says, with one element type; H, E, F are numbers;
+    C2 position_query and table come together and have their shapes; score_table has its shape and the P of table;
+    C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do not depend on the key;
+    C4 `back` names an i1 index operand [B];
+    C5 select is a mask and comes together with selected_scores, which has its shape;
+    C6 masks are well-formed and name operands that exist; "holds" names an i1 one;
+    C7 index operands have the sizes of their labels; C8 0 <= rate < 1; C9 row_max and row_sum_inverse are [B, H, I].
 
-    Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, r); Yang et al. 2019 section 2.5 (segments); Raffel et al. 2020 (score table).
+    row_max and row_sum_inverse are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no key.
+
+    Gradient: `tenon.attention_grad`, which recomputes p. It gives the gradients of the tables per row of the batch; a `tenon.reduce` sums them in a fixed order.
+
+    Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section 2.5 (segments); Raffel et al. 2020 section 2.1 (score table).
   }];
   let arguments = (ins Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
-                   Optional<Tenon_RealTensor>:$content_bias, Optional<Tenon_RealTensor>:$position_bias, Optional<Tenon_RealTensor>:$table,
-                   Optional<Tenon_RealTensor>:$segment_bias, Optional<Tenon_RealTensor>:$segments, Optional<Tenon_RealTensor>:$score_table,
-                   Optional<Tenon_IntTensor>:$query_segment, Optional<Tenon_IntTensor>:$key_segment,
-                   Optional<Tenon_IntTensor>:$place, Optional<Tenon_BoolTensor>:$back,
-                   Variadic<Tenon_Tensor>:$mask_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, ArrayAttr:$mask_labels, F64Attr:$rate, I64Attr:$site);
+                   Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
+                   Optional<Tenon_RealTensor>:$score_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
+                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
+                   DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, I64Attr:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
   let hasVerifier = 1;
 }
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{
-    Formula: codegen.md, section 2 (D = sum_e dy y; dP, dS; sums per operand). p is recomputed from row_max and row_sum_inverse.
-    Operands: dy, then those of the forward op, its results. Results: one per real operand that is present, in the order of the forward op.
+    Formula: with `D_i = sum_e dy_ie y_ie`, `dP_ij = dropout'(dy_i . v_j)`, `dS = p (dP - D) scale`, P recomputed from row_max and row_sum_inverse:
+    `dquery_i = sum_j dS_ij k_j`, `dkey_j = sum_i dS_ij q_i`, `dvalue_j = sum_i dropout(p)_ij dy_i`, `dposition_query_i = sum_j dS_ij table_d`,
+    `dtable_m = sum over d = m of dS_ij Q_i`, `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`.
 
-    Source: Dao 2023, algorithm 2, extended by the relative and segment terms.
+    Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further real operand that is present; the tables' have the
+    batch in front: dtable [B, P, H, E], dscore_table [B, P, H], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
+
+    Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables with the batch in front.
+
+    Source: Dao 2023, algorithm 2, extended by the relative and selected terms.
   }];
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse,
                    Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
-                   Optional<Tenon_RealTensor>:$content_bias, Optional<Tenon_RealTensor>:$position_bias, Optional<Tenon_RealTensor>:$table,
-                   Optional<Tenon_RealTensor>:$segment_bias, Optional<Tenon_RealTensor>:$segments, Optional<Tenon_RealTensor>:$score_table,
-                   Optional<Tenon_IntTensor>:$query_segment, Optional<Tenon_IntTensor>:$key_segment,
-                   Optional<Tenon_IntTensor>:$place, Optional<Tenon_BoolTensor>:$back,
-                   Variadic<Tenon_Tensor>:$mask_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, AffineMapAttr:$low, DefaultValuedAttr<I64Attr, "0">:$clip, ArrayAttr:$mask, ArrayAttr:$mask_labels, F64Attr:$rate, I64Attr:$site);
-  let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue,
-                   Optional<Tenon_RealTensor>:$dcontent_bias, Optional<Tenon_RealTensor>:$dposition_bias, Optional<Tenon_RealTensor>:$dtable,
-                   Optional<Tenon_RealTensor>:$dsegment_bias, Optional<Tenon_RealTensor>:$dsegments, Optional<Tenon_RealTensor>:$dscore_table);
+                   Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
+                   Optional<Tenon_RealTensor>:$score_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
+                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
+                   DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, I64Attr:$site);
+  let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue, Optional<Tenon_RealTensor>:$dposition_query,
+                 Optional<Tenon_RealTensor>:$dtable, Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table);
+  let hasVerifier = 1;
 }
 #endif

@@ -228,9 +228,8 @@ std::string Fuser::run() {
   OpBuilder builder(attend);
   SmallVector<AffineExpr> q = sizesOf(tensorOf(query));
   auto statistics = tensorType({q[0], q[2], q[1]}, y.getElementType(), dimCount);
-  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, query, key, attend.getValue(), Value(), Value(), Value(), Value(), Value(), Value(),
-                                   Value(), Value(), Value(), Value(), reader.operands, attend.getDepth(), attend.getScaleAttr(),
-                                   AffineMapAttr::get(AffineMap::getConstantMap(0, context)), builder.getI64IntegerAttr(0), builder.getArrayAttr(mask),
+  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, query, key, attend.getValue(), Value(), Value(), Value(), Value(), reader.operands,
+                                   attend.getDepth(), attend.getScaleAttr(), builder.getArrayAttr({}), IntegerAttr(), Attribute(), builder.getArrayAttr(mask),
                                    builder.getArrayAttr(reader.labels), attend.getRateAttr(), attend.getSiteAttr());
   attend.getY().replaceAllUsesWith(fused.getY());
   attend.erase();

@@ -43,7 +43,7 @@ class AttentionBackward {
 public:
   AttentionBackward(AttentionGradOp op, FunctionCode &code)
       : op(op), code(code), on(code, op.getQuery(), op.getKey(), op.getValue()), builder(code.builder), emit(on.emit),
-        mask(op.getMask(), op.getMaskLabels(), op.getMaskOperands()), scratch(code.tier, on.element, on.keyWidth, on.valueWidth) {
+        mask(op.getMask(), op.getIndexLabels(), op.getIndexOperands()), scratch(code.tier, on.element, on.keyWidth, on.valueWidth) {
     threshold = std::llround(op.getRate().convertToDouble() * 65536);
     keyStride = BackwardScratch::gradWidth(code.tier, on.element, on.keyWidth);
     valueStride = BackwardScratch::gradWidth(code.tier, on.element, on.valueWidth);
@@ -194,11 +194,13 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   Type element = query.getElementType();
   if (!element.isF32() && !element.isF64())
     return op.emitError("not supported yet: attention of elements other than f32 and f64");
+  if (op.getTable() || op.getSelectedScores() || op.getScoreTable())
+    return op.emitError("not supported yet: attention terms besides the content term");
   for (Value result : {op.getDquery(), op.getDkey(), op.getDvalue()})
     if (result.use_empty())
       return op.emitError("not supported yet: attention without a gradient of query, key or value");
   Kernel kernel{"attention_grad", op.getLoc(), {op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse(), op.getQuery(), op.getKey(), op.getValue()}, {}, {}, {}, 0, {}, {}};
-  kernel.reads.append(op.getMaskOperands().begin(), op.getMaskOperands().end());
+  kernel.reads.append(op.getIndexOperands().begin(), op.getIndexOperands().end());
   for (Value result : op.getResults())
     kernel.writes.push_back(result);
   int64_t valueWidth = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);

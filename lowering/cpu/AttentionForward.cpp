@@ -38,7 +38,7 @@ class AttentionForward {
 public:
   AttentionForward(AttentionOp op, FunctionCode &code)
       : op(op), code(code), on(code, op.getQuery(), op.getKey(), op.getValue()), builder(code.builder), emit(on.emit),
-        mask(op.getMask(), op.getMaskLabels(), op.getMaskOperands()), scratch(code.tier, on.element, on.keyWidth, on.valueWidth) {
+        mask(op.getMask(), op.getIndexLabels(), op.getIndexOperands()), scratch(code.tier, on.element, on.keyWidth, on.valueWidth) {
     threshold = std::llround(op.getRate().convertToDouble() * 65536);
     sumStride = AttentionCode::roundUp(on.valueWidth, std::max(on.width, on.rowLanes));
   }
@@ -207,8 +207,10 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
   Type element = query.getElementType();
   if (!element.isF32() && !element.isF64())
     return op.emitError("not supported yet: attention of elements other than f32 and f64");
+  if (op.getTable() || op.getSelectedScores() || op.getScoreTable())
+    return op.emitError("not supported yet: attention terms besides the content term");
   Kernel kernel{"attention", op.getLoc(), {op.getQuery(), op.getKey(), op.getValue()}, {}, {}, {}, 0, {}, {}};
-  kernel.reads.append(op.getMaskOperands().begin(), op.getMaskOperands().end());
+  kernel.reads.append(op.getIndexOperands().begin(), op.getIndexOperands().end());
   for (Value result : op.getResults())
     if (!result.use_empty())
       kernel.writes.push_back(result);

@@ -6,10 +6,9 @@
 // CHECK-NOT: tenon.dot
 // CHECK-NOT: tenon.compare
 // CHECK: "tenon.attention"
-// CHECK-SAME: key = 1 : i64, operands = array<i64>, query = -1 : i64
-// CHECK-SAME: test = "le"
-// CHECK-SAME: coefficients = array<i64: -1>, key = 1 : i64, operands = array<i64: 0>, query = 0 : i64
-// CHECK-SAME: mask_labels = [array<i64: 0>]
+// CHECK-SAME: index_labels = [array<i64: 0>]
+// CHECK-SAME: key = 1 : i64, query = -1 : i64, rest = #map, test = "le"
+// CHECK-SAME: coefficients = array<i64: -1>, key = 1 : i64, operands = array<i64: 0>, rest = #map1
 func.func @causal_and_length(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %len: tensor<2xi32>) {
   %s = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %i = tenon.iota 0 : tensor<5xi32>
