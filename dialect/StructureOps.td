@@ -105,16 +105,19 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
     | beta1, beta2, eps | 0.9, 0.999, 1e-8 (bert_adam 1e-6) | the Adam family |
     | decay | 0 | adam, sgd: added to the gradient; adamw, bert_adam: apart from the moments |
     | momentum, nesterov | 0, false | sgd |
-    | clip | 0: none | bound c of the norm n over all gradients: gradients times min(1, c / (n + 1e-6)) |
+    | clip | 0: none | bound c of the norm n over all gradients but those that their parameter's `clip` bounds: gradients times min(1, c / (n + 1e-6)) |
+    | accumulate | 1 | TnContext::step counts batches, and k of them make an update, by the mean of their gradients |
     | schedule | "constant" | constant, linear, cosine, noam, bert_linear, xlnet_linear; s = step counts updates from 0 |
     | warmup | 0 | updates w during which the rate rises as s / w |
     | total, floor | required for decays, 0 | end of the decay; least factor |
+    | at_start, warmup_share | false, 0 | total is TnContext::total_steps; warmup = floor(share total) |
     | size, factor | noam: required, 1 | factor size^-0.5 min((s+1)^-0.5, (s+1) w^-1.5) |
 
     linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) / 2; bert_linear: 1 - s / total.
     Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and `gradient` (factors; that of the gradient after clipping), `decay` (instead
-    of the setting). Frozen parameters take no part. One pass over the arenas: gradient, moments and parameter are read and written once.
-    Results: the gradient norm before clipping and the learning rate of this step, f64.
+    of the setting), `clip` and `clip_group` (bound of the norm of what has the same group and the same bound, instead of the setting; NaN: the setting),
+    `frozen_at` (1: this element keeps its value). Frozen parameters take no part, neither in norms. One pass over the arenas: gradient, moments and parameter are read and written once.
+    Results: the norm of all gradients before clipping (0 where an update waits for further batches) and the learning rate of this step, f64.
 
     Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; google-research/bert optimization.py.
 

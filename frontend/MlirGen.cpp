@@ -194,6 +194,9 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
     set("lr", policy->second.learningRate);
     set("gradient", policy->second.gradient);
     set("decay", policy->second.decay);
+    set("clip", policy->second.clip);
+    set("clip_group", policy->second.clipGroup);
+    set("frozen_at", policy->second.frozenAt);
   }
 }
 

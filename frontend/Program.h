@@ -204,7 +204,9 @@ struct CheckedRecipe {
 /// Per parameter element factors resolved from groups and freeze; one per element of the stack.
 struct ParamPolicy {
   std::vector<double> learningRate, gradient, decay; // decay: factor replacing the optimizer's (NaN: the optimizer's own)
-  bool frozen = false;
+  std::vector<double> clip, clipGroup;               // bound of the norm of a group and its number (NaN: the recipe's bound)
+  std::vector<double> frozenAt;                      // 1: this element keeps its value; empty: none does
+  bool frozen = false;                               // all elements: not differentiated at all
 };
 
 struct Program {

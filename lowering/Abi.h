@@ -18,7 +18,8 @@ enum ContextField : int64_t {
   Step = 72,
   Pool = 80,
   Flags = 88,
-  ContextBytes = 96,
+  TotalSteps = 96,
+  ContextBytes = 104,
 };
 
 static_assert(offsetof(TnContext, dims) == Dims && offsetof(TnContext, arenas) == Arenas &&
@@ -27,6 +28,7 @@ static_assert(offsetof(TnContext, outputs) == Outputs && offsetof(TnContext, off
 static_assert(offsetof(TnContext, parallel_for) == ParallelFor && offsetof(TnContext, scratch) == Scratch);
 static_assert(offsetof(TnContext, scratch_stride) == ScratchStride && offsetof(TnContext, seed) == Seed);
 static_assert(offsetof(TnContext, step) == Step && offsetof(TnContext, pool) == Pool && offsetof(TnContext, flags) == Flags);
+static_assert(offsetof(TnContext, flags) == Flags && offsetof(TnContext, total_steps) == TotalSteps);
 static_assert(sizeof(TnContext) == ContextBytes);
 
 /// An entry works on its own copy of the context, and tiles are given that copy: behind it lie the depths of the running stacks

@@ -53,25 +53,39 @@ static double addRule(const Setting &optimizer, SettingsBuilder &out) {
   return decay;
 }
 
+std::optional<double> scheduleEpochs(const CheckedRecipe &recipe) {
+  const Setting *schedule = recipe.find("schedule"), *run = recipe.find("epochs");
+  if (!schedule || keyword(*schedule, "total"))
+    return std::nullopt;
+  if (const Setting *epochs = keyword(*schedule, "epochs"))
+    return numberOf(*epochs);
+  const Setting *warmup = keyword(*schedule, "warmup");
+  const bool matters = warmup && warmup->kind == Setting::Kind::Real; // a share of the run
+  return run && matters ? std::optional<double>(numberOf(*run)) : std::nullopt;
+}
+
 static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagnostics &diagnostics) {
   const Setting *schedule = recipe.find("schedule");
   if (!schedule)
     return;
   const Setting *steps = recipe.find("steps"), *total = keyword(*schedule, "total");
   double length = total ? numberOf(*total) : steps ? numberOf(*steps) : 0;
+  const bool inEpochs = scheduleEpochs(recipe).has_value();
   out.text("schedule", schedule->text);
   for (auto &[name, value] : schedule->keywords) {
     double number = numberOf(*value);
-    if (name == "epochs") {
-      diagnostics.error("T0901", value->range, "not supported yet: a schedule whose length is a number of epochs; give total = steps");
-      return;
-    }
-    if (name == "warmup" && value->kind == Setting::Kind::Real) // a share of the run
-      number = std::floor(number * length);
-    out.real(name, number);
+    if (name == "epochs")
+      continue;
+    const bool isShare = name == "warmup" && value->kind == Setting::Kind::Real; // of the run
+    if (isShare && !inEpochs && length == 0)
+      diagnostics.error("T0901", value->range, "`warmup` is a share of the run, whose length the recipe does not say",
+                        "add steps = .. or epochs = .. to the recipe, or write a number of steps");
+    out.real(isShare && inEpochs ? "warmup_share" : name, isShare && !inEpochs ? std::floor(number * length) : number);
   }
+  if (inEpochs)
+    out.truth("at_start", true);
   bool decays = schedule->text != "constant" && schedule->text != "noam";
-  if (!total && length > 0 && decays)
+  if (!total && !inEpochs && length > 0 && decays)
     out.real("total", length);
 }
 
@@ -92,6 +106,8 @@ void addOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostic
     }
     out.real("clip", numberOf(*bound));
   }
+  if (const Setting *batches = recipe.find("accumulate"))
+    out.real("accumulate", numberOf(*batches));
   auto module = function->getParentOfType<ModuleOp>();
   for (auto parameter : module.getOps<ParameterOp>()) // NaN: the optimizer's own decay
     if (auto own = parameter->getAttrOfType<DenseF64ArrayAttr>("decay")) {

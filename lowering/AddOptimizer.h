@@ -10,4 +10,7 @@ namespace tenon {
 /// yet is reported as T0901 at its place.
 void addOptimizer(mlir::func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics);
 
+/// The length of the recipe's schedule in passes over the data; nullopt where it is a number of steps or does not matter.
+std::optional<double> scheduleEpochs(const CheckedRecipe &recipe);
+
 } // namespace tenon

@@ -1,5 +1,7 @@
 #include "lowering/Manifest.h"
 #include "dialect/TenonDialect.h"
+#include "lowering/AddOptimizer.h"
+#include "runtime/include/tenon/artifact.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -154,7 +156,7 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
   for (const Entry &entry : program.entries)
     entries.push_back(entryJson(program, entry, facts));
   json::Object root{{"format", 1},
-                    {"abi", 1},
+                    {"abi", TN_ABI_VERSION},
                     {"tool", "tenon 0.1.0"},
                     {"name", facts.name},
                     {"model", program.model},
@@ -176,7 +178,10 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
           if (name == "momentum")
             momentum = value.get();
         int64_t moments = optimizer->text == "sgd" ? (momentum && momentum->real != 0 ? 1 : 0) : 2;
-        root["optimizer"] = json::Object{{"kind", optimizer->text}, {"moments", moments}};
+        const Setting *accumulate = recipe.find("accumulate");
+        root["optimizer"] = json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
+        if (auto epochs = scheduleEpochs(recipe))
+          root["optimizer"].getAsObject()->insert({"epochs", *epochs});
       }
     }
   }

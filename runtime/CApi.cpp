@@ -299,6 +299,7 @@ tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer) 
 }
 void tn_context_set_seed(tn_context *context, uint64_t seed) { context->context->setSeed(seed); }
 void tn_context_set_step(tn_context *context, uint64_t step) { context->context->setStep(step); }
+void tn_context_set_total_steps(tn_context *context, uint64_t steps) { context->context->setTotalSteps(steps); }
 void tn_context_set_flags(tn_context *context, uint64_t flags) { context->context->setFlags(flags); }
 tn_error *tn_context_run(tn_context *context) {
   return guarded([&] { return context->context->run(); });

@@ -291,9 +291,12 @@ Status Context::checkInputs() const {
 Status Context::run() {
   if (Status status = checkInputs(); status.failed())
     return status;
+  if (info->kind == EntryInfo::Kind::Train && model->manifest().epochs > 0 && context.total_steps == 0)
+    return usageError("entry '", info->name, "': the schedule counts epochs; say first how many steps these are");
   // Another context may have had gradients or moments allocated since the last run.
   for (int i = 0; i < 4; ++i)
     arenas[i] = model->arena(static_cast<ParameterArena>(i));
+  arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums);
   loadModelStates();
   int32_t code;
   {

@@ -50,6 +50,8 @@ public:
   void setSeed(uint64_t seed) { context.seed = seed; }
   void setStep(uint64_t step) { context.step = step; }
   void setFlags(uint64_t flags) { context.flags = flags; } // 1: gradients only
+  /// Length of a schedule that the recipe gives in epochs; needed before `run` of a train entry with Manifest::epochs.
+  void setTotalSteps(uint64_t steps) { context.total_steps = steps; }
   uint64_t step() const { return context.step; }
   uint64_t workspaceBytes() const { return workspace.size(); }
   uint64_t stateBytes() const { return oldStates.size(); }

@@ -258,6 +258,10 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   if (reader.has("optimizer")) {
     manifest.optimizer = reader.member("optimizer").member("kind").text();
     manifest.moments = static_cast<int>(reader.member("optimizer").member("moments").integer(0, 2));
+    if (reader.member("optimizer").has("accumulate"))
+      manifest.accumulate = reader.member("optimizer").member("accumulate").integer(1, 1 << 20);
+    if (reader.member("optimizer").has("epochs"))
+      manifest.epochs = reader.member("optimizer").member("epochs").number();
   }
   if (reader.has("recipe"))
     manifest.recipe = reader.member("recipe").json();

@@ -102,6 +102,8 @@ struct Manifest {
   std::vector<ParameterInfo> parameters;
   std::string optimizer; // kind, empty without a train recipe
   int moments = 0;       // moment arenas of the optimizer, 0..2
+  int64_t accumulate = 1; // batches of one optimizer step
+  double epochs = 0;      // length of the schedule in passes over the data; 0: the compiled step knows it in steps
   std::vector<EntryInfo> entries;
   JsonValue recipe;   // Null without one
   JsonValue generate; // Array, maybe empty

@@ -14,7 +14,9 @@
 namespace tenon::runtime {
 
 namespace {
-const char *const arenaNames[4] = {"parameters", "gradients", "first moments", "second moments"};
+/// Contexts have the steps 4 to 7 of the stagger (Context.cpp).
+constexpr unsigned sumsStagger = 8;
+const char *const arenaNames[5] = {"parameters", "gradients", "first moments", "second moments", "sums of gradients"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -76,7 +78,7 @@ Status Parameters::ensure(ParameterArena which) {
   int index = static_cast<int>(which);
   if (present[index])
     return {};
-  auto arena = Arena::allocate(manifest().parameterBytes, static_cast<unsigned>(index), arenaNames[index]);
+  auto arena = Arena::allocate(manifest().parameterBytes, which == ParameterArena::Sums ? sumsStagger : static_cast<unsigned>(index), arenaNames[index]);
   if (!arena.ok())
     return arena.status();
   arenas[index] = arena.take();
@@ -90,6 +92,8 @@ Status Parameters::ensureTraining() {
     status = ensure(ParameterArena::Moment1);
   if (status.ok() && manifest().moments >= 2)
     status = ensure(ParameterArena::Moment2);
+  if (status.ok() && manifest().accumulate > 1)
+    status = ensure(ParameterArena::Sums);
   return status;
 }
 

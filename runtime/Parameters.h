@@ -11,7 +11,7 @@ namespace tenon::runtime {
 
 class SafetensorsFile;
 
-enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2
+enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3, Sums = 4 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
@@ -38,7 +38,7 @@ public:
   const std::shared_ptr<const Artifact> &owner() const { return artifact; }
   /// Allocates (zero-filled) what is not there yet.
   Status ensure(ParameterArena arena);
-  /// Gradients and the moments that the optimizer has.
+  /// Gradients, their sums where a step takes several batches, and the moments that the optimizer has.
   Status ensureTraining();
   char *arena(ParameterArena arena) const; // null if it is not there
 
@@ -79,8 +79,8 @@ public:
 private:
   Parameters() = default;
   std::shared_ptr<const Artifact> artifact;
-  Arena arenas[4];
-  bool present[4] = {};
+  Arena arenas[5];
+  bool present[5] = {};
   std::unordered_map<std::string, Place> places;
   std::map<std::string, ModelState> states; // by StateInfo::name
   uint64_t stateVersion = 1;

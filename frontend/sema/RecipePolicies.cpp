@@ -1,6 +1,8 @@
 // What a recipe says about single parameters, and what it says that cannot be done yet.
 #include "frontend/sema/RecipeReader.h"
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tenon {
 
@@ -65,7 +67,9 @@ struct GroupKey {
 };
 const GroupKey kKeys[] = {{"lr", &ParamPolicy::learningRate, 1.0},
                           {"gradient", &ParamPolicy::gradient, 1.0},
-                          {"decay", &ParamPolicy::decay, std::nan("")}};
+                          {"decay", &ParamPolicy::decay, std::nan("")},
+                          {"clip", &ParamPolicy::clip, std::nan("")},
+                          {nullptr, &ParamPolicy::clipGroup, 0.0}}; // set with `clip`
 
 class PolicyResolver {
 public:
@@ -98,16 +102,21 @@ private:
   void applyGroups(const Setting &groups, const Param &param, const std::vector<Element> &elements,
                    std::vector<std::vector<bool>> &used, std::map<std::string, ParamPolicy> &policies) {
     for (size_t e = 0; e < elements.size(); ++e) {
-      std::vector<const Setting *> matching;
+      std::vector<size_t> matching;
       for (size_t g = 0; g < groups.elements.size(); ++g)
         if (matchesAny(*groups.elements[g], elements[e].path, used[g]))
-          matching.push_back(groups.elements[g].get());
+          matching.push_back(g);
+      auto set = [&](const GroupKey &key, double number) {
+        std::vector<double> &values = policies[param.path].*key.values;
+        values.resize(elements.size(), key.neutral);
+        values[e] = number;
+      };
       for (const GroupKey &key : kKeys)
-        for (const Setting *group : matching)
-          if (const Setting *value = keyword(*group, key.name)) {
-            std::vector<double> &values = policies[param.path].*key.values;
-            values.resize(elements.size(), key.neutral);
-            values[e] = valueFor(*value, param, elements[e]);
+        for (size_t g : matching)
+          if (const Setting *value = key.name ? keyword(*groups.elements[g], key.name) : nullptr) {
+            set(key, valueFor(*value, param, elements[e], key));
+            if (key.values == &ParamPolicy::clip)
+              set(kKeys[std::size(kKeys) - 1], double(g));
             break; // the first match of a key wins
           }
     }
@@ -118,20 +127,18 @@ private:
 
   void applyFreeze(const Setting &freeze, const Param &param, const std::vector<Element> &elements, std::vector<bool> &used,
                    std::map<std::string, ParamPolicy> &policies) {
-    size_t frozen = 0;
+    std::vector<double> frozen;
     for (const Element &element : elements)
-      frozen += matchesAny(freeze, element.path, used);
-    if (frozen == 0)
+      frozen.push_back(matchesAny(freeze, element.path, used) ? 1 : 0);
+    const size_t count = std::count(frozen.begin(), frozen.end(), 1.0);
+    if (count == 0)
       return;
     ParamPolicy &policy = policies[param.path];
     for (const GroupKey &key : kKeys)
       (policy.*key.values).resize(elements.size(), key.neutral);
-    policy.frozen = frozen == elements.size();
+    policy.frozen = count == elements.size();
     if (!policy.frozen)
-      diagnostics.error("T0690", freeze.range,
-                        "not supported yet: `" + param.path + "` is frozen at " + std::to_string(frozen) + " of " +
-                            std::to_string(elements.size()) + " depths",
-                        "freezes a part of a stack");
+      policy.frozenAt = std::move(frozen);
   }
 
   static const Setting *keyword(const Setting &call, const std::string &name) {
@@ -141,7 +148,7 @@ private:
     return nullptr;
   }
 
-  double valueFor(const Setting &value, const Param &param, const Element &element) {
+  double valueFor(const Setting &value, const Param &param, const Element &element, const GroupKey &key) {
     if (!value.expression)
       return value.real;
     if (!element.depth) {
@@ -155,8 +162,9 @@ private:
     if (!number || (number->kind != Setting::Kind::Int && number->kind != Setting::Kind::Real))
       return 1; // reported by the evaluation
     const double result = number->kind == Setting::Kind::Int ? double(number->integer) : number->real;
-    if ((!std::isfinite(result) || result < 0) && !reported) {
-      diagnostics.error("T0609", value.range, "a factor must be at least 0",
+    const bool isBound = key.values == &ParamPolicy::clip;
+    if ((!std::isfinite(result) || result < 0 || (isBound && result == 0)) && !reported) {
+      diagnostics.error("T0609", value.range, isBound ? "the bound of a norm must be above 0" : "a factor must be at least 0",
                         "at depth " + std::to_string(*element.depth) + " this is " + std::to_string(result));
       reported = true;
     }
@@ -210,7 +218,7 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`");
   };
   for (const auto &[key, value] : recipe.settings) {
-    if (key == "tasks" || key == "average" || key == "epochs")
+    if (key == "tasks" || key == "average")
       refuse(*value, "`" + key + "`");
     if ((key == "optimizer" && !among(kOptimizers, value->text)) || (key == "schedule" && !among(kSchedules, value->text)) ||
         (key == "method" && !among(kMethods, value->text)) ||
@@ -218,11 +226,6 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
       refuse(*value, key + " `" + value->text + "`");
       continue;
     }
-    if (key == "groups")
-      for (const SettingValue &group : value->elements)
-        for (const auto &[name, factor] : group->keywords)
-          if (name == "clip")
-            refuse(*factor, "clipping of a group");
     for (const auto &[name, argument] : value->keywords) {
       const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
       const bool words = name == "words" && argument->text == "jieba";

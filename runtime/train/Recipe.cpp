@@ -165,6 +165,14 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
         return inputError(number.key, " must be a whole number, at least ", number.least);
       number.value = value->integer;
     }
+  if (const JsonValue *value = settings.find("epochs")) {
+    if (!value->isNumber() || !(value->real > 0) || !(value->real < 1e9))
+      return inputError("epochs must be a number above 0");
+    recipe.epochs = value->real;
+  }
+  if (const JsonValue *value = settings.find("schedule"))
+    if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup"); warmup && warmup->isInteger())
+      recipe.warmup = warmup->integer;
   recipe.steps = numbers[0].value;
   recipe.seed = static_cast<uint64_t>(numbers[1].value);
   if (const JsonValue *value = settings.find("checkpoint")) {

@@ -1,6 +1,7 @@
 #include "runtime/train/Session.h"
 #include "runtime/Artifact.h"
 #include "runtime/Context.h"
+#include <cmath>
 
 namespace tenon::train {
 
@@ -96,6 +97,11 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   return status;
 }
 
+uint64_t Session::stepsOf(double epochs) const {
+  double batches = std::ceil(epochs * static_cast<double>(trainTask->batchesPerEpoch()));
+  return static_cast<uint64_t>(std::max(1.0, std::ceil(batches / static_cast<double>(parameters->manifest().accumulate))));
+}
+
 void Session::setSeed(uint64_t seed) {
   train->setSeed(seed);
   if (valid)
@@ -107,6 +113,8 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
   std::vector<runtime::MemoryItem> items = {{"parameters", manifest.parameterBytes}, {"gradients", manifest.parameterBytes}};
   if (manifest.moments > 0)
     items.push_back({"optimizer", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments)});
+  if (manifest.accumulate > 1)
+    items.push_back({"sums of gradients", manifest.parameterBytes});
   auto add = [&](const char *name, const runtime::Context &context) {
     uint64_t tensors = 0;
     for (const auto *list : {&context.inputs(), &context.outputs()})

@@ -19,6 +19,8 @@ struct Session {
   /// Reads recipe and texts, makes contexts, writes nothing. Parameters are zero.
   static Status create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
                        std::unique_ptr<Session> &result);
+  /// Optimizer steps of so many passes over the training data: every batch is read, the last step may go on into the next pass.
+  uint64_t stepsOf(double epochs) const;
   void setSeed(uint64_t seed);
   std::vector<runtime::MemoryItem> memoryItems() const;
   /// vocabulary.json and run.json.

@@ -37,7 +37,12 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
-  uint64_t totalSteps() const { return options.steps.value_or(static_cast<uint64_t>(session.recipe.steps)); }
+  uint64_t totalSteps() const {
+    const Recipe &recipe = session.recipe;
+    return options.steps.value_or(recipe.epochs > 0 ? session.stepsOf(recipe.epochs) : static_cast<uint64_t>(recipe.steps));
+  }
+  uint64_t batchesPerStep() const { return static_cast<uint64_t>(session.parameters->manifest().accumulate); }
+  double tokensPerStep() const { return static_cast<double>(session.trainTask->tokensPerBatch()) * static_cast<double>(batchesPerStep()); }
 
   bool finished() const {
     bool stepsDone = totalSteps() > 0 && state.step >= totalSteps();
@@ -47,6 +52,8 @@ private:
   Status begin() {
     std::vector<std::string> notes;
     if (Status status = checkMemory(); status.failed())
+      return status;
+    if (Status status = setLength(notes); status.failed())
       return status;
     state.seed = session.recipe.seed;
     bool resumed = false;
@@ -70,6 +77,22 @@ private:
     if (Status status = session.saveDescription(run); status.failed())
       return status;
     return metrics.open(run.metrics(), resumed ? state.step : 0);
+  }
+
+  /// What the recipe gives in epochs, in steps.
+  Status setLength(std::vector<std::string> &notes) {
+    const double epochs = session.parameters->manifest().epochs;
+    if (session.recipe.epochs > 0)
+      notes.push_back(concat(session.recipe.epochs, " epochs of ", session.trainTask->batchesPerEpoch(), " batches are ",
+                             session.stepsOf(session.recipe.epochs), " steps"));
+    if (epochs == 0)
+      return {};
+    const uint64_t steps = session.stepsOf(epochs);
+    if (static_cast<uint64_t>(session.recipe.warmup) >= steps)
+      return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup, " steps, but its schedule of ", epochs,
+                        " epochs has ", steps, " with this text");
+    session.train->setTotalSteps(steps);
+    return {};
   }
 
   /// The first writes: everything that can be wrong with the input has been found before.
@@ -114,27 +137,41 @@ private:
   Status oneStep() {
     Clock::time_point before = Clock::now();
     runtime::Context &context = *session.train;
-    session.trainFeeder->fill(state.position);
-    context.setStep(state.step);
-    if (Status status = context.run(); status.failed())
-      return status.in(concat("step ", state.step));
-    ++state.position;
+    values.assign(context.outputs().size(), 0.0);
+    for (uint64_t i = 0; i < batchesPerStep(); ++i) {
+      session.trainFeeder->fill(state.position);
+      context.setStep(state.step * batchesPerStep() + i);
+      if (Status status = context.run(); status.failed())
+        return status.in(concat("step ", state.step));
+      ++state.position;
+      addOutputs(i);
+    }
     double seconds = std::chrono::duration<double>(Clock::now() - before).count();
     state.seconds = earlierSeconds + elapsed();
-    double loss = scalarOutput(context, 0);
     int norm = context.entry().outputIndex("grad_norm");
-    bool finite = std::isfinite(loss) && (norm < 0 || std::isfinite(scalarOutput(context, static_cast<size_t>(norm))));
+    bool finite = std::isfinite(values[0]) && (norm < 0 || std::isfinite(values[static_cast<size_t>(norm)]));
     if (!finite)
-      return skip(loss);
+      return skip(values[0]);
     skips = 0;
     ++state.step;
-    writeStep(loss, static_cast<double>(session.trainTask->tokensPerBatch()) / seconds);
+    writeStep(values[0], tokensPerStep() / seconds);
     if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
       if (Status status = validate(); status.failed())
         return status;
     if (state.step % checkpointEvery() == 0)
       return save();
     return {};
+  }
+
+  /// Losses are means over the batches of a step, norm and rate are those of its last.
+  void addOutputs(uint64_t batch) {
+    const runtime::Context &context = *session.train;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::string &name = context.outputs()[i].name;
+      double value = scalarOutput(context, i);
+      bool ofStep = name == "grad_norm" || name == "learning_rate";
+      values[i] = ofStep || batch == 0 ? value : (values[i] * static_cast<double>(batch) + value) / static_cast<double>(batch + 1);
+    }
   }
 
   uint64_t checkpointEvery() const {
@@ -169,7 +206,7 @@ private:
       const std::string &name = context.outputs()[i].name;
       bool onlyLoss = outputs <= 4 && i == 1; // one named loss: the same number again
       if (!onlyLoss || name == "grad_norm" || name == "learning_rate")
-        line.add(name == "learning_rate" ? "lr" : name, scalarOutput(context, i));
+        line.add(name == "learning_rate" ? "lr" : name, values[i]);
     }
     line.add("tokens_per_second", speed);
     line.add("seconds", state.seconds);
@@ -185,7 +222,7 @@ private:
   double secondsLeft() const {
     double left = -1;
     if (totalSteps() > state.step && smoothSpeed > 0)
-      left = static_cast<double>(totalSteps() - state.step) * static_cast<double>(session.trainTask->tokensPerBatch()) / smoothSpeed;
+      left = static_cast<double>(totalSteps() - state.step) * tokensPerStep() / smoothSpeed;
     if (options.seconds > 0)
       left = left < 0 ? options.seconds - elapsed() : std::min(left, options.seconds - elapsed());
     return totalSteps() == state.step && options.seconds == 0 ? -1 : std::max(left, -1.0);
@@ -258,6 +295,7 @@ private:
   RunDirectory run;
   RunState state;
   Clock::time_point start;
+  std::vector<double> values; // outputs of the step
   double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0;
   uint64_t lastSaved = 0;
   int skips = 0;

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 1
+#define TN_ABI_VERSION 2
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -21,6 +21,7 @@ enum TnArena {
   TN_ARENA_STATES = 4,     /* state tensors of the context: old values, read only */
   TN_ARENA_NEXT_STATES = 5,/* new values, every state is written by each entry that has states; the runtime swaps 4 and 5 */
   TN_ARENA_WORKSPACE = 6,  /* planned buffers */
+  TN_ARENA_SUMS = 7,       /* same layout as the gradients: their sum over the batches of one update; null unless the recipe accumulates */
   TN_ARENA_COUNT = 8
 };
 
@@ -35,9 +36,10 @@ typedef struct TnContext {
   char *scratch;                       /* 48: workers * scratch_stride bytes, 64-byte aligned */
   int64_t scratch_stride;              /* 56 */
   uint64_t seed;                       /* 64: of the random sites */
-  uint64_t step;                       /* 72: counts optimizer steps from 0 */
+  uint64_t step;                       /* 72: counts training batches from 0; an optimizer step takes `accumulate` of them */
   void *pool;                          /* 80: of parallel_for's owner */
   uint64_t flags;                      /* 88: 1: do not apply the optimizer (gradients only) */
+  uint64_t total_steps;                /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
 } TnContext;
 
 /* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker, bytes. */

@@ -107,9 +107,11 @@ TN_API tn_error *tn_context_set_state(tn_context *context, int state, const void
 /* Lends a buffer without copying: 64-byte aligned, at least the size of the tensor, alive until another is lent. NULL: the context's own. */
 TN_API tn_error *tn_context_lend_input(tn_context *context, int input, void *buffer);
 TN_API tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer);
-/* Seed of dropout and sampling, number of the optimizer step, and flags: 1 leaves parameters alone and gives gradients only. */
+/* Seed of dropout and sampling; number of the training batch from 0 (the optimizer's step too, unless the recipe accumulates several
+ * batches into one); steps of a schedule whose length the recipe gives in epochs; flags: 1 leaves parameters alone and gives gradients only. */
 TN_API void tn_context_set_seed(tn_context *context, uint64_t seed);
 TN_API void tn_context_set_step(tn_context *context, uint64_t step);
+TN_API void tn_context_set_total_steps(tn_context *context, uint64_t steps);
 TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
 /* Index inputs are checked first; then one call of the entry. After an error states are as before. */
 TN_API tn_error *tn_context_run(tn_context *context);
