@@ -72,7 +72,7 @@ public:
     for (int64_t copy = 0; copy < copies; ++copy) {
       if (factor(parameter, "frozen_at", copy, 0) != 0)
         continue;
-      OptimizerSegment next{parameter.getOffset() + copy * int64_t(parameter.getStride()), count, factor(parameter, "lr", copy, 1),
+      OptimizerSegment next{int64_t(parameter.getOffset()) + copy * int64_t(parameter.getStride()), count, factor(parameter, "lr", copy, 1),
                             factor(parameter, "gradient", copy, 1), factor(parameter, "decay", copy, settings.number("decay", 0)),
                             normOf(parameter, copy)};
       if (copy > 0 && !table.segments.empty() && next.continues(table.segments.back(), elementBytes(table.element)))

@@ -204,7 +204,8 @@ TEST(Recipes, GroupsThatMeanNothingAreMistakes) {
   EXPECT_EQ(of("freeze = (\"emb\", \"head\")"), "T0640 5:18");
   EXPECT_EQ(of("groups = group(\"*\", lr = 0.9 ^ depth)"), "T0642 5:26");
   EXPECT_EQ(of("groups = group(\"blocks.*\", lr = 2 - depth)"), "T0609 5:33");
-  EXPECT_EQ(of("freeze = \"blocks.0.*\""), "T0690 5:10");
+  EXPECT_EQ(of("groups = group(\"blocks.*\", clip = depth)"), "T0609 5:35");
+  EXPECT_EQ(of("freeze = \"blocks.0.*\""), "");
 }
 
 TEST(Recipes, DataTasksMustMakeTheInputs) {
