@@ -241,7 +241,8 @@ public:
                          seed,
                          stepNumber,
                          nullptr,
-                         uint64_t(gradientsOnly)};
+                         uint64_t(gradientsOnly),
+                         0};
     if (entry.run[tier](&context) != 0)
       die("the entry failed");
     Results results;
