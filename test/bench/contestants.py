@@ -86,7 +86,7 @@ def gradients_agree(python, peer, row, size, saved, folder, bound):
     theirs, ours = os.path.join(folder, "theirs.safetensors"), os.path.join(folder, "ours.safetensors")
     expected = peer.gradients(theirs)
     spec, options = words(row, size)
-    command = ["tenon", "grad", spec, *options, "--weights", saved["weights"], "--output", ours]
+    command = ["tenon", "grad", spec, "--recipe", "bench", *options, "--weights", saved["weights"], "--output", ours]
     if row["module"] != "relative_attention":
         command += ["--names", "hf", "--output-names", "hf"]
     files = sorted(os.listdir(saved["inputs"]))

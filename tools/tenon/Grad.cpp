@@ -11,7 +11,7 @@ namespace {
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string entry, output, states;
+  std::string entry, output, outputNames, states;
   std::vector<std::string> inputs;
   uint64_t step = 0;
   bool json = false;
@@ -78,7 +78,8 @@ Status run(Options &options) {
   if (status.ok())
     status = (*context)->run();
   if (status.ok() && !options.output.empty())
-    status = saveGradients(options.output, **context);
+    status = options.outputNames.empty() ? saveGradients(options.output, **context)
+                                         : (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.outputNames);
   if (status.ok())
     printOutputs(**context, options.json);
   return status;
@@ -95,6 +96,7 @@ void addGrad(CLI::App &app, int &exitCode) {
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states to start from (default: their initial values)")->type_name("FILE");
   command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")->type_name("FILE");
+  command->add_option("--output-names", options->outputNames, "write the gradients, without the losses, with the names of this `names` table");
   command->add_option("--step", options->step, "step number of random choices (default 0)");
   command->add_flag("--json", options->json, "losses as one JSON object");
   command->footer("Example: tenon grad txl.tn --f64 --init --seed 1 --input ids=@ids.npy --input target=@target.npy --output grads.safetensors");

@@ -67,7 +67,8 @@ class Run:
         return time.perf_counter() - begin
 
     def save(self, path):
-        save_file({k: v.contiguous() for k, v in self.model.state_dict().items()}, path)
+        unread = self.module.unread(self.size) if hasattr(self.module, "unread") else {}
+        save_file({k: v.contiguous() for k, v in self.model.state_dict().items()} | unread, path)
         folder = os.path.splitext(path)[0]
         os.makedirs(folder, exist_ok=True)
         for name, value in self.batch.items():

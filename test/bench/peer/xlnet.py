@@ -127,6 +127,13 @@ def inputs(size, generator):
             "weight": torch.ones(batch, chosen)}
 
 
+def unread(size):
+    """Parameters of the specification that this loss does not read: the classifier's."""
+    width, classes = size["D"], 2
+    return {"sequence_summary.summary.weight": torch.zeros(width, width), "sequence_summary.summary.bias": torch.zeros(width),
+            "logits_proj.weight": torch.zeros(classes, width), "logits_proj.bias": torch.zeros(classes)}
+
+
 def tokens(size):
     return size["B"] * size["T"]
 
