@@ -1,8 +1,8 @@
 """Compares the generated contractions with PyTorch's (MKL, oneDNN), one thread each, alternating in one run.
 
 usage: compare-gemm.py BENCH [--rounds N] [--case SUBSTRING] [--tier avx512]
-  BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a Python interpreter with PyTorch;
-  without it the comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the median of the
+  BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a virtual environment with PyTorch (as for
+  test/bench/run); without it the comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the median of the
   paired ratios and its range. Both sides check their result against the same contraction in f64; a wrong result ends the
   run with status 1.
 """
@@ -82,6 +82,7 @@ def main():
     if not peer:
         print("TENON_PEER is not set: nothing to compare with")
         return 0
+    peer = os.path.join(peer, "bin", "python")
     environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     print("GFLOP/s of both, share of the FMA peak, ours / peer")
     print(f"{'shape':18} {'ours':>7} {'share':>6} {'peer':>7} {'ratio':>6}   range")
