@@ -1,5 +1,6 @@
 // Errors as values. Nothing in the runtime throws across its borders; a kind is the exit code of the driver.
 #pragma once
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -66,7 +67,10 @@ inline void append(std::string &text, std::string_view part) { text.append(part)
 inline void append(std::string &text, char part) { text.push_back(part); }
 template <typename T>
   requires std::is_arithmetic_v<T>
-void append(std::string &text, T part) { text += std::to_string(part); }
+void append(std::string &text, T part) {
+  char digits[32]; // the shortest form that reads back as the same number: 2, not 2.000000
+  text.append(digits, std::to_chars(digits, digits + sizeof(digits), part).ptr);
+}
 } // namespace detail
 
 /// Message text from pieces: strings, characters and numbers.
