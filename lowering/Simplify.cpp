@@ -112,8 +112,6 @@ struct GatherAtConstant : OpRewritePattern<GatherOp> {
     AffineExpr low = size ? size.getForm().getResult(0) : getAffineConstantExpr(int64_t(constant.getValue().convertToDouble()), getContext());
     SmallVector<AffineExpr> sizes = sizesOf(x);
     sizes[op.getDim()] = getAffineConstantExpr(1, getContext());
-    Value slice = SliceOp::create(rewriter, op.getLoc(), tensorType(sizes, x.getElementType(), dimCountOf(x)), op.getX(), op.getDimAttr(),
-                                  AffineMapAttr::get(AffineMap::get(dimCount, 0, {low}, getContext())));
     // The dimension of size 1 is merged into a neighbour of known size, or dropped by an index that is always 0.
     SmallVector<int64_t> groups(x.getRank() - 1, 1);
     size_t neighbour = op.getDim() + 1 < uint64_t(x.getRank()) ? op.getDim() + 1 : op.getDim() - 1;
@@ -121,6 +119,8 @@ struct GatherAtConstant : OpRewritePattern<GatherOp> {
       neighbour = op.getDim() > 0 ? op.getDim() - 1 : neighbour;
     if (!isa<AffineConstantExpr>(sizes[neighbour]))
       return failure();
+    Value slice = SliceOp::create(rewriter, op.getLoc(), tensorType(sizes, x.getElementType(), dimCountOf(x)), op.getX(), op.getDimAttr(),
+                                  AffineMapAttr::get(AffineMap::get(dimCount, 0, {low}, getContext())));
     size_t first = std::min<size_t>(neighbour, op.getDim());
     groups[first] = -2;
     SmallVector<AffineExpr> rest(sizes);
@@ -252,8 +252,10 @@ struct Simplify : impl::SimplifyBase<Simplify> {
                  DropNeutral<MulOp>, DropNeutral<DivOp>>(&getContext());
     if (afterDifferentiation)
       patterns.add<DropStopGradient>(&getContext());
-    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    if (failed(applyPatternsGreedily(function, std::move(patterns)))) {
+      function.emitError("simplification does not come to an end");
       return signalPassFailure();
+    }
     DominanceInfo dominance(function);
     IRRewriter rewriter(&getContext());
     eliminateCommonSubExpressions(rewriter, dominance, function);

@@ -177,6 +177,8 @@ void reportClosing(ParserState &state, const Lexeme &found, const char *where, c
   Diagnostic &diagnostic = state.mistake("T0020", place, "expected " + expected + ", found " + describe(found));
   if (bracket)
     diagnostic.related.push_back({state.range(bracket, bracket + 1), "opened here"});
+  if (close == ']' && bracket && bracket + 1 == found.begin && found.kind == LexemeKind::Number)
+    diagnostic.notes.push_back({"help", "axes are names; give the size one: config C = ..."});
 }
 
 /// An element of a list is expected: a statement, an item, a setting, a line of attend.
@@ -203,6 +205,8 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
       diagnostic.notes.push_back({"help", "'==' compares; '=' stands only behind the name that is given a value"});
     else if (fresh && lex(found.end, state.end).is("="))
       diagnostic.notes.push_back({"help", "a value gets its name with: let " + std::string(found.text()) + " = ..."});
+    else if (!fresh && found.is(","))
+      diagnostic.notes.push_back({"help", "what follows is a statement of its own: repeat its keyword instead of the ','"});
     else if (!fresh && !isKeyword(found.text()))
       diagnostic.notes.push_back({"help", "is an operator or a ',' missing before it?"});
     // `let q = 1 +` and then `retrun x`: the misspelt keyword was taken for an operand.

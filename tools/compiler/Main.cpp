@@ -175,5 +175,7 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
     exitCode = runExplain(line);
   }
   fflush(stdout);
+  if (exitCode == 70)
+    CrashGuard::report();
   return exitCode;
 }

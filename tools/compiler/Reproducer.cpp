@@ -28,9 +28,11 @@ void put(int file, const char *text, size_t size) {
 }
 void put(int file, const char *text) { put(file, text, strlen(text)); }
 
-void onCrash(int) {
+void writeReport(const char *event) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  put(STDERR_FILENO, "tenon: error: the compiler crashed; this is a bug in it, not in your specification. ");
+  put(STDERR_FILENO, "tenon: error: the compiler ");
+  put(STDERR_FILENO, event);
+  put(STDERR_FILENO, "; this is a bug in it, not in your specification. ");
   if (file >= 0) {
     put(file, contents.data(), contents.size());
     put(STDERR_FILENO, "Please send ");
@@ -39,6 +41,12 @@ void onCrash(int) {
   } else {
     put(STDERR_FILENO, "Please send the specification and the command line with your report.\n");
   }
+  if (file >= 0)
+    close(file);
+}
+
+void onCrash(int) {
+  writeReport("crashed");
   _exit(70);
 }
 
@@ -69,5 +77,7 @@ CrashGuard::~CrashGuard() {
     sigaction(kSignals[i], &earlier[i], nullptr);
   sigaltstack(&earlierStack, nullptr);
 }
+
+void CrashGuard::report() { writeReport("failed"); }
 
 } // namespace tenon::compiler

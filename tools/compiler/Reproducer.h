@@ -10,6 +10,8 @@ class CrashGuard {
 public:
   CrashGuard(int argc, const char **argv, const std::string &specification);
   ~CrashGuard();
+  /// The same file and request for a compiler that found a mistake of its own (exit code 70) and goes on to end in order.
+  static void report();
   CrashGuard(const CrashGuard &) = delete;
   CrashGuard &operator=(const CrashGuard &) = delete;
 };

@@ -33,3 +33,14 @@ func.func @constant_index(%x: tensor<4x3x8xf32>) {
   tenon.output 0 "y", %y : tensor<4x8xf32>
   return
 }
+
+// Between sizes of run time there is nothing to merge the picked dimension with: the gather stays.
+// CHECK-LABEL: func.func @unknown_neighbours
+// CHECK: tenon.gather
+// CHECK: return
+func.func @unknown_neighbours(%x: tensor<3x?x?x8xf32, affine_map<(d0, d1) -> (3, d0, d1, 8)>>) {
+  %last = tenon.constant 2.0 : tensor<i32>
+  %y = tenon.gather %x[%last] dim 0 x_dims [-1, 0, 1, 2] index_dims [] : tensor<3x?x?x8xf32, affine_map<(d0, d1) -> (3, d0, d1, 8)>>, tensor<i32> -> tensor<?x?x8xf32, affine_map<(d0, d1) -> (d0, d1, 8)>>
+  tenon.output 0 "y", %y : tensor<?x?x8xf32, affine_map<(d0, d1) -> (d0, d1, 8)>>
+  return
+}
