@@ -9,20 +9,23 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-AttentionCode::AttentionCode(FunctionCode &code, Value query, Value key, Value value) : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()) {
-  auto queryType = cast<RankedTensorType>(query.getType()), valueType = cast<RankedTensorType>(value.getType());
-  element = queryType.getElementType();
-  lanes = tierLanes(code.tier, element);
-  rowLanes = element.isF64() ? 8 : 16;
-  width = panelWidth(code.tier, element);
-  heads = queryType.getDimSize(2);
-  keyWidth = queryType.getDimSize(3);
-  valueWidth = valueType.getDimSize(3);
-  SmallVector<AffineExpr> sizes = sizesOf(queryType);
+SmallVector<Value> AttentionOperands::tensors() const {
+  SmallVector<Value> result{query, key, value};
+  for (Value optional : {positionQuery, table, selectedScores, scoreTable})
+    if (optional)
+      result.push_back(optional);
+  llvm::append_range(result, indexOperands);
+  return result;
+}
+
+AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
+    : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()), lanes(tierLanes(code.tier, element)),
+      rowLanes(element.isF64() ? 8 : 16), width(panelWidth(code.tier, element)), heads(operands.heads()), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()),
+      rowsPerStrip(stripLimit(code.tier)) {
+  SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);
-  keys = code.size(sizesOf(cast<RankedTensorType>(key.getType()))[1]);
-  rowsPerStrip = stripLimit(code.tier);
+  keys = code.size(sizesOf(cast<RankedTensorType>(operands.key.getType()))[1]);
   strips = emit.max(emit.ceilDiv(queries, rowsPerStrip), int64_t(1));
   stripRows = emit.max(emit.ceilDiv(queries, strips), int64_t(1));
   // Never a multiple of the page: rows of the strip would share the sets of the first-level cache.
@@ -36,34 +39,35 @@ void AttentionCode::storeRow(Value vector, Value address, Value mask) { emitVect
 
 Value AttentionCode::exponential(Value x) {
   if (element.isF32())
-    return emitExp(builder, x);
+    return emitExpAtMostOne(builder, x);
   auto op = math::ExpOp::create(builder, x); // stands for the function while its code is made
   Value result = emitMathFunction(code, *op, x);
   op.erase();
   return result;
 }
 
+Value AttentionCode::roundDown(Value index, int64_t to) { return builder.createOrFold<arith::AndIOp>(index, number(-to)); }
+
 Value AttentionCode::row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
   Value place = emit.add(emit.mul(batch, positions), position);
   return at(code.pointer(tensor), emit.mul(emit.add(emit.mul(place, heads), head), ofWidth));
 }
 
-void AttentionCode::packColumns(Value source, Value count, int64_t ofWidth, Value panels) {
+void AttentionCode::packColumns(Value source, Value count, int64_t ofWidth, Value panels, Value stride) {
   func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::Transposed);
-  int64_t stride = roundUp(ofWidth, lanes) * width;
   emit.loop(emit.constant(0), emit.ceilDiv(count, width), 1, [&](Value panel) {
     Value column = emit.mul(panel, width);
     Value columns = emit.min(emit.sub(count, column), width);
     func::CallOp::create(builder, pack,
-                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, heads * ofWidth)), number(1), number(heads * ofWidth), at(panels, emit.mul(panel, stride))});
+                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, stride)), number(1), stride, at(panels, emit.mul(panel, panelStride(ofWidth)))});
   });
 }
 
-void AttentionCode::packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride) {
+void AttentionCode::packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride) {
   func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::RowMajor);
   for (int64_t column = 0; column < ofWidth; column += width)
     func::CallOp::create(builder, pack,
-                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)), number(heads * ofWidth), number(1),
+                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)), stride, number(1),
                                     at(panels, emit.mul(panelStride, column / width))});
 }
 
@@ -126,13 +130,14 @@ void AttentionCode::contract(const BlockContraction &block) {
                        ValueRange{block.m, block.n, block.k, block.a, rowMajor ? block.aRowStride : block.aColStride, block.b, block.panelStride, block.c, block.cRowStride});
 }
 
-Value AttentionCode::visible(const AttentionMask &mask, AttentionMask::Place place, KeyRange range, Value firstKey) {
-  Value below = firstLanes(emit.sub(range.high, firstKey));
-  Value before = firstLanes(emit.sub(range.low, firstKey));
-  Value all = arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
-  Value inside = arith::AndIOp::create(builder, below, arith::XOrIOp::create(builder, before, all));
-  Value others = mask.others(code, place, firstKey, rowLanes, inside);
-  return others ? Value(arith::AndIOp::create(builder, inside, others)) : inside;
+void AttentionCode::copyRow(Value from, Value to, int64_t ofWidth, bool adds) {
+  for (int64_t column = 0; column < ofWidth; column += rowLanes) {
+    Value inside = column + rowLanes <= ofWidth ? Value() : firstLanes(code, number(ofWidth - column), rowLanes);
+    Value target = at(to, number(column)), sum = loadRow(at(from, number(column)));
+    if (adds)
+      sum = arith::AddFOp::create(builder, loadRow(target, inside), sum);
+    storeRow(sum, target, inside);
+  }
 }
 
 Value AttentionCode::keeps(Value first, int64_t site, int64_t threshold, Value depth) {
@@ -157,11 +162,51 @@ SmallVector<Value> AttentionCode::alongRow(Value low, Value high, ValueRange car
   return forLoop(builder, low, high, number(rowLanes), carried, body);
 }
 
-void AttentionCode::fill(Value base, Value count, Value vector) {
-  alongRow(number(0), count, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
+void AttentionCode::fill(Value base, Value low, Value high, Value vector, bool exactly) {
+  Value whole = exactly ? emit.add(low, roundDown(emit.sub(high, low), rowLanes)) : high;
+  alongRow(low, whole, {}, [&](Value index, ValueRange) -> SmallVector<Value> {
     storeRow(vector, at(base, index));
     return {};
   });
+  if (exactly)
+    storeRow(vector, at(base, whole), firstLanes(code, emit.sub(high, whole), rowLanes));
+}
+
+RowParts AttentionCode::partsOf(const AttentionMask &mask, QueryPlace place, Value start, Value low, Value high) {
+  KeyRange range = mask.ofRow(code, place, keys);
+  Value last = emit.max(emit.min(emit.sub(range.high, start), high), low);
+  Value first = mask.hasLowerBound() ? emit.min(emit.max(emit.sub(range.low, start), low), last) : low;
+  RowParts parts;
+  parts.begin = roundDown(first, rowLanes);
+  parts.end = roundDown(emit.add(last, rowLanes - 1), rowLanes);
+  parts.innerBegin = emit.min(roundDown(emit.add(first, rowLanes - 1), rowLanes), parts.end);
+  parts.innerEnd = emit.max(roundDown(last, rowLanes), parts.innerBegin);
+  return parts;
+}
+
+SmallVector<Value> AttentionCode::forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start, Value low, Value high, ValueRange carried,
+                                             llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
+  KeyRange range = mask.ofRow(code, place, keys);
+  auto masked = [&](Value from, Value to, ValueRange values) {
+    return alongRow(from, to, values, [&](Value key, ValueRange now) {
+      Value firstKey = emit.add(start, key);
+      Value inside = firstLanes(code, emit.sub(emit.min(range.high, emit.add(start, high)), firstKey), rowLanes);
+      if (mask.hasLowerBound()) {
+        Value before = firstLanes(code, emit.sub(range.low, firstKey), rowLanes);
+        Value all = arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
+        inside = arith::AndIOp::create(builder, inside, arith::XOrIOp::create(builder, before, all));
+      }
+      Value others = mask.others(code, place, firstKey, rowLanes, inside);
+      return body(key, others ? Value(arith::AndIOp::create(builder, inside, others)) : inside, now);
+    });
+  };
+  if (mask.hasOthers())
+    return masked(parts.begin, parts.end, carried);
+  SmallVector<Value> state(carried);
+  if (mask.hasLowerBound())
+    state = masked(parts.begin, parts.innerBegin, state);
+  state = alongRow(parts.innerBegin, parts.innerEnd, state, [&](Value key, ValueRange now) { return body(key, Value(), now); });
+  return masked(parts.innerEnd, parts.end, state);
 }
 
 } // namespace tenon::cpu

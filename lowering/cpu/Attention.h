@@ -1,13 +1,37 @@
-// What the forward and the backward kernel of fused attention share: sizes, addresses, packed panels, masks, dropout.
+// What the forward and the backward kernel of fused attention share: sizes, addresses, packed panels, rows of scores, dropout.
 #pragma once
-#include "dialect/AttentionMasks.h"
+#include "lowering/cpu/AttentionMask.h"
 #include "lowering/cpu/Emitter.h"
-#include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
 
 namespace tenon::cpu {
+
+/// The operands and attributes that tenon.attention and tenon.attention_grad have in common.
+struct AttentionOperands {
+  template <class Op>
+  explicit AttentionOperands(Op op)
+      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
+        selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()),
+        place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
+        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, depth;
+  llvm::SmallVector<Value> indexOperands;
+  mlir::ArrayAttr mask, place, labels;
+  mlir::Attribute select;
+  std::optional<int64_t> back;
+  double scale, rate;
+  int64_t site;
+
+  mlir::Type element() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
+  int64_t heads() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(2); }
+  int64_t keyWidth() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(3); }
+  int64_t valueWidth() const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(3); }
+  /// All tensors among them.
+  llvm::SmallVector<Value> tensors() const;
+};
 
 /// C[m, n] (+)= A[m, k] * B[k, n]: B in packed panels `panelStride` elements apart. C has room for n rounded up to whole panels.
 struct BlockContraction {
@@ -18,45 +42,9 @@ struct BlockContraction {
   bool accumulate = false;
 };
 
-/// The keys of one row or strip that may be visible: [low, high).
-struct KeyRange {
-  Value low, high;
-};
-
-/// The conjunction of masks of one attention op. Tests that bound the key by values of the row become ranges: what lies outside is never computed. Everything
-/// else is evaluated per element.
-class AttentionMask {
-public:
-  AttentionMask(mlir::ArrayAttr masks, mlir::ArrayAttr labels, mlir::ValueRange operands);
-
-  struct Place {
-    Value batch, query; // i64
-  };
-  /// Bounds that hold for all queries in [first, last] of a row of the batch, within [0, keys).
-  KeyRange ofStrip(FunctionCode &code, Value batch, Value first, Value last, Value keys) const;
-  /// Bounds of one query.
-  KeyRange ofRow(FunctionCode &code, Place place, Value keys) const;
-  /// The tests that are no bounds, for keys firstKey + lane; null if there are none. `inside`: lanes whose key exists.
-  Value others(FunctionCode &code, Place place, Value firstKey, int64_t lanes, Value inside) const;
-
-private:
-  struct Bound {
-    MaskForm form;
-    bool onStrip; // no operand of it depends on the query
-  };
-  Value boundAt(FunctionCode &code, const MaskForm &form, Place place) const;
-  Value evaluate(FunctionCode &code, const Mask &mask, Place place, Value firstKey, int64_t lanes, Value inside) const;
-  Value form(FunctionCode &code, const MaskForm &form, Place place, Value firstKey, int64_t lanes, Value inside) const;
-  bool dependsOn(int64_t operand, int64_t label) const { return llvm::is_contained(labels[operand], label); }
-  /// Element address parts of an operand: linear index without the key.
-  Value indexOf(FunctionCode &code, int64_t operand, Place place) const;
-  Value scalarOperand(FunctionCode &code, int64_t operand, Place place) const;
-  Value laneOperand(FunctionCode &code, int64_t operand, Place place, Value firstKey, int64_t lanes, Value inside) const;
-
-  llvm::SmallVector<Value> operands;
-  llvm::SmallVector<llvm::SmallVector<int64_t>> labels;
-  llvm::SmallVector<Bound> lower, upper;
-  llvm::SmallVector<Mask> rest;
+/// Positions of one row's keys, multiples of the row lanes: keys outside [begin, end) are hidden, those in [innerBegin, innerEnd) are visible as far as bounds say.
+struct RowParts {
+  Value begin, innerBegin, innerEnd, end;
 };
 
 /// Sizes and code of one tile's function.
@@ -65,7 +53,7 @@ public:
   /// Keys whose scores exist at a time.
   static constexpr int64_t chunkKeys = 1024;
 
-  AttentionCode(FunctionCode &code, Value query, Value key, Value value);
+  AttentionCode(FunctionCode &code, const AttentionOperands &operands);
 
   FunctionCode &code;
   ImplicitLocOpBuilder &builder;
@@ -89,33 +77,50 @@ public:
     int64_t lanes = tierLanes(tier, element), width = panelWidth(tier, element);
     return roundUp(columns, width) * roundUp(depth, lanes);
   }
+  /// Elements between rows that a contraction writes.
+  static int64_t sumWidth(Tier tier, mlir::Type element, int64_t width) {
+    return roundUp(width, std::max<int64_t>(panelWidth(tier, element), element.isF64() ? 8 : 16));
+  }
 
   Value number(int64_t value) { return constant(builder, value); }
   Value real(double value) { return mlir::arith::ConstantOp::create(builder, builder.getFloatAttr(element, value)); }
+  unsigned bytes() const { return element.getIntOrFloatBitWidth() / 8; }
   mlir::VectorType rowVector() { return mlir::VectorType::get({rowLanes}, element); }
   Value spread(Value scalar);
   Value at(Value base, Value index) { return emit.at(base, element, index); }
+  Value loadScalar(Value address) { return emit.load(element, address, bytes()); }
+  void storeScalar(Value value, Value address) { emit.store(value, address, bytes()); }
   Value loadRow(Value address, Value mask = {});
   void storeRow(Value vector, Value address, Value mask = {});
+  /// exp of lanes that are at most 0, or NaN.
   Value exponential(Value x);
-  /// Lanes of [0, count).
-  Value firstLanes(Value count) { return emit.firstLanes(count, rowLanes); }
+  /// index rounded down to a multiple of a power of two; negative ones too.
+  Value roundDown(Value index, int64_t to);
 
   /// Element (batch, position, head, 0) of a tensor [.., positions, H, width].
   Value row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth);
-  /// Panels over `columns` positions, the width along the depth (a transposed copy).
-  void packColumns(Value source, Value count, int64_t ofWidth, Value panels);
-  /// Panels over the width, `count` positions along the depth.
-  void packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride);
+  /// Panels over `columns` positions `stride` elements apart, the width along the depth (a transposed copy).
+  void packColumns(Value source, Value count, int64_t ofWidth, Value panels, Value stride);
+  /// Panels over the width, `count` positions `stride` elements apart along the depth.
+  void packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride);
+  Value panelStride(int64_t depth) { return number(roundUp(depth, lanes) * width); }
+  Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, lanes), width); }
   void contract(const BlockContraction &block);
-  /// Lanes of one row that are visible: keys firstKey + lane.
-  Value visible(const AttentionMask &mask, AttentionMask::Place place, KeyRange range, Value firstKey);
-  /// Which of 16 neighbours, from logical index `first` on, survive the dropout.
+  /// A row from scratch to a tensor, masked at the width; `adds`: to what is there.
+  void copyRow(Value from, Value to, int64_t ofWidth, bool adds);
+  /// Which of the neighbours, from logical index `first` on, survive the dropout.
   Value keeps(Value first, int64_t site, int64_t threshold, Value depth);
   /// for (key = low; key < high; key += rowLanes), carrying vectors.
   llvm::SmallVector<Value> alongRow(Value low, Value high, mlir::ValueRange carried,
                                     llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)> body);
-  void fill(Value base, Value count, Value vector);
+  /// Stores `vector` over [low, high), rounded up to whole vectors; with `exactly`, not beyond high.
+  void fill(Value base, Value low, Value high, Value vector, bool exactly = false);
+
+  /// Keys of a row by number within the chunk that begins at `start`; low is a multiple of the row lanes.
+  RowParts partsOf(const AttentionMask &mask, QueryPlace place, Value start, Value low, Value high);
+  /// Runs `body(key, shown, carried)` over the vectors of [begin, end); `shown` is null where all lanes are visible.
+  llvm::SmallVector<Value> forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start, Value low, Value high, mlir::ValueRange carried,
+                                      llvm::function_ref<llvm::SmallVector<Value>(Value, Value, mlir::ValueRange)> body);
 };
 
 } // namespace tenon::cpu

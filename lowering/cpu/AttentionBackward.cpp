@@ -1,6 +1,7 @@
-// tenon.attention_grad: a task is one (batch, head). Query strips in order; the gradients of keys and values of a chunk stay in scratch. Five contractions.
+// tenon.attention_grad: a task is one (batch, head). Query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
+// temporary. Up to eight contractions, only those whose result is read.
 #include "dialect/TensorSizes.h"
-#include "lowering/cpu/Attention.h"
+#include "lowering/cpu/AttentionScores.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
 
@@ -9,21 +10,30 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
-/// Scratch of one worker, in elements.
+/// Which gradients are read; null: nobody does.
+struct Wanted {
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable;
+  explicit Wanted(AttentionGradOp op)
+      : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())), positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())),
+        selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())) {}
+  static Value read(Value result) { return result && !result.use_empty() ? result : Value(); }
+  /// Gradients that need those of the scores by relative position.
+  bool band() const { return positionQuery || table || scoreTable; }
+  bool scores() const { return query || key || selectedScores || band(); }
+  bool any() const { return scores() || value; }
+};
+
 struct BackwardScratch {
-  int64_t scores, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, queryGrads, end;
-  BackwardScratch(Tier tier, Type element, int64_t keyWidth, int64_t valueWidth) {
-    int64_t next = 0;
-    auto take = [&](int64_t elements) {
-      int64_t place = next;
-      next += AttentionCode::roundUp(elements, 16);
-      return place;
-    };
-    const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys;
-    auto panels = [&](int64_t depth, int64_t columns) { return take(AttentionCode::panelElements(tier, element, depth, columns)); };
-    auto rowsOf = [&](int64_t count, int64_t width) { return take(count * gradWidth(tier, element, width)); };
-    scores = take(AttentionCode::scoreElements(tier));
-    scoreGrads = take(AttentionCode::scoreElements(tier));
+  int64_t scores, scoreGrads, band, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, end;
+  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const Wanted &wanted) {
+    const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
+    Type element = operands.element();
+    ScratchPlan plan;
+    auto panels = [&](int64_t depth, int64_t columns) { return plan.take(AttentionCode::panelElements(tier, element, depth, columns)); };
+    auto rowsOf = [&](int64_t count, int64_t width) { return plan.take(count * AttentionCode::sumWidth(tier, element, width)); };
+    scores = plan.take(AttentionCode::scoreElements(tier));
+    scoreGrads = plan.take(AttentionCode::scoreElements(tier));
+    band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tier, tables) : 0);
     keyPanels = panels(keyWidth, chunk);
     valuePanels = panels(valueWidth, chunk);
     keyRows = panels(chunk, keyWidth);
@@ -31,22 +41,26 @@ struct BackwardScratch {
     valueGrads = rowsOf(chunk, valueWidth);
     queryPanels = panels(rows, keyWidth);
     yPanels = panels(rows, valueWidth);
+    positionPanels = wanted.table ? panels(rows, keyWidth) : 0;
     queryGrads = rowsOf(rows, keyWidth);
-    end = next;
-  }
-  static int64_t gradWidth(Tier tier, Type element, int64_t width) {
-    return AttentionCode::roundUp(width, std::max<int64_t>(AttentionCode::panelWidth(tier, element), element.isF64() ? 8 : 16));
+    end = plan.end;
   }
 };
 
+/// Gradients of the tables of one (batch, head), by place: elements between rows, the same in every tier.
+int64_t tableGradWidth(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 32); }
+
 class AttentionBackward {
 public:
-  AttentionBackward(AttentionGradOp op, FunctionCode &code)
-      : op(op), code(code), on(code, op.getQuery(), op.getKey(), op.getValue()), builder(code.builder), emit(on.emit),
-        mask(op.getMask(), op.getIndexLabels(), op.getIndexOperands()), scratch(code.tier, on.element, on.keyWidth, on.valueWidth) {
-    threshold = std::llround(op.getRate().convertToDouble() * 65536);
-    keyStride = BackwardScratch::gradWidth(code.tier, on.element, on.keyWidth);
-    valueStride = BackwardScratch::gradWidth(code.tier, on.element, on.valueWidth);
+  using Block = AttentionScores::Block;
+
+  AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
+                    const AttentionTables &tables)
+      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables), terms(on, operands, indices, tables),
+        wanted(op), scratch(code.tier, operands, tables, wanted) {
+    threshold = std::llround(operands.rate * 65536);
+    keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
+    valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
 
   Value tiles() { return emit.mul(on.batches, on.heads); }
@@ -54,159 +68,300 @@ public:
   void emitTile() {
     batch = emit.div(code.tile, emit.constant(on.heads));
     head = emit.rem(code.tile, emit.constant(on.heads));
+    zero = on.spread(on.real(0));
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
-    scores = place(scratch.scores), scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
+    scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
-    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), queryGrads = place(scratch.queryGrads);
+    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
+    bool banded = operands.table || wanted.band();
+    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
+    clearTables();
     emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
+    storeTables();
   }
 
 private:
-  Value panelStride(int64_t depth) { return on.number(AttentionCode::roundUp(depth, on.lanes) * on.width); }
-  Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, on.lanes), on.width); }
+  void clearTables() {
+    unsigned next = 1;
+    Value elements = tables.any() ? tables.places(on) : Value();
+    if (wanted.table) {
+      Value size = emit.mul(elements, tableGradWidth(operands));
+      tableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
+      on.fill(tableGrads, emit.constant(0), size, zero);
+    }
+    if (wanted.scoreTable) {
+      Value size = emit.roundUp(elements, 16);
+      scoreTableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
+      on.fill(scoreTableGrads, emit.constant(0), size, zero);
+    }
+  }
+
+  /// From places to rows of the tables.
+  void storeTables() {
+    if (!tables.any())
+      return;
+    Value count = tables.places(on);
+    auto rowOf = [&](Value place) { return emit.select(terms.table.falls, emit.sub(emit.sub(count, 1), place), place); };
+    if (wanted.table)
+      emit.loop(emit.constant(0), count, 1, [&](Value place) {
+        on.copyRow(on.at(tableGrads, emit.mul(place, tableGradWidth(operands))), on.row(wanted.table, batch, count, rowOf(place), head, on.keyWidth), on.keyWidth, false);
+      });
+    if (wanted.scoreTable)
+      emit.loop(emit.constant(0), count, 1, [&](Value place) {
+        on.storeScalar(on.loadScalar(on.at(scoreTableGrads, place)), on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1));
+      });
+  }
 
   void emitChunk(Value chunk) {
     start = emit.mul(chunk, AttentionCode::chunkKeys);
     count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
-    Value key = on.row(op.getKey(), batch, on.keys, start, head, on.keyWidth), value = on.row(op.getValue(), batch, on.keys, start, head, on.valueWidth);
-    on.packColumns(key, count, on.keyWidth, keyPanels);
-    on.packColumns(value, count, on.valueWidth, valuePanels);
-    on.packRows(key, count, on.keyWidth, keyRows, panelStride(count));
-    on.fill(keyGrads, emit.mul(count, keyStride), on.spread(on.real(0)));
-    on.fill(valueGrads, emit.mul(count, valueStride), on.spread(on.real(0)));
-    emit.loop(emit.constant(0), on.strips, 1, [&](Value strip) { emitStrip(strip); });
-    emit.loop(emit.constant(0), count, 1, [&](Value key) {
-      store(on.at(keyGrads, emit.mul(key, keyStride)), on.row(op.getDkey(), batch, on.keys, emit.add(start, key), head, on.keyWidth), on.keyWidth, false);
-      store(on.at(valueGrads, emit.mul(key, valueStride)), on.row(op.getDvalue(), batch, on.keys, emit.add(start, key), head, on.valueWidth), on.valueWidth, false);
+    Value keyStep = on.number(on.heads * on.keyWidth), valueStep = on.number(on.heads * on.valueWidth);
+    Value key = on.row(operands.key, batch, on.keys, start, head, on.keyWidth), value = on.row(operands.value, batch, on.keys, start, head, on.valueWidth);
+    on.packColumns(key, count, on.keyWidth, keyPanels, keyStep);
+    if (wanted.scores())
+      on.packColumns(value, count, on.valueWidth, valuePanels, valueStep);
+    if (wanted.query)
+      on.packRows(key, count, on.keyWidth, keyRows, on.panelStride(count), keyStep);
+    if (wanted.key)
+      on.fill(keyGrads, emit.constant(0), emit.mul(count, keyStride), zero);
+    if (wanted.value)
+      on.fill(valueGrads, emit.constant(0), emit.mul(count, valueStride), zero);
+    emit.loop(emit.constant(0), on.strips, 1, [&](Value strip) {
+      Value firstQuery = emit.mul(strip, on.stripRows);
+      terms.forGroups(firstQuery, emit.min(on.stripRows, emit.sub(on.queries, firstQuery)), [&](Block block) { emitBlock(block); });
+    });
+    auto store = [&](Value grads, int64_t stride, Value result, int64_t width) {
+      if (result)
+        emit.loop(emit.constant(0), count, 1, [&](Value key) {
+          on.copyRow(on.at(grads, emit.mul(key, stride)), on.row(result, batch, on.keys, emit.add(start, key), head, width), width, false);
+        });
+    };
+    store(keyGrads, keyStride, wanted.key, on.keyWidth);
+    store(valueGrads, valueStride, wanted.value, on.valueWidth);
+  }
+
+  void emitBlock(Block block) {
+    KeyRange range = mask.ofStrip(code, batch, block.firstQuery, emit.sub(emit.add(block.firstQuery, block.rows), 1), on.keys);
+    terms.setKeys(block, range, start, count);
+    Value some = emit.select(emit.less(range.low, range.high), emit.less(block.low, block.high), emit.flag(false));
+    emit.branch(some, [&] { emitTerms(block); }, [&] { storeNothing(block); });
+  }
+
+  /// Gradients of queries that see no key of the chunk.
+  void storeNothing(const Block &block) {
+    emit.branch(emit.equal(start, emit.constant(0)), [&] {
+      if (wanted.query || wanted.positionQuery)
+        on.fill(queryGrads, emit.constant(0), emit.mul(block.rows, keyStride), zero);
+      for (Value result : {wanted.query, wanted.positionQuery})
+        storeQueries(block, result);
+      if (wanted.selectedScores)
+        emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { storeSelected(emit.add(block.firstQuery, row), on.real(0), on.real(0)); });
     });
   }
 
-  /// A row of gradients from scratch to its tensor, masked at the width; `adds`: to what an earlier chunk of keys left there.
-  void store(Value from, Value to, int64_t width, bool adds) {
-    for (int64_t column = 0; column < width; column += on.rowLanes) {
-      Value inside = column + on.rowLanes <= width ? Value() : on.firstLanes(on.number(width - column));
-      Value target = on.at(to, on.number(column)), sum = on.loadRow(on.at(from, on.number(column)));
-      if (adds)
-        sum = arith::AddFOp::create(builder, on.loadRow(target, inside), sum);
-      on.storeRow(sum, target, inside);
-    }
-  }
-
-  void emitStrip(Value strip) {
-    firstQuery = emit.mul(strip, on.stripRows);
-    rows = emit.min(on.stripRows, emit.sub(on.queries, firstQuery));
-    KeyRange range = mask.ofStrip(code, batch, firstQuery, emit.sub(emit.add(firstQuery, rows), 1), on.keys);
-    const int64_t step = std::max(on.width, on.rowLanes);
-    Value low = emit.mul(emit.div(emit.max(emit.sub(range.low, start), int64_t(0)), step), step);
-    Value high = emit.min(emit.sub(range.high, start), count);
-    Value some = emit.select(emit.less(range.low, range.high), emit.less(low, high), emit.flag(false));
-    emit.branch(
-        some, [&] { emitTerms(low, high); }, [&] { on.fill(queryGrads, emit.mul(rows, keyStride), on.spread(on.real(0))); });
-    Value isFirst = emit.equal(start, emit.constant(0));
+  /// queryGrads to the tensor, onto what earlier chunks of keys gave.
+  void storeQueries(const Block &block, Value result) {
+    if (!result)
+      return;
     auto write = [&](bool adds) {
-      emit.loop(emit.constant(0), rows, 1, [&](Value row) {
-        store(on.at(queryGrads, emit.mul(row, keyStride)), on.row(op.getDquery(), batch, on.queries, emit.add(firstQuery, row), head, on.keyWidth), on.keyWidth, adds);
+      emit.loop(emit.constant(0), block.rows, 1, [&](Value row) {
+        on.copyRow(on.at(queryGrads, emit.mul(row, keyStride)), on.row(result, batch, on.queries, emit.add(block.firstQuery, row), head, on.keyWidth), on.keyWidth, adds);
       });
     };
-    emit.branch(isFirst, [&] { write(false); }, [&] { write(true); });
+    emit.branch(emit.equal(start, emit.constant(0)), [&] { write(false); }, [&] { write(true); });
   }
 
-  void emitTerms(Value low, Value high) {
-    Value keysHere = emit.sub(high, low), one = on.number(1);
-    Value query = on.row(op.getQuery(), batch, on.queries, firstQuery, head, on.keyWidth), dy = on.row(op.getDy(), batch, on.queries, firstQuery, head, on.valueWidth);
-    on.packRows(query, rows, on.keyWidth, queryPanels, panelStride(rows));
-    on.packRows(dy, rows, on.valueWidth, yPanels, panelStride(rows));
-    Value keyStep = panelStride(on.keyWidth), valueStep = panelStride(on.valueWidth);
-    Value firstPanel = emit.div(low, on.width);
-    on.contract({rows, keysHere, on.number(on.keyWidth), query, on.number(on.heads * on.keyWidth), one, on.at(keyPanels, emit.mul(firstPanel, keyStep)), keyStep,
-                 on.at(scores, low), on.scoreStride, false});
-    on.contract({rows, keysHere, on.number(on.valueWidth), dy, on.number(on.heads * on.valueWidth), one, on.at(valuePanels, emit.mul(firstPanel, valueStep)), valueStep,
-                 on.at(scoreGrads, low), on.scoreStride, false});
-    emit.loop(emit.constant(0), rows, 1, [&](Value row) { gradientRow(row, low, high); });
-    on.contract({keysHere, on.number(on.valueWidth), rows, on.at(scores, low), one, on.scoreStride, yPanels, panelStride(rows), on.at(valueGrads, emit.mul(low, valueStride)),
-                 on.number(valueStride), true});
-    on.contract({keysHere, on.number(on.keyWidth), rows, on.at(scoreGrads, low), one, on.scoreStride, queryPanels, panelStride(rows),
-                 on.at(keyGrads, emit.mul(low, keyStride)), on.number(keyStride), true});
-    on.contract({rows, on.number(on.keyWidth), keysHere, on.at(scoreGrads, low), on.scoreStride, one, on.at(keyRows, emit.mul(low, on.width)), panelStride(count), queryGrads,
-                 on.number(keyStride), false});
+  void storeSelected(Value query, Value first, Value second) {
+    Value pair = on.row(wanted.selectedScores, batch, on.queries, query, head, 2);
+    emit.branch(emit.equal(start, emit.constant(0)),
+                [&] {
+                  on.storeScalar(first, pair);
+                  on.storeScalar(second, on.at(pair, on.number(1)));
+                },
+                [&] {
+                  on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(pair), first), pair);
+                  Value next = on.at(pair, on.number(1));
+                  on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(next), second), next);
+                });
+  }
+
+  void emitTerms(const Block &block) {
+    Value keysHere = emit.sub(block.high, block.low), one = on.number(1), rows = block.rows;
+    Value dy = on.row(op.getDy(), batch, on.queries, block.firstQuery, head, on.valueWidth);
+    Value gradsHere = on.at(scoreGrads, block.low);
+    terms.contract(block, keyPanels);
+    if (wanted.scores()) {
+      Value step = on.panelStride(on.valueWidth);
+      on.contract({rows, keysHere, on.number(on.valueWidth), dy, on.number(on.heads * on.valueWidth), one, on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)),
+                   step, gradsHere, on.scoreStride, false});
+    }
+    emit.loop(emit.constant(0), rows, 1, [&](Value row) { gradientRow(block, row); });
+    if (wanted.value) {
+      on.packRows(dy, rows, on.valueWidth, yPanels, on.panelStride(rows), on.number(on.heads * on.valueWidth));
+      on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels, on.panelStride(rows),
+                   on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true});
+    }
+    if (wanted.key) {
+      Value query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
+      on.packRows(query, rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(on.heads * on.keyWidth));
+      on.contract({keysHere, on.number(on.keyWidth), rows, gradsHere, one, on.scoreStride, queryPanels, on.panelStride(rows),
+                   on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true});
+    }
+    if (wanted.query) {
+      on.contract({rows, on.number(on.keyWidth), keysHere, gradsHere, on.scoreStride, one, on.at(keyRows, emit.mul(block.low, on.width)), on.panelStride(count), queryGrads,
+                   on.number(keyStride), false});
+      storeQueries(block, wanted.query);
+    }
+    if (wanted.band())
+      emitBand(block);
+  }
+
+  /// Gradients by relative position, from the band that gradientRow filled.
+  void emitBand(const Block &block) {
+    Value places = emit.sub(block.bandHigh, block.bandLow), rows = block.rows, one = on.number(1);
+    Value first = emit.add(block.bandStart, block.bandLow), here = on.at(terms.band, block.bandLow);
+    if (wanted.table)
+      emit.branch(emit.less(emit.constant(0), places), [&] {
+        Value position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
+        on.packRows(position, rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(on.heads * on.keyWidth));
+        Value stride = on.number(tableGradWidth(operands));
+        on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows), on.at(tableGrads, emit.mul(first, stride)), stride,
+                     true});
+      });
+    if (wanted.positionQuery) {
+      on.contract({rows, on.number(on.keyWidth), places, here, terms.bandStride, one, elementAddress(builder, terms.table.rows, on.element, emit.mul(first, on.width)),
+                   terms.table.rowStride, queryGrads, on.number(keyStride), false});
+      storeQueries(block, wanted.positionQuery);
+    }
+    if (wanted.scoreTable)
+      on.alongRow(emit.constant(0), places, {}, [&](Value place, ValueRange) -> SmallVector<Value> {
+        Value inside = firstLanes(code, emit.sub(places, place), on.rowLanes), address = on.at(scoreTableGrads, emit.add(first, place));
+        Value sum = forLoop(builder, emit.constant(0), rows, one, on.loadRow(address, inside), [&](Value row, ValueRange carried) -> SmallVector<Value> {
+          Value term = on.loadRow(on.at(here, emit.add(emit.mul(row, terms.bandStride), place)));
+          return {arith::AddFOp::create(builder, carried[0], term)};
+        })[0];
+        on.storeRow(sum, address, inside);
+        return {};
+      });
   }
 
   /// D = sum of dy * y over the width.
   Value rowProduct(Value query) {
     Value dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth), y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
-    Value sum = on.spread(on.real(0));
+    Value sum = zero;
     for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
-      Value inside = column + on.rowLanes <= on.valueWidth ? Value() : on.firstLanes(on.number(on.valueWidth - column));
+      Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
       Value product = arith::MulFOp::create(builder, on.loadRow(on.at(dy, on.number(column)), inside), on.loadRow(on.at(y, on.number(column)), inside));
       sum = arith::AddFOp::create(builder, sum, product);
     }
     return combineLanes(builder, Reduction::sum, sum);
   }
 
-  /// scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale.
-  void gradientRow(Value row, Value low, Value high) {
-    const unsigned bytes = elementBytes(on.element);
-    AttentionMask::Place place{batch, emit.add(firstQuery, row)};
-    KeyRange range = mask.ofRow(code, place, on.keys);
-    Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), place.query);
-    Value shift = on.spread(emit.load(on.element, on.at(code.pointer(op.getRowMax()), statistic), bytes));
-    Value inverse = on.spread(emit.load(on.element, on.at(code.pointer(op.getRowSumInverse()), statistic), bytes));
-    Value product = on.spread(rowProduct(place.query));
-    Value zero = on.spread(on.real(0)), scale = on.spread(on.real(op.getScale().convertToDouble()));
-    Value grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
-    Value scoreRow = on.at(scores, emit.mul(row, on.scoreStride)), gradRow = on.at(scoreGrads, emit.mul(row, on.scoreStride));
-    on.alongRow(low, high, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
-      Value first = emit.add(start, key), scoreAt = on.at(scoreRow, key), gradAt = on.at(gradRow, key);
-      Value shown = on.visible(mask, place, range, first);
-      Value score = arith::SubFOp::create(builder, arith::MulFOp::create(builder, on.loadRow(scoreAt), scale), shift);
-      Value p = arith::SelectOp::create(builder, shown, arith::MulFOp::create(builder, on.exponential(score), inverse), zero);
-      Value dp = arith::SelectOp::create(builder, shown, on.loadRow(gradAt), zero), dropped = p;
-      if (threshold > 0) {
-        Value index = emit.add(emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), place.query), on.heads), head), on.keys), first);
-        Value keep = on.keeps(index, op.getSite(), threshold, op.getDepth());
-        dropped = arith::SelectOp::create(builder, keep, arith::MulFOp::create(builder, p, grown), zero);
-        dp = arith::SelectOp::create(builder, keep, arith::MulFOp::create(builder, dp, grown), zero);
-      }
+  /// scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale, in the band by place as well.
+  void gradientRow(const Block &block, Value number) {
+    AttentionScores::Row row = terms.row(block, mask, number);
+    Value query = row.place.query;
+    Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
+    Value shift = on.spread(on.loadScalar(on.at(code.pointer(op.getRowMax()), statistic)));
+    Value inverse = on.spread(on.loadScalar(on.at(code.pointer(op.getRowSumInverse()), statistic)));
+    Value product = wanted.scores() ? on.spread(rowProduct(query)) : zero;
+    Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
+    Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
+    Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
+    SmallVector<Value> sums;
+    if (wanted.selectedScores)
+      sums.assign(2, zero);
+    auto choose = [&](Value condition, Value value) -> Value { return condition ? Value(arith::SelectOp::create(builder, condition, value, zero)) : value; };
+    sums = on.forVisible(mask, row.place, row.parts, start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+      Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
+      AttentionScores::Score score = terms.at(block, row, key, shown);
+      Value p = choose(shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
+      Value keep = threshold > 0 ? on.keeps(emit.add(logical, emit.add(start, key)), operands.site, threshold, operands.depth) : Value();
+      auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
+      if (wanted.value)
+        on.storeRow(drop(p), scoreAt);
+      if (!wanted.scores())
+        return {};
+      Value dp = drop(choose(shown, on.loadRow(gradAt)));
       Value ds = arith::MulFOp::create(builder, arith::MulFOp::create(builder, p, arith::SubFOp::create(builder, dp, product)), scale);
-      on.storeRow(dropped, scoreAt);
       on.storeRow(ds, gradAt);
-      return {};
+      if (wanted.band())
+        on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
+      if (!wanted.selectedScores)
+        return {};
+      Value second = arith::SelectOp::create(builder, score.chosen, ds, zero), first = arith::SelectOp::create(builder, score.chosen, zero, ds);
+      return {arith::AddFOp::create(builder, carried[0], first), arith::AddFOp::create(builder, carried[1], second)};
     });
+    if (wanted.selectedScores)
+      storeSelected(query, combineLanes(builder, Reduction::sum, sums[0]), combineLanes(builder, Reduction::sum, sums[1]));
+    clearHidden(block, row, number, gradRow);
+  }
+
+  /// Zero gradients and probabilities at the hidden keys of a row that contractions read.
+  void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
+    for (Value strip : {wanted.value ? row.content : Value(), wanted.scores() ? gradRow : Value()})
+      if (strip) {
+        on.fill(strip, block.low, row.parts.begin, zero);
+        on.fill(strip, row.parts.end, block.high, zero);
+      }
+    if (!wanted.band())
+      return;
+    Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
+    Value shift = emit.sub(emit.add(tables.placeOf(on, terms.table, row.place), start), block.bandStart); // column of key 0 of the chunk
+    on.fill(bandRow, block.bandLow, emit.max(emit.add(shift, row.parts.begin), block.bandLow), zero, /*exactly=*/true);
+    on.fill(bandRow, emit.add(shift, row.parts.end), block.bandHigh, zero);
   }
 
   AttentionGradOp op;
   FunctionCode &code;
+  const AttentionOperands &operands;
   AttentionCode on;
   ImplicitLocOpBuilder &builder;
   Emitter &emit;
-  AttentionMask mask;
+  const AttentionMask &mask;
+  const AttentionTables &tables;
+  AttentionScores terms;
+  Wanted wanted;
   BackwardScratch scratch;
   int64_t threshold, keyStride, valueStride;
-  Value batch, head, scores, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, queryGrads;
-  Value start, count, firstQuery, rows;
+  Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads;
+  Value tableGrads, scoreTableGrads; // of the task, by place
+  Value start, count;
 };
 
 } // namespace
 
 LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequence) {
   auto op = cast<AttentionGradOp>(operation);
-  auto query = cast<RankedTensorType>(op.getQuery().getType());
-  Type element = query.getElementType();
+  AttentionOperands operands(op);
+  Type element = operands.element();
   if (!element.isF32() && !element.isF64())
     return op.emitError("not supported yet: attention of elements other than f32 and f64");
-  if (op.getTable() || op.getSelectedScores() || op.getScoreTable())
-    return op.emitError("not supported yet: attention terms besides the content term");
-  for (Value result : {op.getDquery(), op.getDkey(), op.getDvalue()})
-    if (result.use_empty())
-      return op.emitError("not supported yet: attention without a gradient of query, key or value");
-  Kernel kernel{"attention_grad", op.getLoc(), {op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse(), op.getQuery(), op.getKey(), op.getValue()}, {}, {}, {}, 0, {}, {}};
-  kernel.reads.append(op.getIndexOperands().begin(), op.getIndexOperands().end());
+  Wanted wanted(op);
+  if (!wanted.any())
+    return success();
+  IndexOperands indices(operands.labels, operands.indexOperands);
+  AttentionMask mask(operands.mask, indices);
+  AttentionTables tables(operands, indices, /*forGradient=*/true);
+  Kernel kernel{"attention_grad", op.getLoc(), operands.tensors(), {}, {}, {}, 0, {}, {}};
+  kernel.reads.append({op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse()});
   for (Value result : op.getResults())
-    kernel.writes.push_back(result);
-  int64_t valueWidth = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
-  kernel.scratchBytes = BackwardScratch(sequence.tier(), element, query.getDimSize(3), valueWidth).end * elementBytes(element);
-  kernel.tiles = [&](FunctionCode &code) { return AttentionBackward(op, code).tiles(); };
-  kernel.body = [&](FunctionCode &code) { AttentionBackward(op, code).emitTile(); };
+    if (Wanted::read(result))
+      kernel.writes.push_back(result);
+  if (tables.any()) {
+    kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
+    AffineExpr batches = sizesOf(cast<RankedTensorType>(operands.query.getType()))[0];
+    AffineExpr places = sizesOf(cast<RankedTensorType>((operands.table ? operands.table : operands.scoreTable).getType()))[0];
+    AffineExpr tasks = batches * (operands.heads() * elementBytes(element));
+    if (wanted.table)
+      kernel.temporaries.push_back(sequence.temporary(tasks * places * tableGradWidth(operands)));
+    if (wanted.scoreTable)
+      kernel.temporaries.push_back(sequence.temporary(tasks * (places.ceilDiv(16) * 16)));
+  }
+  kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(element);
+  auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };
+  kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };
+  kernel.body = [&](FunctionCode &code) { codeOf(code).emitTile(); };
   sequence.add(kernel);
   return success();
 }

@@ -1,6 +1,6 @@
 // tenon.attention: a task is a part of the query strips of one (batch, head); keys and values are packed once per task while they fit, scores live in one strip.
 #include "dialect/TensorSizes.h"
-#include "lowering/cpu/Attention.h"
+#include "lowering/cpu/AttentionScores.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
 #include <limits>
@@ -13,34 +13,31 @@ namespace {
 /// Tasks wanted; with fewer (batch, head) pairs the strips of one are shared out.
 constexpr int64_t kTasks = 32;
 
-/// Scratch of one worker, in elements.
 struct ForwardScratch {
-  int64_t scores, keyPanels, valuePanels, sums, maxima, totals, end;
-  ForwardScratch(Tier tier, Type element, int64_t keyWidth, int64_t valueWidth) {
-    int64_t next = 0;
-    auto take = [&](int64_t elements) {
-      int64_t place = next;
-      next += AttentionCode::roundUp(elements, 16);
-      return place;
-    };
-    const int64_t rows = AttentionCode::stripLimit(tier), panel = AttentionCode::panelWidth(tier, element);
-    scores = take(AttentionCode::scoreElements(tier));
-    keyPanels = take(AttentionCode::panelElements(tier, element, keyWidth, AttentionCode::chunkKeys));
-    valuePanels = take(AttentionCode::panelElements(tier, element, AttentionCode::chunkKeys, valueWidth));
-    sums = take(rows * (AttentionCode::roundUp(valueWidth, panel) + 16));
-    maxima = take(rows);
-    totals = take(rows);
-    end = next;
+  int64_t scores, band, keyPanels, valuePanels, sums, maxima, totals, end;
+  ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables) {
+    const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys;
+    Type element = operands.element();
+    ScratchPlan plan;
+    scores = plan.take(AttentionCode::scoreElements(tier));
+    band = plan.take(operands.table ? AttentionScores::bandElements(tier, tables) : 0);
+    keyPanels = plan.take(AttentionCode::panelElements(tier, element, operands.keyWidth(), chunk));
+    valuePanels = plan.take(AttentionCode::panelElements(tier, element, chunk, operands.valueWidth()));
+    sums = plan.take(rows * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
+    maxima = plan.take(rows);
+    totals = plan.take(rows);
+    end = plan.end;
   }
 };
 
 class AttentionForward {
 public:
-  AttentionForward(AttentionOp op, FunctionCode &code)
-      : op(op), code(code), on(code, op.getQuery(), op.getKey(), op.getValue()), builder(code.builder), emit(on.emit),
-        mask(op.getMask(), op.getIndexLabels(), op.getIndexOperands()), scratch(code.tier, on.element, on.keyWidth, on.valueWidth) {
-    threshold = std::llround(op.getRate().convertToDouble() * 65536);
-    sumStride = AttentionCode::roundUp(on.valueWidth, std::max(on.width, on.rowLanes));
+  AttentionForward(AttentionOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
+                   const AttentionTables &tables)
+      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
+        terms(on, operands, indices, tables), scratch(code.tier, operands, tables) {
+    threshold = std::llround(operands.rate * 65536);
+    sumStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
 
   Value parts() {
@@ -53,100 +50,105 @@ public:
     Value count = parts(), part = emit.rem(code.tile, count), pair = emit.div(code.tile, count);
     batch = emit.div(pair, emit.constant(on.heads));
     head = emit.rem(pair, emit.constant(on.heads));
-    scores = on.at(code.scratch, on.number(scratch.scores));
-    keyPanels = on.at(code.scratch, on.number(scratch.keyPanels));
-    valuePanels = on.at(code.scratch, on.number(scratch.valuePanels));
-    sums = on.at(code.scratch, on.number(scratch.sums));
-    maxima = on.at(code.scratch, on.number(scratch.maxima));
-    totals = on.at(code.scratch, on.number(scratch.totals));
+    auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
+    keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums);
+    maxima = place(scratch.maxima), totals = place(scratch.totals);
+    terms.enter(batch, head, place(scratch.scores), operands.table ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
     fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
     emit.branch(fits, [&] { pack(emit.constant(0), on.keys); });
     Value first = emit.div(emit.mul(part, on.strips), count), end = emit.div(emit.mul(emit.add(part, 1), on.strips), count);
-    emit.loop(first, end, 1, [&](Value strip) { emitStrip(strip); });
+    emit.loop(first, end, 1, [&](Value strip) {
+      Value firstQuery = emit.mul(strip, on.stripRows);
+      Value rows = emit.min(on.stripRows, emit.sub(on.queries, firstQuery));
+      terms.forGroups(firstQuery, rows, [&](AttentionScores::Block block) { emitBlock(block); });
+    });
   }
-
-  int64_t scratchBytes() const { return scratch.end * elementBytes(on.element); }
 
 private:
-  Value keyPanelStride() { return on.number(AttentionCode::roundUp(on.keyWidth, on.lanes) * on.width); }
-  Value valuePanelStride(Value count) { return emit.mul(emit.roundUp(count, on.lanes), on.width); }
+  Value valuePanelStride(Value count) { return on.panelStride(count); }
 
   void pack(Value firstKey, Value count) {
-    on.packColumns(on.row(op.getKey(), batch, on.keys, firstKey, head, on.keyWidth), count, on.keyWidth, keyPanels);
-    on.packRows(on.row(op.getValue(), batch, on.keys, firstKey, head, on.valueWidth), count, on.valueWidth, valuePanels, valuePanelStride(count));
+    on.packColumns(on.row(operands.key, batch, on.keys, firstKey, head, on.keyWidth), count, on.keyWidth, keyPanels, on.number(on.heads * on.keyWidth));
+    on.packRows(on.row(operands.value, batch, on.keys, firstKey, head, on.valueWidth), count, on.valueWidth, valuePanels, valuePanelStride(count),
+                on.number(on.heads * on.valueWidth));
   }
 
-  void emitStrip(Value strip) {
-    firstQuery = emit.mul(strip, on.stripRows);
-    rows = emit.min(on.stripRows, emit.sub(on.queries, firstQuery));
-    KeyRange range = mask.ofStrip(code, batch, firstQuery, emit.sub(emit.add(firstQuery, rows), 1), on.keys);
-    on.fill(sums, emit.mul(rows, sumStride), on.spread(on.real(0)));
+  void emitBlock(AttentionScores::Block block) {
+    Value rows = block.rows;
+    KeyRange range = mask.ofStrip(code, batch, block.firstQuery, emit.sub(emit.add(block.firstQuery, rows), 1), on.keys);
+    on.fill(sums, emit.constant(0), emit.mul(rows, sumStride), on.spread(on.real(0)));
     emit.loop(emit.constant(0), rows, 1, [&](Value row) {
-      emit.store(on.real(-std::numeric_limits<double>::infinity()), on.at(maxima, row), elementBytes(on.element));
-      emit.store(on.real(0), on.at(totals, row), elementBytes(on.element));
+      on.storeScalar(on.real(-std::numeric_limits<double>::infinity()), on.at(maxima, row));
+      on.storeScalar(on.real(0), on.at(totals, row));
     });
     Value someKey = emit.less(range.low, range.high);
     Value firstChunk = emit.div(range.low, AttentionCode::chunkKeys);
     Value endChunk = emit.select(someKey, emit.ceilDiv(range.high, AttentionCode::chunkKeys), firstChunk);
-    emit.loop(firstChunk, endChunk, 1, [&](Value chunk) { emitChunk(chunk, range); });
-    emit.loop(emit.constant(0), rows, 1, [&](Value row) { finishRow(row); });
+    emit.loop(firstChunk, endChunk, 1, [&](Value chunk) { emitChunk(block, chunk, range); });
+    emit.loop(emit.constant(0), rows, 1, [&](Value row) { finishRow(block, row); });
   }
 
-  void emitChunk(Value chunk, KeyRange range) {
+  void emitChunk(AttentionScores::Block block, Value chunk, KeyRange range) {
     Value start = emit.mul(chunk, AttentionCode::chunkKeys);
     Value count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
     emit.branch(fits, [] {}, [&] { pack(start, count); });
-    // Keys of the chunk by number within it; whole panels from the first visible one on.
-    const int64_t step = std::max(on.width, on.rowLanes);
-    Value low = emit.mul(emit.div(emit.max(emit.sub(range.low, start), int64_t(0)), step), step);
-    Value high = emit.min(emit.sub(range.high, start), count);
-    Value query = on.row(op.getQuery(), batch, on.queries, firstQuery, head, on.keyWidth);
-    Value panels = on.at(keyPanels, emit.mul(emit.div(low, on.width), keyPanelStride()));
-    on.contract({rows, emit.sub(high, low), on.number(on.keyWidth), query, on.number(on.heads * on.keyWidth), on.number(1), panels, keyPanelStride(), on.at(scores, low),
-                 on.scoreStride, false});
-    emit.loop(emit.constant(0), rows, 1, [&](Value row) { softmaxRow(row, start, low, high); });
-    on.contract({rows, on.number(on.valueWidth), emit.sub(high, low), on.at(scores, low), on.scoreStride, on.number(1), on.at(valuePanels, emit.mul(low, on.width)),
-                 valuePanelStride(count), sums, on.number(sumStride), true});
+    terms.setKeys(block, range, start, count);
+    terms.contract(block, keyPanels);
+    emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
+    on.contract({block.rows, on.number(on.valueWidth), emit.sub(block.high, block.low), on.at(terms.scores, block.low), on.scoreStride, on.number(1),
+                 on.at(valuePanels, emit.mul(block.low, on.width)), valuePanelStride(count), sums, on.number(sumStride), true});
   }
 
   Value scalarExponential(Value x) { return vector::ExtractOp::create(builder, on.exponential(on.spread(x)), ArrayRef<int64_t>{0}); }
 
-  /// scores -> exp(score - maximum) of the visible keys, dropped ones cleared; maximum and total of the row carried on.
-  void softmaxRow(Value row, Value start, Value low, Value high) {
-    const unsigned bytes = elementBytes(on.element);
-    const double infinity = std::numeric_limits<double>::infinity();
-    AttentionMask::Place place{batch, emit.add(firstQuery, row)};
-    KeyRange range = mask.ofRow(code, place, on.keys);
-    Value base = on.at(scores, emit.mul(row, on.scoreStride));
-    Value nothing = on.spread(on.real(-infinity)), scale = on.spread(on.real(op.getScale().convertToDouble()));
-    Value largest = on.alongRow(low, high, nothing, [&](Value key, ValueRange carried) -> SmallVector<Value> {
-      Value address = on.at(base, key);
-      Value score = arith::MulFOp::create(builder, on.loadRow(address), scale);
-      score = arith::SelectOp::create(builder, on.visible(mask, place, range, emit.add(start, key)), score, nothing);
-      on.storeRow(score, address);
+  /// The largest visible score of a row; scores become scaled sums of all terms, -inf where hidden.
+  Value scoreRow(const AttentionScores::Block &block, const AttentionScores::Row &row) {
+    Value nothing = on.spread(on.real(-std::numeric_limits<double>::infinity()));
+    Value largest = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, nothing, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+      Value score = terms.at(block, row, key, shown).value;
+      if (shown)
+        score = arith::SelectOp::create(builder, shown, score, nothing);
+      on.storeRow(score, on.at(row.content, key));
       Value more = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, score, carried[0]);
       return {arith::SelectOp::create(builder, more, score, carried[0])};
     })[0];
-    Value before = emit.load(on.element, on.at(maxima, row), bytes);
-    Value now = combineLanes(builder, Reduction::max, largest);
+    return combineLanes(builder, Reduction::max, largest);
+  }
+
+  /// scores -> exp(score - maximum) of the visible keys, dropped ones cleared; maximum and total of the row carried on.
+  void softmaxRow(const AttentionScores::Block &block, Value number) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    AttentionScores::Row row = terms.row(block, mask, number);
+    Value start = block.start, now = scoreRow(block, row);
+    Value before = on.loadScalar(on.at(maxima, number));
     now = arith::SelectOp::create(builder, arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, before, now), before, now);
-    emit.store(now, on.at(maxima, row), bytes);
+    on.storeScalar(now, on.at(maxima, number));
     Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, now, on.real(-infinity));
     Value shift = on.spread(arith::SelectOp::create(builder, unseen, on.real(0), now));
     Value zero = on.spread(on.real(0));
-    Value total = on.alongRow(low, high, zero, [&](Value key, ValueRange carried) -> SmallVector<Value> {
-      Value address = on.at(base, key), score = on.loadRow(address);
-      Value hidden = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, score, nothing);
-      Value p = arith::SelectOp::create(builder, hidden, zero, on.exponential(arith::SubFOp::create(builder, score, shift)));
+    Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), on.keys);
+    // The exponential of a hidden score, -inf, is 0.
+    Value total = on.alongRow(row.parts.begin, row.parts.end, zero, [&](Value key, ValueRange carried) -> SmallVector<Value> {
+      Value address = on.at(row.content, key);
+      Value p = on.exponential(arith::SubFOp::create(builder, on.loadRow(address), shift));
       Value sum = arith::AddFOp::create(builder, carried[0], p);
       if (threshold > 0) {
-        Value index = emit.add(emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), place.query), on.heads), head), on.keys), emit.add(start, key));
-        p = arith::SelectOp::create(builder, on.keeps(index, op.getSite(), threshold, op.getDepth()), p, zero);
+        Value keep = on.keeps(emit.add(logical, emit.add(start, key)), operands.site, threshold, operands.depth);
+        p = arith::SelectOp::create(builder, keep, p, zero);
       }
       on.storeRow(p, address);
       return {sum};
     })[0];
-    Value added = combineLanes(builder, Reduction::sum, total), old = emit.load(on.element, on.at(totals, row), bytes);
+    on.fill(row.content, block.low, row.parts.begin, zero);
+    on.fill(row.content, row.parts.end, block.high, zero);
+    carryTotal(number, start, before, now, combineLanes(builder, Reduction::sum, total));
+  }
+
+  /// Adds to the row's total; what earlier chunks summed under another maximum is scaled.
+  void carryTotal(Value row, Value start, Value before, Value now, Value added) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    Value old = on.loadScalar(on.at(totals, row));
+    Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, now, on.real(-infinity));
     // An earlier chunk had another maximum.
     auto later = [&] { return emit.less(emit.constant(0), start); };
     emit.branch(emit.select(fits, emit.flag(false), later()), [&] {
@@ -160,66 +162,70 @@ private:
         on.storeRow(arith::MulFOp::create(builder, on.loadRow(address), on.spread(factor)), address);
         return {};
       });
-      emit.store(arith::MulFOp::create(builder, old, factor), on.at(totals, row), bytes);
+      on.storeScalar(arith::MulFOp::create(builder, old, factor), on.at(totals, row));
     });
-    Value scaled = emit.load(on.element, on.at(totals, row), bytes);
-    emit.store(arith::AddFOp::create(builder, scaled, added), on.at(totals, row), bytes);
+    Value scaled = on.loadScalar(on.at(totals, row));
+    on.storeScalar(arith::AddFOp::create(builder, scaled, added), on.at(totals, row));
   }
 
   /// y, row_max, row_sum_inverse of one row. A row that saw no key gives 0; NaN stays NaN.
-  void finishRow(Value row) {
-    const unsigned bytes = elementBytes(on.element);
-    Value total = emit.load(on.element, on.at(totals, row), bytes), largest = emit.load(on.element, on.at(maxima, row), bytes);
+  void finishRow(const AttentionScores::Block &block, Value row) {
+    Value total = on.loadScalar(on.at(totals, row)), largest = on.loadScalar(on.at(maxima, row));
     Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, total, on.real(0));
     Value inverse = arith::SelectOp::create(builder, none, on.real(0), arith::DivFOp::create(builder, on.real(1), total));
     Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, on.real(-std::numeric_limits<double>::infinity()));
-    Value query = emit.add(firstQuery, row);
+    Value query = emit.add(block.firstQuery, row);
     Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
     if (!op.getRowMax().use_empty())
-      emit.store(arith::SelectOp::create(builder, unseen, on.real(0), largest), on.at(code.pointer(op.getRowMax()), statistic), bytes);
+      on.storeScalar(arith::SelectOp::create(builder, unseen, on.real(0), largest), on.at(code.pointer(op.getRowMax()), statistic));
     if (!op.getRowSumInverse().use_empty())
-      emit.store(inverse, on.at(code.pointer(op.getRowSumInverse()), statistic), bytes);
+      on.storeScalar(inverse, on.at(code.pointer(op.getRowSumInverse()), statistic));
+    if (op.getY().use_empty())
+      return;
     Value factor = on.spread(arith::MulFOp::create(builder, inverse, on.real(65536.0 / double(65536 - threshold))));
     Value from = on.at(sums, emit.mul(row, sumStride)), to = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
     for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
-      Value inside = column + on.rowLanes <= on.valueWidth ? Value() : on.firstLanes(on.number(on.valueWidth - column));
+      Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
       on.storeRow(arith::MulFOp::create(builder, on.loadRow(on.at(from, on.number(column))), factor), on.at(to, on.number(column)), inside);
     }
   }
 
   AttentionOp op;
   FunctionCode &code;
+  const AttentionOperands &operands;
   AttentionCode on;
   ImplicitLocOpBuilder &builder;
   Emitter &emit;
-  AttentionMask mask;
+  const AttentionMask &mask;
+  const AttentionTables &tables;
+  AttentionScores terms;
   ForwardScratch scratch;
   int64_t threshold, sumStride;
-  Value batch, head, scores, keyPanels, valuePanels, sums, maxima, totals, fits;
-  Value firstQuery, rows;
+  Value batch, head, keyPanels, valuePanels, sums, maxima, totals, fits;
 };
 
 } // namespace
 
 LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) {
   auto op = cast<AttentionOp>(operation);
-  auto query = cast<RankedTensorType>(op.getQuery().getType());
-  Type element = query.getElementType();
-  if (!element.isF32() && !element.isF64())
+  AttentionOperands operands(op);
+  if (!operands.element().isF32() && !operands.element().isF64())
     return op.emitError("not supported yet: attention of elements other than f32 and f64");
-  if (op.getTable() || op.getSelectedScores() || op.getScoreTable())
-    return op.emitError("not supported yet: attention terms besides the content term");
-  Kernel kernel{"attention", op.getLoc(), {op.getQuery(), op.getKey(), op.getValue()}, {}, {}, {}, 0, {}, {}};
-  kernel.reads.append(op.getIndexOperands().begin(), op.getIndexOperands().end());
+  if (op.use_empty())
+    return success();
+  IndexOperands indices(operands.labels, operands.indexOperands);
+  AttentionMask mask(operands.mask, indices);
+  AttentionTables tables(operands, indices, /*forGradient=*/false);
+  Kernel kernel{"attention", op.getLoc(), operands.tensors(), {}, {}, {}, 0, {}, {}};
   for (Value result : op.getResults())
     if (!result.use_empty())
       kernel.writes.push_back(result);
-  if (op.getY().use_empty())
-    return success();
-  int64_t valueWidth = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
-  kernel.scratchBytes = ForwardScratch(sequence.tier(), element, query.getDimSize(3), valueWidth).end * elementBytes(element);
-  kernel.tiles = [&](FunctionCode &code) { return AttentionForward(op, code).tiles(); };
-  kernel.body = [&](FunctionCode &code) { AttentionForward(op, code).emitTile(); };
+  if (tables.any())
+    kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
+  kernel.scratchBytes = ForwardScratch(sequence.tier(), operands, tables).end * elementBytes(operands.element());
+  auto codeOf = [&](FunctionCode &code) { return AttentionForward(op, code, operands, mask, indices, tables); };
+  kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };
+  kernel.body = [&](FunctionCode &code) { codeOf(code).emitTile(); };
   sequence.add(kernel);
   return success();
 }

@@ -1,13 +1,25 @@
 // Masks of fused attention: ranges of keys per strip and row, lanes of predicates for the rest.
+#include "lowering/cpu/AttentionMask.h"
 #include "dialect/TensorSizes.h"
-#include "lowering/cpu/Attention.h"
+#include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/Loops.h"
+#include <limits>
 
 using namespace mlir;
 
 namespace tenon::cpu {
 
-AttentionMask::AttentionMask(ArrayAttr masks, ArrayAttr operandLabels, ValueRange operandValues) : operands(operandValues) {
+Value firstLanes(FunctionCode &code, Value count, int64_t lanes) {
+  return Emitter(code.builder, code.builder.getLoc()).firstLanes(count, lanes);
+}
+
+static Type storedType(ImplicitLocOpBuilder &builder, Type element) { return element.isInteger(1) ? Type(builder.getI8Type()) : element; }
+static Value spread(ImplicitLocOpBuilder &builder, Value scalar, int64_t lanes) {
+  return vector::BroadcastOp::create(builder, VectorType::get({lanes}, scalar.getType()), scalar);
+}
+
+IndexOperands::IndexOperands(ArrayAttr operandLabels, ValueRange operandValues) : operands(operandValues) {
   for (Attribute attribute : operandLabels) {
     auto &own = labels.emplace_back();
     if (auto dense = dyn_cast<DenseI64ArrayAttr>(attribute))
@@ -16,95 +28,55 @@ AttentionMask::AttentionMask(ArrayAttr masks, ArrayAttr operandLabels, ValueRang
       for (Attribute label : cast<ArrayAttr>(attribute))
         own.push_back(cast<IntegerAttr>(label).getInt());
   }
-  for (Attribute attribute : masks) {
-    std::string problem;
-    Mask mask = *toMask(attribute, problem); // verified
-    bool ofKey = false, ofQuery = false;
-    for (const MaskForm::Term &term : mask.form.terms) {
-      ofKey |= dependsOn(term.operand, 2);
-      ofQuery |= dependsOn(term.operand, 1);
-    }
-    if (mask.kind == Mask::Kind::AtMostZero && !ofKey && (mask.form.key == 1 || mask.form.key == -1))
-      (mask.form.key == 1 ? upper : lower).push_back({mask.form, !ofQuery});
-    else
-      rest.push_back(mask);
-  }
 }
 
-Value AttentionMask::indexOf(FunctionCode &code, int64_t operand, Place place) const {
+Type IndexOperands::elementOf(int64_t operand) const { return cast<RankedTensorType>(operands[operand].getType()).getElementType(); }
+
+bool IndexOperands::dependsOn(const MaskForm &form, int64_t label) const {
+  return llvm::any_of(form.terms, [&](const MaskForm::Term &term) { return dependsOn(term.operand, label); });
+}
+
+/// Linear index of the element without its key.
+Value IndexOperands::indexOf(FunctionCode &code, int64_t operand, QueryPlace place) const {
   auto &builder = code.builder;
   auto type = cast<RankedTensorType>(operands[operand].getType());
   Value index = constant(builder, 0);
   for (auto [label, stride] : llvm::zip(labels[operand], rowMajorStrides(type)))
-    if (label != 2)
-      index = add(builder, index, multiply(builder, label == 0 ? place.batch : place.query, code.size(stride)));
+    if (label != kKeyLabel)
+      index = add(builder, index, multiply(builder, label == kBatchLabel ? place.batch : place.query, code.size(stride)));
   return index;
 }
 
-static Type storedType(ImplicitLocOpBuilder &builder, Type element) { return element.isInteger(1) ? Type(builder.getI8Type()) : element; }
-
-/// i64.
-Value AttentionMask::scalarOperand(FunctionCode &code, int64_t operand, Place place) const {
+Value IndexOperands::scalar(FunctionCode &code, int64_t operand, QueryPlace place) const {
   auto &builder = code.builder;
-  Type stored = storedType(builder, cast<RankedTensorType>(operands[operand].getType()).getElementType());
+  Type stored = storedType(builder, elementOf(operand));
   Value address = elementAddress(builder, code.pointer(operands[operand]), stored, indexOf(code, operand, place));
   Value value = LLVM::LoadOp::create(builder, stored, address, unsigned(elementBytes(stored)));
   return stored.isInteger(64) ? value : Value(arith::ExtSIOp::create(builder, builder.getI64Type(), value));
 }
 
-/// The form without its key part: what bounds the key.
-Value AttentionMask::boundAt(FunctionCode &code, const MaskForm &form, Place place) const {
+Value IndexOperands::withoutKey(FunctionCode &code, const MaskForm &form, QueryPlace place) const {
   auto &builder = code.builder;
   Value sum = add(builder, code.size(form.rest), multiply(builder, place.query, constant(builder, form.query)));
   for (const MaskForm::Term &term : form.terms)
-    sum = add(builder, sum, multiply(builder, scalarOperand(code, term.operand, place), constant(builder, term.coefficient)));
+    sum = add(builder, sum, multiply(builder, scalar(code, term.operand, place), constant(builder, term.coefficient)));
   return sum;
 }
 
-/// key + bound <= 0: key < 1 - bound. -key + bound <= 0: key >= bound.
-KeyRange AttentionMask::ofRow(FunctionCode &code, Place place, Value keys) const {
-  auto &builder = code.builder;
-  KeyRange range{constant(builder, 0), keys};
-  for (const Bound &bound : upper)
-    range.high = minimum(builder, range.high, subtract(builder, constant(builder, 1), boundAt(code, bound.form, place)));
-  for (const Bound &bound : lower)
-    range.low = maximum(builder, range.low, boundAt(code, bound.form, place));
-  return range;
-}
-
-/// Bounds are linear in the query, so that they are widest at the first or the last one.
-KeyRange AttentionMask::ofStrip(FunctionCode &code, Value batch, Value first, Value last, Value keys) const {
-  auto &builder = code.builder;
-  KeyRange range{constant(builder, 0), keys};
-  for (const Bound &bound : upper) {
-    if (!bound.onStrip)
-      continue;
-    Value least = minimum(builder, boundAt(code, bound.form, {batch, first}), boundAt(code, bound.form, {batch, last}));
-    range.high = minimum(builder, range.high, subtract(builder, constant(builder, 1), least));
-  }
-  for (const Bound &bound : lower)
-    if (bound.onStrip)
-      range.low = maximum(builder, range.low, minimum(builder, boundAt(code, bound.form, {batch, first}), boundAt(code, bound.form, {batch, last})));
-  range.high = maximum(builder, range.high, constant(builder, 0));
-  range.low = minimum(builder, range.low, range.high);
-  return range;
-}
-
-/// vector<lanes x i64>, or vector<lanes x i1> of a truth value.
-Value AttentionMask::laneOperand(FunctionCode &code, int64_t operand, Place place, Value firstKey, int64_t lanes, Value inside) const {
+Value IndexOperands::laneOperand(FunctionCode &code, int64_t operand, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
   auto &builder = code.builder;
   auto type = cast<RankedTensorType>(operands[operand].getType());
   Type stored = storedType(builder, type.getElementType());
   auto vector = VectorType::get({lanes}, stored);
   Value index = indexOf(code, operand, place), loaded;
   Value base = code.pointer(operands[operand]);
-  if (!dependsOn(operand, 2)) {
+  if (!dependsOn(operand, kKeyLabel)) {
     Value value = LLVM::LoadOp::create(builder, stored, elementAddress(builder, base, stored, index), unsigned(elementBytes(stored)));
     loaded = vector::BroadcastOp::create(builder, vector, value);
   } else {
     Value stride = constant(builder, 1);
     for (auto [label, step] : llvm::zip(labels[operand], rowMajorStrides(type)))
-      if (label == 2)
+      if (label == kKeyLabel)
         stride = code.size(step);
     index = add(builder, index, multiply(builder, firstKey, stride));
     if (asConstant(stride) == 1) {
@@ -115,41 +87,94 @@ Value AttentionMask::laneOperand(FunctionCode &code, int64_t operand, Place plac
         numbers.push_back(builder.getI64IntegerAttr(lane));
       auto wide = VectorType::get({lanes}, builder.getI64Type());
       Value steps = arith::ConstantOp::create(builder, DenseElementsAttr::get(wide, numbers));
-      steps = arith::MulIOp::create(builder, steps, vector::BroadcastOp::create(builder, wide, stride));
-      steps = arith::AddIOp::create(builder, steps, vector::BroadcastOp::create(builder, wide, index));
+      steps = arith::MulIOp::create(builder, steps, spread(builder, stride, lanes));
+      steps = arith::AddIOp::create(builder, steps, spread(builder, index, lanes));
       Value all = LLVM::GEPOp::create(builder, VectorType::get({lanes}, pointer(builder)), stored, base, ValueRange{steps});
       Value nothing = arith::ConstantOp::create(builder, builder.getZeroAttr(vector));
-      loaded = LLVM::masked_gather::create(builder, vector, all, inside, ValueRange{nothing}, unsigned(elementBytes(stored)));
+      Value exists = inside ? inside : Value(arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()), true)));
+      loaded = LLVM::masked_gather::create(builder, vector, all, exists, ValueRange{nothing}, unsigned(elementBytes(stored)));
     }
   }
-  if (type.getElementType().isInteger(1)) {
-    Value nothing = arith::ConstantOp::create(builder, builder.getZeroAttr(vector));
-    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, loaded, nothing);
-  }
-  auto wide = VectorType::get({lanes}, builder.getI64Type());
-  return stored.isInteger(64) ? loaded : Value(arith::ExtSIOp::create(builder, wide, loaded));
+  if (!type.getElementType().isInteger(1))
+    return loaded;
+  Value nothing = arith::ConstantOp::create(builder, builder.getZeroAttr(vector));
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, loaded, nothing);
 }
 
-Value AttentionMask::form(FunctionCode &code, const MaskForm &form, Place place, Value firstKey, int64_t lanes, Value inside) const {
+/// The form in i64 lanes.
+Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
   auto &builder = code.builder;
   auto wide = VectorType::get({lanes}, builder.getI64Type());
-  auto spread = [&](Value value) -> Value { return vector::BroadcastOp::create(builder, wide, value); };
   Value scalar = add(builder, code.size(form.rest), multiply(builder, place.query, constant(builder, form.query)));
   scalar = add(builder, scalar, multiply(builder, firstKey, constant(builder, form.key)));
   SmallVector<Attribute> numbers;
   for (int64_t lane = 0; lane < lanes; ++lane)
     numbers.push_back(builder.getI64IntegerAttr(lane * form.key));
-  Value sum = arith::AddIOp::create(builder, spread(scalar), arith::ConstantOp::create(builder, DenseElementsAttr::get(wide, numbers)));
+  Value sum = arith::AddIOp::create(builder, spread(builder, scalar, lanes), arith::ConstantOp::create(builder, DenseElementsAttr::get(wide, numbers)));
   for (const MaskForm::Term &term : form.terms) {
     Value operand = laneOperand(code, term.operand, place, firstKey, lanes, inside);
-    if (cast<VectorType>(operand.getType()).getElementType().isInteger(1))
+    Type element = cast<VectorType>(operand.getType()).getElementType();
+    if (element.isInteger(1))
       operand = arith::ExtUIOp::create(builder, wide, operand);
-    sum = arith::AddIOp::create(builder, sum, arith::MulIOp::create(builder, operand, spread(constant(builder, term.coefficient))));
+    else if (!element.isInteger(64))
+      operand = arith::ExtSIOp::create(builder, wide, operand);
+    sum = arith::AddIOp::create(builder, sum, arith::MulIOp::create(builder, operand, spread(builder, constant(builder, term.coefficient), lanes)));
   }
   return sum;
 }
 
-Value AttentionMask::evaluate(FunctionCode &code, const Mask &mask, Place place, Value firstKey, int64_t lanes, Value inside) const {
+/// form <= 0, form = 0. Three forms need no arithmetic in lanes of i64: nothing that depends on the key, the key itself, one i32 operand along the key.
+Value IndexOperands::testForm(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
+  auto &builder = code.builder;
+  Emitter emit(builder, builder.getLoc());
+  const MaskForm &form = mask.form;
+  const bool equal = mask.kind == Mask::Kind::IsZero;
+  const MaskForm::Term *alongKey = nullptr;
+  unsigned count = 0;
+  MaskForm others = form;
+  others.terms.clear();
+  for (const MaskForm::Term &term : form.terms)
+    if (dependsOn(term.operand, kKeyLabel))
+      alongKey = &term, ++count;
+    else
+      others.terms.push_back(term);
+  const int64_t sign = count == 1 ? alongKey->coefficient : form.key;
+  const bool one = count + (form.key != 0) == 1 && (sign == 1 || sign == -1);
+  if (count == 0 && form.key == 0) {
+    Value sum = withoutKey(code, others, place), zero = constant(builder, 0);
+    return spread(builder, equal ? emit.equal(sum, zero) : emit.lessEqual(sum, zero), lanes);
+  }
+  auto narrow = VectorType::get({lanes}, builder.getI32Type());
+  Value keys;
+  Value bound = one ? withoutKey(code, others, place) : Value(); // sign * x + bound
+  if (one && count == 1 && elementOf(alongKey->operand).isInteger(32)) {
+    keys = laneOperand(code, alongKey->operand, place, firstKey, lanes, inside);
+  } else if (one && count == 0) {
+    SmallVector<int32_t> numbers;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      numbers.push_back(int32_t(lane));
+    keys = arith::ConstantOp::create(builder, DenseIntElementsAttr::get(narrow, numbers));
+    bound = emit.add(bound, sign == 1 ? firstKey : emit.sub(constant(builder, 0), firstKey));
+  }
+  if (!keys) {
+    Value sum = laneForm(code, form, place, firstKey, lanes, inside);
+    Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(sum.getType()));
+    return arith::CmpIOp::create(builder, equal ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle, sum, zero);
+  }
+  // x <= -bound, x >= bound or x = -sign * bound, the limit clamped to i32; beyond the clamp nothing or everything passes.
+  const int64_t least = std::numeric_limits<int32_t>::min(), most = std::numeric_limits<int32_t>::max();
+  Value limit = sign == 1 ? emit.sub(constant(builder, 0), bound) : bound;
+  Value clamped = emit.max(emit.min(limit, most), least);
+  Value possible = equal       ? emit.equal(limit, clamped)
+                   : sign == 1 ? emit.lessEqual(constant(builder, least), limit)
+                               : emit.lessEqual(limit, constant(builder, most));
+  Value limits = spread(builder, builder.createOrFold<arith::TruncIOp>(builder.getI32Type(), clamped), lanes);
+  auto predicate = equal ? arith::CmpIPredicate::eq : sign == 1 ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge;
+  Value passes = arith::CmpIOp::create(builder, predicate, keys, limits);
+  return arith::AndIOp::create(builder, passes, spread(builder, possible, lanes));
+}
+
+Value IndexOperands::test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
   auto &builder = code.builder;
   auto truth = VectorType::get({lanes}, builder.getI1Type());
   auto all = [&](bool value) -> Value { return arith::ConstantOp::create(builder, DenseElementsAttr::get(truth, value)); };
@@ -157,30 +182,89 @@ Value AttentionMask::evaluate(FunctionCode &code, const Mask &mask, Place place,
   case Mask::Kind::Holds:
     return laneOperand(code, mask.operand, place, firstKey, lanes, inside);
   case Mask::Kind::AtMostZero:
-  case Mask::Kind::IsZero: {
-    Value sum = form(code, mask.form, place, firstKey, lanes, inside);
-    Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(sum.getType()));
-    auto predicate = mask.kind == Mask::Kind::IsZero ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle;
-    return arith::CmpIOp::create(builder, predicate, sum, zero);
-  }
+  case Mask::Kind::IsZero:
+    return testForm(code, mask, place, firstKey, lanes, inside);
   case Mask::Kind::Not:
-    return arith::XOrIOp::create(builder, evaluate(code, mask.parts[0], place, firstKey, lanes, inside), all(true));
+    return arith::XOrIOp::create(builder, test(code, mask.parts[0], place, firstKey, lanes, inside), all(true));
   case Mask::Kind::And:
   case Mask::Kind::Or:
     break;
   }
   Value result = all(mask.kind == Mask::Kind::And);
   for (const Mask &part : mask.parts) {
-    Value value = evaluate(code, part, place, firstKey, lanes, inside);
+    Value value = test(code, part, place, firstKey, lanes, inside);
     result = mask.kind == Mask::Kind::And ? Value(arith::AndIOp::create(builder, result, value)) : Value(arith::OrIOp::create(builder, result, value));
   }
   return result;
 }
 
-Value AttentionMask::others(FunctionCode &code, Place place, Value firstKey, int64_t lanes, Value inside) const {
+/// Not of `form <= 0` is `1 - form <= 0`.
+static Mask withoutNot(Mask mask) {
+  if (mask.kind != Mask::Kind::Not || mask.parts[0].kind != Mask::Kind::AtMostZero)
+    return mask;
+  Mask result = mask.parts[0];
+  result.form.rest = 1 - result.form.rest;
+  result.form.query = -result.form.query;
+  result.form.key = -result.form.key;
+  for (MaskForm::Term &term : result.form.terms)
+    term.coefficient = -term.coefficient;
+  return result;
+}
+
+AttentionMask::AttentionMask(ArrayAttr masks, const IndexOperands &indices) : indices(indices) {
+  for (Attribute attribute : masks) {
+    std::string problem;
+    add(*toMask(attribute, problem)); // verified
+  }
+}
+
+void AttentionMask::add(const Mask &given) {
+  if (given.kind == Mask::Kind::And) {
+    for (const Mask &part : given.parts)
+      add(part);
+    return;
+  }
+  Mask mask = withoutNot(given);
+  bool bounds = mask.kind == Mask::Kind::AtMostZero && (mask.form.key == 1 || mask.form.key == -1) && !indices.dependsOn(mask.form, kKeyLabel);
+  if (bounds)
+    (mask.form.key == 1 ? upper : lower).push_back({mask.form, !indices.dependsOn(mask.form, kQueryLabel)});
+  else
+    rest.push_back(mask);
+}
+
+/// key + bound <= 0: key < 1 - bound. -key + bound <= 0: key >= bound.
+KeyRange AttentionMask::ofRow(FunctionCode &code, QueryPlace place, Value keys) const {
+  auto &builder = code.builder;
+  KeyRange range{constant(builder, 0), keys};
+  for (const Bound &bound : upper)
+    range.high = minimum(builder, range.high, subtract(builder, constant(builder, 1), indices.withoutKey(code, bound.form, place)));
+  for (const Bound &bound : lower)
+    range.low = maximum(builder, range.low, indices.withoutKey(code, bound.form, place));
+  return range;
+}
+
+/// Bounds are linear in the query, so that they are widest at the first or the last one.
+KeyRange AttentionMask::ofStrip(FunctionCode &code, Value batch, Value first, Value last, Value keys) const {
+  auto &builder = code.builder;
+  KeyRange range{constant(builder, 0), keys};
+  auto least = [&](const Bound &bound) {
+    return minimum(builder, indices.withoutKey(code, bound.form, {batch, first}), indices.withoutKey(code, bound.form, {batch, last}));
+  };
+  for (const Bound &bound : upper)
+    if (bound.onStrip)
+      range.high = minimum(builder, range.high, subtract(builder, constant(builder, 1), least(bound)));
+  for (const Bound &bound : lower)
+    if (bound.onStrip)
+      range.low = maximum(builder, range.low, least(bound));
+  range.high = maximum(builder, range.high, constant(builder, 0));
+  range.low = minimum(builder, range.low, range.high);
+  return range;
+}
+
+Value AttentionMask::others(FunctionCode &code, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
   Value result;
   for (const Mask &mask : rest) {
-    Value value = evaluate(code, mask, place, firstKey, lanes, inside);
+    Value value = indices.test(code, mask, place, firstKey, lanes, inside);
     result = result ? Value(arith::AndIOp::create(code.builder, result, value)) : value;
   }
   return result;

@@ -87,6 +87,12 @@ Value exponential(Lanes &l, Value x) {
 
 } // namespace
 
+/// At most 1 ulp for x <= 0; 0 where the result is below the normal range.
+Value emitExpAtMostOne(ImplicitLocOpBuilder &builder, Value x) {
+  Lanes l(builder, x);
+  return l.select(l.less(x, l.real(-87.33654)), l.real(0.0), exponential(l, x)); // NaN: stays
+}
+
 /// At most 1 ulp; 0 where the result is below the normal range, inf above it.
 Value emitExp(ImplicitLocOpBuilder &builder, Value x) {
   Lanes l(builder, x);

@@ -8,6 +8,8 @@ namespace tenon::cpu {
 Value emitMathFunction(FunctionCode &code, mlir::Operation &op, mlir::ValueRange operands);
 
 Value emitExp(ImplicitLocOpBuilder &builder, Value x);
+/// For x that is at most 0, or rounding errors above it, or NaN.
+Value emitExpAtMostOne(ImplicitLocOpBuilder &builder, Value x);
 Value emitTanh(ImplicitLocOpBuilder &builder, Value x);
 Value emitErf(ImplicitLocOpBuilder &builder, Value x);
 Value emitLog(ImplicitLocOpBuilder &builder, Value x);

@@ -17,27 +17,6 @@ namespace {
   exit(2);
 }
 
-int64_t evaluateExpression(AffineExpr expression, const std::vector<int64_t> &dims) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expression))
-    return number.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expression))
-    return dims.at(dim.getPosition());
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  int64_t a = evaluateExpression(binary.getLHS(), dims), b = evaluateExpression(binary.getRHS(), dims);
-  switch (expression.getKind()) {
-  case AffineExprKind::Add:
-    return a + b;
-  case AffineExprKind::Mul:
-    return a * b;
-  case AffineExprKind::FloorDiv:
-    return a / b;
-  case AffineExprKind::CeilDiv:
-    return (a + b - 1) / b;
-  default:
-    return a % b;
-  }
-}
-
 /// One element: integers and truth values in `whole`, reals in `real`.
 struct Scalar {
   double real = 0;
@@ -105,6 +84,8 @@ private:
         .Case([&](StackOp stack) { runStack(stack); })
         .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
         .Case([&](OptimizeOp optimize) { runOptimize(optimize); })
+        .Case([&](AttentionOp attention) { evaluateAttention(attention, depthOf(attention), machine, tensors); })
+        .Case([&](AttentionGradOp attention) { evaluateAttentionGrad(attention, depthOf(attention), machine, tensors); })
         .Case([&](ReadParameterOp read) {
           tensors[read] = slice(machine.parameters.at(read.getParameter().str()), read.getDepth(), read);
         })
@@ -120,6 +101,8 @@ private:
         .Case<YieldOp, func::ReturnOp>([&](auto) {})
         .Default([&](Operation *other) { runScalar(*other); });
   }
+
+  template <class Op> int64_t depthOf(Op op) { return op.getDepth() ? scalars.at(op.getDepth()).whole : 0; }
 
   Numbers slice(const Numbers &whole, Value depth, Value result) {
     int64_t n = count(shape(result)), at = depth ? scalars.at(depth).whole * n : 0;
@@ -377,21 +360,8 @@ private:
     scalars[fold.getValue()] = sum;
   }
 
-  /// Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the description of tenon.random_keep.
   bool random(RandomKeepOp op) {
-    uint64_t e = get(op.getIndex()).whole;
-    uint32_t c[4] = {uint32_t(16 * (e / 128) + e % 16), uint32_t(machine.step), uint32_t(op.getSite()),
-                     op.getDepth() ? uint32_t(get(op.getDepth()).whole) : 0};
-    uint32_t k[2] = {uint32_t(machine.seed), uint32_t(machine.seed >> 32)};
-    for (int round = 0; round < 10; ++round) {
-      uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
-      uint32_t next[4] = {uint32_t(p1 >> 32) ^ c[1] ^ k[0], uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k[1], uint32_t(p0)};
-      std::copy(next, next + 4, c);
-      k[0] += 0x9E3779B9;
-      k[1] += 0xBB67AE85;
-    }
-    uint32_t which = (e / 16) % 8;
-    return ((c[which / 2] >> (16 * (which % 2))) & 0xffff) >= uint32_t(op.getThreshold());
+    return survives(machine, get(op.getIndex()).whole, op.getSite(), op.getDepth() ? get(op.getDepth()).whole : 0, op.getThreshold());
   }
 
   Scalar elementary(Operation &op) {
@@ -454,11 +424,46 @@ private:
   Machine &machine;
   ModuleOp module;
   Operation *current = nullptr;
-  llvm::DenseMap<Value, Numbers> tensors;
+  Tensors tensors;
   llvm::DenseMap<Value, Scalar> scalars;
 };
 
 } // namespace
+
+int64_t evaluateExpression(AffineExpr expression, const std::vector<int64_t> &dims) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expression))
+    return number.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expression))
+    return dims.at(dim.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  int64_t a = evaluateExpression(binary.getLHS(), dims), b = evaluateExpression(binary.getRHS(), dims);
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::FloorDiv:
+    return a / b;
+  case AffineExprKind::CeilDiv:
+    return (a + b - 1) / b;
+  default:
+    return a % b;
+  }
+}
+
+bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold) {
+  uint32_t c[4] = {uint32_t(16 * (element / 128) + element % 16), uint32_t(machine.step), uint32_t(site), uint32_t(depth)};
+  uint32_t k[2] = {uint32_t(machine.seed), uint32_t(machine.seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
+    uint32_t next[4] = {uint32_t(p1 >> 32) ^ c[1] ^ k[0], uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k[1], uint32_t(p0)};
+    std::copy(next, next + 4, c);
+    k[0] += 0x9E3779B9;
+    k[1] += 0xBB67AE85;
+  }
+  uint32_t which = (element / 16) % 8;
+  return ((c[which / 2] >> (16 * (which % 2))) & 0xffff) >= uint32_t(threshold);
+}
 
 void evaluate(func::FuncOp function, Machine &machine) { Evaluation(function, machine); }
 

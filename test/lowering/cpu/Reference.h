@@ -10,6 +10,7 @@
 namespace tenon::test {
 
 using Numbers = std::vector<double>; // of every element type, row-major
+using Tensors = llvm::DenseMap<mlir::Value, Numbers>;
 
 struct Machine {
   std::vector<int64_t> dims;
@@ -21,6 +22,11 @@ struct Machine {
 
 /// Runs the function. Aborts with a message on an op it does not know: this is a test.
 void evaluate(mlir::func::FuncOp function, Machine &machine);
+int64_t evaluateExpression(mlir::AffineExpr expression, const std::vector<int64_t> &dims);
+/// Whether dropout keeps element number `element`: Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the description of tenon.random_keep.
+bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold);
+void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors);
+void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors);
 int64_t elementCount(mlir::RankedTensorType type, const std::vector<int64_t> &dims);
 
 } // namespace tenon::test

@@ -1,0 +1,75 @@
+// Index operands, masks and selections of fused attention as generated code.
+#pragma once
+#include "dialect/AttentionMasks.h"
+#include "lowering/cpu/Kernel.h"
+
+namespace tenon::cpu {
+
+/// The keys of one row or strip that may be visible: [low, high).
+struct KeyRange {
+  Value low, high;
+};
+
+/// One query of one row of the batch; i64.
+struct QueryPlace {
+  Value batch, query;
+};
+
+/// Integers and truth values over batch, query and key, and the forms and tests that read them.
+class IndexOperands {
+public:
+  IndexOperands(mlir::ArrayAttr labels, mlir::ValueRange operands);
+
+  bool dependsOn(int64_t operand, int64_t label) const { return llvm::is_contained(labels[operand], label); }
+  bool dependsOn(const MaskForm &form, int64_t label) const;
+  /// The operand at a place, i64; it does not depend on the key.
+  Value scalar(FunctionCode &code, int64_t operand, QueryPlace place) const;
+  /// The form without its key: its operands do not depend on the key.
+  Value withoutKey(FunctionCode &code, const MaskForm &form, QueryPlace place) const;
+  /// Truth values of the mask for the keys firstKey + lane. `inside`: lanes whose key exists.
+  Value test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
+
+private:
+  Value testForm(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
+  Value laneForm(FunctionCode &code, const MaskForm &form, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
+  Value indexOf(FunctionCode &code, int64_t operand, QueryPlace place) const;
+  /// In the operand's own integer type; i1 of a truth value.
+  Value laneOperand(FunctionCode &code, int64_t operand, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
+  mlir::Type elementOf(int64_t operand) const;
+
+  llvm::SmallVector<Value> operands;
+  llvm::SmallVector<llvm::SmallVector<int64_t>> labels;
+};
+
+/// The conjunction of masks of one attention op. Tests that bound the key by values of the row become ranges: what lies outside is never computed. Everything
+/// else is evaluated per element.
+class AttentionMask {
+public:
+  AttentionMask(mlir::ArrayAttr masks, const IndexOperands &indices);
+
+  /// Bounds that hold for all queries in [first, last] of a row of the batch, within [0, keys).
+  KeyRange ofStrip(FunctionCode &code, Value batch, Value first, Value last, Value keys) const;
+  /// Bounds of one query.
+  KeyRange ofRow(FunctionCode &code, QueryPlace place, Value keys) const;
+  bool hasLowerBound() const { return !lower.empty(); }
+  /// Tests that are no bounds.
+  bool hasOthers() const { return !rest.empty(); }
+  /// Where they all hold, for keys firstKey + lane; null if there are none. `inside`: lanes whose key exists.
+  Value others(FunctionCode &code, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
+
+private:
+  struct Bound {
+    MaskForm form;
+    bool onStrip; // no operand of it depends on the query
+  };
+  void add(const Mask &mask);
+
+  const IndexOperands &indices;
+  llvm::SmallVector<Bound> lower, upper;
+  llvm::SmallVector<Mask> rest;
+};
+
+/// Lanes [0, count) of `lanes`; count may lie outside.
+Value firstLanes(FunctionCode &code, Value count, int64_t lanes);
+
+} // namespace tenon::cpu

@@ -1,0 +1,105 @@
+#include "lowering/cpu/AttentionScores.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+AttentionScores::AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices, const AttentionTables &tables)
+    : tables(tables), on(on), operands(operands), indices(indices), builder(on.builder), emit(on.emit) {
+  std::string problem;
+  if (operands.select)
+    select = *toMask(operands.select, problem); // verified
+}
+
+void AttentionScores::enter(Value itsBatch, Value itsHead, Value itsScores, Value itsBand, Value packed) {
+  batch = itsBatch, head = itsHead, scores = itsScores, band = itsBand;
+  if (!tables.any())
+    return;
+  table = tables.head(on, packed, batch, head);
+  // As for the scores, no multiple of the page.
+  bandStride = emit.add(emit.roundUp(emit.add(emit.min(on.keys, AttentionCode::chunkKeys), tables.spreadLimit() + 64), 64), 16);
+  bandStride = emit.min(bandStride, bandLimit(tables));
+}
+
+void AttentionScores::forGroups(Value firstQuery, Value rows, llvm::function_ref<void(Block)> body) {
+  Block block;
+  if (!tables.any()) {
+    block.firstQuery = firstQuery, block.rows = rows;
+    body(block);
+    return;
+  }
+  tables.forGroups(on, table, batch, firstQuery, rows, [&](Value first, Value count, Value least, Value spread) {
+    block.firstQuery = first, block.rows = count, block.leastPlace = least, block.spread = spread;
+    body(block);
+  });
+}
+
+void AttentionScores::setKeys(Block &block, KeyRange range, Value start, Value count) {
+  block.start = start;
+  block.low = on.roundDown(emit.max(emit.sub(range.low, start), int64_t(0)), std::max(on.width, on.rowLanes));
+  block.high = emit.max(emit.min(emit.sub(range.high, start), count), block.low);
+  if (!tables.any())
+    return;
+  // Columns begin at a whole panel; what lies outside the table belongs to hidden keys and stays as it is.
+  Value first = emit.add(block.leastPlace, emit.add(start, block.low));
+  Value end = emit.add(emit.add(block.leastPlace, block.spread), emit.add(start, block.high));
+  block.bandStart = on.roundDown(first, on.width);
+  Value low = emit.max(first, int64_t(0)), high = emit.max(emit.min(end, tables.places(on)), low);
+  block.bandLow = emit.sub(low, block.bandStart);
+  block.bandHigh = emit.sub(high, block.bandStart);
+}
+
+void AttentionScores::contract(const Block &block, Value keyPanels) {
+  const int64_t rowStride = on.heads * on.keyWidth;
+  Value step = on.panelStride(on.keyWidth), depth = on.number(on.keyWidth), one = on.number(1);
+  Value query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
+  on.contract({block.rows, emit.sub(block.high, block.low), depth, query, on.number(rowStride), one, on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step,
+               on.at(scores, block.low), on.scoreStride, false});
+  if (!operands.table)
+    return;
+  emit.branch(emit.less(block.bandLow, block.bandHigh), [&] {
+    Value position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
+    Value first = on.roundDown(block.bandLow, on.width);
+    Value panel = emit.div(emit.add(block.bandStart, first), on.width);
+    on.contract({block.rows, emit.sub(block.bandHigh, first), depth, position, on.number(rowStride), one, on.at(table.columns, emit.mul(panel, step)), step,
+                 on.at(band, first), bandStride, false});
+  });
+}
+
+AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMask &mask, Value number) {
+  Row row;
+  row.place = {batch, emit.add(block.firstQuery, number)};
+  row.content = on.at(scores, emit.mul(number, on.scoreStride));
+  row.parts = on.partsOf(mask, row.place, block.start, block.low, block.high);
+  if (tables.any()) {
+    Value place = emit.add(tables.placeOf(on, table, row.place), block.start);
+    if (band)
+      row.band = elementAddress(builder, band, on.element, emit.add(emit.mul(number, bandStride), emit.sub(place, block.bandStart)));
+    if (operands.scoreTable)
+      row.distances = elementAddress(builder, table.scores, on.element, place); // may begin before the table
+  }
+  if (select) {
+    Value pair = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), 2);
+    for (int64_t which : {0, 1})
+      row.selected[which] = on.spread(on.loadScalar(on.at(on.code.pointer(operands.selectedScores), emit.add(pair, which))));
+  }
+  return row;
+}
+
+AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, Value key, Value shown) {
+  Score score;
+  score.value = on.loadRow(on.at(row.content, key));
+  auto plus = [&](Value term) { score.value = arith::AddFOp::create(builder, score.value, term); };
+  if (operands.table)
+    plus(on.loadRow(elementAddress(builder, row.band, on.element, key)));
+  if (operands.scoreTable)
+    plus(on.loadRow(elementAddress(builder, row.distances, on.element, key), shown));
+  if (select) {
+    score.chosen = indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown);
+    plus(arith::SelectOp::create(builder, score.chosen, row.selected[1], row.selected[0]));
+  }
+  score.value = arith::MulFOp::create(builder, score.value, on.spread(on.real(operands.scale)));
+  return score;
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,70 @@
+// The scores of a strip of queries against a chunk of keys: contractions, then vector by vector all terms, as forward and backward need them.
+#pragma once
+#include "lowering/cpu/AttentionTables.h"
+
+namespace tenon::cpu {
+
+/// Scratch of one worker in elements, handed out piece by piece.
+struct ScratchPlan {
+  int64_t end = 0;
+  int64_t take(int64_t elements) {
+    int64_t place = end;
+    end += AttentionCode::roundUp(elements, 16);
+    return place;
+  }
+};
+
+class AttentionScores {
+public:
+  AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices, const AttentionTables &tables);
+
+  /// Elements of scratch for the band of a strip.
+  static int64_t bandElements(Tier tier, const AttentionTables &tables) { return AttentionCode::stripLimit(tier) * bandLimit(tables) + 64; }
+
+  /// One task's (batch, head): `scores` and `band` are scratch, `packed` the packed tables; null: not needed.
+  void enter(Value batch, Value head, Value scores, Value band, Value packed);
+
+  /// Queries of a strip (or the part of it whose places lie near each other) and the keys [low, high) of the chunk that begins at `start`.
+  struct Block {
+    Value firstQuery, rows;
+    Value leastPlace, spread; // null without tables
+    Value start, low, high;
+    // Columns of the band: column c is place `bandStart` + c; those of existing rows of the table are [bandLow, bandHigh).
+    Value bandStart, bandLow, bandHigh;
+  };
+  /// Splits a strip where places demand it: body(block) with all but the keys.
+  void forGroups(Value firstQuery, Value rows, llvm::function_ref<void(Block)> body);
+  /// low is rounded down to whole panels.
+  void setKeys(Block &block, KeyRange range, Value start, Value count);
+  /// Content scores, and the band; `keyPanels` are over the keys of the chunk.
+  void contract(const Block &block, Value keyPanels);
+
+  struct Row {
+    QueryPlace place;
+    Value content, band, distances; // addresses of key 0 of the chunk; null: no such term
+    Value selected[2];
+    RowParts parts;
+  };
+  Row row(const Block &block, const AttentionMask &mask, Value row);
+  struct Score {
+    Value value;  // scaled
+    Value chosen; // lanes that take selected[1]; null without a selection
+  };
+  Score at(const Block &block, const Row &row, Value key, Value shown);
+
+  Value scores, band, bandStride;
+  AttentionTables::Head table;
+  const AttentionTables &tables;
+
+private:
+  static int64_t bandLimit(const AttentionTables &tables) { return AttentionCode::chunkKeys + tables.spreadLimit() + 2 * 32 + 16; }
+  AttentionCode &on;
+  const AttentionOperands &operands;
+  const IndexOperands &indices;
+  std::optional<Mask> select;
+  ImplicitLocOpBuilder &builder;
+  Emitter &emit;
+  Value batch, head;
+};
+
+} // namespace tenon::cpu

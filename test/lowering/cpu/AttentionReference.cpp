@@ -1,0 +1,221 @@
+// tenon.attention and tenon.attention_grad by their formulas, element by element in f64, with every score in memory.
+#include "dialect/AttentionMasks.h"
+#include "dialect/TensorSizes.h"
+#include "test/lowering/cpu/Reference.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::test {
+namespace {
+
+/// The operands and attributes that the op and its gradient have in common.
+struct Shared {
+  template <class Op>
+  Shared(Op op)
+      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()), selected(op.getSelectedScores()),
+        scoreTable(op.getScoreTable()), indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
+        select(op.getSelect().value_or(Attribute())), back(op.getBack()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+  Value query, key, value, positionQuery, table, selected, scoreTable;
+  SmallVector<Value> indices;
+  ArrayAttr masks, place, labels;
+  Attribute select;
+  std::optional<int64_t> back;
+  double scale, rate;
+  int64_t site;
+};
+
+class Attention {
+public:
+  Attention(Shared op, int64_t depth, const Machine &machine, Tensors &tensors) : op(op), depth(depth), machine(machine), tensors(tensors) {
+    auto q = shape(op.query), k = shape(op.key), v = shape(op.value);
+    B = q[0], I = q[1], H = q[2], E = q[3], J = k[1], F = v[3];
+    if (op.table || op.scoreTable)
+      P = shape(op.table ? op.table : op.scoreTable)[0];
+    std::string problem;
+    for (Attribute mask : op.masks)
+      masks.push_back(*toMask(mask, problem));
+    for (Attribute form : op.place)
+      places.push_back(*toForm(form, problem));
+    if (op.select)
+      select = *toMask(op.select, problem);
+  }
+
+  void forward(AttentionOp results) {
+    for (Value result : results->getResults())
+      tensors[result]; // an insertion moves what is there
+    Numbers &y = at(results.getY()), &largest = at(results.getRowMax()), &inverse = at(results.getRowSumInverse());
+    y.assign(B * I * H * F, 0), largest.assign(B * H * I, 0), inverse.assign(B * H * I, 0);
+    forRows([&](int64_t b, int64_t i, int64_t h) {
+      Row row = scores(b, i, h);
+      largest[(b * H + h) * I + i] = row.largest;
+      inverse[(b * H + h) * I + i] = row.inverse;
+      for (int64_t j = 0; j < J; ++j)
+        for (int64_t f = 0; f < F; ++f)
+          y[element(b, i, I, h, f, F)] += row.dropped[j] * at(op.value)[element(b, j, J, h, f, F)];
+    });
+  }
+
+  void backward(AttentionGradOp grad) {
+    for (Value result : grad->getResults())
+      tensors[result]; // an insertion moves what is there
+    auto result = [&](Value value, int64_t count) -> Numbers * {
+      if (!value)
+        return nullptr;
+      at(value).assign(count, 0);
+      return &at(value);
+    };
+    Numbers *dq = result(grad.getDquery(), B * I * H * E), *dk = result(grad.getDkey(), B * J * H * E), *dv = result(grad.getDvalue(), B * J * H * F);
+    Numbers *dp = result(grad.getDpositionQuery(), B * I * H * E), *dt = result(grad.getDtable(), B * P * H * E);
+    Numbers *ds = result(grad.getDselectedScores(), B * I * H * 2), *dd = result(grad.getDscoreTable(), B * P * H);
+    const Numbers &dy = at(grad.getDy()), &y = at(grad.getY());
+    const Numbers &q = at(op.query), &k = at(op.key), &v = at(op.value);
+    forRows([&](int64_t b, int64_t i, int64_t h) {
+      Row row = scores(b, i, h);
+      double product = 0;
+      for (int64_t f = 0; f < F; ++f)
+        product += dy[element(b, i, I, h, f, F)] * y[element(b, i, I, h, f, F)];
+      for (int64_t j = 0; j < J; ++j) {
+        if (!row.shown[j])
+          continue;
+        double along = 0;
+        for (int64_t f = 0; f < F; ++f) {
+          along += dy[element(b, i, I, h, f, F)] * v[element(b, j, J, h, f, F)];
+          (*dv)[element(b, j, J, h, f, F)] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
+        }
+        const double g = row.p[j] * (along * row.factor[j] - product) * op.scale;
+        const int64_t d = P > 0 ? distance(b, i, j) : 0;
+        for (int64_t e = 0; e < E; ++e) {
+          const int64_t at_i = element(b, i, I, h, e, E), at_j = element(b, j, J, h, e, E);
+          (*dq)[at_i] += g * k[at_j];
+          (*dk)[at_j] += g * q[at_i];
+          if (dp)
+            (*dp)[at_i] += g * at(op.table)[(d * H + h) * E + e];
+          if (dt)
+            (*dt)[((b * P + d) * H + h) * E + e] += g * at(op.positionQuery)[at_i];
+        }
+        if (ds)
+          (*ds)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)] += g;
+        if (dd)
+          (*dd)[(b * P + d) * H + h] += g;
+      }
+    });
+  }
+
+private:
+  struct Row {
+    std::vector<char> shown;
+    Numbers p, dropped, factor; // factor: of the dropout
+    double largest = 0, inverse = 0;
+  };
+
+  std::vector<int64_t> shape(Value tensor) {
+    std::vector<int64_t> sizes;
+    for (AffineExpr size : sizesOf(cast<RankedTensorType>(tensor.getType())))
+      sizes.push_back(evaluateExpression(size, machine.dims));
+    return sizes;
+  }
+  Numbers &at(Value value) { return tensors[value]; }
+  int64_t element(int64_t b, int64_t row, int64_t rows, int64_t h, int64_t e, int64_t width) const { return ((b * rows + row) * H + h) * width + e; }
+  void forRows(llvm::function_ref<void(int64_t, int64_t, int64_t)> body) {
+    for (int64_t b = 0; b < B; ++b)
+      for (int64_t i = 0; i < I; ++i)
+        for (int64_t h = 0; h < H; ++h)
+          body(b, i, h);
+  }
+
+  int64_t operand(int64_t number, int64_t b, int64_t i, int64_t j) {
+    int64_t index = 0;
+    auto sizes = shape(op.indices[number]);
+    for (auto [dim, label] : llvm::enumerate(cast<DenseI64ArrayAttr>(op.labels[number]).asArrayRef()))
+      index = index * sizes[dim] + (label == kBatchLabel ? b : label == kQueryLabel ? i : j);
+    return int64_t(at(op.indices[number])[index]);
+  }
+  int64_t value(const MaskForm &form, int64_t b, int64_t i, int64_t j) {
+    int64_t sum = evaluateExpression(form.rest, machine.dims) + form.query * i + form.key * j;
+    for (const MaskForm::Term &term : form.terms)
+      sum += term.coefficient * operand(term.operand, b, i, j);
+    return sum;
+  }
+  bool holds(const Mask &mask, int64_t b, int64_t i, int64_t j) {
+    auto part = [&](const Mask &inner) { return holds(inner, b, i, j); };
+    switch (mask.kind) {
+    case Mask::Kind::And:
+      return llvm::all_of(mask.parts, part);
+    case Mask::Kind::Or:
+      return llvm::any_of(mask.parts, part);
+    case Mask::Kind::Not:
+      return !part(mask.parts[0]);
+    case Mask::Kind::AtMostZero:
+      return value(mask.form, b, i, j) <= 0;
+    case Mask::Kind::IsZero:
+      return value(mask.form, b, i, j) == 0;
+    case Mask::Kind::Holds:
+      return operand(mask.operand, b, i, j) != 0;
+    }
+    return false;
+  }
+  int64_t distance(int64_t b, int64_t i, int64_t j) {
+    bool other = op.back && operand(*op.back, b, i, j) != 0;
+    int64_t d = value(places[other ? 1 : 0], b, i, j);
+    if (d < 0 || d >= P) {
+      llvm::errs() << "reference: distance " << d << " of a visible key is outside a table of " << P << "\n";
+      exit(2);
+    }
+    return d;
+  }
+
+  Row scores(int64_t b, int64_t i, int64_t h) {
+    Row row;
+    Numbers s(J, -INFINITY);
+    row.shown.assign(J, 0), row.p.assign(J, 0), row.dropped.assign(J, 0), row.factor.assign(J, 0);
+    double largest = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < J; ++j) {
+      row.shown[j] = llvm::all_of(masks, [&](const Mask &mask) { return holds(mask, b, i, j); });
+      if (!row.shown[j])
+        continue;
+      double score = 0;
+      const int64_t d = P > 0 ? distance(b, i, j) : 0;
+      for (int64_t e = 0; e < E; ++e) {
+        const int64_t at_i = element(b, i, I, h, e, E);
+        score += at(op.query)[at_i] * at(op.key)[element(b, j, J, h, e, E)];
+        if (op.table)
+          score += at(op.positionQuery)[at_i] * at(op.table)[(d * H + h) * E + e];
+      }
+      if (op.scoreTable)
+        score += at(op.scoreTable)[d * H + h];
+      if (op.selected)
+        score += at(op.selected)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)];
+      s[j] = score * op.scale;
+      largest = std::max(largest, s[j]);
+    }
+    for (int64_t j = 0; j < J; ++j)
+      sum += row.shown[j] ? row.p[j] = std::exp(s[j] - largest) : 0;
+    row.largest = sum > 0 ? largest : 0;
+    row.inverse = sum > 0 ? 1 / sum : 0;
+    const int64_t threshold = std::llround(op.rate * 65536);
+    for (int64_t j = 0; j < J; ++j) {
+      row.p[j] *= row.inverse;
+      const bool keep = threshold == 0 || survives(machine, ((b * I + i) * H + h) * J + j, op.site, depth, threshold);
+      row.factor[j] = keep ? 65536.0 / double(65536 - threshold) : 0;
+      row.dropped[j] = row.p[j] * row.factor[j];
+    }
+    return row;
+  }
+
+  Shared op;
+  int64_t depth;
+  const Machine &machine;
+  Tensors &tensors;
+  std::vector<Mask> masks;
+  std::vector<MaskForm> places;
+  Mask select;
+  int64_t B = 0, I = 0, J = 0, H = 0, E = 0, F = 0, P = 0;
+};
+
+} // namespace
+
+void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors) { Attention(Shared(op), depth, machine, tensors).forward(op); }
+void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors) { Attention(Shared(op), depth, machine, tensors).backward(op); }
+
+} // namespace tenon::test
