@@ -164,6 +164,12 @@ static const ExplainPages &compilerPages() {
        "The specification is right, and `tenon check` accepts it, but this version of the compiler makes no code for the construct that the "
        "message names.",
        "", ""},
+      {"T0902", "attention that stores its scores",
+       "Attention runs without a matrix of queries times keys if its score terms are sums of dot products of a query with the keys, with a "
+       "table at an index that is linear in query and key, or with two vectors chosen by a condition, of tables of scores, and if its masks "
+       "do not depend on the head. This one has another term, which the notes name for every entry; it is computed as written, and its "
+       "scores take the bytes the notes state.",
+       "score bias = dot[E](q, r[P: j * j])", "score bias = dot[E](q, r[P: M + i - j])"},
   };
   return pages;
 }

@@ -34,6 +34,7 @@ private:
   uint64_t placeParameters();
   LogicalResult runPasses(func::FuncOp function, ArrayRef<const char *> pipelines);
   LogicalResult lower(func::FuncOp function);
+  LogicalResult lowerAll();
   void printStage(StringRef stage);
   int emit();
 
@@ -96,7 +97,7 @@ LogicalResult Compilation::runPasses(func::FuncOp function, ArrayRef<const char 
 LogicalResult Compilation::lower(func::FuncOp function) {
   auto kind = function->getAttrOfType<StringAttr>("tenon.kind").getValue();
   const char *decompose = request.decomposed ? "tenon-decompose" : "tenon-decompose{only=attend}";
-  const char *fuse = request.decomposed ? "tenon-simplify" : "tenon-simplify,tenon-fuse-attention";
+  const char *fuse = request.decomposed ? "tenon-simplify" : "tenon-simplify,tenon-fuse-attention{without=position,selected,table}";
   if (failed(runPasses(function, {fuse, decompose, "tenon-simplify"})))
     return failure();
   if (kind == "train") {
@@ -106,6 +107,51 @@ LogicalResult Compilation::lower(func::FuncOp function) {
       addOptimizer(function, *recipe, diagnostics);
   }
   return diagnostics.hasErrors() ? failure() : runPasses(function, {"tenon-simplify{after-differentiation=true}"});
+}
+
+/// The range that a place in a source begins; it is one character wide.
+static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &sources) {
+  auto place = dyn_cast<FileLineColLoc>(location);
+  for (size_t file = 0; place && file < sources.files.size(); ++file) {
+    const std::string &text = sources.files[file].text;
+    if (sources.files[file].path != place.getFilename().getValue())
+      continue;
+    size_t offset = 0;
+    for (unsigned line = 1; line < place.getLine() && offset != std::string::npos; ++line)
+      offset = text.find('\n', offset) + 1;
+    uint32_t begin = std::min(offset + place.getColumn() - 1, text.size());
+    return ast::Range{uint32_t(file), begin, begin + 1};
+  }
+  return std::nullopt;
+}
+
+/// All entries; a warning of a pass becomes one of the compiler, with a note for each entry that has it.
+LogicalResult Compilation::lowerAll() {
+  struct Collected {
+    ast::Range range;
+    std::vector<std::pair<std::string, std::string>> notes;
+  };
+  std::vector<Collected> warnings;
+  std::string entry;
+  ScopedDiagnosticHandler handler(context.get(), [&](mlir::Diagnostic &diagnostic) {
+    std::optional<ast::Range> range = rangeOf(diagnostic.getLocation(), sources);
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Warning || !range)
+      return failure(); // to the handler before this one
+    auto same = llvm::find_if(warnings, [&](const Collected &each) { return each.range.file == range->file && each.range.begin == range->begin; });
+    if (same == warnings.end())
+      same = warnings.insert(warnings.end(), {*range, {}});
+    same->notes.emplace_back("entry " + entry, diagnostic.str());
+    return success();
+  });
+  LogicalResult result = success();
+  for (auto function : module->getOps<func::FuncOp>()) {
+    entry = function.getSymName().str();
+    if (failed(result = lower(function)))
+      break;
+  }
+  for (Collected &warning : warnings)
+    diagnostics.warning("T0902", warning.range, "this attention stores its scores").notes = std::move(warning.notes);
+  return result;
 }
 
 void Compilation::printStage(StringRef stage) {
@@ -179,9 +225,8 @@ int Compilation::run() {
   printStage("tenon");
   if (failed(verify(*module)))
     return kCompilerError;
-  for (auto function : module->getOps<func::FuncOp>())
-    if (failed(lower(function)))
-      return diagnostics.hasErrors() ? 1 : kCompilerError;
+  if (failed(lowerAll()))
+    return diagnostics.hasErrors() ? 1 : kCompilerError;
   printStage("fused");
   printStage("grad");
   const char *select = request.decomposed ? "tenon-select-kernels{fuse=false}" : "tenon-select-kernels";

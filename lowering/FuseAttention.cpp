@@ -1,8 +1,10 @@
 // tenon.attend to tenon.attention. See Passes.td.
-#include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
+#include "lowering/AttentionTerms.h"
+#include "lowering/MemoryPlan.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
 
 using namespace mlir;
 
@@ -11,9 +13,6 @@ namespace tenon {
 #include "lowering/Passes.h.inc"
 
 namespace {
-
-/// Labels of the index space of an attend whose result is [B, I, H, F]; the key follows.
-constexpr int64_t kBatch = 0, kQuery = 1, kHead = 2, kWidth = 3, kKey = 4;
 
 SmallVector<int64_t> labelsAt(AttendOp attend, size_t number) {
   Attribute attribute = attend.getLabels()[number];
@@ -25,215 +24,157 @@ SmallVector<int64_t> labelsAt(AttendOp attend, size_t number) {
   return labels;
 }
 
-/// Reads one mask as a tree; run-time values become operands.
-class MaskReader {
-public:
-  explicit MaskReader(unsigned dimCount) : dimCount(dimCount) {}
-  /// Nothing if the mask depends on the head.
-  std::optional<Mask> read(Value value, ArrayRef<int64_t> labels);
-
-  SmallVector<Value> operands;
-  SmallVector<Attribute> labels; // 0 batch, 1 query, 2 key
-
-private:
-  using Labels = SmallVector<int64_t>;
-  static Labels ofSource(BroadcastOp broadcast, ArrayRef<int64_t> labels) {
-    Labels inner;
-    for (int64_t dim : broadcast.getDims())
-      inner.push_back(labels[dim]);
-    return inner;
-  }
-  std::optional<Mask> test(CompareOp compare, ArrayRef<int64_t> labels);
-  bool addForm(MaskForm &form, Value value, ArrayRef<int64_t> labels, int64_t factor);
-  std::optional<int64_t> operand(Value value, ArrayRef<int64_t> labels);
-  std::optional<Mask> node(Mask::Kind kind, ArrayRef<Value> parts, ArrayRef<int64_t> labels);
-  MaskForm emptyForm(MLIRContext *context) {
-    MaskForm form;
-    form.rest = getAffineConstantExpr(0, context);
-    form.dimCount = dimCount;
-    return form;
-  }
-
-  unsigned dimCount;
-};
-
-std::optional<int64_t> MaskReader::operand(Value value, ArrayRef<int64_t> ofDims) {
-  SmallVector<int64_t> own;
-  for (int64_t label : ofDims) {
-    if (label != kBatch && label != kQuery && label != kKey)
-      return std::nullopt;
-    own.push_back(label == kKey ? 2 : label);
-  }
-  auto attribute = DenseI64ArrayAttr::get(value.getContext(), own);
-  for (size_t i = 0; i < operands.size(); ++i)
-    if (operands[i] == value && labels[i] == attribute)
-      return i;
-  operands.push_back(value);
-  labels.push_back(attribute);
-  return operands.size() - 1;
-}
-
-std::optional<Mask> MaskReader::node(Mask::Kind kind, ArrayRef<Value> parts, ArrayRef<int64_t> ofDims) {
-  Mask mask;
-  mask.kind = kind;
-  for (Value part : parts) {
-    std::optional<Mask> inner = read(part, ofDims);
-    if (!inner)
-      return std::nullopt;
-    if (inner->kind == kind && kind != Mask::Kind::Not)
-      mask.parts.insert(mask.parts.end(), inner->parts.begin(), inner->parts.end());
-    else
-      mask.parts.push_back(*inner);
-  }
-  return mask;
-}
-
-/// Adds factor * value to the form.
-bool MaskReader::addForm(MaskForm &form, Value value, ArrayRef<int64_t> ofDims, int64_t factor) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    form.rest = form.rest + factor * int64_t(constant.getValue().convertToDouble());
-    return true;
-  }
-  if (auto size = dyn_cast_or_null<SizeOp>(op)) {
-    form.rest = form.rest + size.getForm().getResult(0) * factor;
-    return true;
-  }
-  if (auto iota = dyn_cast_or_null<IotaOp>(op)) {
-    int64_t label = ofDims[iota.getDim()];
-    if (label != kQuery && label != kKey)
-      return false;
-    (label == kKey ? form.key : form.query) += factor;
-    return true;
-  }
-  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op))
-    return addForm(form, broadcast.getX(), ofSource(broadcast, ofDims), factor);
-  if (auto sum = dyn_cast_or_null<AddOp>(op))
-    return addForm(form, sum.getA(), ofDims, factor) && addForm(form, sum.getB(), ofDims, factor);
-  if (auto difference = dyn_cast_or_null<SubOp>(op))
-    return addForm(form, difference.getA(), ofDims, factor) && addForm(form, difference.getB(), ofDims, -factor);
-  if (auto negative = dyn_cast_or_null<NegOp>(op))
-    return addForm(form, negative.getX(), ofDims, -factor);
-  std::optional<int64_t> number = operand(value, ofDims);
-  if (!number)
-    return false;
-  form.terms.push_back({*number, factor});
-  return true;
-}
-
-std::optional<Mask> MaskReader::test(CompareOp compare, ArrayRef<int64_t> ofDims) {
-  Mask mask;
-  mask.form = emptyForm(compare.getContext());
-  if (!addForm(mask.form, compare.getA(), ofDims, 1) || !addForm(mask.form, compare.getB(), ofDims, -1))
-    return std::nullopt;
-  bool equality = compare.getKind() == Comparison::eq || compare.getKind() == Comparison::ne;
-  mask.kind = equality ? Mask::Kind::IsZero : Mask::Kind::AtMostZero;
-  if (compare.getKind() == Comparison::lt)
-    mask.form.rest = mask.form.rest + 1;
-  if (compare.getKind() != Comparison::ne)
-    return mask;
-  Mask negated;
-  negated.kind = Mask::Kind::Not;
-  negated.parts.push_back(mask);
-  return negated;
-}
-
-std::optional<Mask> MaskReader::read(Value value, ArrayRef<int64_t> ofDims) {
-  Operation *op = value.getDefiningOp();
-  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op))
-    return read(broadcast.getX(), ofSource(broadcast, ofDims));
-  if (isa_and_nonnull<AndOp>(op))
-    return node(Mask::Kind::And, {op->getOperand(0), op->getOperand(1)}, ofDims);
-  if (isa_and_nonnull<OrOp>(op))
-    return node(Mask::Kind::Or, {op->getOperand(0), op->getOperand(1)}, ofDims);
-  if (isa_and_nonnull<NotOp>(op))
-    return node(Mask::Kind::Not, {op->getOperand(0)}, ofDims);
-  if (auto compare = dyn_cast_or_null<CompareOp>(op); compare && !isa<FloatType>(tensorOf(compare.getA()).getElementType()))
-    return test(compare, ofDims);
-  std::optional<int64_t> number = operand(value, ofDims);
-  if (!number)
-    return std::nullopt;
-  Mask mask;
-  mask.kind = Mask::Kind::Holds;
-  mask.operand = *number;
-  return mask;
-}
-
 class Fuser {
 public:
-  explicit Fuser(AttendOp attend) : attend(attend) {}
+  /// `without`: terms that no kernel computes yet.
+  Fuser(AttendOp attend, ArrayRef<std::string> without) : attend(attend), without(without) {}
   /// Empty if the op was replaced, else why not.
   std::string run();
 
 private:
-  bool contentTerm(Value score, ArrayRef<int64_t> labels);
+  std::string checkOutside();
+  std::string readScores(ScoreReader &reader, IndexReader &indices);
+  std::string readMasks(IndexReader &indices, SmallVector<Attribute> &masks);
+
   AttendOp attend;
-  Value query, key;
+  ArrayRef<std::string> without;
 };
 
-/// score = query [B, I, H, E] . key [B, J, H, E].
-bool Fuser::contentTerm(Value score, ArrayRef<int64_t> ofScore) {
-  auto dot = score.getDefiningOp<DotOp>();
-  if (!dot)
-    return false;
-  auto inSpace = [&](ArrayRef<int64_t> own) {
-    SmallVector<int64_t> spaced;
-    for (int64_t label : own)
-      spaced.push_back(label < int64_t(ofScore.size()) ? ofScore[label] : -1);
-    return spaced;
-  };
-  const SmallVector<int64_t> queryLabels{kBatch, kQuery, kHead, -1}, keyLabels{kBatch, kKey, kHead, -1};
-  SmallVector<int64_t> a = inSpace(dot.getALabels()), b = inSpace(dot.getBLabels());
-  bool swapped = a == keyLabels && b == queryLabels;
-  if (!swapped && !(a == queryLabels && b == keyLabels))
-    return false;
-  query = swapped ? dot.getB() : dot.getA();
-  key = swapped ? dot.getA() : dot.getB();
-  return true;
-}
-
-std::string Fuser::run() {
-  auto y = tensorOf(attend.getY()), value = tensorOf(attend.getValue());
-  size_t scores = attend.getScores().size(), masks = attend.getMasks().size();
+/// What has nothing to do with single terms.
+std::string Fuser::checkOutside() {
+  auto y = tensorOf(attend.getY());
   if (y.getRank() != 4)
     return "the result is not [batch, query, head, width]";
   if (attend.getFactor())
     return "not supported yet: a scale that is a tensor";
-  if (scores != 1)
-    return "not supported yet: several score terms";
-  if (!contentTerm(attend.getScores()[0], labelsAt(attend, 0)))
-    return "the score is not query [batch, query, head, width] . key [batch, key, head, width]";
-  if (labelsAt(attend, scores + masks) != SmallVector<int64_t>{kBatch, kKey, kHead, kWidth})
+  if (labelsAt(attend, attend.getScores().size() + attend.getMasks().size()) != SmallVector<int64_t>{kBatch, kKey, kHead, kWidth})
     return "the value is not [batch, key, head, width]";
-  if (tensorOf(query).isDynamicDim(2) || tensorOf(query).isDynamicDim(3) || value.isDynamicDim(3))
-    return "the number of heads or a width is a symbolic dim";
   if (!y.getElementType().isF32() && !y.getElementType().isF64())
     return "not supported yet: elements other than f32 and f64";
   if (attend.getRate().convertToDouble() >= 1)
     return "everything is dropped";
-  unsigned dimCount = std::max({dimCountOf(y), dimCountOf(value), dimCountOf(tensorOf(query))});
-  MaskReader reader(dimCount);
-  SmallVector<Attribute> mask;
-  MLIRContext *context = attend.getContext();
-  for (size_t i = 0; i < masks; ++i) {
-    std::optional<Mask> tree = reader.read(attend.getMasks()[i], labelsAt(attend, scores + i));
+  return {};
+}
+
+std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
+  for (auto [number, score] : llvm::enumerate(attend.getScores())) {
+    std::string why = reader.add({score, labelsAt(attend, number)});
+    if (why.empty())
+      continue;
+    auto names = attend.getNamesAttr();
+    std::string name = names && number < names.size() ? "`" + cast<StringAttr>(names[number]).getValue().str() + "`" : "number " + std::to_string(number + 1);
+    return "score term " + name + ": " + why;
+  }
+  if (std::string why = reader.finish(); !why.empty())
+    return why;
+  if (tensorOf(reader.query).isDynamicDim(2) || tensorOf(reader.query).isDynamicDim(3) || tensorOf(attend.getValue()).isDynamicDim(3))
+    return "the number of heads or a width is a symbolic dim";
+  std::pair<Value, StringRef> terms[] = {{reader.table, "position"}, {reader.selectedScores, "selected"}, {reader.scoreTable, "table"}};
+  for (auto [operand, name] : terms)
+    if (operand && llvm::is_contained(without, name))
+      return ("not supported yet: a " + name + " term").str();
+  return {};
+}
+
+std::string Fuser::readMasks(IndexReader &indices, SmallVector<Attribute> &masks) {
+  for (auto [number, value] : llvm::enumerate(attend.getMasks())) {
+    std::optional<Mask> tree = indices.mask(value, labelsAt(attend, attend.getScores().size() + number));
     if (!tree)
       return "a mask depends on the head";
     if (tree->kind == Mask::Kind::And)
       for (const Mask &part : tree->parts)
-        mask.push_back(toAttribute(part, context));
+        masks.push_back(toAttribute(part, attend.getContext()));
     else
-      mask.push_back(toAttribute(*tree, context));
+      masks.push_back(toAttribute(*tree, attend.getContext()));
   }
+  return {};
+}
+
+std::string Fuser::run() {
+  if (std::string why = checkOutside(); !why.empty())
+    return why;
+  auto y = tensorOf(attend.getY()), value = tensorOf(attend.getValue());
+  SmallVector<AffineExpr> sizes = sizesOf(y);
+  sizes.push_back(sizesOf(value)[1]);
+  unsigned dimCount = std::max(dimCountOf(y), dimCountOf(value));
+  for (Value score : attend.getScores())
+    dimCount = std::max(dimCount, dimCountOf(tensorOf(score)));
   OpBuilder builder(attend);
-  SmallVector<AffineExpr> q = sizesOf(tensorOf(query));
-  auto statistics = tensorType({q[0], q[2], q[1]}, y.getElementType(), dimCount);
-  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, query, key, attend.getValue(), Value(), Value(), Value(), Value(), reader.operands,
-                                   attend.getDepth(), attend.getScaleAttr(), builder.getArrayAttr({}), IntegerAttr(), Attribute(), builder.getArrayAttr(mask),
-                                   builder.getArrayAttr(reader.labels), attend.getRateAttr(), attend.getSiteAttr());
+  IndexReader indices(dimCount);
+  ScoreReader scores(builder, attend.getLoc(), sizes, dimCount, indices);
+  SmallVector<Attribute> masks;
+  std::string why = readScores(scores, indices);
+  if (why.empty())
+    why = readMasks(indices, masks);
+  if (!why.empty())
+    return why; // what was built for earlier terms has no readers
+  auto statistics = tensorType({sizes[kBatch], sizes[kHead], sizes[kQuery]}, y.getElementType(), dimCount);
+  MLIRContext *context = attend.getContext();
+  SmallVector<Attribute> places;
+  IntegerAttr back;
+  if (scores.place) {
+    for (const MaskForm &form : scores.place->forms)
+      places.push_back(toAttribute(form, context));
+    if (scores.place->back)
+      back = builder.getI64IntegerAttr(*indices.operand(scores.place->back, {kBatch}));
+  }
+  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, scores.query, scores.key, attend.getValue(), scores.positionQuery, scores.table,
+                                   scores.selectedScores, scores.scoreTable, indices.operands, attend.getDepth(), attend.getScaleAttr(), builder.getArrayAttr(places), back,
+                                   scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks), builder.getArrayAttr(indices.labels),
+                                   attend.getRateAttr(), attend.getSiteAttr());
   attend.getY().replaceAllUsesWith(fused.getY());
   attend.erase();
   return {};
+}
+
+/// "B * T * 4 * (T + 128) * 4", with the names of the entry's dims.
+std::string formula(ArrayRef<AffineExpr> sizes, int64_t bytes, ArrayAttr names) {
+  std::string text;
+  for (AffineExpr size : sizes) {
+    bool isSum = size.getKind() == AffineExprKind::Add;
+    std::string one;
+    std::string plain = textOf(size);
+    for (size_t i = 0; i < plain.size(); ++i) { // d12 -> the name of dim 12
+      size_t end = i + 1;
+      while (plain[i] == 'd' && end < plain.size() && isdigit(plain[end]))
+        ++end;
+      size_t number = end > i + 1 ? std::stoul(plain.substr(i + 1, end - i - 1)) : 0;
+      bool isDim = end > i + 1 && names && number < names.size();
+      one += isDim ? cast<StringAttr>(names[number]).getValue().str() : plain.substr(i, end - i);
+      i = end - 1;
+    }
+    text += (isSum ? "(" + one + ")" : one) + " * ";
+  }
+  return text + std::to_string(bytes);
+}
+
+/// The index space of the scores: what the decomposed form stores.
+SmallVector<AffineExpr> scoreSizes(AttendOp attend) {
+  std::map<int64_t, AffineExpr> sizes;
+  SmallVector<Value> operands(attend.getScores());
+  llvm::append_range(operands, attend.getMasks());
+  for (auto [number, operand] : llvm::enumerate(operands))
+    for (auto [label, size] : llvm::zip(labelsAt(attend, number), sizesOf(tensorOf(operand))))
+      sizes[label] = size;
+  SmallVector<AffineExpr> result;
+  for (auto &[label, size] : sizes)
+    result.push_back(size);
+  return result;
+}
+
+/// The issue asks that what does not fuse still runs, and that the user learns what it costs.
+void warn(AttendOp attend, StringRef why) {
+  int64_t bytes = tensorOf(attend.getValue()).getElementTypeBitWidth() / 8, number = bytes;
+  SmallVector<AffineExpr> sizes = scoreSizes(attend);
+  bool isKnown = llvm::all_of(sizes, [](AffineExpr size) { return isa<AffineConstantExpr>(size); });
+  for (AffineExpr size : sizes)
+    number *= nominalSize(size);
+  auto warning = emitWarning(attend.getLoc(), why) << "; not fused, so that its scores take ";
+  if (isKnown)
+    warning << number << " bytes";
+  else
+    warning << formula(sizes, bytes, attend->getParentOfType<func::FuncOp>()->getAttrOfType<ArrayAttr>("tenon.dims")) << " bytes, " << number << " with every symbolic dim "
+            << kNominalDim;
 }
 
 struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
@@ -241,14 +182,10 @@ struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
   void runOnOperation() override {
     SmallVector<AttendOp> ops;
     getOperation().walk([&](AttendOp attend) { ops.push_back(attend); });
-    for (AttendOp attend : ops) {
-      std::string why = Fuser(attend).run();
-      if (why.empty())
-        continue;
-      auto score = tensorOf(attend.getScores()[0]);
-      AffineExpr bytes = product(sizesOf(score), &getContext()) * int64_t(score.getElementTypeBitWidth() / 8);
-      emitRemark(attend.getLoc(), "attention is not fused: ") << why << "; its scores take " << textOf(bytes) << " bytes";
-    }
+    SmallVector<std::string> missing(without.begin(), without.end());
+    for (AttendOp attend : ops)
+      if (std::string why = Fuser(attend, missing).run(); !why.empty())
+        warn(attend, why);
   }
 };
 

@@ -36,6 +36,11 @@ struct MemoryPlan {
   unsigned stateCount = 0;
 };
 
+/// The sizes that overlaps are chosen for: every symbolic dim is this.
+constexpr int64_t kNominalDim = 64;
+/// The value of an expression over the dims at nominal sizes.
+int64_t nominalSize(mlir::AffineExpr expression);
+
 /// Plans the function (kernel form). Pure analysis: the function is not changed.
 MemoryPlan planMemory(mlir::func::FuncOp function);
 

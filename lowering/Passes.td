@@ -40,14 +40,23 @@ def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
 def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "attention as the language states it to tenon.attention";
   let description = [{
-    Recognises `tenon.attend` with one content term `query [B, I, H, E] . key [B, J, H, E]`, a value [B, J, H, F] and masks made of integer comparisons that are linear in the query and
-    the key, of `and`, `or`, `not`, and of any other truth values over (batch, query, key), which are then read from memory. It becomes `tenon.attention`, which stores no scores.
+    Recognises `tenon.attend` with a value [B, J, H, F] whose scores are sums, in any order and grouping, with constant factors, of
+    - content terms `query . key`, query over (B, I, H), key over (B, J, H), dimensions in any order or missing (then repeated);
+    - position terms `query . table[d]`, table over (P, H), contracted before or after it is gathered;
+    - selected terms: `(query . tables)[where(condition, 1, 0)]` over two values;
+    - table terms `t[d]`, t over (P, H), or zeros, which vanish;
+    where d is an integer that is linear in query, key and operands over (batch, query), its key coefficient 1 or -1, possibly chosen between two such forms by a truth value per row of
+    the batch. Terms of one kind share one side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the
+    checker proves.
 
-    Before: `tenon.attend`, its scores and masks as tensors. After: `tenon.attention`; the score and mask ops have no readers and go with the next simplification.
-    What it does not recognise stays, with a remark that says why and how many bytes its scores take.
+    Masks are integer comparisons that are linear in the query and the key, `and`, `or`, `not`, and any other truth values over (batch, query, key), which are then read from memory.
+
+    Before: `tenon.attend`, its scores and masks as tensors. After: `tenon.attention`, which stores no scores; the score and mask ops have no readers and go with the next simplification.
+    What it does not recognise stays, with a warning that says which term, why, and how many bytes its scores take.
     Terminates: one visit per `tenon.attend`; masks are trees, walked once.
     Source: Dao 2023 for the fused form.
   }];
+  let options = [ListOption<"without", "without", "std::string", "terms that stay `attend`: position, selected, table">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

@@ -17,21 +17,13 @@ bool Buffer::samePlace(const Buffer &other) const {
   return true;
 }
 
-namespace {
-
-AffineExpr bytesOf(RankedTensorType type) {
-  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
-  return product(sizesOf(type), type.getContext()) * int64_t(std::max(8u, bits) / 8);
-}
-
-/// A value of the expression at the sizes that overlaps are chosen for: every symbolic dim is 64.
-int64_t nominal(AffineExpr expression) {
+int64_t nominalSize(AffineExpr expression) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return constant.getValue();
   if (isa<AffineDimExpr>(expression))
-    return 64;
+    return kNominalDim;
   auto binary = cast<AffineBinaryOpExpr>(expression);
-  int64_t left = nominal(binary.getLHS()), right = nominal(binary.getRHS());
+  int64_t left = nominalSize(binary.getLHS()), right = nominalSize(binary.getRHS());
   switch (expression.getKind()) {
   case AffineExprKind::Add:
     return left + right;
@@ -44,6 +36,13 @@ int64_t nominal(AffineExpr expression) {
   default:
     return (left + right - 1) / right;
   }
+}
+
+namespace {
+
+AffineExpr bytesOf(RankedTensorType type) {
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  return product(sizesOf(type), type.getContext()) * int64_t(std::max(8u, bits) / 8);
 }
 
 struct Interval {
@@ -291,7 +290,7 @@ void Planner::pack() {
     order[i] = i;
   std::vector<int64_t> size, offset(intervals.size(), -1);
   for (const Interval &interval : intervals)
-    size.push_back(align(nominal(interval.bytes)));
+    size.push_back(align(nominalSize(interval.bytes)));
   std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return size[a] > size[b]; });
   auto overlaps = [&](unsigned a, unsigned b) { return intervals[a].begin <= intervals[b].end && intervals[b].begin <= intervals[a].end; };
   std::vector<unsigned> placed;

@@ -1,0 +1,59 @@
+// Integers of attention over (batch, query, key): masks and places in tables, read from tensor form into the algebra of dialect/AttentionMasks.h.
+#pragma once
+#include "dialect/AttentionMasks.h"
+#include "dialect/TenonDialect.h"
+
+namespace tenon {
+
+/// Labels of the index space of an attend whose result is [B, I, H, F]; the key follows.
+constexpr int64_t kBatch = 0, kQuery = 1, kHead = 2, kWidth = 3, kKey = 4;
+
+using Labels = llvm::SmallVector<int64_t>;
+
+/// A tensor whose dimensions have labels.
+struct Labelled {
+  mlir::Value value;
+  Labels labels;
+  bool operator==(const Labelled &other) const { return value == other.value && labels == other.labels; }
+  bool has(int64_t label) const { return llvm::is_contained(labels, label); }
+};
+
+/// The source of a broadcast; labels of repeated dimensions go.
+Labelled sourceOf(BroadcastOp broadcast, llvm::ArrayRef<int64_t> labels);
+/// Without any broadcast around it.
+Labelled withoutBroadcasts(Labelled tensor);
+/// The number that a constant repeats, below broadcasts.
+std::optional<double> constantOf(mlir::Value value);
+
+/// The row of a table for (batch, query, key): one form, or two and the truth value per row of the batch for which the second one holds.
+struct TablePlace {
+  llvm::SmallVector<MaskForm, 2> forms;
+  mlir::Value back;
+};
+
+/// Reads masks and places; run-time values in them become operands.
+class IndexReader {
+public:
+  explicit IndexReader(unsigned dimCount) : dimCount(dimCount) {}
+  /// Nothing if the mask depends on the head.
+  std::optional<Mask> mask(mlir::Value value, llvm::ArrayRef<int64_t> labels);
+  /// Nothing if the integer is no such place; `why` then says why not.
+  std::optional<TablePlace> place(Labelled index, std::string &why);
+  /// The number of an operand, new or known. Nothing if it has a dimension besides batch, query and key.
+  std::optional<int64_t> operand(mlir::Value value, llvm::ArrayRef<int64_t> labels);
+
+  llvm::SmallVector<mlir::Value> operands;
+  llvm::SmallVector<mlir::Attribute> labels; // 0 batch, 1 query, 2 key
+
+private:
+  std::optional<Mask> test(CompareOp compare, llvm::ArrayRef<int64_t> labels);
+  std::optional<Mask> node(Mask::Kind kind, llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<int64_t> labels);
+  bool addForm(MaskForm &form, Labelled value, int64_t factor);
+  bool addLeaf(MaskForm &form, const Labelled &leaf, int64_t factor);
+  bool addPlace(TablePlace &place, Labelled index, int64_t factor, unsigned branches, std::string &why);
+  MaskForm emptyForm(mlir::MLIRContext *context) const;
+
+  unsigned dimCount;
+};
+
+} // namespace tenon

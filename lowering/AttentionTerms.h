@@ -1,0 +1,51 @@
+// Score terms of attention: sums, contractions and gathers in tensor form, sorted into the terms of tenon.attention.
+#pragma once
+#include "dialect/Build.h"
+#include "lowering/AttentionIndices.h"
+
+namespace tenon {
+
+/// Besides the labels of the index space: the dimension that is contracted, the rows of a table, the two values of a selection.
+constexpr int64_t kContracted = -1, kPlace = -2, kSelected = -3;
+
+/// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
+class ScoreReader {
+public:
+  /// `sizes` of batch, query, head, width, key, by label.
+  ScoreReader(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount, IndexReader &indices)
+      : builder(builder), build(builder, location), sizes(sizes), dimCount(dimCount), indices(indices) {}
+  /// Takes factor * score. Empty, or why not.
+  std::string add(Labelled score, double factor = 1);
+  /// After the last score: makes the operands of tenon.attention. Empty, or why not.
+  std::string finish();
+
+  mlir::Value query, key, positionQuery, table, selectedScores, scoreTable;
+  std::optional<TablePlace> place;
+  std::optional<Mask> select;
+
+private:
+  /// factor * (a contracted with b): a without the key, b with it or a table.
+  struct Pair {
+    Labelled a, b;
+    double factor;
+  };
+  std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, double factor);
+  std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, double factor);
+  std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, double factor);
+  std::string addPosition(Labelled query, Labelled table, Labelled index, double factor);
+  std::string setPlace(Labelled index);
+  std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<int64_t> aLabels, llvm::ArrayRef<int64_t> bLabels, mlir::Value &a, mlir::Value &b);
+  /// x with its dimensions in this order, repeated along those it does not have, times factor.
+  mlir::Value arranged(Labelled x, llvm::ArrayRef<int64_t> order, double factor);
+  static void accumulate(Build &build, mlir::Value &total, mlir::Value term) { total = total ? build.add(total, term) : term; }
+
+  mlir::OpBuilder &builder;
+  Build build;
+  llvm::SmallVector<mlir::AffineExpr> sizes;
+  unsigned dimCount;
+  IndexReader &indices;
+  llvm::SmallVector<Pair> contents, positions;
+  mlir::AffineExpr width, places; // of the contracted dimension, of the tables
+};
+
+} // namespace tenon

@@ -1,0 +1,221 @@
+// What tenon.attention cannot express stays, with a warning that says which term, why, and how many bytes its scores take.
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(tenon-simplify,tenon-fuse-attention))' | FileCheck %s
+
+// CHECK-LABEL: @square
+// CHECK: tenon.attend
+func.func @square(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %from = tenon.add %two, %i : tensor<5xi32>
+  %is = tenon.broadcast %from [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %square = tenon.mul %js, %js : tensor<5x7xi32>
+  %d = tenon.sub %is, %square : tensor<5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term `r`: the place in its table is not linear in the key; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0 {names = ["c", "r"]}
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @every_second
+// CHECK: tenon.attend
+func.func @every_second(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %from = tenon.add %two, %i : tensor<5xi32>
+  %is = tenon.broadcast %from [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %double = tenon.add %js, %js : tensor<5x7xi32>
+  %d = tenon.sub %is, %double : tensor<5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term number 2: the place in its table does not change by one from key to key; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @table_of_a_batch_row
+// CHECK: tenon.attend
+func.func @table_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<2x12x4x8xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %from = tenon.add %two, %i : tensor<5xi32>
+  %is = tenon.broadcast %from [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %d = tenon.sub %is, %js : tensor<5x7xi32>
+  %rows = tenon.gather %table[%d] dim 1 x_dims [0, -1, 3, 4] index_dims [1, 2] clamp : tensor<2x12x4x8xf32>, tensor<5x7xi32> -> tensor<2x5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[0, 1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term number 2: its table has a dimension besides place, head and width; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @two_tables
+// CHECK: tenon.attend
+func.func @two_tables(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>, %other: tensor<12x4x8xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %from = tenon.add %two, %i : tensor<5xi32>
+  %is = tenon.broadcast %from [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %d = tenon.sub %is, %js : tensor<5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %more = tenon.gather %other[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %second = tenon.dot %q[0, 1, 2, 4], %more[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{not supported yet: two such terms that share neither side; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %position, %second) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @two_places
+// CHECK: tenon.attend
+func.func @two_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %from = tenon.add %two, %i : tensor<5xi32>
+  %is = tenon.broadcast %from [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %d = tenon.sub %is, %js : tensor<5x7xi32>
+  %one = tenon.constant 1.0 : tensor<5x7xi32>
+  %next = tenon.add %d, %one : tensor<5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %more = tenon.gather %table[%next] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %second = tenon.dot %q[0, 1, 2, 4], %more[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term number 3: not supported yet: two terms that read tables at different places; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %position, %second) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @bias_of_a_pair
+// CHECK: tenon.attend
+func.func @bias_of_a_pair(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @no_content
+// CHECK: tenon.attend
+func.func @no_content(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>) {
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %two = tenon.constant 2.0 : tensor<5xi32>
+  %from = tenon.add %two, %i : tensor<5xi32>
+  %is = tenon.broadcast %from [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %d = tenon.sub %is, %js : tensor<5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{no term contracts a query with keys; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%position) masks() value(%v) labels [[0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @other_choice
+// CHECK: tenon.attend
+func.func @other_choice(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>, %at: tensor<2x5xi32>, %back: tensor<2xi1>, %odd: tensor<7xi1>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %at_row = tenon.broadcast %at [0, 1] : tensor<2x5xi32> -> tensor<2x5x7xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %js = tenon.broadcast %j [2] : tensor<7xi32> -> tensor<2x5x7xi32>
+  %ahead = tenon.sub %at_row, %js : tensor<2x5x7xi32>
+  %behind = tenon.sub %js, %at_row : tensor<2x5x7xi32>
+  %back_row = tenon.broadcast %back [0] : tensor<2xi1> -> tensor<2x5x7xi1>
+  %odd_row = tenon.broadcast %odd [2] : tensor<7xi1> -> tensor<2x5x7xi1>
+  %signed = tenon.select %odd_row, %behind, %ahead : tensor<2x5x7xi1>, tensor<2x5x7xi32>
+  %six = tenon.constant 6.0 : tensor<2x5x7xi32>
+  %d = tenon.add %six, %signed : tensor<2x5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 3, 4] index_dims [0, 1, 2] : tensor<12x4x8xf32>, tensor<2x5x7xi32> -> tensor<2x5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[0, 1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term number 2: the place in its table is not linear in the key; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @mask_of_a_head
+// CHECK: tenon.attend
+func.func @mask_of_a_head(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %m: tensor<4x7xi1>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{a mask depends on the head; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content) masks(%m) value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<4x7xi1>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// The result has no heads.
+// CHECK-LABEL: @without_heads
+// CHECK: tenon.attend
+func.func @without_heads(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x6xf32>) {
+  %content = tenon.dot %q[0, 1, 3], %k[0, 2, 3] : tensor<2x5x8xf32>, tensor<2x7x8xf32> -> tensor<2x5x7xf32>
+  // expected-warning@+1 {{the result is not [batch, query, head, width]; not fused, so that its scores take 280 bytes}}
+  %y = tenon.attend scores(%content) masks() value(%v) labels [[0, 1, 3], [0, 3, 2]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x7xf32>, tensor<2x7x6xf32>) -> tensor<2x5x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x6xf32>
+  return
+}
+
+// -----
+
+// Symbolic dims: the bytes as a formula with the names of the dims, and at nominal sizes.
+// CHECK-LABEL: @symbolic
+// CHECK: tenon.attend
+func.func @symbolic(%B: index, %T: index, %q: tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1, 4, 8)>>, %k: tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 8)>>,
+    %v: tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>, %bias: tensor<4x?xf32, affine_map<(d0, d1) -> (4, d1 + 3)>>) attributes {tenon.dims = ["B", "T"]} {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1, 4, 8)>>, tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 8)>>
+    -> tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>
+  // expected-warning@+1 {{its scores take B * T * 4 * (T + 3) * 4 bytes, 4390912 with every symbolic dim 64}}
+  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>, tensor<4x?xf32, affine_map<(d0, d1) -> (4, d1 + 3)>>, tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>)
+    -> tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1, 4, 6)>>
+  tenon.output 0 "y", %y : tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1, 4, 6)>>
+  return
+}
