@@ -154,8 +154,8 @@ Value ActivationGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange in
   return s.mul(dy, s.mul(number(0.5), s.add(s.add(number(1), tanh), inner)));
 }
 SmallVector<Value> ActivationGradOp::buildVjp(OpBuilder &, ArrayRef<Value>) {
-  emitOpError("has no gradient: second derivatives are not supported yet");
-  return {Value(), Value()};
+  emitOpError("not supported yet: a second derivative");
+  return {};
 }
 
 TENON_BINARY_ELEMENT(AddOp, s.add(a, b))
@@ -205,8 +205,8 @@ static SmallVector<Value> extremumVjp(Operation *op, Value winner, Value loser, 
 static bool isRealTensor(Value value) { return isa<FloatType>(tensorOf(value).getElementType()); }
 SmallVector<Value> MaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) { return extremumVjp(*this, getA(), getB(), dy[0], isRealTensor(getY()), builder); }
 SmallVector<Value> MinOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
-  SmallVector<Value> swapped = extremumVjp(*this, getB(), getA(), dy[0], isRealTensor(getY()), builder);
-  return {swapped[1], swapped[0]};
+  // a takes what the larger one of a maximum would take where b is the larger one, and the other way round.
+  return extremumVjp(*this, getB(), getA(), dy[0], isRealTensor(getY()), builder);
 }
 
 Value CompareOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {

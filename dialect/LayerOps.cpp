@@ -307,7 +307,6 @@ Value CrossEntropyOp::buildElement(OpBuilder &builder, unsigned result, ValueRan
 SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   Build g(builder, getLoc());
   auto x = tensorOf(getLogits()), rowType = tensorOf(getLoss());
-  MLIRContext *context = builder.getContext();
   Value maximum = g.reduceLast(Reduction::max, getLogits());
   Value shifted = g.sub(getLogits(), g.alongLast(maximum, x));
   Value lse = g.add(maximum, g.unary<LogOp>(g.reduceLast(Reduction::sum, g.unary<ExpOp>(shifted))));
@@ -319,14 +318,15 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   Value column = g.broadcast(IotaOp::create(builder, getLoc(), columns, 0), {x.getRank() - 1}, wide);
   Value isLabel = g.compare(Comparison::eq, column, g.alongLast(getLabels(), wide));
   double u = getSpread().convertToDouble();
+  int64_t skip = getSkip(); // -1: none
   Value one = g.constant(x, 1), zero = g.constant(x, 0), weight;
   if (u == 0) {
     weight = g.select(isLabel, one, zero);
   } else {
-    Value others = g.sub(g.sizeLike(sizesOf(x).back(), x), g.constant(x, getSkip() >= 0 ? 2 : 1));
+    Value others = g.sub(g.sizeLike(sizesOf(x).back(), x), g.constant(x, skip >= 0 ? 2 : 1));
     Value other = g.constant(x, u);
-    if (getSkip() >= 0)
-      other = g.select(g.compare(Comparison::eq, column, g.constant(wide, double(getSkip()))), zero, other);
+    if (skip >= 0)
+      other = g.select(g.compare(Comparison::eq, column, g.constant(wide, double(skip))), zero, other);
     weight = g.select(isLabel, g.sub(one, g.scale(others, u)), other);
   }
   Value loss = g.reduceLast(Reduction::sum, g.mul(weight, negative));
@@ -334,7 +334,6 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
     loss = g.select(getWhere(), loss, g.constant(rowType, 0));
     lse = g.select(getWhere(), lse, g.constant(rowType, 0));
   }
-  (void)context;
   return {loss, lse};
 }
 SmallVector<Value> CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {

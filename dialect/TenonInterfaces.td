@@ -21,7 +21,8 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let description = [{ Reverse-mode rule: the vector-Jacobian product of the op, stated in ops of this dialect. }];
   let methods = [InterfaceMethod<
     [{`resultGradients`: one value per result, null where none is demanded (at least one is there). Returns one gradient per operand, null for
-      operands without one (integers, predicates). Forward operands and results may be used; what is used is saved by stacks.}],
+      operands without one (integers, predicates). Forward operands and results may be used; what is used is saved by stacks.
+      Empty after an error that the rule has emitted.}],
     "::llvm::SmallVector<::mlir::Value>", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$resultGradients)>];
 }

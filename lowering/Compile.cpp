@@ -22,6 +22,9 @@ namespace {
 
 constexpr int kOutputError = 3, kCompilerError = 70;
 
+/// As in manifests and in `--tier`.
+std::string publicName(cpu::Tier tier) { return tier == cpu::Tier::Portable ? "portable" : tier == cpu::Tier::Avx2 ? "x86-64-v3" : "x86-64-v4"; }
+
 class Compilation {
 public:
   Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
@@ -171,8 +174,9 @@ int Compilation::emit() {
   for (auto &[name, value] : request.check.bind)
     hash.update(name + "=" + std::to_string(value));
   hash.update(request.check.recipe + request.dtype + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : ""));
+  for (const std::string &tier : request.tiers)
+    hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
-  facts.tiers = {"portable", "x86-64-v3", "x86-64-v4"};
   for (auto function : module->getOps<func::FuncOp>()) {
     EntryToEmit entry{function, planMemory(function), 0, 0};
     size_t dims = function->getAttrOfType<ArrayAttr>("tenon.dims").size();
@@ -186,6 +190,9 @@ int Compilation::emit() {
       return kOutputError;
     }
   EmitOptions options;
+  std::erase_if(options.tiers, [&](cpu::Tier tier) { return !request.tiers.empty() && !llvm::is_contained(request.tiers, publicName(tier)); });
+  for (cpu::Tier tier : options.tiers)
+    facts.tiers.push_back(publicName(tier));
   options.directory = request.outputDirectory;
   options.name = request.name;
   options.manifest = writeManifest(*program, *module, facts);

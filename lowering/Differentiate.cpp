@@ -100,6 +100,8 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   if (!differentiable)
     return op->emitOpError("has no gradient rule");
   SmallVector<Value> ofOperands = differentiable.buildVjp(builder, ofResults);
+  if (ofOperands.empty() && op->getNumOperands() > 0)
+    return failure(); // the rule has said why
   if (ofOperands.size() != op->getNumOperands())
     return op->emitOpError("gradient rule returns ") << ofOperands.size() << " gradients for " << op->getNumOperands() << " operands";
   for (auto [operand, gradient] : llvm::zip(op->getOperands(), ofOperands))

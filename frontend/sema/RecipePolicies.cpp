@@ -230,7 +230,7 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
       const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
       const bool words = name == "words" && argument->text == "jieba";
       const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
-      if (tokenizer || words || name == "clip_each" || name == "nesterov" || name == "dampening" ||
+      if (tokenizer || words || name == "clip_each" || name == "dampening" ||
           (key == "init" && name == "grow"))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
       else if (numerics)

@@ -149,8 +149,9 @@ KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const Memory
 
 std::string KernelSequence::uniqueName(StringRef stem) {
   std::string name = stem.str();
-  for (unsigned i = 1; SymbolTable::lookupSymbolIn(target, name); ++i)
-    name = (stem + "_" + Twine(i)).str();
+  // A look-up walks over all symbols: trying 1, 2, .. anew for every kernel would take cubic time.
+  for (unsigned &i = lastSuffix[stem]; SymbolTable::lookupSymbolIn(target, name);)
+    name = (stem + "_" + Twine(++i)).str();
   return name;
 }
 

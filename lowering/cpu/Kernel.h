@@ -104,6 +104,7 @@ public:
   int64_t scratchBytes() const { return scratch; }
 
 private:
+  llvm::StringMap<unsigned> lastSuffix; // of uniqueName, by stem
   friend class FunctionCode;
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);

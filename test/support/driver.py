@@ -31,6 +31,14 @@ def model(name):
     return os.path.join(ROOT, "models", name)
 
 
+def best_tier():
+    """The widest code that this machine can run. Compiling for it alone takes a third of the time."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = next((set(line.split()) for line in file if line.startswith("flags")), set())
+    wide = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags
+    return "x86-64-v4" if wide else "x86-64-v3" if {"avx2", "fma"} <= flags else "portable"
+
+
 def settings(values):
     """--set name=value for each."""
     words = []

@@ -10,6 +10,7 @@ struct CommandLine {
   std::string output, name;           // of the artifact
   std::string target = "cpu";
   bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false, jsonDiagnostics = false;
+  std::vector<std::string> tiers;     // empty: all
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
   std::vector<std::string> mlirFlags; // --mlir-..., as they are
   std::string code;                   // explain

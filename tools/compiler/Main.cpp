@@ -141,6 +141,7 @@ int runCompile(CommandLine &line) {
   request.target = line.target;
   request.grad = line.gradient;
   request.decomposed = line.decomposed;
+  request.tiers = line.tiers;
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);

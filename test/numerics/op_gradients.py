@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""The compiled gradient of every row of op_rows.py against central differences of the compiled value, in f64.
+
+usage: op_gradients.py [--decomposed] [--only TEXT] [--spoil gradient|value|missing] [--keep FOLDER]
+
+All rows are one model. Each has parameters and a loss of its own, so one call with the e-th element of every parameter moved gives a difference for every
+row at once. The loss weighs the elements of the result unequally. Tolerance: 1e-6 of the difference and 1e-8 besides.
+
+Then the table is compared with the dialect (every op that has a gradient rule occurs between a parameter and a loss, or is named in SECOND below) and with
+the language (every built-in function of frontend/sema/Builtins.cpp occurs in a row, or is refused with "not supported yet").
+--spoil makes a mistake that must be noticed: one element of one gradient changed, one parameter moved twice as far, a row left out.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import driver  # noqa: E402
+from op_rows import HEADER, ROWS  # noqa: E402
+from tensors import Tensor, count, load_safetensors, save_npy, save_safetensors, tensor  # noqa: E402
+
+# Ops that only gradients are made of; test/lowering/differentiate/second.mlir proves their own rules.
+SECOND = {"pad", "scatter_add"}
+# No second derivative: the rule says so, and the same file proves that.
+REFUSED = {"activation_grad"}
+# Predicates and integers: their rule is that there is none, so only their values matter.
+WITHOUT = {"compare", "and", "or", "not", "floordiv", "mod"}
+DISTRIBUTIONS = {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal"}
+STEP, RELATIVE, ABSOLUTE = 1e-5, 1e-6, 1e-8
+
+
+def expanded(text, prefix):
+    return re.sub(r"\$(\w+)", prefix + r"\1", text)
+
+
+def specification(rows):
+    layers, lines, losses = [], [], []
+    for number, row in rows.items():
+        prefix = f"r{number}_"
+        # Layers begin with a capital letter, as everywhere.
+        layers.append(expanded(row.layers.replace("$Layer", f"Layer{number}"), prefix))
+        for name, shape in row.params.items():
+            lines.append(f"  param {prefix}{name}: [{shape}] ~ normal(1)")
+        if row.lets:
+            lines.append("  " + expanded(row.lets.replace("$Layer", f"Layer{number}"), prefix))
+        lines.append(f"  let {prefix}result: [{', '.join(row.axes)}] = {expanded(row.result, prefix)}")
+        places = " + ".join(f"{factor} * iota[{axis}]()" for axis, factor in zip(row.axes, (13, 7, 29, 3)))
+        total = f"sum[{', '.join(row.axes)}]({prefix}result * sin(0.1 * real({places} + {number + 5})))" if row.axes else f"{prefix}result"
+        lines.append(f"  loss l{number} = {total}")
+        losses.append(f"l{number}")
+    recipe = ('train Rows as t {\n  bind B = 2, T = 7\n  data = byte_stream(text = "none.txt")\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n  loss = '
+              + " + ".join(losses) + "\n}\n")
+    return "\n".join(layers) + "\nmodel Rows {" + HEADER + "\n".join(lines) + "\n}\n" + recipe
+
+
+def value(place):
+    """-0.997 .. 0.943, different for 98 neighbours, at least 0.003 away from 0, 0.5 and -0.5, and from each other by 0.02."""
+    return (place * 37 % 98 - 49) / 50 + (0.003 if place % 2 else 0.007)
+
+
+class Model:
+    """The artifact of some rows, its parameters and its inputs."""
+
+    def __init__(self, rows, folder, decomposed):
+        self.rows, self.folder = rows, folder
+        self.spec, self.artifact = os.path.join(folder, "rows.tn"), os.path.join(folder, "artifact")
+        with open(self.spec, "w", encoding="utf-8") as file:
+            file.write(specification(rows))
+        self.words = [self.spec, "--f64", "--grad", "--recipe", "t", *(["--decomposed"] if decomposed else [])]
+        driver.tenon("compile", *self.words, "--tier", driver.best_tier(), "-o", self.artifact)
+        save_npy(os.path.join(folder, "ids.npy"), tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in range(7)] for b in range(2)]))
+        save_npy(os.path.join(folder, "target.npy"), tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in range(7)] for b in range(2)]))
+        _, start = self.call(None)
+        places = 0
+        self.values = {}
+        for name, gradient in start.items():
+            self.values[name] = Tensor("f64", gradient.shape, [value(places + k) for k in range(count(gradient.shape))])
+            places += 13
+
+    def call(self, values):
+        """Losses by row number and gradients by name."""
+        weights, result = os.path.join(self.folder, "weights.safetensors"), os.path.join(self.folder, "gradients.safetensors")
+        if values:
+            save_safetensors(weights, values)
+        inputs = [word for name in ("ids", "target") for word in ("--input", f"{name}=@{self.folder}/{name}.npy")]
+        driver.tenon("grad", self.artifact, *(["--weights", weights] if values else ["--init"]), *self.known(inputs), "--seed", 3, "--step", 5, "--threads", 1,
+                     "--output", result)
+        found = load_safetensors(result)
+        losses = {int(name[6:]): found[name].values[0] for name in found if re.fullmatch(r"loss\.l\d+", name)}
+        return losses, {name: values for name, values in found.items() if not name.startswith("loss.")}
+
+    def known(self, inputs):
+        """Without the inputs that no row reads."""
+        with open(os.path.join(self.artifact, "rows.json"), encoding="utf-8") as file:
+            text = file.read()
+        return [word for pair in zip(inputs[::2], inputs[1::2]) if f'"{pair[1].split("=")[0]}"' in text for word in pair]
+
+    def moved(self, element, step):
+        """Every parameter that has this element; a row's parameters are numbered through."""
+        result, which = {}, {}
+        for number in self.rows:
+            at = element
+            for name, values in self.of_row(number):
+                if 0 <= at < len(values.values):
+                    which[number] = (name, at)
+                at -= len(values.values)
+        for name, values in self.values.items():
+            copy = Tensor("f64", values.shape, values.values)
+            for row_name, at in which.values():
+                if row_name == name:
+                    copy.values[at] += step
+            result[name] = copy
+        return result, which
+
+    def of_row(self, number):
+        return [(name, values) for name, values in self.values.items() if name.startswith(f"r{number}_")]
+
+
+def compare(model, spoil):
+    """Messages of the rows that fail."""
+    _, gradients = model.call(model.values)
+    if spoil == "gradient":
+        first = next(iter(gradients.values()))
+        first.values[0] += 1e-6 * max(1, abs(first.values[0]))
+    wrong, differences = [], {}
+    most = max(sum(len(values.values) for _, values in model.of_row(number)) for number in model.rows)
+    for element in range(most):
+        sides = []
+        for sign in (1, -1):
+            values, which = model.moved(element, sign * STEP * (2 if spoil == "value" and sign > 0 else 1))
+            sides.append(model.call(values)[0])
+        for number, (name, at) in which.items():
+            difference = (sides[0][number] - sides[1][number]) / (2 * STEP)
+            differences[name, at] = difference
+            found = gradients[name].values[at]
+            stopped = any(name == f"r{number}_{parameter}" for parameter in model.rows[number].stopped)
+            if stopped and found != 0:
+                wrong.append(f"{model.rows[number].name}: {name}[{at}] is behind stop_gradient and has gradient {found!r}")
+            elif not stopped and not abs(found - difference) <= ABSOLUTE + RELATIVE * abs(difference):
+                wrong.append(f"{model.rows[number].name}: {name}[{at}]: gradient {found!r}, difference {difference!r}")
+    for number, row in model.rows.items():
+        own = [(name, values) for name, values in model.of_row(number)]
+        if not own or not any(abs(differences[name, at]) > 1e-6 for name, values in own for at in range(len(values.values))):
+            wrong.append(f"{row.name}: nothing depends on its parameters, the row proves nothing")
+        for parameter in row.stopped:
+            if not any(abs(differences[f"r{number}_{parameter}", at]) > 1e-3 for at in range(len(model.values[f"r{number}_{parameter}"].values))):
+                wrong.append(f"{row.name}: the value does not depend on {parameter}, so nothing is stopped")
+    print(f"{len(model.rows)} rows, {len(differences)} elements, {2 * most} calls")
+    return wrong
+
+
+def differentiable():
+    """Names of the ops that have a gradient rule, from TableGen."""
+    dialect = os.path.join(ROOT, "dialect")
+    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "TenonOps.td"), "-I", ROOT, "-I", dialect]
+    for folder in os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":"):
+        command += ["-I", folder]
+    records = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    names = set()
+    for record in records["!instanceof"]["Op"]:
+        for trait in records[record]["traits"]:
+            if records[trait["def"]].get("cppInterfaceName") == "DifferentiableOpInterface":
+                names.add(records[record]["opName"])
+    return names
+
+
+def reached(text):
+    """Ops of the printed program that have an operand which depends on a parameter."""
+    depends, found, carries = set(), set(), []
+    for line in text.split("\n"):
+        if line.lstrip().startswith("^bb"):
+            # The body of a stack: its arguments depend on a parameter where its carries do.
+            names = re.findall(r"(%\w+):", line)[1:]
+            depends |= {argument for argument, carry in zip(names, carries) if carry in depends}
+            continue
+        match = re.match(r"\s*(?:(%[\w:, %]+) = )?\"?tenon\.(\w+)(.*)", line)
+        if not match:
+            continue
+        results, op, rest = match.groups()
+        operands = [name.split("#")[0] for name in re.findall(r"%[\w#]+", rest)]
+        if op == "stack":
+            carries = operands
+        if op == "read_parameter" or op == "stack" or any(operand in depends for operand in operands):
+            found.add(op)
+            depends |= {name.split(":")[0] for name in re.findall(r"%[\w:]+", results or "")}
+    return found
+
+
+def coverage(rows, folder):
+    """What the table misses."""
+    spec = os.path.join(folder, "rows.tn")
+    words = [spec, "--f64", "--grad", "--recipe", "t"]
+    covered = reached(driver.tenon("compile", *words, "--emit=tenon")) | reached(driver.tenon("compile", *words, "--emit=fused"))
+    missing = [f"the op tenon.{name} has a gradient rule and no row" for name in sorted(differentiable() - covered - SECOND - REFUSED - WITHOUT)]
+    for name in sorted(SECOND | REFUSED):
+        with open(os.path.join(ROOT, "test", "lowering", "differentiate", "second.mlir"), encoding="utf-8") as file:
+            if f"= tenon.{name} " not in file.read():
+                missing.append(f"tenon.{name} is not in second.mlir")
+    with open(os.path.join(ROOT, "frontend", "sema", "Builtins.cpp"), encoding="utf-8") as file:
+        builtins = re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', file.read())
+    text = "\n".join(row.result + row.lets + row.layers for row in rows.values()) + HEADER
+    for name in builtins:
+        if re.search(rf"\b{name}\s*[\[(]", text) or name in DISTRIBUTIONS:
+            continue
+        if not unsupported(name, folder):
+            missing.append(f"the function {name} has no row, and is not refused as not supported yet")
+    if len(builtins) < 40 or len(differentiable()) < 35:
+        missing.append(f"only {len(builtins)} functions and {len(differentiable())} differentiable ops were found: the lists are read wrongly")
+    return missing
+
+
+CALLS = {"sample": "sample[C](p)", "argmax": "argmax[C](p)", "cumsum": "cumsum[C](p)", "flip": "flip[C](p)", "top": "top[C -> D](p)",
+         "put": "put[C: 1](p, full[A](2.0))", "window": "window[C -> C2 * D](p)"}
+
+
+def unsupported(name, folder):
+    path = os.path.join(folder, "one.tn")
+    result = {"top": "let (y, z)", "sample": "let y"}.get(name, "let y")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"model One {{ config A = 3, C = 5, D = 2\n dim C2 = C - 1\n param p: [A, C] = 0\n {result} = {CALLS.get(name, name + '(p)')}\n out y }}")
+    try:
+        driver.tenon("compile", path, "-o", os.path.join(folder, "one"))
+    except driver.Failed as failed:
+        if "not supported yet" in failed.text:
+            return True
+        print(failed.text)
+    return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--decomposed", action="store_true")
+    parser.add_argument("--only")
+    parser.add_argument("--spoil", choices=["gradient", "value", "missing"])
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    rows = {number: row for number, row in enumerate(ROWS) if options.only in row.name} if options.only else dict(enumerate(ROWS))
+    if options.spoil == "missing":
+        rows = {number: row for number, row in rows.items() if "gelu_tanh" not in row.name}
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(rows, options.keep or folder, options.decomposed)
+        wrong = compare(model, options.spoil)
+        if not options.only:
+            wrong += coverage(rows, model.folder)
+    for message in wrong:
+        print("WRONG:", message)
+    if not wrong:
+        print("ALL GRADIENTS AGREE")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

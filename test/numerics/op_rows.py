@@ -1,0 +1,179 @@
+"""The table of gradient tests: one row per operation of the language, and several where an operation has several cases.
+
+A row is (name, axes of the result, parameters, statements, expression). `$` stands for the row's own prefix, so that no two rows share a parameter;
+the parameters of a layer of the row are found by that prefix, too. Integer and boolean operations have no gradient: they stand in rows that choose with them.
+Values lie in -1 .. 1, all different and away from 0 and 0.5 (op_gradients.py), so that kinks are not met.
+"""
+from collections import namedtuple
+
+Row = namedtuple("Row", "name axes params lets result layers stopped")
+
+# Names with config sizes first, then run-time ones: B = 2, T = 7. `ids` is below 256, `target` too.
+HEADER = """
+  config A = 3, C = 5, G = 2, K = 2, H = 2, E = 3, F = 2, HE = H * E, W = 5, M = 3, V = 256, N = 3
+  dim    B, T
+  dim    S = T, T1 = T - 1, U = M + T, P = M + T, R = 2 * U - 1, A2 = A, A3 = A, C2 = C, C3 = C - 2, A5 = A + C
+  in     ids, target: index(V)[B, T]
+  let    some = ids mod A
+  let    other = ids div A mod A
+  let    near = min(ids mod 7, T - 1)
+"""
+ROWS = []
+
+
+def row(name, axes, params, result, lets="", layers="", stopped=()):
+    ROWS.append(Row(name, axes.split(), params, lets, result, layers, stopped))
+
+
+AC = {"p": "A, C"}
+PQ = {"p": "A, C", "q": "A, C"}
+
+# ---- elementwise
+for function in ("exp", "abs", "sin", "cos", "tanh", "sigmoid", "relu", "leaky_relu", "gelu", "gelu_tanh"):
+    row(function, "A C", AC, f"{function}(3 * $p)")
+row("log", "A C", AC, "log($p + 1.5)")
+row("sqrt", "A C", AC, "sqrt($p + 1.5)")
+row("neg", "A C", AC, "-$p")
+row("clip", "A C", AC, "clip($p, -0.4995, 0.5005)")
+row("add", "A C", PQ, "$p + $q")
+row("sub", "A C", PQ, "$p - $q")
+row("mul", "A C", PQ, "$p * $q")
+row("div", "A C", PQ, "$p / ($q + 1.5)")
+row("pow", "A C", PQ, "($p + 1.5) ^ $q")
+row("square", "A C", AC, "$p ^ 2 + $p ^ 3 - ($p + 2) ^ -1.5")
+row("max", "A C", PQ, "max($p, $q)")
+row("min", "A C", PQ, "min($p, $q)")
+row("max with a number", "A C", AC, "max($p, 0.25) * min($p, -0.25)")
+row("where", "A C", PQ, "where($p < $q, $p * $p, sin($q))")
+row("where of integers", "A C", PQ, "where(iota[A]() + iota[C]() mod 2 == 1 and not (iota[A]() == iota[C]()) or iota[C]() div 3 != 1, $p, $q)")
+row("where of all and any", "A C", PQ, "where(all[C]($p > -2), $p, $q) * where(any[C]($q > 2), $p, $q)")
+row("real of integers", "B T", {"p": "A"}, "$p[A: some] * real(ids) / 256 + real(near) * $p[A: other]")
+row("repeated along an axis", "A C", {"p": "A, C", "q": "C"}, "$p * $q + $q ^ 2")
+row("expand", "A C", {"p": "A", "q": "C"}, "expand[C]($p) * expand[A]($q)")
+row("full", "A C", {"p": "C"}, "full[A, C](2) * expand[A]($p)")
+row("size", "C", {"p": "C"}, "$p * size[T]() / size[B]()")
+row("sinusoid", "P C", {"p": "C"}, "sinusoid[P, C](start = 1 - M) * $p + sinusoid[P, C](clamp = 4, layout = \"interleaved\", steps = \"t2t\") * sin($p)")
+row("stop_gradient", "A C", PQ, "$p * stop_gradient($q)", stopped=("q",))
+row("dropout", "A C", AC, "dropout(sin($p), 0.3)")
+row("dropout shared", "B T C", {"p": "A, C"}, "dropout[T]($p[A: some], 0.4)")
+row("training", "A C", AC, "(if training then exp($p) else $p)")
+
+# ---- reductions
+row("sum", "C", AC, "sum[A](exp($p))")
+row("sum of all", "", AC, "sum[A, C]($p * sin($p))")
+row("sum over run-time axes", "C", {"p": "A, C"}, "sum[B, T]($p[A: some] ^ 2)")
+row("mean", "A", AC, "mean[C](exp($p))")
+row("mean over run-time axes", "C", {"p": "A, C"}, "mean[B, T](sin($p[A: some]))")
+row("reduce max", "A", AC, "max[C]($p)")
+row("reduce max over two", "", AC, "max[A, C]($p) + min[A, C]($p)")
+row("reduce min", "C", AC, "min[A]($p)")
+row("softmax", "A C", AC, "softmax[C](3 * $p)")
+row("softmax along the first axis", "A C", AC, "softmax[A](3 * $p)")
+row("softmax over two axes", "A C", AC, "softmax[A, C](3 * $p)")
+row("log_softmax", "A C", AC, "log_softmax[C](3 * $p)")
+row("normalize", "A C", AC, "normalize[C]($p, eps = 1e-5)")
+row("normalize along the first axis", "A C", AC, "normalize[A]($p, eps = 0.1)")
+row("normalize over two axes", "A C", AC, "normalize[A, C]($p, eps = 1e-12)")
+row("layer norm", "B T C", {"p": "A, C"}, "$n($p[A: some])", "use $n = LayerNorm[C]")
+row("rms norm", "A C", AC, "$n($p)", "use $n = RMSNorm[C]")
+
+# ---- losses
+row("cross_entropy", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 1)")
+row("cross_entropy of a batch", "B T", {"p": "A, C"}, "cross_entropy[C](2 * $p[A: some], target mod C)")
+row("cross_entropy where", "A", AC, "cross_entropy[C](3 * $p, iota[A](), where = iota[A]() != 1)")
+row("cross_entropy spread", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 1, spread = 0.03)")
+row("cross_entropy spread and skip", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 2, spread = 0.03, skip = 1)")
+row("cross_entropy with everything", "B T", {"p": "A, C"},
+    "cross_entropy[C]($p[A: some], where(target mod C == 1, 0, target mod C), spread = 0.02, skip = 1, where = ids mod 3 != 0)")
+row("binary_cross_entropy", "A C", AC, "binary_cross_entropy(3 * $p, iota[A]() + iota[C]() < 4)")
+row("binary_cross_entropy of reals", "A C", PQ, "binary_cross_entropy(3 * $p, stop_gradient(sigmoid($q)))", stopped=("q",))
+
+# ---- axes
+row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
+row("gather of a gather", "B T", {"p": "A, C"}, "$p[A: some][C: target mod C] ^ 2")
+row("gather along a batch", "B T C", {"p": "A, C"}, "$x[T: near]", "let $x = exp($p[A: some])")
+row("gather of a batch and heads", "B T H", {"p": "A, H"}, "$x[T: near] * $x", "let $x = $p[A: some]")
+row("pick", "A", AC, "$p[C: 2] * $p[C: 0]")
+row("slice", "A C3", AC, "$p[C: 1 .. C - 1 -> C3] ^ 2")
+row("slice of a run-time axis", "B T1 C", {"p": "A, C"}, "$x[T: 0 .. T1 -> T1] * $x[T: 1 .. T -> T1]", "let $x = $p[A: some]")
+row("concat", "A5 G", {"p": "A, G", "q": "C, G"}, "concat[A + C -> A5]($p, sin($q)) ^ 2")
+row("concat of run-time axes", "B U C", {"p": "A, C", "q": "M, C"}, "concat[M + T -> U](expand[B]($q), $p[A: some])")
+row("split", "A H E", {"p": "A, HE"}, "$p[HE -> H * E] ^ 2")
+row("merge", "A HE", {"p": "A, H, E"}, "$p[H * E -> HE] ^ 2")
+row("merge of axes apart", "HE A", {"p": "H, A, E"}, "$y", "let $y: [HE, A] = sin($p[E * H -> HE])")
+row("transpose", "C A", AC, "$y", "let $y: [C, A] = exp($p)")
+row("rename", "A A2", {"p": "A, C", "q": "A, C"}, "dot[C]($p, $q[A -> A2])")
+row("convert", "A C", AC, "$p * where($p > 0, 1, 0)")
+
+# ---- contractions
+row("dot", "A G", {"p": "A, C", "q": "G, C"}, "dot[C]($p, $q)")
+row("dot of a batch", "B T G", {"p": "A, C", "q": "G, C"}, "dot[C]($p[A: some], $q)")
+row("dot batched", "A G", {"p": "A, C", "q": "A, G, C"}, "dot[C]($p, $q)")
+row("dot over two axes", "G K", {"p": "A, C, G", "q": "C, K, A"}, "dot[A, C]($p, $q)")
+row("dot over all", "", PQ, "dot[A, C]($p, $q)")
+row("dot over run-time axes", "C G", {"p": "A, C", "q": "A, G"}, "dot[B, T]($p[A: some], $q[A: other])")
+row("dot with itself", "A A2", AC, "dot[C]($p, $p[A -> A2])")
+row("dot of a vector", "A", {"p": "A, C", "q": "C"}, "dot[C]($p, $q)")
+row("scores", "B H T S", {"p": "A, H, E", "q": "A, H, E"}, "dot[E]($p[A: some], $q[A: other][T -> S])")
+row("linear", "B T G", {"p": "A, C"}, "$l($p[A: some])", "use $l = Linear[C -> G]")
+row("linear to two axes", "B T H E", {"p": "A, C"}, "$l($p[A: some])", "use $l = Conv1D[C -> H * E]")
+
+# ---- attention
+QKV = {"q": "A, H, E", "k": "A, H, E", "v": "A, H, F"}
+READ = "let $Q = sin($q[A: some])\n  let $K = sin($k[A: other])[T -> S]\n  let $V = $v[A: some][T -> S]\n  "
+LONG = ("let $Q = sin($q[A: some])\n  let $K = concat[M + T -> U](expand[B]($k[A -> M]), $k[A: other])\n  let $V = concat[M + T -> U](expand[B]($v[A -> M]), $v[A: some])\n  ")
+BTHF = "B T H F"
+
+
+def attend(name, items, more=None, binders="i: T, j: S", lets=READ, axes=BTHF, params=None, before=""):
+    row("attend: " + name, axes, (params or QKV) | (more or {}), "$y", f"{lets}{before}let $y = attend({binders}) {{ {items} }}")
+
+
+CONTENT = "score content = dot[E]($Q, $K)  scale 1 / sqrt(E)  value $V  "
+attend("content", CONTENT)
+attend("content of gathered rows", CONTENT, lets=READ.replace("sin", ""))
+attend("causal", CONTENT + "mask j <= i")
+attend("strictly causal, a query without keys", CONTENT + "mask j < i")
+attend("padding", CONTENT + "mask j < 1 + ids[T: 0] mod 7")
+attend("window", CONTENT + "mask j <= i and j > i - 3")
+attend("not and or", CONTENT + "mask not (j == i) or i == 2")
+attend("permutation", CONTENT + "mask (target mod 7)[T -> S] <= target mod 7")
+attend("documents", CONTENT + "mask some[T -> S] == some")
+attend("dropout", CONTENT + "mask j <= i  drop 0.3")
+attend("content bias", "score content = dot[E]($Q + $u, $K)  scale 0.7  mask j <= i  value $V", {"u": "H, E"})
+attend("scale that is a tensor", "score content = dot[E]($Q, $K)  scale exp($s)  value $V", {"s": "H"})
+attend("position bias by table", "score c = dot[E]($Q, $K)  score t = $t[W: clip(j - i, -2, 2) + 2]  value $V", {"t": "W, H"})
+attend("relative table of values", "score c = dot[E]($Q, $K)  value expand[T]($V) + expand[B, H]($w[W: clip(j - i, -2, 2) + 2])", {"w": "W, F"})
+attend("distance", "score c = dot[E]($Q, $K)  score d = $s * expand[H](real(i - j))  mask j <= i  value $V", {"s": "H"})
+attend("segments", "score c = dot[E]($Q + $u, $K)  score g = dot[E]($Q + $s, $g[G: some != some[T -> S]])  scale 0.6  mask j <= i  value $V",
+       {"u": "H, E", "s": "H, E", "g": "G, H, E"})
+attend("relative with memory", "score c = dot[E]($Q + $u, $K)  score r = dot[E]($Q + $w, $R[P: M + i - j])  scale 0.6  mask j <= M + i  drop 0.2  value $V",
+       {"u": "H, E", "w": "H, E", "r": "C, H, E"}, "i: T, j: U", LONG, before="let $R = dot[C](sinusoid[P, C](), $r)\n  ")
+attend("two streams", "score c = dot[E]($Q + $u, $K)  score r = dot[E]($Q + $w, $R[R: where(ids[T: 0] mod 2 == 0, j - M - i, M + i - j) + U - 1])  "
+       "score g = dot[E]($Q + $s, $g[G: some != concat[M + T -> U](full[B, M](0), some)])  scale 0.6  mask $rank <= target mod 7  value $V",
+       {"u": "H, E", "w": "H, E", "s": "H, E", "r": "C, H, E", "g": "G, H, E"}, "i: T, j: U", LONG,
+       before="let $R = dot[C](sinusoid[R, C](start = 1 - U), $r)\n  let $rank = concat[M + T -> U](full[B, M](-1), target mod 7)\n  ")
+attend("query stream", "score c = dot[E]($Q[T: near] + $u, $K)  score r = dot[E]($Q[T: near] + $w, $R[R: M + near - j + U - 1])  scale 0.6  mask j <= M + near  value $V",
+       {"u": "H, E", "w": "H, E", "r": "C, H, E"}, "i: T, j: U", LONG, before="let $R = dot[C](sinusoid[R, C](start = 1 - U), $r)\n  ")
+attend("one query", "score c = dot[E]($Q, $K)  value $V", {}, "j: S", "let $Q = $q[A: some[T: T - 1]]\n  let $K = $k[A: other][T -> S]\n  let $V = $v[A: some][T -> S]\n  ", "B H F")
+attend("pooling with one score", "score c = dot[E]($K, $u)  value $V", {"u": "H, E"}, "j: S",
+       "let $K = $k[A: other][T -> S]\n  let $V = $v[A: some][T -> S]\n  ", "B H F", {"k": "A, H, E", "v": "A, H, F"})
+attend("no batch", "score c = dot[E]($q, $k[A -> A2])  mask j <= i  value $v[A -> A2]", {}, "i: A, j: A2", "", "A H F")
+
+# ---- stacks, loops, states
+LAYER = """
+layer $Layer[T, C](x: [.., T, C]) -> [.., T, C] {
+  use  l = Linear[C -> C]
+  use  n = LayerNorm[C]
+  return x + gelu(l(n(x))) / real(depth + 1)
+}"""
+DEEP = """
+layer $Layer[T, C](x: [.., T, C], y: [.., T, C]) -> ([.., T, C], [.., T, C]) {
+  param w: [C] ~ normal(1)
+  return x * w + tanh(y), y - sin(x * real(depth + 1)) * y
+}"""
+row("stack", "B T C", {"p": "A, C"}, "$f($p[A: some])", "use $f = stack[N] $Layer[T, C]", LAYER)
+row("loop", "B T C", {"p": "A, C"}, "$f($p[A: some])", "use $f = loop[N] $Layer[T, C]", LAYER)
+row("every step of a stack", "N B T C", {"p": "A, C"}, "$y", "use $f = stack[N] $Layer[T, C]\n  let $y: [N, B, T, C] = $f[N]($p[A: some])", LAYER)
+row("a stack of two values", "B T C", {"p": "A, C", "q": "A, C"}, "$a * $b", "use $f = stack[N] $Layer[T, C]\n  let ($a, $b) = $f($p[A: some], $q[A: some])", DEEP)
+row("state", "B T C", {"p": "A, C"}, "$p[A: some] * $m[M: 1]", "state $m: [B, M, C] = 0.7\n  next $m = stop_gradient(2 * $m)")

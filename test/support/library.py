@@ -1,0 +1,120 @@
+"""The runtime's C interface (runtime/include/tenon/runtime.h) from Python: one process can step one artifact many times, at any step number."""
+import array
+import ctypes
+import os
+import shutil
+
+from tensors import TYPES, Tensor
+
+KINDS = {0: "f64", 1: "f32", 4: "i64", 5: "i32", 12: "bool"}
+
+
+class Info(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("shape", ctypes.c_int64 * 16), ("bytes", ctypes.c_uint64)]
+
+
+class Refused(Exception):
+    pass
+
+
+def _open():
+    program = shutil.which("tenon")
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(program))), "lib", "libtenon-runtime.so")
+    library = ctypes.CDLL(path)
+    library.tn_error_message.restype = ctypes.c_char_p
+    library.tn_model_dim_name.restype = ctypes.c_char_p
+    return library
+
+
+LIBRARY = _open()
+POINTER = ctypes.c_void_p
+
+
+def call(name, *arguments):
+    """Calls a function that returns tn_error *."""
+    function = getattr(LIBRARY, name)
+    function.restype = POINTER
+    error = function(*arguments)
+    if error:
+        message = LIBRARY.tn_error_message(POINTER(error)).decode()
+        LIBRARY.tn_error_free(POINTER(error))
+        raise Refused(f"{name}: {message}")
+
+
+def _tensor(info, read):
+    """`read(buffer, bytes)` fills it."""
+    kind = KINDS[info.type]
+    values = array.array(TYPES[kind][0], bytes(info.bytes))
+    buffer, _ = values.buffer_info()
+    read(POINTER(buffer), ctypes.c_uint64(info.bytes))
+    return Tensor(kind, info.shape[:info.rank], values)
+
+
+def _write(values, write):
+    buffer, length = values.values.buffer_info()
+    write(POINTER(buffer), ctypes.c_uint64(length * values.values.itemsize))
+
+
+class Model:
+    """An artifact with its parameters; `entry` is called at these dims, by name."""
+
+    def __init__(self, path, entry, dims, tier=None, threads=1):
+        self.model, self.context, pool = POINTER(), POINTER(), POINTER()
+        call("tn_threads_create", ctypes.c_int(threads), ctypes.byref(pool))
+        call("tn_model_open", path.encode(), tier.encode() if tier else None, ctypes.byref(self.model))
+        number = LIBRARY.tn_model_entry_find(self.model, entry.encode())
+        names = [LIBRARY.tn_model_dim_name(self.model, number, k).decode() for k in range(LIBRARY.tn_model_dim_count(self.model, number))]
+        values = (ctypes.c_int64 * max(1, len(names)))(*[dims[name] for name in names])
+        call("tn_model_initialize", self.model, ctypes.c_uint64(1))
+        call("tn_context_create", self.model, entry.encode(), values, len(names), pool, ctypes.byref(self.context))
+        LIBRARY.tn_threads_free(pool)
+
+    def close(self):
+        LIBRARY.tn_context_free(self.context)
+        LIBRARY.tn_model_close(self.model)
+
+    def parameters(self):
+        """Information by name."""
+        result = {}
+        for k in range(LIBRARY.tn_model_parameter_count(self.model)):
+            info = Info()
+            call("tn_model_parameter_info", self.model, k, ctypes.byref(info))
+            result[info.name.decode()] = info
+        return result
+
+    def parameter(self, name, what="parameter"):
+        return _tensor(self.parameters()[name], lambda data, size: call(f"tn_model_get_{what}", self.model, name.encode(), data, size))
+
+    def set_parameter(self, name, values):
+        _write(values, lambda data, size: call("tn_model_set_parameter", self.model, name.encode(), data, size))
+
+    def gradient(self, name):
+        return self.parameter(name, "gradient")
+
+    def inputs(self):
+        return self._infos("input")
+
+    def _infos(self, what):
+        result = {}
+        for k in range(getattr(LIBRARY, f"tn_context_{what}_count")(self.context)):
+            info = Info()
+            call(f"tn_context_{what}_info", self.context, k, ctypes.byref(info))
+            result[info.name.decode()] = (k, info)
+        return result
+
+    def set_input(self, name, values):
+        number, _ = self.inputs()[name]
+        _write(values, lambda data, size: call("tn_context_set_input", self.context, number, data, size))
+
+    def run(self, step=0, seed=0, gradients_only=False):
+        """Outputs by name."""
+        LIBRARY.tn_context_set_step(self.context, ctypes.c_uint64(step))
+        LIBRARY.tn_context_set_seed(self.context, ctypes.c_uint64(seed))
+        LIBRARY.tn_context_set_flags(self.context, ctypes.c_uint64(1 if gradients_only else 0))
+        call("tn_context_run", self.context)
+        return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
+                for name, (k, info) in self._infos("output").items()}
+
+    def states(self):
+        return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_state", self.context, k, data, size))
+                for name, (k, info) in self._infos("state").items()}
