@@ -195,7 +195,7 @@ int Compilation::emit() {
     facts.tiers.push_back(publicName(tier));
   options.directory = request.outputDirectory;
   options.name = request.name;
-  options.manifest = writeManifest(*program, *module, facts);
+  options.manifest = [&](ArrayRef<EntryTable> tables) { return writeManifest(*program, *module, facts, tables); };
   options.buildId = facts.buildId;
   if (emits("llvm"))
     options.kind = EmitOptions::Kind::Llvm;

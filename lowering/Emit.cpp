@@ -92,13 +92,13 @@ LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const
   return translate(*target, unit, [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
 }
 
-LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, Unit &unit) {
+LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, const std::string &manifest, Unit &unit) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
   for (const EntryTable &table : tables)
     emitBind(*target, table);
   if (failed(translate(*target, unit, [](llvm::StringRef) { return false; })))
     return failure();
-  addArtifactTable(*unit.module, tables, options.manifest, options.buildId);
+  addArtifactTable(*unit.module, tables, manifest, options.buildId);
   return success();
 }
 
@@ -131,9 +131,11 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
     if (failed(emitTier(module, entries, parameters, units.back(), tables)))
       return failure();
   }
+  std::string manifest;
   if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
+    manifest = options.manifest(tables);
     units.push_back({"tables", cpu::Tier::Portable});
-    if (failed(emitTables(module, tables, options, units.back())))
+    if (failed(emitTables(module, tables, options, manifest, units.back())))
       return failure();
   }
   const NativeForm form = options.kind == EmitOptions::Kind::Llvm       ? NativeForm::Llvm
@@ -165,7 +167,7 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
     return module.emitError(error);
   if (!options.header.empty() && failed(writeFile(module, options.directory + "/" + options.name + ".h", options.header)))
     return failure();
-  return writeFile(module, options.directory + "/" + options.name + ".json", options.manifest);
+  return writeFile(module, options.directory + "/" + options.name + ".json", manifest);
 }
 
 } // namespace tenon

@@ -1,9 +1,11 @@
 // From the kernel form to a shared library: code of every tier, tables, manifest.
 #pragma once
 #include "lowering/MemoryPlan.h"
+#include "lowering/Tables.h"
 #include "lowering/cpu/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,8 @@ struct EmitOptions {
   enum class Kind { Library, Object, Assembly, Llvm } kind = Kind::Library;
   std::string directory; // Library, Object: files are written here
   std::string name;      // libNAME.so, NAME.h, NAME.json
-  std::string manifest;  // JSON text
+  /// The text of the manifest, asked for when the code of all tiers stands and with it every size.
+  std::function<std::string(llvm::ArrayRef<EntryTable>)> manifest;
   std::string header;    // text of NAME.h; no file when empty
   std::string buildId;   // hexadecimal
   std::vector<cpu::Tier> tiers = {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512};

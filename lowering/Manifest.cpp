@@ -1,6 +1,7 @@
 #include "lowering/Manifest.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/AddOptimizer.h"
+#include "lowering/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
 #include "llvm/Support/JSON.h"
 
@@ -101,7 +102,26 @@ json::Object scalarJson(const std::string &name) {
   return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
-json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts) {
+json::Object memoryJson(const EntryTable &table, FormulaSpace &space) {
+  MemoryReport report = reportMemory(table, space);
+  return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},     {"states", space.text(report.states)},
+                      {"inputs", space.text(report.inputs)},       {"outputs", space.text(report.outputs)}, {"scratch_per_worker", report.scratchPerWorker}};
+}
+
+json::Array kernelsJson(const EntryTable &table, FormulaSpace &space) {
+  json::Array array;
+  for (const KernelRow &row : reportKernels(table.function, space))
+    array.push_back(json::Object{{"name", row.name},
+                                 {"kind", row.kind},
+                                 {"place", row.place},
+                                 {"calls", row.calls},
+                                 {"flops", space.text(row.flops)},
+                                 {"bytes", space.text(row.bytes)}});
+  return array;
+}
+
+json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const EntryTable &table) {
+  FormulaSpace space(entry.dims);
   json::Array dims, inputs, outputs, states;
   for (size_t i = 0; i < entry.dims.size(); ++i) {
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
@@ -142,8 +162,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"inputs", std::move(inputs)},
                       {"outputs", std::move(outputs)},
                       {"states", std::move(states)},
-                      {"memory", json::Object()},
-                      {"kernels", json::Array()}};
+                      {"memory", memoryJson(table, space)},
+                      {"kernels", kernelsJson(table, space)}};
   if (!entry.walkedAxis.empty())
     object["walk"] = entry.walkedAxis;
   return object;
@@ -151,10 +171,10 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
 
 } // namespace
 
-std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts) {
+std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<EntryTable> tables) {
   json::Array entries, generate;
-  for (const Entry &entry : program.entries)
-    entries.push_back(entryJson(program, entry, facts));
+  for (auto [entry, table] : llvm::zip_equal(program.entries, tables))
+    entries.push_back(entryJson(program, entry, facts, table));
   json::Object root{{"format", 1},
                     {"abi", TN_ABI_VERSION},
                     {"tool", "tenon 0.1.0"},

@@ -1,6 +1,7 @@
 // The manifest of an artifact (docs/artifact.md) from the checked program.
 #pragma once
 #include "frontend/Program.h"
+#include "lowering/Tables.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
@@ -13,7 +14,7 @@ struct ManifestFacts {
   std::vector<std::string> tiers;
 };
 
-/// `module` holds the tenon.parameter ops with their places, in the order of program.params.
-std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts);
+/// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of the program.
+std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts, llvm::ArrayRef<EntryTable> tables);
 
 } // namespace tenon

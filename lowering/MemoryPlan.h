@@ -30,6 +30,7 @@ struct MemoryPlan {
   struct Slot {
     mlir::AffineExpr bytes;          // size over the dims (products of dims allowed: a general expression)
     std::vector<unsigned> after;     // slots that must lie below this one: its offset is max(end of those), 0 when none
+    bool saved = false;              // made in the forward pass and read in the backward pass
   };
   std::vector<Slot> slots;
   std::vector<mlir::AffineExpr> stateBytes; // in the order of the entry's states

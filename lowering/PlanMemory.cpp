@@ -1,6 +1,7 @@
 // One workspace per entry, planned by lifetime over the linear program of kernels.
 #include "dialect/Build.h"
 #include "lowering/MemoryPlan.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include <algorithm>
 
@@ -48,6 +49,7 @@ AffineExpr bytesOf(RankedTensorType type) {
 struct Interval {
   AffineExpr bytes;
   int64_t begin, end; // both included
+  bool contains(int64_t number) const { return begin < number && number < end; }
 };
 
 class Planner {
@@ -67,6 +69,7 @@ private:
   bool mayWriteCarry(Value yielded, BlockArgument carry);
   void reuseOperand(OpResult result);
   void pack();
+  int64_t endOfForward();
 
   func::FuncOp function;
   ModuleOp module;
@@ -315,17 +318,34 @@ void Planner::pack() {
   for (unsigned i = 0; i < order.size(); ++i)
     position[order[i]] = i;
   std::vector<MemoryPlan::Slot> slots;
+  std::vector<llvm::BitVector> below; // of each slot, directly or through others
+  const int64_t border = endOfForward();
   for (unsigned slot : order) {
-    MemoryPlan::Slot result{intervals[slot].bytes, {}};
-    for (unsigned i = 0; i < slots.size(); ++i)
-      if (overlaps(slot, order[i]))
+    MemoryPlan::Slot result{intervals[slot].bytes, {}, intervals[slot].contains(border)};
+    llvm::BitVector reached(order.size());
+    for (unsigned i = slots.size(); i-- > 0;)
+      if (overlaps(slot, order[i]) && !reached.test(i)) { // else a slot between the two keeps them apart already
         result.after.push_back(i);
+        reached |= below[i];
+        reached.set(i);
+      }
     slots.push_back(result);
+    below.push_back(reached);
   }
   plan.slots = slots;
   for (auto &[value, buffer] : plan.buffers)
     if (buffer.base == Buffer::Base::Workspace)
       buffer.slot = plan.stateCount + position[buffer.slot];
+}
+
+/// The number of the op that brings the loss out, or -1 in a function that is not differentiated.
+int64_t Planner::endOfForward() {
+  if (auto kind = function->getAttrOfType<StringAttr>("tenon.kind"); !kind || kind.getValue() != "train")
+    return -1;
+  for (OutputOp output : function.getBody().front().getOps<OutputOp>())
+    if (output.getIndex() == 0)
+      return at[output].first;
+  return -1;
 }
 
 MemoryPlan Planner::run() {

@@ -1,5 +1,6 @@
 #include "runtime/Manifest.h"
 #include "runtime/Checked.h"
+#include "runtime/Formula.h"
 #include "runtime/ManifestReader.h"
 #include "tenon/artifact.h"
 #include <algorithm>
@@ -205,6 +206,39 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   return info;
 }
 
+/// A formula that can be evaluated for the dims of the entry.
+std::string readFormula(const ManifestReader &reader, const std::map<std::string, int64_t, std::less<>> &dims) {
+  if (reader.json().isInteger())
+    return std::to_string(reader.integer(0, largest));
+  if (Status status = reader.json().isString() ? evaluateFormula(reader.json().text, dims).status() : Status(); status.failed())
+    reader.fail(status.message());
+  return reader.text();
+}
+
+void readReports(const ManifestReader &reader, EntryInfo &info) {
+  std::map<std::string, int64_t, std::less<>> dims;
+  for (const DimInfo &dim : info.dims)
+    dims[dim.name] = 1;
+  if (reader.has("memory")) {
+    ManifestReader memory = reader.member("memory");
+    for (auto [key, formula] : {std::pair("workspace", &info.memory.workspace), std::pair("saved", &info.memory.saved), std::pair("states", &info.memory.states),
+                                std::pair("inputs", &info.memory.inputs), std::pair("outputs", &info.memory.outputs)})
+      *formula = memory.has(key) ? readFormula(memory.member(key), dims) : "0";
+    info.memory.scratchPerWorker = memory.has("scratch_per_worker") ? memory.member("scratch_per_worker").integer(0, largest) : 0;
+  }
+  if (reader.has("kernels"))
+    reader.member("kernels").each([&](const ManifestReader &item) {
+      KernelInfo kernel;
+      kernel.name = item.member("name").text();
+      kernel.kind = item.member("kind").text();
+      kernel.place = item.member("place").text();
+      kernel.calls = item.member("calls").integer(1, largest);
+      kernel.flops = readFormula(item.member("flops"), dims);
+      kernel.bytes = readFormula(item.member("bytes"), dims);
+      info.kernels.push_back(std::move(kernel));
+    });
+}
+
 EntryInfo readEntry(const ManifestReader &reader) {
   using Kind = EntryInfo::Kind;
   EntryInfo info;
@@ -225,19 +259,8 @@ EntryInfo readEntry(const ManifestReader &reader) {
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
   if (reader.has("walk"))
     info.walk = reader.member("walk").text();
-  if (reader.has("memory"))
-    info.memory = reader.member("memory").json();
-  if (reader.has("kernels"))
-    reader.member("kernels").each([&](const ManifestReader &item) {
-      KernelInfo kernel;
-      kernel.name = item.member("name").text();
-      kernel.kind = item.member("kind").text();
-      if (item.has("flops"))
-        kernel.flops = item.member("flops").json();
-      if (item.has("bytes"))
-        kernel.bytes = item.member("bytes").json();
-      info.kernels.push_back(std::move(kernel));
-    });
+  if (reader.good())
+    readReports(reader, info);
   return info;
 }
 

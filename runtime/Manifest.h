@@ -77,8 +77,14 @@ struct StateInfo {
   bool ofModel = false; // belongs to the model, saved with the weights; its shape has no dims
 };
 struct KernelInfo {
-  std::string name, kind;
-  JsonValue flops, bytes; // size form or text, as written
+  std::string name, kind, place; // what it works on, what it is, where in the specification
+  int64_t calls = 1;
+  std::string flops = "0", bytes = "0"; // formulas over the dims, of all calls together
+};
+/// Formulas of bytes over the dims (runtime/Formula.h); empty if the manifest does not say.
+struct MemoryInfo {
+  std::string workspace, saved, states, inputs, outputs; // `saved` is a part of the workspace
+  int64_t scratchPerWorker = 0;
 };
 struct EntryInfo {
   enum class Kind { Out, Eval, Train, Grad } kind = Kind::Out;
@@ -87,7 +93,7 @@ struct EntryInfo {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<StateInfo> states;
   std::string walk; // axis of `out step(T)`, else empty
-  JsonValue memory; // formulas as text, for printing
+  MemoryInfo memory;
   std::vector<KernelInfo> kernels;
   int inputIndex(std::string_view name) const;  // -1: none
   int outputIndex(std::string_view name) const; // -1: none

@@ -165,7 +165,7 @@ LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned argume
 }
 
 unsigned KernelSequence::temporary(AffineExpr bytes) {
-  MemoryPlan::Slot slot{bytes, {}};
+  MemoryPlan::Slot slot{bytes, {}, false};
   for (size_t i = 0; i < plan.slots.size(); ++i) // above all planned buffers; temporaries of different ops share their place
     slot.after.push_back(i);
   for (size_t i = firstTemporary; i < temporaries.size(); ++i)

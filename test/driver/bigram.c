@@ -109,7 +109,7 @@ static int32_t grad(const TnContext *c) {
 #define TOKENS(name) "{\"name\": \"" name "\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [4, 16], \"bound\": 256}"
 #define SCALAR(name) "{\"name\": \"" name "\", \"dtype\": \"f64\", \"axes\": [], \"shape\": []}"
 #define STATE(rows) "\"states\": [{\"name\": \"mem\", \"stack\": [], \"dtype\": \"" TYPE "\", \"axes\": [\"B\", \"V\"], \"shape\": [" rows ", 256], \"initial\": 0, \"of_model\": false}]"
-#define REST "\"memory\": {\"workspace\": \"64\", \"states\": \"1024*B\"}, \"kernels\": [{\"name\": \"table\", \"kind\": \"gather\", \"flops\": 1024, \"bytes\": 4096}]"
+#define REST "\"kernels\": [{\"name\": \"table\", \"kind\": \"gather\", \"place\": \"bigram.tn:1:1\", \"calls\": 1, \"flops\": 1024, \"bytes\": 4096}]"
 
 static const char manifest[] =
     "{\"format\": 1, \"abi\": 2, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": \"bigram-" TYPE "\","

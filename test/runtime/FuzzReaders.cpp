@@ -91,7 +91,9 @@ const std::string seedOfManifest =
     "\"dims\": [{\"name\": \"B\", \"max\": -1}, {\"name\": \"T\", \"max\": 64}],"
     "\"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}},"
     "{\"const\": -1, \"terms\": {\"T\": 2}}], \"bound\": 50}], \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [], \"shape\": []}],"
-    "\"states\": [{\"name\": \"m\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"D\"], \"shape\": [8], \"initial\": 0, \"of_model\": true}]}]}";
+    "\"states\": [{\"name\": \"m\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"D\"], \"shape\": [8], \"initial\": 0, \"of_model\": true}],"
+    "\"memory\": {\"workspace\": \"max(64*ceil(4*B*T / 64), 512*(T - 1))\", \"saved\": \"0\", \"states\": \"64\", \"inputs\": \"4*B\", \"outputs\": \"mod(T, 3)\","
+    "\"scratch_per_worker\": 64}, \"kernels\": [{\"name\": \"a\", \"kind\": \"gemm\", \"place\": \"s.tn:1:2\", \"calls\": 2, \"flops\": \"2*B*T\", \"bytes\": \"4*T\"}]}]}";
 
 void writeAll(const std::string &path, const std::string &bytes) {
   std::remove(path.c_str()); // ext4 waits for the disk when a file is truncated and written again

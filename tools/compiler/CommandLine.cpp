@@ -40,6 +40,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--f64", line.doublePrecision, "double precision");
   compile->add_flag("--grad", line.gradient, "also an entry `grad`: losses and gradients");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
+  compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
   compile->add_flag("--default-recipe", line.defaultRecipe, "with the train recipe if the model has one only");
   compile->footer("Examples:\n  tenon compile model.tn --recipe small -o model\n  tenon compile model.tn --emit=kernel\n"
                   "MLIR's own flags work too: --mlir-print-ir-after-all, --mlir-timing.");

@@ -152,6 +152,15 @@ int runCompile(CommandLine &line) {
 
 } // namespace tenon::compiler
 
+static std::string writtenDirectory;
+static bool writtenJson = false;
+
+/// Where the last call of tn_compiler_main has written an artifact, or null; `json` tells whether its report was asked for as JSON.
+extern "C" __attribute__((visibility("default"))) const char *tn_compiler_artifact(int *json) {
+  *json = writtenJson;
+  return writtenDirectory.empty() ? nullptr : writtenDirectory.c_str();
+}
+
 extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc, const char **argv) {
   using namespace tenon::compiler;
   CommandLine line;
@@ -178,5 +187,8 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   fflush(stdout);
   if (exitCode == 70)
     CrashGuard::report();
+  bool isArtifact = line.command == CommandLine::Command::Compile && exitCode == 0 && line.emit.empty();
+  writtenDirectory = isArtifact ? line.output : "";
+  writtenJson = line.json;
   return exitCode;
 }

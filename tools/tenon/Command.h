@@ -52,7 +52,8 @@ Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::st
 Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option, const std::vector<std::string> &texts);
 
 /// check, compile, explain and --emit live in the compiler library, which is opened when it is needed. Arguments as for main.
-int runCompiler(const std::vector<std::string> &arguments);
+/// `show`: prints what a new artifact needs.
+int runCompiler(const std::vector<std::string> &arguments, bool show);
 /// The cache directory: $TENON_CACHE, $XDG_CACHE_HOME/tenon or ~/.cache/tenon.
 std::string cacheDirectory();
 /// The artifact directory of a specification, compiled if the cache does not have it.

@@ -1,5 +1,6 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
 #include "tools/tenon/Command.h"
+#include "tools/tenon/Report.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -32,17 +33,18 @@ std::string findCompiler() {
   return {};
 }
 
-CompilerMain openCompiler() {
+void *openCompiler() {
   std::string path = findCompiler();
   if (path.empty()) {
     fprintf(stderr, "tenon: error: this needs the compiler, and %s is not installed; TENON_COMPILER can name it\n", kLibrary);
     return nullptr;
   }
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void *symbol = library ? dlsym(library, "tn_compiler_main") : nullptr;
-  if (!symbol)
+  if (!library || !dlsym(library, "tn_compiler_main")) {
     fprintf(stderr, "tenon: error: cannot open the compiler: %s\n", dlerror());
-  return reinterpret_cast<CompilerMain>(symbol);
+    return nullptr;
+  }
+  return library;
 }
 
 class Hash {
@@ -121,15 +123,20 @@ void addCompiler(Hash &hash) {
 
 } // namespace
 
-int runCompiler(const std::vector<std::string> &arguments) {
-  CompilerMain compilerMain = openCompiler();
-  if (!compilerMain)
+int runCompiler(const std::vector<std::string> &arguments, bool show) {
+  void *library = openCompiler();
+  if (!library)
     return 3;
+  auto compilerMain = reinterpret_cast<CompilerMain>(dlsym(library, "tn_compiler_main"));
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
   pointers.push_back(nullptr);
-  return compilerMain(static_cast<int>(arguments.size()), pointers.data());
+  int code = compilerMain(static_cast<int>(arguments.size()), pointers.data());
+  auto artifact = reinterpret_cast<const char *(*)(int *)>(dlsym(library, "tn_compiler_artifact"));
+  int json = 0;
+  const char *directory = code == 0 && show && artifact ? artifact(&json) : nullptr;
+  return directory ? report(printCompiled(directory, json != 0)) : code;
 }
 
 std::string cacheDirectory() {
@@ -160,7 +167,7 @@ Expected<std::string> compileIntoCache(const ModelOptions &options) {
   if (failed)
     return runtime::fileError("create", root, failed.value());
   std::string temporary = concat(directory, ".", static_cast<int64_t>(getpid()), ".tmp");
-  int code = runCompiler(compileArguments(options, temporary));
+  int code = runCompiler(compileArguments(options, temporary), false);
   if (code == 0)
     fs::rename(temporary, directory, failed); // fails if another process was faster: then theirs is as good
   std::error_code ignored;

@@ -1,5 +1,5 @@
 // tenon inspect: what an artifact holds, from its manifest.
-#include "tools/tenon/Command.h"
+#include "tools/tenon/Report.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -8,7 +8,6 @@ namespace tenon::driver {
 namespace {
 
 using runtime::EntryInfo;
-using runtime::JsonValue;
 using runtime::Manifest;
 using runtime::ParameterInfo;
 
@@ -69,50 +68,8 @@ std::string tensorText(const EntryInfo &entry, const runtime::TensorInfo &tensor
   return tensor.bound ? text + " below " + tensor.bound->print(dimNames) : text;
 }
 
-/// A kernel's flops or bytes: a size form at dims of 1 where a dim is open, or text as it stands.
-std::optional<double> numberOf(const JsonValue &value, const EntryInfo &entry, const std::map<std::string, int64_t> &bind) {
-  if (value.isNumber())
-    return value.real;
-  const JsonValue *constant = value.find("const"), *terms = value.find("terms");
-  if (!value.isObject() || !constant || !constant->isNumber())
-    return std::nullopt;
-  double result = constant->real;
-  for (size_t i = 0; terms && i < terms->members.size(); ++i) {
-    const auto &[name, factor] = terms->members[i];
-    auto found = bind.find(name);
-    if (found == bind.end() || entry.dimIndex(name) < 0)
-      return std::nullopt;
-    result += factor.real * static_cast<double>(found->second);
-  }
-  return result;
-}
-
-void printKernels(const EntryInfo &entry, const std::map<std::string, int64_t> &bind) {
-  double total = 0;
-  bool complete = true;
-  std::vector<std::pair<std::optional<double>, std::optional<double>>> work;
-  for (const runtime::KernelInfo &kernel : entry.kernels) {
-    work.emplace_back(numberOf(kernel.flops, entry, bind), numberOf(kernel.bytes, entry, bind));
-    complete &= work.back().first.has_value();
-    total += work.back().first.value_or(0);
-  }
-  printf("  kernels: %zu\n", entry.kernels.size());
-  for (size_t i = 0; i < work.size(); ++i) {
-    const runtime::KernelInfo &kernel = entry.kernels[i];
-    auto cell = [](const std::optional<double> &value, const JsonValue &text) {
-      char number[32];
-      snprintf(number, sizeof number, "%.4g", value.value_or(0));
-      return value ? std::string(number) : text.isString() ? text.text : text.print();
-    };
-    std::string share = complete && total > 0 ? concat(static_cast<int64_t>(100.0 * *work[i].first / total + 0.5), " %") : "";
-    printf("    %-44s %-12s %14s flops %14s bytes  %s\n", kernel.name.c_str(), kernel.kind.c_str(), cell(work[i].first, kernel.flops).c_str(),
-           cell(work[i].second, kernel.bytes).c_str(), share.c_str());
-  }
-  if (!complete)
-    printf("    (--bind the open dims to see numbers and shares)\n");
-}
-
-void printEntry(const EntryInfo &entry, const std::map<std::string, int64_t> &bind) {
+void printEntry(const EntryReport &report) {
+  const EntryInfo &entry = *report.entry;
   static constexpr const char *kinds[] = {"out", "eval", "train", "grad"};
   printf("\nentry %s (%s)%s\n", entry.name.c_str(), kinds[static_cast<int>(entry.kind)],
          entry.walk.empty() ? "" : (", walks " + entry.walk).c_str());
@@ -129,37 +86,47 @@ void printEntry(const EntryInfo &entry, const std::map<std::string, int64_t> &bi
       stack += concat("  x", count);
     printf("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(), state.ofModel ? " (of the model)" : "");
   }
-  if (entry.memory.isObject())
-    for (const auto &[name, formula] : entry.memory.members)
-      printf("  %s bytes: %s\n", name.c_str(), formula.isString() ? formula.text.c_str() : formula.print().c_str());
-  if (!entry.kernels.empty())
-    printKernels(entry, bind);
+  printMemory(report);
+  printKernels(report);
+}
+
+/// The manifest with one more member, what its formulas give at the sizes.
+void printJson(std::string_view manifest, const std::vector<EntryReport> &reports) {
+  std::string list;
+  for (const EntryReport &report : reports)
+    list += (list.empty() ? "" : ",\n  ") + reportJson(report);
+  std::string_view open = manifest.substr(0, manifest.rfind('}'));
+  printf("%.*s, \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), list.c_str());
 }
 
 Status run(Options &options) {
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
+  const Manifest &manifest = model->artifact->manifest();
+  for (const std::string &name : options.entries)
+    if (!manifest.findEntry(name))
+      return inputError("the artifact has no entry '", name, "'");
+  std::vector<EntryReport> reports;
+  for (const EntryInfo &entry : manifest.entries)
+    if (options.entries.empty() || std::find(options.entries.begin(), options.entries.end(), entry.name) != options.entries.end()) {
+      auto report = reportEntry(manifest, entry, model->bind, model->artifact.get());
+      if (!report.ok())
+        return report.status();
+      reports.push_back(report.take());
+    }
   if (options.json) {
-    std::string_view text = model->artifact->manifestText();
-    fwrite(text.data(), 1, text.size(), stdout);
-    if (text.empty() || text.back() != '\n')
-      putchar('\n');
+    printJson(model->artifact->manifestText(), reports);
     return {};
   }
-  const Manifest &manifest = model->artifact->manifest();
   printf("%s: model %s, %s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(), std::string(nameOf(manifest.type)).c_str(),
          manifest.tool.c_str(), manifest.triple.c_str());
   printf("tier in use: %s\n", std::string(runtime::nameOf(model->artifact->tier())).c_str());
   if (!manifest.optimizer.empty())
     printf("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
   printParameters(manifest);
-  for (const std::string &name : options.entries)
-    if (!manifest.findEntry(name))
-      return inputError("the artifact has no entry '", name, "'");
-  for (const EntryInfo &entry : manifest.entries)
-    if (options.entries.empty() || std::find(options.entries.begin(), options.entries.end(), entry.name) != options.entries.end())
-      printEntry(entry, model->bind);
+  for (const EntryReport &report : reports)
+    printEntry(report);
   return {};
 }
 
@@ -170,7 +137,7 @@ void addInspect(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<Options>();
   addModelOptions(*command, options->model);
   command->add_option("--entry", options->entries, "only this entry");
-  command->add_flag("--json", options->json, "the whole manifest");
+  command->add_flag("--json", options->json, "the whole manifest, and as `report` what its formulas give at the sizes");
   command->footer("Example: tenon inspect gpt2.tn --bind B=4 --bind T=64");
   onRun(*command, exitCode, [options] { return run(*options); });
 }

@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
   using namespace tenon::driver;
   std::string command = argc > 1 ? argv[1] : "";
   if (command == "check" || command == "compile" || command == "explain")
-    return runCompiler(std::vector<std::string>(argv, argv + argc));
+    return runCompiler(std::vector<std::string>(argv, argv + argc), true);
 
   CLI::App app("Tenon compiles models written in the Tenon language and trains, evaluates and runs them.", "tenon");
   app.formatter(std::make_shared<Help>());

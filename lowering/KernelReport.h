@@ -1,0 +1,34 @@
+// What the kernels of an entry compute and move, and what its memory holds: counted from the kernel form, as formulas over the dims.
+#pragma once
+#include "lowering/Formula.h"
+#include "lowering/MemoryPlan.h"
+#include "lowering/Tables.h"
+
+namespace tenon {
+
+/// One kernel op of an entry. Operations and bytes are those of all calls of one run of the entry.
+struct KernelRow {
+  std::string name;  // what it works on: a parameter, the gradient of one; else empty
+  std::string kind;  // gemm, nest, attention, ...
+  std::string place; // "gpt2.tn:17:23"
+  int64_t calls = 1; // more than 1 inside stacks
+  /// Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on count 1 each, a fused
+  /// multiply-add 2. Not counted: what is masked by position alone, and what is computed a second time to save memory.
+  Polynomial flops;
+  /// Bytes that have to be read or written at least: each tensor once, of a gathered one only what is named.
+  Polynomial bytes;
+};
+
+std::vector<KernelRow> reportKernels(mlir::func::FuncOp function, FormulaSpace &space);
+
+/// Exact bytes of the arenas of an entry. `saved` is the part of the workspace whose values cross from the forward to the backward pass.
+struct MemoryReport {
+  Maximum workspace;
+  Polynomial saved, states, inputs, outputs;
+  int64_t scratchPerWorker = 0;
+};
+
+MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space);
+
+
+} // namespace tenon

@@ -1,0 +1,64 @@
+"""What `tenon inspect` counts: memory against the compiled code, operations against a closed formula. `inspect` itself compares the formulas of the
+manifest with what the code binds and ends with status 70 where they differ, so asking at many sizes is the test.
+
+inspect.py memory SPEC [--set ...]     arenas at odd sizes
+inspect.py flops [--spoil]             GPT-2's training step; --spoil expects one layer more than there is"""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import driver  # noqa: E402
+
+
+def report(spec, *words):
+    return json.loads(driver.tenon("inspect", spec, "--json", *words))
+
+
+def memory(spec, words):
+    manifest = report(spec, *words)
+    seen = 0
+    for entry in manifest["entries"]:
+        names = [dim["name"] for dim in entry["dims"]]
+        largest = {dim["name"]: dim["max"] if dim["max"] > 0 else 1000 for dim in entry["dims"]}
+        sums = []
+        for sizes in ((1, 1, 1, 1), (2, 17, 3, 1), (3, 67, 8, 2), (4, 131, 31, 5), (7, 300, 50, 9)):
+            bind = [f"--bind={name}={min(size, largest[name])}" for name, size in zip(names, sizes)]
+            found = report(spec, *words, "--entry", entry["name"], *bind)["report"][0]
+            parts = found["memory"]
+            if sum(parts.values()) != found["memory_sum"]:
+                return f"{entry['name']}: the parts do not give the sum {found['memory_sum']}"
+            if parts.get("saved values", 0) + parts.get("temporaries", 0) != found["workspace"]:
+                return f"{entry['name']}: saved values and temporaries do not give the workspace {found['workspace']}"
+            if (entry["kind"] == "train") != ("saved values" in parts):
+                return f"{entry['name']}: only a training step saves values"
+            sums.append(found["memory_sum"])
+            seen += 1
+            if not names:
+                break
+        if len(sums) > 1 and sums != sorted(set(sums)):
+            return f"{entry['name']}: the memory does not grow with the sizes: {sums}"
+    print(f"{seen} sizes agree")
+    return None
+
+
+def flops(spoil):
+    found = report(driver.model("gpt2.tn"), "--recipe", "small", "--entry", "train")["report"][0]
+    batch, length, width, vocabulary, layers = 8, 128, 256, 256, 5 if spoil else 4
+    tokens, pairs = batch * length, batch * length * (length + 1) // 2
+    # Forward, and twice that backward: 12 D^2 weights of a layer, the output table, scores and values of the pairs that causal attention sees.
+    expected = 3 * (2 * tokens * (12 * layers * width**2 + vocabulary * width) + layers * 4 * width * pairs)
+    by_kind = {}
+    for kernel in found["kernels"]:
+        by_kind[kernel["kind"]] = by_kind.get(kernel["kind"], 0) + kernel["flops"]
+    print(f"{found['flops'] / expected:.4f} of the closed formula; {by_kind}")
+    if abs(found["flops"] / expected - 1) > 0.03:
+        return f"counted {found['flops']}, expected {expected}"
+    if abs(sum(kernel["share"] for kernel in found["kernels"]) - 1) > 1e-3:
+        return "the shares do not sum to 1"
+    return None
+
+
+wrong = memory(sys.argv[2], sys.argv[3:]) if sys.argv[1] == "memory" else flops("--spoil" in sys.argv)
+print(f"WRONG: {wrong}" if wrong else "HOLDS")
+sys.exit(1 if wrong else 0)

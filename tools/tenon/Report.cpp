@@ -1,0 +1,207 @@
+#include "tools/tenon/Report.h"
+#include "runtime/Checked.h"
+#include "runtime/Formula.h"
+#include "runtime/Json.h"
+#include <cstdio>
+
+namespace tenon::driver {
+
+using runtime::EntryInfo;
+using runtime::KernelInfo;
+using runtime::Manifest;
+
+namespace {
+
+constexpr int64_t kNominalSize = 64;
+/// The share of a kernel is estimated by a roofline with these figures of one AVX2 core (docs/measurements.md says what was measured where).
+constexpr double kFlopsPerSecond = 100e9, kBytesPerSecond = 20e9;
+
+std::string sizesText(const EntryReport &report) {
+  std::string text;
+  for (const auto &[name, size] : report.dims)
+    text += concat(text.empty() ? "" : ", ", name, " = ", size);
+  return text;
+}
+
+Status takeSizes(const EntryInfo &entry, const std::map<std::string, int64_t> &bind, EntryReport &report) {
+  for (const runtime::DimInfo &dim : entry.dims) {
+    auto bound = bind.find(dim.name);
+    int64_t size = bound != bind.end() ? bound->second : dim.max >= 0 ? std::min(dim.max, kNominalSize) : kNominalSize;
+    if (dim.max >= 0 && size > dim.max)
+      return inputError("the dim ", dim.name, " is ", size, ", expected at most ", dim.max);
+    report.dims[dim.name] = size;
+  }
+  return {};
+}
+
+Expected<uint64_t> bytesOf(const EntryReport &report, const char *what, const std::string &formula) {
+  if (formula.empty())
+    return uint64_t(0);
+  auto value = runtime::evaluateFormula(formula, report.dims);
+  if (!value.ok())
+    return value.status();
+  if (!*value || **value < 0)
+    return inputError("the ", what, " of entry ", report.entry->name, " take more than 2^63 bytes at ", sizesText(report));
+  return static_cast<uint64_t>(**value);
+}
+
+/// The code's own sizes, which `Context` allocates.
+Status compareWithCode(const runtime::Artifact &artifact, const EntryReport &report, uint64_t states) {
+  const TnEntry &code = artifact.entry(artifact.entryIndex(report.entry->name));
+  std::vector<int64_t> dims, offsets(static_cast<size_t>(code.offset_count) + 1);
+  for (const runtime::DimInfo &dim : report.entry->dims)
+    dims.push_back(report.dims.at(dim.name));
+  int64_t sizes[3] = {};
+  code.bind(dims.data(), offsets.data(), sizes);
+  if (static_cast<uint64_t>(sizes[1]) != report.workspace || static_cast<uint64_t>(sizes[0]) != states ||
+      sizes[2] != report.entry->memory.scratchPerWorker)
+    return runtime::bugError("entry ", report.entry->name, ": the manifest says ", report.workspace, " bytes of workspace and ", states,
+                             " of states, the code ", sizes[1], " and ", sizes[0]);
+  return {};
+}
+
+Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact, EntryReport &report) {
+  const runtime::MemoryInfo &memory = report.entry->memory;
+  if (memory.workspace.empty())
+    return {};
+  auto workspace = bytesOf(report, "temporaries", memory.workspace), saved = bytesOf(report, "saved values", memory.saved),
+       states = bytesOf(report, "states", memory.states), inputs = bytesOf(report, "inputs", memory.inputs),
+       outputs = bytesOf(report, "outputs", memory.outputs);
+  for (const auto *bytes : {&workspace, &saved, &states, &inputs, &outputs})
+    if (!bytes->ok())
+      return bytes->status();
+  report.workspace = *workspace;
+  if (artifact)
+    if (Status status = compareWithCode(*artifact, report, *states); status.failed())
+      return status;
+  bool trains = report.entry->kind == EntryInfo::Kind::Train, differentiated = trains || report.entry->kind == EntryInfo::Kind::Grad;
+  auto add = [&](const char *name, uint64_t bytes, const std::string &formula) {
+    if (bytes > 0)
+      report.memory.push_back({name, formula, bytes});
+    report.memorySum = runtime::checkedAdd(report.memorySum, bytes).value_or(UINT64_MAX);
+  };
+  add("parameters", manifest.parameterBytes, "");
+  if (differentiated)
+    add("gradients", manifest.parameterBytes, "");
+  if (trains)
+    add("optimizer moments", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments), "");
+  add("saved values", *saved, memory.saved);
+  add("temporaries", *workspace - *saved, *saved > 0 ? concat(memory.workspace, " - (", memory.saved, ")") : memory.workspace);
+  add("states, old and new", *states * 2, concat("2*(", memory.states, ")"));
+  add("inputs", *inputs, memory.inputs);
+  add("outputs", *outputs, memory.outputs);
+  add("scratch of a thread", static_cast<uint64_t>(memory.scratchPerWorker), "");
+  return {};
+}
+
+Status reportKernels(EntryReport &report) {
+  double seconds = 0;
+  for (const KernelInfo &kernel : report.entry->kernels) {
+    auto flops = runtime::evaluateFormula(kernel.flops, report.dims), bytes = runtime::evaluateFormula(kernel.bytes, report.dims);
+    if (!flops.ok() || !bytes.ok())
+      return flops.ok() ? bytes.status() : flops.status();
+    if (!*flops || !*bytes)
+      return inputError("the work of entry ", report.entry->name, " is more than 2^63 at ", sizesText(report));
+    KernelLine line{&kernel, static_cast<double>(**flops), static_cast<double>(**bytes), 0};
+    line.share = std::max(line.flops / kFlopsPerSecond, line.bytes / kBytesPerSecond);
+    seconds += line.share;
+    report.flops += line.flops;
+    report.bytes += line.bytes;
+    report.kernels.push_back(line);
+  }
+  for (KernelLine &line : report.kernels)
+    line.share = seconds > 0 ? line.share / seconds : 0;
+  return {};
+}
+
+std::string bytesText(double bytes) {
+  char text[32];
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit)
+    bytes /= 1024;
+  snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, units[unit]);
+  return text;
+}
+
+} // namespace
+
+Expected<EntryReport> reportEntry(const Manifest &manifest, const EntryInfo &entry, const std::map<std::string, int64_t> &bind,
+                                  const runtime::Artifact *artifact) {
+  EntryReport report;
+  report.entry = &entry;
+  Status status = takeSizes(entry, bind, report);
+  if (status.ok())
+    status = reportMemory(manifest, artifact, report);
+  if (status.ok())
+    status = reportKernels(report);
+  return status.ok() ? Expected<EntryReport>(std::move(report)) : status;
+}
+
+void printMemory(const EntryReport &report) {
+  if (report.memory.empty())
+    return;
+  std::string sizes = sizesText(report);
+  printf("  memory%s%s\n", sizes.empty() ? "" : " at ", sizes.c_str());
+  for (const MemoryLine &line : report.memory) {
+    bool isNumber = line.formula.find_first_not_of("0123456789*+-() ") == std::string::npos;
+    printf("    %-20s %12s  %s\n", line.name, bytesText(static_cast<double>(line.bytes)).c_str(), isNumber ? "" : line.formula.c_str());
+  }
+  printf("    %-20s %12s\n", "sum", bytesText(static_cast<double>(report.memorySum)).c_str());
+}
+
+void printKernels(const EntryReport &report) {
+  if (report.kernels.empty())
+    return;
+  printf("  kernels: %.4g operations, at least %s moved; shares are an estimate for %.0f GFLOP/s and %.0f GB/s\n", report.flops,
+         bytesText(report.bytes).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
+  printf("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
+  for (const KernelLine &line : report.kernels)
+    printf("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops, bytesText(line.bytes).c_str(),
+           static_cast<long long>(line.kernel->calls), line.kernel->kind.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
+}
+
+std::string reportJson(const EntryReport &report) {
+  using runtime::quoteJson;
+  std::string dims, memory, kernels;
+  auto add = [](std::string &list, const std::string &item) { list += (list.empty() ? "" : ", ") + item; };
+  for (const auto &[name, size] : report.dims)
+    add(dims, concat(quoteJson(name), ": ", size));
+  for (const MemoryLine &line : report.memory)
+    add(memory, concat(quoteJson(line.name), ": ", line.bytes));
+  for (const KernelLine &line : report.kernels) {
+    char numbers[128];
+    snprintf(numbers, sizeof numbers, "\"calls\": %lld, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f", static_cast<long long>(line.kernel->calls),
+             line.flops, line.bytes, line.share);
+    add(kernels, concat("{\"kind\": ", quoteJson(line.kernel->kind), ", \"name\": ", quoteJson(line.kernel->name), ", \"place\": ",
+                        quoteJson(line.kernel->place), ", ", numbers, "}"));
+  }
+  char sums[96];
+  snprintf(sums, sizeof sums, "\"flops\": %.0f, \"bytes\": %.0f", report.flops, report.bytes);
+  return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, \"memory\": {", memory, "}, \"memory_sum\": ", report.memorySum,
+                ", \"workspace\": ", report.workspace, ", ", sums, ", \"kernels\": [", kernels, "]}");
+}
+
+Status printCompiled(const std::string &directory, bool json) {
+  auto artifact = runtime::Artifact::open(directory, "");
+  if (!artifact.ok())
+    return artifact.status();
+  const Manifest &manifest = (*artifact)->manifest();
+  std::string entries;
+  for (const EntryInfo &entry : manifest.entries) {
+    auto report = reportEntry(manifest, entry, {}, artifact->get());
+    if (!report.ok())
+      return report.status();
+    if (json) {
+      entries += (entries.empty() ? "" : ",\n ") + reportJson(*report);
+      continue;
+    }
+    printf("entry %s\n", entry.name.c_str());
+    printMemory(*report);
+  }
+  if (json)
+    printf("{\"directory\": %s, \"entries\": [%s]}\n", runtime::quoteJson(directory).c_str(), entries.c_str());
+  return {};
+}
+
+} // namespace tenon::driver

@@ -1,0 +1,38 @@
+// Memory and kernels of an entry at given sizes, evaluated from the formulas of the manifest: for inspect and compile.
+#pragma once
+#include "tools/tenon/Command.h"
+
+namespace tenon::driver {
+
+struct MemoryLine {
+  const char *name;
+  std::string formula; // empty: a number
+  uint64_t bytes;
+};
+
+struct KernelLine {
+  const runtime::KernelInfo *kernel;
+  double flops, bytes, share;
+};
+
+struct EntryReport {
+  const runtime::EntryInfo *entry;
+  std::map<std::string, int64_t, std::less<>> dims; // all of the entry
+  std::vector<MemoryLine> memory;
+  uint64_t workspace = 0, memorySum = 0;
+  std::vector<KernelLine> kernels;
+  double flops = 0, bytes = 0;
+};
+
+/// Sizes that are not bound are 64, or their bound if that is less. Errors: a bound outside the limits of its dim, sizes that are too large, and (a bug)
+/// formulas that disagree with the compiled code of `artifact`, which may be null.
+Expected<EntryReport> reportEntry(const runtime::Manifest &manifest, const runtime::EntryInfo &entry, const std::map<std::string, int64_t> &bind,
+                                  const runtime::Artifact *artifact);
+void printMemory(const EntryReport &report);
+void printKernels(const EntryReport &report);
+std::string reportJson(const EntryReport &report);
+
+/// What `tenon compile` says about the artifact it has written.
+Status printCompiled(const std::string &directory, bool json);
+
+} // namespace tenon::driver
