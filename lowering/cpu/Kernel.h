@@ -105,6 +105,7 @@ public:
 
 private:
   friend class FunctionCode;
+  void emitWalkCheck();
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitStack(StackOp stack);
@@ -136,6 +137,7 @@ mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
 
 /// A size for given dims (i64).
