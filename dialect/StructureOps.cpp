@@ -28,6 +28,23 @@ LogicalResult StackOp::verify() {
   return success();
 }
 
+LogicalResult AppendStateOp::verify() {
+  auto rows = cast<RankedTensorType>(getRows().getType()), whole = cast<RankedTensorType>(getWhole().getType());
+  int64_t dim = getDim();
+  if (dim < 0 || dim >= whole.getRank()) // C1
+    return emitOpError("expects a dimension of ") << whole << ", got " << dim;
+  SmallVector<AffineExpr> sizes = sizesOf(rows), all = sizesOf(whole);
+  if (sizes.size() == all.size())
+    sizes[dim] = all[dim];
+  if (sizes != all) // C2
+    return emitOpError("expects rows of the shape of ") << whole << " but for dimension " << dim << ", got " << rows;
+  if (rows.getElementType() != whole.getElementType()) // C3
+    return emitOpError("expects rows of ") << whole.getElementType() << ", got " << rows.getElementType();
+  if (cast<RankedTensorType>(getPosition().getType()).getRank() != 0) // C4
+    return emitOpError("expects a scalar as position, got ") << getPosition().getType();
+  return success();
+}
+
 Value AtDepthOp::buildElement(OpBuilder &, unsigned, ValueRange indices, ElementReader read) {
   SmallVector<Value> all{getDepth()};
   all.append(indices.begin(), indices.end());

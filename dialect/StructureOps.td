@@ -42,6 +42,31 @@ def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let arguments = (ins I64Attr:$index, Optional<Index>:$depth, Tenon_Tensor:$value);
   let assemblyFormat = "$index (`[` $depth^ `]`)? `,` $value attr-dict `:` type($value)";
 }
+def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
+  let summary = "writes rows into a state that is kept in place, and gives the whole state";
+  let description = [{
+    State number `index` of the entry (its slice at a depth) is not swapped with a next state: rows `position` .. `position` + n - 1 along dimension `dim`
+    are written, where n is the size of `rows` along it, the others stay as they are. `whole` is the state afterwards. What is read of it lies behind this op, by its result.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | rows | as whole, n instead of the size along dim | as whole |
+    | position | scalar | integer, 0 <= position <= size - n |
+
+    Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar.
+
+    Gradient: none, states carry none.
+
+    Example:
+    ```mlir
+    %keys = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$index, Optional<Index>:$depth, Tenon_Tensor:$rows, Tenon_IntTensor:$position, I64Attr:$dim);
+  let results = (outs Tenon_Tensor:$whole);
+  let assemblyFormat = "$index (`[` $depth^ `]`)? `,` $rows `at` $position `dim` $dim attr-dict `:` type($rows) `,` type($position) `->` type($whole)";
+  let hasVerifier = 1;
+}
 def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a stack of layers: one body, run `count` times";
   let description = [{

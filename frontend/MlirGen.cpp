@@ -35,8 +35,22 @@ func::FuncOp EntryGenerator::createFunction() {
     states.push_back(TypeAttr::get(tensorType(sizes, element, entry.dims.size())));
   }
   function->setAttr("tenon.states", root.getArrayAttr(states));
+  if (entry.isStep)
+    describeStep(function);
   function.addEntryBlock();
   return function;
+}
+
+/// Which states lie in place, and what the entry checks before it runs: position + dim `count` <= capacity.
+void EntryGenerator::describeStep(func::FuncOp function) {
+  SmallVector<bool> inPlace;
+  for (const State &state : entry.states)
+    inPlace.push_back(state.inPlace);
+  function->setAttr("tenon.in_place", root.getDenseBoolArrayAttr(inPlace));
+  unsigned count = entry.axes[entry.walked].size.coefficients().begin()->first;
+  function->setAttr("tenon.walk", root.getDictionaryAttr({root.getNamedAttr("position", root.getI64IntegerAttr(entry.positionState)),
+                                                          root.getNamedAttr("count", root.getI64IntegerAttr(count)),
+                                                          root.getNamedAttr("capacity", form(entry.capacity))}));
 }
 
 bool EntryGenerator::generate() {

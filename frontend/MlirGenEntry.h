@@ -28,6 +28,7 @@ private:
 
   // MlirGen.cpp
   mlir::func::FuncOp createFunction();
+  void describeStep(mlir::func::FuncOp function);
   void generateResults();
   void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, mlir::Value depth);
   void copyUnwrittenStates();

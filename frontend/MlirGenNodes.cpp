@@ -91,6 +91,15 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
     return generateParameter(node);
   case Op::State:
     return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthOf(node.stack));
+  case Op::Append: {
+    int64_t dim = llvm::find(node.type.axes, node.axesTo[0]) - node.type.axes.begin();
+    Axes rows = node.type.axes;
+    rows[dim] = node.axesFrom[0];
+    Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
+    written[node.index] = true;
+    return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthOf(node.stack), x, operand(node, 1),
+                                 builder.getI64IntegerAttr(dim));
+  }
   case Op::Depth:
     return DepthValueOp::create(builder, current, typeOf(node.type), depthOf(node.stack));
   case Op::BodyArgument:

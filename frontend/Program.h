@@ -72,6 +72,9 @@ enum class Op : uint8_t {
   Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
   Scan,   // parsed and checked; "not supported yet" in MlirGen
   Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories
+  // kept places of a walked entry, made by deriveStep: operands rows, position. The rows along axesFrom[0] are written into state `index`
+  // from `position` on; the value is the whole state, along axesTo[0]
+  Append,
 };
 
 struct AttendInfo {
@@ -145,6 +148,7 @@ struct State {
   Element element = Element::Real;
   double initial = 0;      // reset value
   bool ofModel = false;    // no run-time axis: saved with the weights
+  bool inPlace = false;    // written by Append only: rows are added, the rest stays where it is
 };
 struct Input {
   std::string name;
@@ -173,6 +177,10 @@ struct Entry {
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
   std::vector<State> states;               // those the entry reaches; the same path = the same state across entries
   std::string walkedAxis;                  // out step(T): "T"
+  AxisId walked = 0;                       // its id; meaningless if nothing has that axis
+  bool isStep = false;                     // deriveStep has been here: the size of the walked axis is the number of new places of a call
+  uint32_t positionState = 0;              // isStep: the number of places that earlier calls brought
+  Size capacity;                           // isStep: places that the states have room for
 };
 
 using SettingValue = std::shared_ptr<struct Setting>;

@@ -153,7 +153,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                                   {"axes", stringArray(state.axes)},
                                   {"shape", std::move(shape)},
                                   {"initial", state.initial},
-                                  {"of_model", state.ofModel}});
+                                  {"of_model", state.ofModel},
+                                  {"in_place", state.inPlace}});
   }
   const char *kinds[] = {"out", "eval", "train"};
   json::Object object{{"name", entry.name},
@@ -164,8 +165,11 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"states", std::move(states)},
                       {"memory", memoryJson(table, space)},
                       {"kernels", kernelsJson(table, space)}};
-  if (!entry.walkedAxis.empty())
-    object["walk"] = entry.walkedAxis;
+  if (entry.isStep) {
+    object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
+    object["capacity"] = sizeJson(entry.capacity, entry.dims);
+    object["position"] = entry.states[entry.positionState].path;
+  }
   return object;
 }
 

@@ -10,8 +10,8 @@ namespace tenon {
 
 /// The place of one tensor value: base address + offset + depth * depthStride, dense row-major, 64-byte aligned at depth 0.
 struct Buffer {
-  enum class Base { Parameters, Gradients, States, NextStates, Workspace, Input, Output } base = Base::Workspace;
-  /// Parameters, Gradients: byte offset. States, NextStates, Workspace: index into TnContext::offsets. Input, Output: number.
+  enum class Base { Parameters, Gradients, States, NextStates, KeptStates, Workspace, Input, Output } base = Base::Workspace;
+  /// Parameters, Gradients: byte offset. States, NextStates, KeptStates, Workspace: index into TnContext::offsets. Input, Output: number.
   int64_t slot = 0;
   /// Inside stacks: the place moves with the depth of the enclosing stack(s); one (depth value, bytes per step) pair per stack.
   struct Step {
@@ -34,6 +34,7 @@ struct MemoryPlan {
   };
   std::vector<Slot> slots;
   std::vector<mlir::AffineExpr> stateBytes; // in the order of the entry's states
+  std::vector<bool> inPlace;                // of the states: they lie in the arena of kept states, whose offsets are counted apart
   unsigned stateCount = 0;
 };
 

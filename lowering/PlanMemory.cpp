@@ -280,6 +280,13 @@ void Planner::placeBlock(Block &block) {
     }
     if (isa<ReadParameterOp, ReadStateOp>(op))
       continue;
+    if (auto append = dyn_cast<AppendStateOp>(op)) {
+      Buffer buffer{Buffer::Base::KeptStates, int64_t(append.getIndex()), {}};
+      if (append.getDepth())
+        buffer.steps.push_back({append.getDepth(), bytesOf(tensorOf(append.getWhole())), 0});
+      plan.buffers[append.getWhole()] = buffer;
+      continue;
+    }
     for (OpResult result : op.getResults())
       placeResult(result);
   }
@@ -353,6 +360,9 @@ MemoryPlan Planner::run() {
     for (Attribute state : states)
       plan.stateBytes.push_back(bytesOf(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
   plan.stateCount = plan.stateBytes.size();
+  plan.inPlace.assign(plan.stateCount, false);
+  if (auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place"))
+    plan.inPlace.assign(inPlace.asArrayRef().begin(), inPlace.asArrayRef().end());
   number(function.getBody().front());
   placeBlock(function.getBody().front());
   pack();

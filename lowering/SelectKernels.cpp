@@ -15,7 +15,7 @@ namespace {
 
 /// Ops that stay as they are; their tensor operands must exist in memory.
 bool isKernel(Operation *op) {
-  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, OptimizeOp>(op);
+  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, AppendStateOp, OptimizeOp>(op);
 }
 /// Values that are addresses: nothing is computed for them.
 bool isAddress(Operation *op) { return isa<ReadParameterOp, ReadStateOp, AtDepthOp>(op); }

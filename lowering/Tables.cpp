@@ -34,10 +34,12 @@ void emitBind(ModuleOp module, const EntryTable &table) {
   auto aligned = [&](Value bytes) {
     return cpu::multiply(builder, cpu::ceilDivide(builder, bytes, cpu::constant(builder, 64)), cpu::constant(builder, 64));
   };
-  Value zero = cpu::constant(builder, 0), stateEnd = zero, workspaceEnd = zero;
+  Value zero = cpu::constant(builder, 0), stateEnd = zero, keptEnd = zero, workspaceEnd = zero;
   for (auto [i, bytes] : llvm::enumerate(table.plan->stateBytes)) {
-    LLVM::StoreOp::create(builder, stateEnd, element(1, i), 8);
-    stateEnd = cpu::add(builder, stateEnd, aligned(cpu::evaluateSize(builder, bytes, dims)));
+    bool inPlace = i < table.plan->inPlace.size() && table.plan->inPlace[i];
+    Value &end = inPlace ? keptEnd : stateEnd;
+    LLVM::StoreOp::create(builder, end, element(1, i), 8);
+    end = cpu::add(builder, end, aligned(cpu::evaluateSize(builder, bytes, dims)));
   }
   SmallVector<Value> ends; // of the slots before this one
   auto emitSlot = [&](const MemoryPlan::Slot &slot) {
@@ -55,6 +57,7 @@ void emitBind(ModuleOp module, const EntryTable &table) {
   LLVM::StoreOp::create(builder, stateEnd, element(2, 0), 8);
   LLVM::StoreOp::create(builder, workspaceEnd, element(2, 1), 8);
   LLVM::StoreOp::create(builder, aligned(cpu::constant(builder, table.scratchBytes)), element(2, 2), 8);
+  LLVM::StoreOp::create(builder, keptEnd, element(2, 3), 8);
   LLVM::ReturnOp::create(builder, ValueRange());
 }
 

@@ -307,7 +307,7 @@ tn_error *tn_context_run(tn_context *context) {
 void tn_context_reset_states(tn_context *context) { context->context->resetStates(); }
 uint64_t tn_context_bytes(const tn_context *context) {
   const Context &inside = *context->context;
-  uint64_t sum = inside.workspaceBytes() + inside.scratchBytes() + 2 * inside.stateBytes();
+  uint64_t sum = inside.workspaceBytes() + inside.scratchBytes() + inside.stateBytes();
   for (const auto *tensors : {&inside.inputs(), &inside.outputs()})
     for (const BoundTensor &tensor : *tensors)
       sum += tensor.bytes;

@@ -180,11 +180,12 @@ Status Context::bind(std::span<const int64_t> dims) {
     tensor.bytes = *bytes;
     int64_t offset = offsets[stateTensors.size()];
     // The compiler and the manifest must agree, or a state would be reset or saved over its neighbour.
-    if (offset < 0 || sizes[0] < 0 || static_cast<uint64_t>(offset) + *bytes > static_cast<uint64_t>(sizes[0]))
+    int64_t arena = item.inPlace ? sizes[3] : sizes[0];
+    if (offset < 0 || arena < 0 || static_cast<uint64_t>(offset) + *bytes > static_cast<uint64_t>(arena))
       return bugError("the state '", item.name, "' leaves the state arena: manifest and code disagree");
     stateTensors.push_back(std::move(tensor));
   }
-  if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0)
+  if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || sizes[3] < 0)
     return inputError("the buffers are too large for these dims");
   return {};
 }
@@ -225,7 +226,8 @@ Status Context::allocate() {
   for (Request request : {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"},
                           Request{scratch, *strips, 5, "scratch"},
                           Request{oldStates, static_cast<uint64_t>(sizes[0]), 6, "states"},
-                          Request{newStates, static_cast<uint64_t>(sizes[0]), 7, "new states"}}) {
+                          Request{newStates, static_cast<uint64_t>(sizes[0]), 7, "new states"},
+                          Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
     auto space = Arena::allocate(request.bytes, request.stagger, request.name);
     if (!space.ok())
       return space.status();
@@ -240,6 +242,7 @@ Status Context::allocate() {
   arenas[TN_ARENA_STATES] = oldStates.data();
   arenas[TN_ARENA_NEXT_STATES] = newStates.data();
   arenas[TN_ARENA_WORKSPACE] = workspace.data();
+  arenas[TN_ARENA_KEPT_STATES] = keptStates.data();
   context.dims = dimValues.data();
   context.arenas = arenas;
   context.inputs = inputPointers.data();
@@ -271,7 +274,34 @@ Status Context::borrowOutput(int index, void *buffer) {
   return {};
 }
 
-void *Context::state(int index) const { return arenas[TN_ARENA_STATES] + offsets[static_cast<size_t>(index)]; }
+void *Context::state(int index) const {
+  bool inPlace = info->states[static_cast<size_t>(index)].inPlace;
+  return arenas[inPlace ? TN_ARENA_KEPT_STATES : TN_ARENA_STATES] + offsets[static_cast<size_t>(index)];
+}
+
+int64_t Context::capacity() const { return info->positionState < 0 ? -1 : info->capacity.evaluate(dimValues).value_or(0); }
+
+int64_t Context::position() const { return info->positionState < 0 ? -1 : *static_cast<const int32_t *>(state(info->positionState)); }
+
+Status Context::rewind(int64_t count) {
+  if (info->positionState < 0)
+    return usageError("entry '", info->name, "' walks no axis");
+  if (count < 0 || count > position())
+    return usageError("entry '", info->name, "' keeps ", position(), " places of ", info->walk, "; it cannot go back to ", count);
+  *static_cast<int32_t *>(state(info->positionState)) = static_cast<int32_t>(count);
+  return {};
+}
+
+Status Context::checkRoom() const {
+  if (info->positionState < 0)
+    return {};
+  int dim = info->dimIndex(info->walk);
+  int64_t count = dim < 0 ? 1 : dimValues[static_cast<size_t>(dim)];
+  if (position() >= 0 && position() <= capacity() - count)
+    return {};
+  return inputError("entry '", info->name, "' keeps at most ", capacity(), " places of ", info->walk, "; ", position(), " are taken, so ", count,
+                    " more do not fit");
+}
 
 Status Context::checkInputs() const {
   for (size_t i = 0; i < inputTensors.size(); ++i) {
@@ -293,6 +323,8 @@ Status Context::run() {
     return status;
   if (info->kind == EntryInfo::Kind::Train && model->manifest().epochs > 0 && context.total_steps == 0)
     return usageError("entry '", info->name, "': the schedule counts epochs; say first how many steps these are");
+  if (Status status = checkRoom(); status.failed())
+    return status;
   // Another context may have had gradients or moments allocated since the last run.
   for (int i = 0; i < 4; ++i)
     arenas[i] = model->arena(static_cast<ParameterArena>(i));

@@ -36,12 +36,18 @@ public:
   /// Lends a buffer of at least inputs()[index].bytes, 64-byte aligned, until another is lent; null: back to the owned one.
   Status borrowInput(int index, void *buffer);
   Status borrowOutput(int index, void *buffer);
-  /// Old values of a state (what the next run reads). Swapped by run: ask again after each.
+  /// Old values of a state (what the next run reads). Swapped by run unless it is kept in place: ask again after each.
   void *state(int index) const;
 
   /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are swapped and,
   /// in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
+  /// An input error if the entry walks an axis and the new places do not fit behind those that are kept.
   Status run();
+  /// Entries that walk an axis: places that earlier runs brought, and how many there can be. -1 for other entries.
+  int64_t position() const;
+  int64_t capacity() const;
+  /// Forgets all kept places but the first `count`, 0 <= count <= position(): the next run brings what follows them.
+  Status rewind(int64_t count);
   /// Initial values for all states that belong to the context (not the model's).
   void resetStates();
   /// Copies the states of another context by name; both must agree in shape.
@@ -54,7 +60,7 @@ public:
   void setTotalSteps(uint64_t steps) { context.total_steps = steps; }
   uint64_t step() const { return context.step; }
   uint64_t workspaceBytes() const { return workspace.size(); }
-  uint64_t stateBytes() const { return oldStates.size(); }
+  uint64_t stateBytes() const { return oldStates.size() + newStates.size() + keptStates.size(); } // old and new values
   uint64_t scratchBytes() const { return scratch.size(); }
   const std::shared_ptr<Parameters> &parameters() const { return model; }
 
@@ -63,6 +69,7 @@ private:
   Status bind(std::span<const int64_t> dims);
   Status allocate();
   Status checkInputs() const;
+  Status checkRoom() const;
   void loadModelStates();
   void storeModelStates();
   std::shared_ptr<Parameters> model;
@@ -71,10 +78,10 @@ private:
   const TnEntry *code = nullptr;
   TnRun runner = nullptr;
   std::vector<int64_t> dimValues, offsets;
-  int64_t sizes[3] = {};
+  int64_t sizes[4] = {};
   std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
   std::vector<int64_t> inputBounds; // -1: none
-  Arena inputArena, outputArena, workspace, scratch, oldStates, newStates;
+  Arena inputArena, outputArena, workspace, scratch, oldStates, newStates, keptStates;
   std::vector<void *> inputPointers, outputPointers, ownedInputs, ownedOutputs;
   char *arenas[TN_ARENA_COUNT] = {};
   TnContext context = {};

@@ -194,6 +194,10 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   info.initial = reader.member("initial").number();
   if (reader.has("of_model"))
     info.ofModel = reader.member("of_model").truth();
+  if (reader.has("in_place"))
+    info.inPlace = reader.member("in_place").truth();
+  if (info.inPlace && info.ofModel)
+    reader.fail("a state that is kept in place belongs to no model");
   if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
     reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
   std::vector<int64_t> sizes = info.stack;
@@ -239,6 +243,20 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
     });
 }
 
+void readWalk(const ManifestReader &reader, EntryInfo &info) {
+  info.walk = reader.member("walk").text();
+  info.capacity = readSizeForm(reader.member("capacity"), info.dims);
+  std::string position = reader.member("position").text();
+  for (size_t i = 0; i < info.states.size(); ++i)
+    if (info.states[i].name == position)
+      info.positionState = static_cast<int>(i);
+  if (info.positionState < 0)
+    return reader.fail(concat("there is no state '", position, "' for the position"));
+  const StateInfo &state = info.states[static_cast<size_t>(info.positionState)];
+  if (state.type != DataType::I32 || !state.shape.empty() || !state.stack.empty() || state.inPlace)
+    reader.fail("the position must be one i32");
+}
+
 EntryInfo readEntry(const ManifestReader &reader) {
   using Kind = EntryInfo::Kind;
   EntryInfo info;
@@ -258,7 +276,7 @@ EntryInfo readEntry(const ManifestReader &reader) {
   reader.member("outputs").each([&](const ManifestReader &item) { info.outputs.push_back(readTensor(item, info.dims)); });
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
   if (reader.has("walk"))
-    info.walk = reader.member("walk").text();
+    readWalk(reader, info);
   if (reader.good())
     readReports(reader, info);
   return info;

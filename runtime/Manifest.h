@@ -75,6 +75,7 @@ struct StateInfo {
   std::vector<SizeForm> shape;
   double initial = 0;
   bool ofModel = false; // belongs to the model, saved with the weights; its shape has no dims
+  bool inPlace = false; // runs add rows to it; it is not swapped
 };
 struct KernelInfo {
   std::string name, kind, place; // what it works on, what it is, where in the specification
@@ -94,6 +95,8 @@ struct EntryInfo {
   std::vector<StateInfo> states;
   std::string walk; // axis of `out step(T)`, else empty
   MemoryInfo memory;
+  SizeForm capacity;      // with walk: places that are kept at most
+  int positionState = -1; // with walk: the state that counts them
   std::vector<KernelInfo> kernels;
   int inputIndex(std::string_view name) const;  // -1: none
   int outputIndex(std::string_view name) const; // -1: none

@@ -330,8 +330,12 @@ std::optional<Entry> Checker::finish() {
     uint32_t body = compaction.stackOf(nextValues[i].body);
     (body == kEntryBody ? entry.nextStates : entry.stacks[body].nextStates).push_back(next);
   }
-  if (walked && compaction.axis(*walked) != kDropped)
-    checkWalk(entry, compaction.axis(*walked));
+  if (walked && compaction.axis(*walked) != kDropped) {
+    entry.walked = compaction.axis(*walked);
+    checkWalk(entry, entry.walked);
+  } else {
+    entry.walkedAxis.clear(); // nothing has this axis: one call is all there is
+  }
   if (failed)
     return std::nullopt;
   return entry;

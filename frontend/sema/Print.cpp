@@ -19,8 +19,8 @@ const char *nameOf(Op op) {
       "concat",        "flip",        "window",     "put",       "dot",           "sum",
       "reduce_max",    "reduce_min",  "all",        "any",       "argmax",        "cumsum",
       "softmax",       "log_softmax", "normalize",  "top",       "cross_entropy", "binary_cross_entropy",
-      "dropout",       "sample",      "attend",     "stack",     "scan",          "result"};
-  static_assert(sizeof names / sizeof *names == size_t(Op::Result) + 1);
+      "dropout",       "sample",      "attend",     "stack",     "scan",          "result",        "append"};
+  static_assert(sizeof names / sizeof *names == size_t(Op::Append) + 1);
   return names[size_t(op)];
 }
 
@@ -35,7 +35,8 @@ public:
       if (entry.dimUpperBound[i] != Size(-1))
         out << " <= " << size(entry.dimUpperBound[i]);
     }
-    out << ")" << (entry.walkedAxis.empty() ? "" : " walks " + entry.walkedAxis) << "\n";
+    out << ")" << (entry.walkedAxis.empty() ? "" : " walks " + entry.walkedAxis)
+        << (entry.isStep ? ", keeps " + size(entry.capacity) + " places" : "") << "\n";
     for (auto &input : entry.inputs)
       out << "  input " << input.name << ": " << (input.isIndex ? "index(" + size(input.bound) + ")" : element(input.type))
           << axes(input.type.axes) << "\n";
@@ -43,7 +44,7 @@ public:
       out << "  state " << state.path << ":" << counts(state.stackCounts) << " [";
       for (size_t i = 0; i < state.axes.size(); ++i)
         out << (i ? ", " : "") << sized(state.axes[i], state.shape[i]);
-      out << "]" << (state.ofModel ? " of model" : "") << " = " << number(state.initial) << "\n";
+      out << "]" << (state.ofModel ? " of model" : state.inPlace ? " in place" : "") << " = " << number(state.initial) << "\n";
     }
     body(~0u, 1);
     for (auto &[state, node] : entry.nextStates)
@@ -111,6 +112,7 @@ private:
       out << " " << program.params[node.index].path;
       break;
     case Op::State:
+    case Op::Append:
       out << " " << entry.states[node.index].path;
       break;
     case Op::BodyArgument:

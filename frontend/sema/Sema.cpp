@@ -3,6 +3,7 @@
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Names.h"
 #include "frontend/sema/Recipes.h"
+#include "frontend/sema/Step.h"
 #include <algorithm>
 
 namespace tenon {
@@ -269,7 +270,10 @@ private:
     }
     bool ok = true;
     auto build = [&](const EntryRequest &request) {
-      if (auto entry = Checker(session, model, request).run())
+      auto entry = Checker(session, model, request).run();
+      if (entry && !entry->walkedAxis.empty())
+        entry = deriveStep(*entry, session.diagnostics);
+      if (entry)
         program.entries.push_back(std::move(*entry));
       else
         ok = false;

@@ -2,20 +2,41 @@
 // everything along T is per place, except attends whose mask hides later keys, scans, running sums and causal windows
 // (language.md 3.2).
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/Step.h"
+#include <set>
 
 namespace tenon::sema {
+
+std::vector<AxisId> placesOf(const Entry &entry, AxisId walked) {
+  std::set<AxisId> places{walked};
+  for (size_t before = 0; before != places.size();) {
+    before = places.size();
+    for (auto &node : entry.nodes)
+      for (size_t i = 0; node.op == Op::Rename && i < node.axesFrom.size(); ++i)
+        if (places.count(node.axesFrom[i]) || places.count(node.axesTo[i]))
+          places.insert({node.axesFrom[i], node.axesTo[i]});
+  }
+  return {places.begin(), places.end()};
+}
+
+std::optional<unsigned> walkedDim(const Entry &entry, AxisId walked) {
+  const Size &size = entry.axes[walked].size;
+  bool plain = size.constant() == 0 && size.coefficients().size() == 1 && size.coefficients().begin()->second == 1;
+  return plain ? std::optional<unsigned>(size.coefficients().begin()->first) : std::nullopt;
+}
+
 namespace {
 
 class Walk {
 public:
-  Walk(const Entry &entry, AxisId axis) : entry(entry), places{axis} {
-    for (auto &node : entry.nodes) // the same places under other names: x[T -> S]
-      if (node.op == Op::Rename)
-        for (size_t i = 0; i < node.axesFrom.size(); ++i)
-          if (along(node.axesFrom[i]) || along(node.axesTo[i])) {
-            places.push_back(node.axesFrom[i]);
-            places.push_back(node.axesTo[i]);
-          }
+  Walk(const Entry &entry, AxisId axis)
+      : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)), counting(entry.nodes.size()) {
+    for (NodeId id = 0; id < entry.nodes.size(); ++id) { // operands come first
+      const Node &node = entry.nodes[id];
+      counting[id] = node.op == Op::SizeValue && countsPlaces(node.size);
+      for (NodeId operand : node.operands)
+        counting[id] = counting[id] || (node.type.element == Element::Int && isElementwise(node.op) && counting[operand]);
+    }
   }
 
   /// What in `node` needs places that come later; empty if nothing does.
@@ -49,17 +70,46 @@ public:
     case Op::Top:
     case Op::Sample:
     case Op::CrossEntropy:
-      return over(node) ? "a sum, maximum or norm over it" : "";
+      return over(node) ? "a sum, maximum or norm over it" : overTable(node);
     case Op::Attend:
       return attend(node);
-    default:
+    case Op::Input:
+      for (AxisId axis : node.type.axes)
+        if (!along(axis) && countsPlaces(entry.axes[axis].size))
+          return "an input along " + entry.axes[axis].name + ", whose size depends on it";
       return "";
+    default:
+      return isElementwise(node.op) ? numberOfPlaces(node) : "";
     }
+  }
+  /// A value that leaves the entry, or goes from layer to layer.
+  std::string objectionToResult(const Node &node) const {
+    unsigned count = 0;
+    for (AxisId axis : node.type.axes)
+      count += along(axis);
+    return count > 1 ? "a value for pairs of places outside of an attend" : "";
   }
 
 private:
   const Entry &entry;
   std::vector<AxisId> places;
+  std::optional<unsigned> dim; // the number of places; nothing if that is a number
+  std::vector<bool> counting;  // integers that the number of places enters
+  static bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
+  bool countsPlaces(const Size &size) const { return dim && size.coefficients().count(*dim); }
+  /// A value at a place must not depend on how many places follow it. (In an index the number may cancel: tables that count from the end.)
+  std::string numberOfPlaces(const Node &node) const {
+    for (NodeId operand : node.operands)
+      if (node.type.element == Element::Real && counting[operand])
+        return "the number of places, taken as a value";
+    return "";
+  }
+  std::string overTable(const Node &node) const {
+    for (AxisId axis : node.axesFrom)
+      if (countsPlaces(entry.axes[axis].size))
+        return "a sum, maximum or norm over " + entry.axes[axis].name + ", whose size depends on it";
+    return "";
+  }
   bool along(AxisId axis) const { return includes(places, axis); }
   bool over(const Node &node) const {
     for (AxisId axis : node.axesFrom)
@@ -95,7 +145,7 @@ private:
   }
   std::string attend(const Node &node) const {
     const AttendInfo &info = *node.attend;
-    if (!along(info.key))
+    if (!along(info.key) && !countsPlaces(entry.axes[info.key].size))
       return "";
     std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks);
     for (NodeId mask : masks)
@@ -125,9 +175,20 @@ private:
 
 void Checker::checkWalk(const Entry &entry, AxisId axis) {
   Walk walk(entry, axis);
-  for (auto &node : entry.nodes) {
+  std::set<NodeId> leaving;
+  for (auto &[name, node] : entry.results)
+    leaving.insert(node);
+  for (auto &[state, node] : entry.nextStates)
+    leaving.insert(node);
+  for (auto &stack : entry.stacks)
+    leaving.insert(stack.results.begin(), stack.results.end());
+  std::set<std::pair<uint32_t, uint32_t>> reported; // a mean is a sum and a division: one mistake
+  for (NodeId id = 0; id < entry.nodes.size(); ++id) {
+    const Node &node = entry.nodes[id];
     std::string objection = walk.objection(node);
-    if (objection.empty())
+    if (objection.empty() && leaving.count(id))
+      objection = walk.objectionToResult(node);
+    if (objection.empty() || !reported.insert({node.range.begin, node.range.end}).second)
       continue;
     auto *mistake = error("T0416", node.range,
                           "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +

@@ -8,6 +8,30 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+/// An entry that walks an axis writes behind the places that are kept, so it must not run where the new ones do not fit: failed check 1.
+void KernelSequence::emitWalkCheck() {
+  auto walk = source->getAttrOfType<DictionaryAttr>("tenon.walk");
+  if (!walk)
+    return;
+  auto &builder = entry->builder;
+  auto number = [&](StringRef name) { return walk.getAs<IntegerAttr>(name).getInt(); };
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Value kept = LLVM::LoadOp::create(builder, i32, entry->address({Buffer::Base::States, number("position"), {}}), 4);
+  kept = arith::ExtSIOp::create(builder, i64, kept);
+  Value count = entry->scalar(source.getArgument(number("count")));
+  Value room = subtract(builder, entry->size(walk.getAs<AffineMapAttr>("capacity").getValue().getResult(0)), count);
+  Value negative = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, kept, constant(builder, 0));
+  Value beyond = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, kept, room);
+  Value bad = arith::OrIOp::create(builder, negative, beyond);
+  Block *before = builder.getInsertionBlock(), *fails = new Block, *runs = new Block;
+  before->getParent()->push_back(fails);
+  before->getParent()->push_back(runs);
+  LLVM::CondBrOp::create(builder, bad, fails, runs);
+  builder.setInsertionPointToStart(fails);
+  LLVM::ReturnOp::create(builder, ValueRange{arith::ConstantOp::create(builder, builder.getI32IntegerAttr(1))});
+  builder.setInsertionPointToStart(runs);
+}
+
 LogicalResult KernelSequence::emit(StringRef symbol) {
   prefix = source.getName().str();
   ImplicitLocOpBuilder builder(source.getLoc(), target.getContext());
@@ -21,6 +45,7 @@ LogicalResult KernelSequence::emit(StringRef symbol) {
   FunctionCode code(*this, builder, call);
   code.isEntry = true;
   entry = &code;
+  emitWalkCheck();
   LogicalResult result = emitBlock(source.getBody().front());
   LLVM::ReturnOp::create(builder, ValueRange{arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0))});
   entry = nullptr;

@@ -11,6 +11,7 @@ KernelGenerator generatorFor(llvm::StringRef opName) {
       .Case("tenon.scatter_add", generateScatterAdd)
       .Case("tenon.attention", generateAttention)
       .Case("tenon.attention_grad", generateAttentionGrad)
+      .Case("tenon.append_state", generateAppendState)
       .Case("tenon.optimize", generateOptimize)
       .Default(nullptr);
 }

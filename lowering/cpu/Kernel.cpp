@@ -115,6 +115,9 @@ Value FunctionCode::address(const Buffer &buffer) {
   case Buffer::Base::NextStates:
     base = planned(TN_ARENA_NEXT_STATES);
     break;
+  case Buffer::Base::KeptStates:
+    base = planned(TN_ARENA_KEPT_STATES);
+    break;
   case Buffer::Base::Workspace:
     base = planned(TN_ARENA_WORKSPACE);
     break;

@@ -106,6 +106,7 @@ public:
 private:
   llvm::StringMap<unsigned> lastSuffix; // of uniqueName, by stem
   friend class FunctionCode;
+  void emitWalkCheck();
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitStack(StackOp stack);
@@ -137,6 +138,7 @@ mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
 
 /// A size for given dims (i64).

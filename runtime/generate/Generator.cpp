@@ -95,7 +95,7 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
     return inputError("the entry ", settings.entry, " reads more than ids[B, T], so it cannot generate text by itself");
   if (entry->outputs.empty() || entry->outputs[0].axes.size() != 3)
     return inputError("the first output of the entry ", settings.entry, " must be logits[B, T, V] to generate text");
-  if (entry->states.empty() && entry->walk.empty())
+  if (entry->states.empty())
     return inputError("the entry ", settings.entry, " keeps nothing from call to call; declare `out step(T) = logits` and use entry = step");
   std::unique_ptr<Generator> generator(new Generator());
   generator->parameters = std::move(parameters);
@@ -125,6 +125,8 @@ Status Generator::makeContext(int64_t length, std::unique_ptr<Context> &context)
       return inputError("the entry ", settings.entry, " was compiled for a fixed size of its axis ", entry.inputs[0].axes[axis],
                         "; generation needs it open");
   }
+  if (entry.capacity.terms.size() == 1 && entry.capacity.terms[0].second == 1)
+    dims.emplace(entry.dims[entry.capacity.terms[0].first].name, room);
   auto made = Context::create(parameters, settings.entry, dims, pool);
   if (!made.ok())
     return made.status();
@@ -149,45 +151,45 @@ Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
   return {};
 }
 
-int64_t Generator::capacity() const {
-  const EntryInfo &entry = *parameters->manifest().findEntry(settings.entry);
-  const runtime::SizeForm &form = entry.inputs[0].shape[1];
-  return form.terms.empty() ? form.constant : entry.dims[form.terms[0].first].max;
-}
-
-Status Generator::feedWindow(const std::vector<int32_t> &ids) {
-  int64_t count = static_cast<int64_t>(ids.size());
-  if (count > windowLength) {
-    windowLength = std::max<int64_t>(windowLength, kWindow);
-    while (windowLength < count)
-      windowLength *= 2;
-    if (int64_t most = capacity(); most >= 0)
-      windowLength = std::min(windowLength, most);
-    window.reset();
-    if (Status status = makeContext(windowLength, window); status.failed())
-      return status;
-  }
-  return feed(*window, ids.data(), count);
-}
-
+/// Where an entry walks an axis, the rest of the last window is filled with 0 and forgotten again.
 Status Generator::feedPrompt(const std::vector<int32_t> &ids) {
   int64_t count = static_cast<int64_t>(ids.size()), at = 0;
-  if (!keepsPast())
-    return feedWindow(ids);
-  if (count > kWindow) {
-    if (Status status = makeContext(kWindow, window); status.failed())
+  const bool walks = single->capacity() >= 0;
+  const int64_t length = walks ? std::min(kWindow, single->capacity()) : kWindow;
+  if (count > (walks ? 1 : length)) {
+    std::unique_ptr<Context> window;
+    if (Status status = makeContext(length, window); status.failed())
       return status;
-    for (; at + kWindow <= count; at += kWindow)
-      if (Status status = feed(*window, ids.data() + at, kWindow); status.failed())
+    for (; at < count; at += length) {
+      int64_t more = std::min(length, count - at);
+      if (more < length && (!walks || at + length > single->capacity()))
+        break;
+      if (Status status = feed(*window, ids.data() + at, more); status.failed())
         return status;
+      if (more < length)
+        if (Status status = window->rewind(count); status.failed())
+          return status;
+    }
     if (Status status = single->copyStatesFrom(*window); status.failed())
       return status;
-    window.reset();
   }
   for (; at < count; ++at)
     if (Status status = feed(*single, ids.data() + at, 1); status.failed())
       return status;
   return {};
+}
+
+Status Generator::makeRoom(int64_t prompt) {
+  const EntryInfo &entry = entryInfo();
+  if (entry.walk.empty())
+    return {};
+  if (entry.capacity.terms.empty()) {
+    if (prompt > single->capacity())
+      return inputError("the prompt has ", prompt, " symbols, and the entry ", settings.entry, " keeps at most ", single->capacity());
+    return {};
+  }
+  room = prompt + settings.limit;
+  return makeContext(1, single);
 }
 
 Status Generator::encode(std::string_view text, std::vector<int32_t> &ids) const {
@@ -204,9 +206,8 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
     return status.in("prompt");
   if (ids.empty())
     return runtime::usageError("there is no prompt, and the generate block has no start");
-  int64_t most = keepsPast() ? -1 : capacity(); // of prompt and text together
-  if (most >= 0 && static_cast<int64_t>(ids.size()) > most)
-    return inputError("the prompt has ", ids.size(), " symbols, and the entry ", settings.entry, " sees at most ", most);
+  if (Status status = makeRoom(static_cast<int64_t>(ids.size())); status.failed())
+    return status;
   single->resetStates();
   if (Status status = feedPrompt(ids); status.failed())
     return status;
@@ -232,10 +233,14 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
       return {};
     held.erase(0, whole);
     previous = id;
-    ids.push_back(id);
-    if (i + 1 == settings.limit || (most >= 0 && static_cast<int64_t>(ids.size()) > most))
+    if (i + 1 == settings.limit)
       break;
-    if (Status status = keepsPast() ? feed(*single, &id, 1) : feedWindow(ids); status.failed())
+    if (single->capacity() >= 0 && single->position() == single->capacity()) {
+      sink(held);
+      return inputError("the text ends after ", i + 1, " symbols: the entry ", settings.entry, " keeps at most ", single->capacity(), " places of ",
+                        single->entry().walk, ", and prompt and text have taken them");
+    }
+    if (Status status = feed(*single, &id, 1); status.failed())
       return status;
   }
   if (!held.empty())

@@ -43,15 +43,13 @@ private:
   std::shared_ptr<runtime::ThreadPool> pool;
   Settings settings;
   const data::Vocabulary *vocabulary = nullptr;
-  /// The logits after `ids`, by a window of at least that length whose further places are filled with 0: a walked entry needs no later place.
-  Status feedWindow(const std::vector<int32_t> &ids);
-  bool keepsPast() const { return !parameters->manifest().findEntry(settings.entry)->states.empty(); }
-  /// Most symbols that a walked entry can see; -1: no bound.
-  int64_t capacity() const;
+  const runtime::EntryInfo &entryInfo() const { return *parameters->manifest().findEntry(settings.entry); }
+  /// Room for prompt and text in an entry that walks an axis: the error where there is none, or the value of the dim that leaves it open.
+  Status makeRoom(int64_t prompt);
 
-  std::unique_ptr<runtime::Context> single, window; // one symbol per call; all symbols in every call
-  int64_t rows = 1;                                 // of a batch: 1 unless the entry was compiled for a fixed number; all rows are equal
-  int64_t windowLength = 0;
+  std::unique_ptr<runtime::Context> single; // one symbol per call
+  int64_t rows = 1;                         // of a batch: 1 unless the entry was compiled for a fixed number; all rows are equal
+  int64_t room = 1;                         // of a walk whose capacity is a dim
   std::vector<double> logits;
 };
 

@@ -121,7 +121,7 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
       for (const runtime::BoundTensor &tensor : *list)
         tensors += tensor.bytes;
     items.push_back({concat(name, " workspace"), context.workspaceBytes() + context.scratchBytes()});
-    items.push_back({concat(name, " states and batches"), 2 * context.stateBytes() + tensors});
+    items.push_back({concat(name, " states and batches"), context.stateBytes() + tensors});
   };
   add("training", *train);
   if (valid)

@@ -58,3 +58,35 @@ func.func @dropout_rate(%x: tensor<4xf32>) {
   %y = tenon.dropout %x rate 1.5 site 0 : tensor<4xf32>
   return
 }
+
+// -----
+// append_state C1: the dimension exists.
+func.func @append_state_c1(%rows: tensor<2x3x8xf32>, %position: tensor<i32>) {
+  // expected-error @+1 {{'tenon.append_state' op expects a dimension of 'tensor<2x16x8xf32>', got 3}}
+  %w = tenon.append_state 0, %rows at %position dim 3 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
+  return
+}
+
+// -----
+// append_state C2: rows agree with the state but along the dimension.
+func.func @append_state_c2(%rows: tensor<2x3x8xf32>, %position: tensor<i32>) {
+  // expected-error @+1 {{'tenon.append_state' op expects rows of the shape of 'tensor<2x16x9xf32>' but for dimension 1, got 'tensor<2x3x8xf32>'}}
+  %w = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x9xf32>
+  return
+}
+
+// -----
+// append_state C3: one element type.
+func.func @append_state_c3(%rows: tensor<2x3x8xf64>, %position: tensor<i32>) {
+  // expected-error @+1 {{'tenon.append_state' op expects rows of 'f32', got 'f64'}}
+  %w = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf64>, tensor<i32> -> tensor<2x16x8xf32>
+  return
+}
+
+// -----
+// append_state C4: one position.
+func.func @append_state_c4(%rows: tensor<2x3x8xf32>, %position: tensor<2xi32>) {
+  // expected-error @+1 {{'tenon.append_state' op expects a scalar as position, got 'tensor<2xi32>'}}
+  %w = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<2xi32> -> tensor<2x16x8xf32>
+  return
+}

@@ -33,3 +33,12 @@ func.func @stack(%x: tensor<4x8xf32>) {
   tenon.output 0 "y", %s : tensor<4x8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @append_state
+// CHECK: tenon.append_state 1[%{{.*}}], %{{.*}} at %{{.*}} dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
+func.func @append_state(%rows: tensor<2x3x8xf32>, %depth: index) {
+  %position = tenon.read_state 0 : tensor<i32>
+  %whole = tenon.append_state 1[%depth], %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
+  tenon.output 0 "y", %whole : tensor<2x16x8xf32>
+  return
+}

@@ -28,7 +28,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 2");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 3");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -71,7 +71,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 2", "\"abi\": 7", "ABI version 7, this runtime has 2"},
+      {"\"abi\": 3", "\"abi\": 7", "ABI version 7, this runtime has 3"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -96,7 +96,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 2", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 3", "\"abi\": 18446744073709551616", "is too large"},
   };
   for (const Row &row : rows) {
     std::string bad = good;

@@ -72,8 +72,8 @@ Status run(Options &options) {
     // A closed pipe ends the generation; main reports other write errors.
     return fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
   });
-  if (status.ok())
-    putchar('\n');
+  putchar('\n'); // also in front of a message: the text may have ended early
+  fflush(stdout);
   return status;
 }
 

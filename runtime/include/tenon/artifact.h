@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 2
+#define TN_ABI_VERSION 3
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -19,10 +19,11 @@ enum TnArena {
   TN_ARENA_MOMENT1 = 2,    /* optimizer state, same layout; null when the optimizer has none */
   TN_ARENA_MOMENT2 = 3,
   TN_ARENA_STATES = 4,     /* state tensors of the context: old values, read only */
-  TN_ARENA_NEXT_STATES = 5,/* new values, every state is written by each entry that has states; the runtime swaps 4 and 5 */
+  TN_ARENA_NEXT_STATES = 5,/* new values, every state but those of 8 is written by each entry that has states; the runtime swaps 4 and 5 */
   TN_ARENA_WORKSPACE = 6,  /* planned buffers */
   TN_ARENA_SUMS = 7,       /* same layout as the gradients: their sum over the batches of one update; null unless the recipe accumulates */
-  TN_ARENA_COUNT = 8
+  TN_ARENA_KEPT_STATES = 8,/* states that the manifest calls in_place: a run writes the rows of its new places, the others stay */
+  TN_ARENA_COUNT = 9
 };
 
 /* Everything an entry reads. The layout is known to the code generator (lowering/Abi.h): append only, bump TN_ABI_VERSION. */
@@ -42,9 +43,10 @@ typedef struct TnContext {
   uint64_t total_steps;                /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
 } TnContext;
 
-/* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker, bytes. */
+/* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker,
+ * [3] arena of kept states, bytes. */
 typedef void (*TnBind)(const int64_t *dims, int64_t *offsets, int64_t *sizes);
-/* 0, or the 1-based number of a failed run-time check. */
+/* 0, or the 1-based number of a failed run-time check, before which nothing was written: 1: the kept states have no room for the new places. */
 typedef int32_t (*TnRun)(const TnContext *context);
 
 typedef struct TnEntry {

@@ -195,7 +195,7 @@ public:
 
   Results execute(int tier) {
     std::vector<int64_t> offsets(entry.offset_count);
-    int64_t sizes[3];
+    int64_t sizes[4];
     entry.bind(dims.data(), offsets.data(), sizes);
     std::vector<Memory> inputs, outputs;
     std::vector<void *> inputPointers, outputPointers;

@@ -1,0 +1,421 @@
+#include "frontend/sema/Step.h"
+#include "frontend/sema/Graph.h"
+#include <algorithm>
+
+namespace tenon::sema {
+namespace {
+
+using Axes = std::vector<AxisId>;
+
+bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
+
+class StepDerivation {
+public:
+  StepDerivation(const Entry &old, Diagnostics &diagnostics)
+      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode), table(old.nodes.size()) {
+    for (NodeId id = 0; id < old.nodes.size(); ++id)
+      if (old.nodes[id].op == Op::Stack)
+        producer[old.nodes[id].index] = id;
+  }
+  std::optional<Entry> run();
+
+private:
+  // Sizes and axes.
+  bool setUp();
+  Size atCapacity(const Size &size) const;
+  bool along(AxisId axis) const { return includes(places, axis); }
+  Axes placesIn(NodeId id) const;
+  AxisId whole(AxisId axis);
+  Axes mapped(const Axes &axes, const Axes &demand);
+  // Nodes.
+  NodeId emit(Node node) {
+    fresh.nodes.push_back(std::move(node));
+    return NodeId(fresh.nodes.size() - 1);
+  }
+  NodeId unsupported(NodeId id, const std::string &what);
+  NodeId position();
+  NodeId newPlaces(AxisId axis, const Size &low);
+  NodeId pick(NodeId table, AxisId tableAxis, AxisId axis, const Size &low, const Node &like);
+  // The translation.
+  NodeId rewrite(NodeId id, const Axes &demand);
+  NodeId make(NodeId id, const Axes &demand);
+  NodeId makeNew(NodeId id);
+  NodeId clone(NodeId id, const Axes &demand);
+  NodeId rewriteStack(NodeId id);
+  NodeId rewriteArgument(NodeId id, const Axes &demand);
+  Axes demandOf(const Node &node, size_t operand, const Axes &demand) const;
+  bool isTable(NodeId id);
+  bool passesThrough(const Node &node) const { return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand; }
+  NodeId append(NodeId id, AxisId axis);
+  uint32_t newState(const Node &rows);
+  std::string roleOf(const Node &attend, size_t operand) const;
+
+  const Entry &old;
+  Entry fresh;
+  Diagnostics &diagnostics;
+  Axes places;
+  std::vector<NodeId> producer; // of stacks
+  std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
+  std::optional<unsigned> dim;  // of the walked axis
+  std::map<std::pair<NodeId, Axes>, NodeId> done;
+  std::map<AxisId, AxisId> wholeAxes;
+  std::string role = "kept"; // of what is appended next, for its name
+  NodeId positionNode = kNoNode;
+  bool failed = false;
+};
+
+// ---- sizes and axes
+
+bool StepDerivation::setUp() {
+  fresh = old;
+  fresh.nodes.clear();
+  fresh.isStep = true;
+  const Size &size = old.axes[old.walked].size;
+  dim = walkedDim(old, old.walked);
+  auto addDim = [&](std::string name, Size bound) {
+    while (std::find(fresh.dims.begin(), fresh.dims.end(), name) != fresh.dims.end())
+      name += '_';
+    fresh.dims.push_back(name);
+    fresh.dimUpperBound.push_back(bound);
+    return Size::dim(unsigned(fresh.dims.size() - 1));
+  };
+  Size count;
+  if (size.isConstant()) { // bound to a number: that many places are kept, and how many a call brings stays open
+    fresh.capacity = size;
+    count = addDim(old.walkedAxis, size);
+  } else if (!dim) {
+    return unsupported(old.results.front().second, "walking axis " + old.walkedAxis + ", whose size is no dim of its own"), false;
+  } else {
+    count = Size::dim(*dim);
+    Size bound = old.dimUpperBound[*dim];
+    fresh.capacity = bound == Size(-1) ? addDim(old.walkedAxis + "_capacity", Size(-1)) : bound;
+  }
+  for (size_t i = 0; i < fresh.dims.size(); ++i)
+    if (!dim || i != *dim)
+      fresh.dimUpperBound[i] = atCapacity(fresh.dimUpperBound[i]);
+    else
+      fresh.dimUpperBound[i] = fresh.capacity;
+  for (AxisId axis = 0; axis < old.axes.size(); ++axis)
+    fresh.axes[axis].size = along(axis) ? count : atCapacity(old.axes[axis].size);
+  for (Input &input : fresh.inputs)
+    input.bound = atCapacity(input.bound);
+  for (State &state : fresh.states)
+    for (Size &each : state.shape)
+      each = atCapacity(each);
+  State position;
+  position.path = old.name + ".position";
+  position.element = Element::Int;
+  fresh.positionState = uint32_t(fresh.states.size());
+  fresh.states.push_back(position);
+  return true;
+}
+
+Size StepDerivation::atCapacity(const Size &size) const {
+  if (!dim || !size.coefficients().count(*dim))
+    return size;
+  Size result = size.constant();
+  for (auto &[each, coefficient] : size.coefficients())
+    result = *add(result, *multiply(each == *dim ? fresh.capacity : Size::dim(each), Size(coefficient)));
+  return result;
+}
+
+Axes StepDerivation::placesIn(NodeId id) const {
+  Axes found;
+  for (AxisId axis : old.nodes[id].type.axes)
+    if (along(axis))
+      found.push_back(axis);
+  return found;
+}
+
+AxisId StepDerivation::whole(AxisId axis) {
+  auto [known, isNew] = wholeAxes.try_emplace(axis, AxisId(fresh.axes.size()));
+  if (isNew)
+    fresh.axes.push_back({old.axes[axis].name, fresh.capacity});
+  return known->second;
+}
+
+Axes StepDerivation::mapped(const Axes &axes, const Axes &demand) {
+  Axes result = axes;
+  for (AxisId &axis : result)
+    if (includes(demand, axis))
+      axis = whole(axis);
+  return result;
+}
+
+// ---- nodes
+
+NodeId StepDerivation::unsupported(NodeId id, const std::string &what) {
+  if (!failed)
+    diagnostics.error("T0901", old.nodes[id].range, "not supported yet: " + what + " in `out " + old.name + "(" + old.walkedAxis + ")`");
+  failed = true;
+  return emit(makeNode(Op::Constant, old.nodes[id].type));
+}
+
+NodeId StepDerivation::position() {
+  if (positionNode == kNoNode) {
+    Node node = makeNode(Op::State, {Element::Int, {}, {}});
+    node.index = fresh.positionState;
+    positionNode = emit(node);
+  }
+  return positionNode;
+}
+
+/// low + position + 0 .. the number of new places - 1, along `axis`.
+NodeId StepDerivation::newPlaces(AxisId axis, const Size &low) {
+  auto sum = [&](NodeId a, NodeId b) {
+    Node node = makeNode(Op::Add, {Element::Int, {axis}, {}});
+    node.operands = {a, b};
+    return emit(node);
+  };
+  auto [known, isNew] = done.try_emplace({kNoNode, {axis}}, kNoNode); // no node has this number
+  if (isNew) {
+    NodeId from = position();
+    known->second = sum(emit(makeNode(Op::Iota, {Element::Int, {axis}, {}})), from);
+  }
+  if (low == Size(0))
+    return known->second;
+  Node size = makeNode(Op::SizeValue, {Element::Int, {}, {}});
+  size.size = low;
+  return sum(known->second, emit(size));
+}
+
+/// The new places of a table: row position + low + i of its axis `tableAxis` becomes place i of `axis`. Type and range as in `like`.
+NodeId StepDerivation::pick(NodeId table, AxisId tableAxis, AxisId axis, const Size &low, const Node &like) {
+  Node node = makeNode(Op::Gather, like.type);
+  node.operands = {table, newPlaces(axis, low)};
+  node.axesFrom = {tableAxis};
+  node.stack = like.stack;
+  node.range = like.range;
+  return emit(node);
+}
+
+// ---- the translation
+
+/// What `operand` of `node` must have whole if the node has `demand` whole.
+Axes StepDerivation::demandOf(const Node &node, size_t operand, const Axes &demand) const {
+  Axes wanted = demand;
+  if (node.op == Op::Rename)
+    for (AxisId &axis : wanted)
+      for (size_t i = 0; i < node.axesTo.size(); ++i)
+        if (axis == node.axesTo[i]) {
+          axis = node.axesFrom[i];
+          break;
+        }
+  if (node.op == Op::Attend && along(node.attend->key))
+    wanted.push_back(node.attend->key);
+  const Axes &own = old.nodes[node.operands[operand]].type.axes;
+  wanted.erase(std::remove_if(wanted.begin(), wanted.end(), [&](AxisId axis) { return !includes(own, axis); }), wanted.end());
+  std::sort(wanted.begin(), wanted.end());
+  return wanted;
+}
+
+NodeId StepDerivation::rewrite(NodeId id, const Axes &demand) {
+  auto known = done.find({id, demand});
+  if (known != done.end())
+    return known->second;
+  NodeId made = make(id, demand);
+  done[{id, demand}] = made;
+  return made;
+}
+
+/// Numbers and tables that depend on nothing but the place: cheaper to compute for all places than to keep.
+bool StepDerivation::isTable(NodeId id) {
+  if (table[id])
+    return table[id] == 1;
+  const Node &node = old.nodes[id];
+  bool leaf = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Iota || node.op == Op::Param || node.op == Op::Depth;
+  bool inner = isElementwise(node.op) || passesThrough(node) || node.op == Op::Slice || node.op == Op::Gather;
+  bool all = leaf || inner;
+  for (NodeId operand : node.operands)
+    all = all && isTable(operand);
+  table[id] = all ? 1 : 2;
+  return all;
+}
+
+NodeId StepDerivation::make(NodeId id, const Axes &demand) {
+  if (failed)
+    return kNoNode;
+  const Node &node = old.nodes[id];
+  switch (node.op) {
+  case Op::Scan:
+    return unsupported(id, "scan");
+  case Op::Cumsum:
+  case Op::Window:
+    for (AxisId axis : node.axesFrom)
+      if (along(axis))
+        return unsupported(id, node.op == Op::Cumsum ? "a running sum along the walk" : "a window along the walk");
+    break;
+  case Op::State:
+    if (!placesIn(id).empty())
+      return unsupported(id, "a state along the walk");
+    break;
+  case Op::BodyArgument:
+    if (!demand.empty() && node.index >= old.stacks[node.stack].carries)
+      return rewriteArgument(id, demand);
+    break;
+  default:
+    break;
+  }
+  if (demand.empty())
+    return makeNew(id);
+  if (isTable(id) || passesThrough(node))
+    return clone(id, demand);
+  if (placesIn(id).size() == 1)
+    return append(id, demand[0]);
+  if (node.op == Op::Input || node.op == Op::BodyArgument || node.op == Op::Result || node.op == Op::Attend)
+    return unsupported(id, "a value for pairs of places that comes from outside of its attend");
+  return clone(id, demand);
+}
+
+NodeId StepDerivation::makeNew(NodeId id) {
+  const Node &node = old.nodes[id];
+  switch (node.op) {
+  case Op::Stack:
+    return rewriteStack(id);
+  case Op::Iota:
+    return along(node.type.axes[0]) ? newPlaces(node.type.axes[0], 0) : clone(id, {});
+  case Op::Slice:
+    if (along(node.axesTo[0])) {
+      NodeId table = rewrite(node.operands[0], {});
+      return pick(table, node.axesFrom[0], node.axesTo[0], atCapacity(node.size), node);
+    }
+    return clone(id, {});
+  case Op::Sinusoid:
+  case Op::Param: {
+    Axes own = placesIn(id);
+    if (own.empty())
+      return clone(id, {});
+    if (own.size() > 1)
+      return unsupported(id, "a table of pairs of places");
+    return pick(clone(id, own), whole(own[0]), own[0], 0, node);
+  }
+  default:
+    return clone(id, {});
+  }
+}
+
+NodeId StepDerivation::clone(NodeId id, const Axes &demand) {
+  const Node &node = old.nodes[id];
+  Node copy = node;
+  copy.operands.clear();
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    std::string outer = role;
+    if (node.op == Op::Attend)
+      role = roleOf(node, i);
+    copy.operands.push_back(rewrite(node.operands[i], demandOf(node, i, demand)));
+    role = outer;
+  }
+  copy.size = atCapacity(node.size);
+  copy.type.axes = mapped(node.type.axes, demand);
+  copy.axesTo = mapped(node.axesTo, demand);
+  if (node.op == Op::Rename)
+    for (size_t i = 0; i < node.axesTo.size(); ++i)
+      if (includes(demand, node.axesTo[i]))
+        copy.axesFrom[i] = whole(node.axesFrom[i]);
+  if (node.op == Op::Attend) {
+    copy.attend = std::make_shared<AttendInfo>(*node.attend);
+    copy.attend->queries = mapped(node.attend->queries, demand);
+    if (along(node.attend->key))
+      copy.attend->key = whole(node.attend->key);
+  }
+  return emit(copy);
+}
+
+/// An argument that is the same at every depth, whole: taken from outside, so that what is kept of it is kept once.
+NodeId StepDerivation::rewriteArgument(NodeId id, const Axes &demand) {
+  const Node &node = old.nodes[id];
+  NodeId outside = old.nodes[producer[node.stack]].operands[node.index];
+  NodeId made = rewrite(outside, demand);
+  Node spread = makeNode(Op::Expand, node.type);
+  spread.type.axes = mapped(node.type.axes, demand);
+  if (failed || fresh.nodes[made].type.axes == spread.type.axes)
+    return made;
+  spread.operands = {made};
+  spread.stack = node.stack;
+  spread.range = node.range;
+  return emit(spread);
+}
+
+NodeId StepDerivation::rewriteStack(NodeId id) {
+  const Node &node = old.nodes[id];
+  StackInfo info = old.stacks[node.index];
+  Node copy = node;
+  for (NodeId &operand : copy.operands)
+    operand = rewrite(operand, {});
+  for (NodeId &result : info.results)
+    result = rewrite(result, {});
+  for (auto &[state, value] : info.nextStates)
+    value = rewrite(value, {});
+  fresh.stacks[node.index] = info;
+  return emit(copy);
+}
+
+// ---- what is kept
+
+std::string StepDerivation::roleOf(const Node &attend, size_t operand) const {
+  const AttendInfo &info = *attend.attend;
+  if (operand < info.scores)
+    return info.scoreNames[operand].empty() ? "key" : info.scoreNames[operand] + ".key";
+  return operand < info.scores + info.masks ? "mask" : operand == info.scores + info.masks ? "value" : "scale";
+}
+
+uint32_t StepDerivation::newState(const Node &rows) {
+  State state;
+  std::string path = old.name + ".";
+  if (rows.stack != kEntryBody) {
+    path += old.stacks[rows.stack].path + ".*.";
+    state.stackCounts.push_back(old.stacks[rows.stack].count.asConstant().value_or(1));
+  }
+  path += role;
+  auto taken = [&](const std::string &name) {
+    return std::any_of(fresh.states.begin(), fresh.states.end(), [&](const State &other) { return other.path == name; });
+  };
+  state.path = path;
+  for (int number = 2; taken(state.path); ++number)
+    state.path = path + "." + std::to_string(number);
+  state.element = rows.type.element;
+  state.inPlace = true;
+  for (AxisId axis : rows.type.axes) {
+    state.axes.push_back(fresh.axes[axis].name);
+    state.shape.push_back(fresh.axes[axis].size);
+  }
+  fresh.states.push_back(state);
+  return uint32_t(fresh.states.size() - 1);
+}
+
+NodeId StepDerivation::append(NodeId id, AxisId axis) {
+  const Node &node = old.nodes[id];
+  if (node.stack != kEntryBody && old.stacks[node.stack].parent != kEntryBody)
+    return unsupported(id, "a value kept in a stack inside a stack");
+  Node made = makeNode(Op::Append, node.type);
+  made.stack = node.stack;
+  made.range = node.range;
+  made.axesFrom = {axis};
+  made.axesTo = {whole(axis)};
+  made.operands = {rewrite(id, {}), position()};
+  made.type.axes = mapped(node.type.axes, {axis});
+  made.index = newState(made);
+  return emit(made);
+}
+
+std::optional<Entry> StepDerivation::run() {
+  if (!setUp())
+    return std::nullopt;
+  for (auto &[name, node] : fresh.results)
+    node = rewrite(node, {});
+  for (auto &[state, node] : fresh.nextStates)
+    node = rewrite(node, {});
+  if (failed)
+    return std::nullopt;
+  Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), next = makeNode(Op::Add, {Element::Int, {}, {}});
+  count.size = fresh.axes[old.walked].size;
+  next.operands = {position(), emit(count)};
+  fresh.nextStates.push_back({fresh.positionState, emit(next)});
+  return std::move(fresh);
+}
+
+} // namespace
+
+std::optional<Entry> deriveStep(const Entry &entry, Diagnostics &diagnostics) { return StepDerivation(entry, diagnostics).run(); }
+
+} // namespace tenon::sema

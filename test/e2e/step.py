@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""`out step(T)`: fed in windows with the states of the last call, an entry gives what the entry that sees everything gives.
+
+usage: step.py SPEC CASE [--spoil KIND]
+
+The cases of a spec (CASES below) say sizes and inputs. For f64 and f32, windows of 1, 3 and 17 and mixed ones, every place of every row is
+compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil must be noticed:
+  position   the count of kept places is set one too low before the last window
+  rows       the rows of the batch are swapped between two windows
+"""
+import argparse
+import os
+import random
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import driver  # noqa: E402
+from tensors import Tensor, load_safetensors, save_npy, tensor  # noqa: E402
+
+ROWS, LENGTH = 3, 23
+BOUNDS = {"f64": 1e-12, "f32": 2e-5}  # of the largest value
+WINDOWS = ([1] * LENGTH, [3] * 7 + [2], [17, 6], [17, 1, 1, 3, 1])
+# name: sizes, further options of `tenon compile`
+CASES = {
+    "gpt2": ({"V": 13, "D": 24, "E": 8, "F": 20, "L": 32, "N": 3}, []),
+    "open": ({}, []),                      # T has no bound: the call says how much room there is
+    "bound": ({}, ["--bind", "T=29"]),
+}
+
+
+class Wrong(Exception):
+    pass
+
+
+def compiled(folder, spec, case, dtype, entry):
+    sets, options = CASES[case]
+    target = os.path.join(folder, f"{entry}-{dtype}")
+    words = options if entry != "infer" else []
+    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *(["--f64"] if dtype == "f64" else []), "-o", target)
+    return target
+
+
+def call(folder, artifact, inputs, start, *options):
+    """Outputs as one tensor; the states go from file `start` (None: the initial ones) to `states.safetensors`."""
+    states = os.path.join(folder, "states.safetensors")
+    words = ["--init", "--seed", "1", *(["--states", start] if start else []), *options]
+    if start is not None or "step" in os.path.basename(artifact):
+        words += ["--save-states", states]
+    return driver.run(folder, artifact, inputs, ["logits"], *words)["logits"]
+
+
+def part(inputs, rows, low, high):
+    return {name: Tensor(x.kind, (len(rows), high - low), [v for row in rows for v in x.row(row)[low:high]]) for name, x in inputs.items()}
+
+
+def compare(got, want, rows, low, high, dtype, what):
+    bound = BOUNDS[dtype] * max(1.0, max(abs(x) for x in want.values))
+    for k, row in enumerate(rows):
+        for place in range(low, high):
+            for a, b in zip(got.row(k, place - low), want.row(row, place)):
+                if not abs(a - b) <= bound:
+                    raise Wrong(f"{what}, {dtype}, row {row}, place {place}: {a} instead of {b}")
+
+
+def walk(folder, step, inputs, want, rows, windows, dtype, spoil):
+    at, start = 0, None
+    extra = ["--bind", f"T_capacity={LENGTH + 5}"] if os.path.basename(os.path.dirname(step)) == "open" else []
+    for number, count in enumerate(windows):
+        options = list(extra)
+        if spoil == "position" and number + 1 == len(windows):
+            path = os.path.join(folder, "position.npy")
+            save_npy(path, Tensor("i32", (), [at - 1]))
+            options += ["--state", f"step.position=@{path}"]
+        order = rows[::-1] if spoil == "rows" and number > 0 else rows
+        got = call(folder, step, part(inputs, order, at, at + count), start, *options)
+        compare(got, want, order, at, at + count, dtype, f"windows {windows[:number + 1]}")
+        at, start = at + count, os.path.join(folder, "states.safetensors")
+    kept = load_safetensors(start)["step.position"].values[0]
+    if kept != at:
+        raise Wrong(f"{kept} places are counted instead of {at}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("spec")
+    parser.add_argument("case", choices=sorted(CASES))
+    parser.add_argument("--spoil", choices=["position", "rows"])
+    options = parser.parse_args()
+    draw = random.Random(7)
+    symbols = CASES[options.case][0].get("V", 13)
+    inputs = {"ids": tensor("i32", [[draw.randrange(symbols) for _ in range(LENGTH)] for _ in range(ROWS)])}
+    with tempfile.TemporaryDirectory() as above:
+        folder = os.path.join(above, options.case)
+        os.makedirs(folder)
+        for dtype in BOUNDS:
+            whole, step = (compiled(folder, options.spec, options.case, dtype, entry) for entry in ("infer", "step"))
+            want = call(folder, whole, inputs, None)
+            for windows in WINDOWS:
+                walk(folder, step, inputs, want, list(range(ROWS)), windows, dtype, options.spoil)
+            for row in range(ROWS):
+                walk(folder, step, inputs, want, [row], WINDOWS[2], dtype, None)
+    print(f"{options.case}: every place agrees")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Wrong as wrong:
+        sys.exit(f"WRONG: {wrong}")
