@@ -45,8 +45,11 @@ LogicalResult AppendStateOp::verify() {
   return success();
 }
 
-Value AtDepthOp::buildElement(OpBuilder &, unsigned, ValueRange indices, ElementReader read) {
-  SmallVector<Value> all{getDepth()};
+Value AtDepthOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Value place = getDepth();
+  if (getFirst() != 0)
+    place = arith::SubIOp::create(builder, getLoc(), place, arith::ConstantIndexOp::create(builder, getLoc(), getFirst()));
+  SmallVector<Value> all{place};
   all.append(indices.begin(), indices.end());
   return read(getX(), all);
 }

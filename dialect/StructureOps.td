@@ -6,41 +6,41 @@ include "TenonDialect.td"
 def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
   let summary = "declares a parameter of the model";
   let description = [{
-    `type` has the sizes of the stack it lives in first. `offset` is its place in the arenas, in bytes; a stack element follows the other, `stride` bytes apart. Declared at module level.
+    `type` has the sizes of the stacks it lives in first, outermost first: none, one where it is `stacked`, `levels` where stacks are nested. `offset` is its place in the arenas, in bytes; a stack element follows the other, `stride` bytes apart. Declared at module level.
 
     Example:
     ```mlir
     tenon.parameter @"blocks.*.wq.weight" : tensor<12x64x64xf32>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, DefaultValuedAttr<I64Attr, "0">:$offset, DefaultValuedAttr<I64Attr, "0">:$stride, UnitAttr:$stacked, UnitAttr:$frozen);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, DefaultValuedAttr<I64Attr, "0">:$offset, DefaultValuedAttr<I64Attr, "0">:$stride, UnitAttr:$stacked, UnitAttr:$frozen, DefaultValuedAttr<I64Attr, "1">:$levels);
   let assemblyFormat = "$sym_name (`stacked` $stacked^)? (`frozen` $frozen^)? attr-dict `:` $type";
 }
 def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure]> {
-  let summary = "value of a parameter, or of its slice at a depth";
+  let summary = "value of a parameter, or of its slice at the depths of the stacks around it";
   let description = "Gradient: `tenon.write_gradient`.\n\nExample:\n```mlir\n%w = tenon.read_parameter @emb : tensor<50x8xf32>\n```\n";
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Optional<Index>:$depth);
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths);
   let results = (outs Tenon_RealTensor:$value);
-  let assemblyFormat = "$parameter (`[` $depth^ `]`)? attr-dict `:` type($value)";
+  let assemblyFormat = "$parameter (`[` $depths^ `]`)? attr-dict `:` type($value)";
 }
 def Tenon_WriteGradientOp : Tenon_Op<"write_gradient"> {
   let summary = "stores the gradient of a parameter, or of its slice at a depth";
   let description = "Each parameter (each depth of it) that the step trains is written exactly once.\n\nExample:\n```mlir\ntenon.write_gradient @emb, %g : tensor<50x8xf32>\n```\n";
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Optional<Index>:$depth, Tenon_RealTensor:$gradient);
-  let assemblyFormat = "$parameter (`[` $depth^ `]`)? `,` $gradient attr-dict `:` type($gradient)";
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths, Tenon_RealTensor:$gradient);
+  let assemblyFormat = "$parameter (`[` $depths^ `]`)? `,` $gradient attr-dict `:` type($gradient)";
 }
 def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
   let summary = "old value of state number `index` of the entry, or of its slice at a depth";
   let description = "States carry no gradient.\n\nExample:\n```mlir\n%m = tenon.read_state 0 : tensor<2x4x8xf32>\n```\n";
-  let arguments = (ins I64Attr:$index, Optional<Index>:$depth);
+  let arguments = (ins I64Attr:$index, Variadic<Index>:$depths);
   let results = (outs Tenon_Tensor:$value);
-  let assemblyFormat = "$index (`[` $depth^ `]`)? attr-dict `:` type($value)";
+  let assemblyFormat = "$index (`[` $depths^ `]`)? attr-dict `:` type($value)";
 }
 def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let summary = "new value of state number `index` of the entry, or of its slice at a depth";
   let description = "Written once per run and depth; reads see the old value.\n\nExample:\n```mlir\ntenon.write_state 0, %m : tensor<2x4x8xf32>\n```\n";
-  let arguments = (ins I64Attr:$index, Optional<Index>:$depth, Tenon_Tensor:$value);
-  let assemblyFormat = "$index (`[` $depth^ `]`)? `,` $value attr-dict `:` type($value)";
+  let arguments = (ins I64Attr:$index, Variadic<Index>:$depths, Tenon_Tensor:$value);
+  let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $value attr-dict `:` type($value)";
 }
 def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
   let summary = "writes rows into a state that is kept in place, and gives the whole state";
@@ -62,17 +62,18 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
     %keys = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$index, Optional<Index>:$depth, Tenon_Tensor:$rows, Tenon_IntTensor:$position, I64Attr:$dim);
+  let arguments = (ins I64Attr:$index, Variadic<Index>:$depths, Tenon_Tensor:$rows, Tenon_IntTensor:$position, I64Attr:$dim);
   let results = (outs Tenon_Tensor:$whole);
-  let assemblyFormat = "$index (`[` $depth^ `]`)? `,` $rows `at` $position `dim` $dim attr-dict `:` type($rows) `,` type($position) `->` type($whole)";
+  let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $rows `at` $position `dim` $dim attr-dict `:` type($rows) `,` type($position) `->` type($whole)";
   let hasVerifier = 1;
 }
 def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a stack of layers: one body, run `count` times";
   let description = [{
     The body takes the depth and the carries and yields new carries, then saved values. Results: the last carries, then each saved value
-    stacked along a new first dimension of size `count`. It may use values from outside (constants along the depth). `reverse` runs from depth count-1 down
-    to 0: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
+    stacked along a new first dimension of size `count`. Depths are `first` to first+count-1: where an `if depth` makes layers of a stack different, runs of
+    equal ones are a stack each. It may use values from outside (constants along the depth). `reverse` runs from the last depth down
+    to the first: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
 
     Constraints: C1 block arguments are the depth and the carries; C2 yielded carries have the carries' types; C3 a stacked result is the saved type with `count` in front.
 
@@ -87,10 +88,10 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     }
     ```
   }];
-  let arguments = (ins I64Attr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse);
+  let arguments = (ins I64Attr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$first);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$count (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
+  let assemblyFormat = "$count (`from` $first^)? (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
@@ -101,10 +102,10 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
 }
 def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
-  let description = "Formula: `y = x[depth]`.\n\nExample:\n```mlir\n%y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>\n```\n";
-  let arguments = (ins Tenon_Tensor:$x, Index:$depth);
+  let description = "Formula: `y = x[depth - first]`.\n\nExample:\n```mlir\n%y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>\n```\n";
+  let arguments = (ins Tenon_Tensor:$x, Index:$depth, DefaultValuedAttr<I64Attr, "0">:$first);
   let results = (outs Tenon_Tensor:$y);
-  let assemblyFormat = "$x `[` $depth `]` attr-dict `:` type($x) `->` type($y)";
+  let assemblyFormat = "$x `[` $depth `]` (`from` $first^)? attr-dict `:` type($x) `->` type($y)";
 }
 def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "the depth as a scalar tensor";

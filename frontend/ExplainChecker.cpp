@@ -35,6 +35,8 @@ static const ExplainPages &namePages() {
        "let w = bert.wrod", "let w = bert.word"},
       {"T0111", "no such entry", "--entry names an `out` of the model, or eval, or a train recipe.", "", ""},
       {"T0112", "a file that cannot be read", "The file does not exist, is a folder, or may not be read.", "", ""},
+      {"T0113", "an option that gives a name twice", "--set and --bind give a name one value.", "tenon check gpt2.tn --set D=64 --set D=32",
+       "tenon check gpt2.tn --set D=32"},
   };
   return pages;
 }
@@ -99,8 +101,11 @@ static const ExplainPages &layerPages() {
        "which it goes in.",
        "layer Block(x: [B, T, D]) -> [B, T, F] { .. }\nuse blocks = stack[N] Block",
        "layer Block(x: [B, T, D]) -> [B, T, D] { .. }\nuse blocks = stack[N] Block"},
-      {"T0405", "a body that differs by depth",
-       "An `if` on depth makes layers of a stack different; this version compiles one body per stack.", "", ""},
+      {"T0405", "a parameter whose axes differ by depth",
+       "An `if` on depth may make layers of a stack different, and parameters may exist at some depths only; one that exists has the same\n"
+       "axes at every depth. Use two names where the sizes differ.",
+       "config F = if depth == 0 then 64 else 32\nparam w: [F]",
+       "if depth == 0 then first(x) else rest(x)"},
       {"T0406", "depth outside of a stack", "`depth` is the step of the enclosing stack or loop.", "model M { let a = depth }",
        "layer Block(x: [D]) -> [D] { return x * depth }"},
       {"T0407", "no such state or carry",

@@ -60,7 +60,7 @@ bool EntryGenerator::generate() {
   generateResults();
   if (failed)
     return false;
-  writeStates(entry.nextStates, root, Value());
+  writeStates(entry.nextStates, root, {});
   copyUnwrittenStates();
   func::ReturnOp::create(root, UnknownLoc::get(context));
   return !failed;
@@ -100,14 +100,14 @@ void EntryGenerator::generateResults() {
     output(name, build.convert(loss, root.getF64Type()));
 }
 
-void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, Value depth) {
+void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, ValueRange depths) {
   for (auto &[state, node] : next) {
     Value x = value(node);
     if (!x)
       continue;
     const State &target = entry.states[state];
     Type element = target.element == Element::Real ? real : target.element == Element::Int ? Type(builder.getI32Type()) : Type(builder.getI1Type());
-    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depth, Build(builder, current).convert(x, element));
+    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths, Build(builder, current).convert(x, element));
     written[state] = true;
   }
 }
@@ -116,11 +116,43 @@ void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> 
 void EntryGenerator::copyUnwrittenStates() {
   auto types = function->getAttrOfType<ArrayAttr>("tenon.states");
   for (size_t i = 0; i < entry.states.size(); ++i) {
-    if (written[i])
+    if (written[i]) {
+      keepStatesBetween(i);
       continue;
+    }
     Type type = cast<TypeAttr>(types[i]).getValue();
-    Value old = ReadStateOp::create(root, current, type, root.getI64IntegerAttr(i), Value());
-    WriteStateOp::create(root, current, root.getI64IntegerAttr(i), Value(), old);
+    Value old = ReadStateOp::create(root, current, type, root.getI64IntegerAttr(i), ValueRange());
+    WriteStateOp::create(root, current, root.getI64IntegerAttr(i), ValueRange(), old);
+  }
+}
+
+/// A stack whose bodies differ by depth may set a state at some of its depths only; the others keep theirs.
+void EntryGenerator::keepStatesBetween(uint32_t state) {
+  const State &info = entry.states[state];
+  if (info.inPlace || info.stackCounts.size() != 1) // deeper nesting is refused by the checker
+    return;
+  std::vector<bool> set(info.stackCounts[0]);
+  for (const StackInfo &stack : entry.stacks)
+    for (auto &[index, node] : stack.nextStates)
+      if (index == state)
+        std::fill_n(set.begin() + stack.first, stack.count.constant(), true);
+  auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());
+  auto slice = tensorType(ArrayRef(sizesOf(whole)).drop_front(), whole.getElementType(), entry.dims.size());
+  for (size_t first = 0; first < set.size();) {
+    size_t last = first;
+    while (last < set.size() && !set[last])
+      ++last;
+    if (last > first) {
+      auto op = StackOp::create(root, current, TypeRange(), root.getI64IntegerAttr(last - first), ValueRange(), UnitAttr(), root.getI64IntegerAttr(first));
+      Block *block = new Block;
+      op.getBody().push_back(block);
+      Value depth = block->addArgument(root.getIndexType(), current);
+      OpBuilder inside = OpBuilder::atBlockEnd(block);
+      Value old = ReadStateOp::create(inside, current, slice, inside.getI64IntegerAttr(state), depth);
+      WriteStateOp::create(inside, current, inside.getI64IntegerAttr(state), depth, old);
+      YieldOp::create(inside, current, ValueRange());
+    }
+    first = last + 1;
   }
 }
 
@@ -136,6 +168,25 @@ Value EntryGenerator::depthOf(uint32_t stack) {
     if (level.info == stack)
       return level.op.getBody().front().getArgument(0);
   return {};
+}
+
+SmallVector<Value> EntryGenerator::depthsOf(uint32_t stack) {
+  SmallVector<Value> depths;
+  for (; stack < entry.stacks.size(); stack = entry.stacks[stack].parent)
+    if (Value depth = depthOf(stack))
+      depths.insert(depths.begin(), depth);
+  return depths;
+}
+
+Value EntryGenerator::countedDepth(uint32_t stack) {
+  if (stack >= entry.stacks.size())
+    return {};
+  OpBuilder &builder = builderOf(stack);
+  Value inner = depthOf(stack), outer = countedDepth(entry.stacks[stack].parent);
+  if (!outer)
+    return inner;
+  Value count = arith::ConstantIndexOp::create(builder, current, entry.stacks[stack].total.constant());
+  return arith::AddIOp::create(builder, current, arith::MulIOp::create(builder, current, outer, count), inner);
 }
 
 Value EntryGenerator::generateStack(const Node &node, NodeId id) {
@@ -163,7 +214,7 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
     }
   OpBuilder &outer = builderOf(node.stack);
   Location location = locate(node.range);
-  auto op = StackOp::create(outer, location, types, outer.getI64IntegerAttr(*count), carries, UnitAttr());
+  auto op = StackOp::create(outer, location, types, outer.getI64IntegerAttr(*count), carries, UnitAttr(), outer.getI64IntegerAttr(info.first));
   Block *block = new Block;
   op.getBody().push_back(block);
   block->addArgument(outer.getIndexType(), location);
@@ -178,7 +229,7 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
     if (Value result = value(info.results[i]))
       yielded.push_back(result);
   if (yielded.size() == info.carries) {
-    writeStates(info.nextStates, open.back().builder, block->getArgument(0));
+    writeStates(info.nextStates, open.back().builder, depthsOf(node.index));
     if (info.history)
       yielded.append(yielded.begin(), yielded.begin() + info.carries);
     YieldOp::create(open.back().builder, location, yielded);
@@ -198,7 +249,17 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
     bool frozen = policy != program.policies.end() && policy->second.frozen;
     auto op = ParameterOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(param.path), TypeAttr::get(RankedTensorType::get(shape, real)),
                                   builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(0), param.stackCounts.empty() ? UnitAttr() : builder.getUnitAttr(),
-                                  frozen ? builder.getUnitAttr() : UnitAttr());
+                                  frozen ? builder.getUnitAttr() : UnitAttr(), builder.getI64IntegerAttr(std::max<size_t>(param.stackCounts.size(), 1)));
+    SmallVector<double> kept; // elements that no step changes: frozen ones, and those that do not exist
+    for (size_t i = 0; i < param.present.size(); ++i)
+      kept.push_back(param.present[i] ? 0 : 1);
+    if (policy != program.policies.end())
+      for (auto [i, isFrozen] : llvm::enumerate(policy->second.frozenAt)) {
+        kept.resize(policy->second.frozenAt.size());
+        kept[i] = std::max(kept[i], isFrozen);
+      }
+    if (!kept.empty())
+      op->setAttr("frozen_at", builder.getDenseF64ArrayAttr(kept));
     if (policy == program.policies.end())
       continue;
     auto set = [&](StringRef name, const std::vector<double> &factors) {
@@ -210,7 +271,6 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
     set("decay", policy->second.decay);
     set("clip", policy->second.clip);
     set("clip_group", policy->second.clipGroup);
-    set("frozen_at", policy->second.frozenAt);
   }
 }
 

@@ -30,11 +30,16 @@ private:
   mlir::func::FuncOp createFunction();
   void describeStep(mlir::func::FuncOp function);
   void generateResults();
-  void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, mlir::Value depth);
+  void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, mlir::ValueRange depths);
   void copyUnwrittenStates();
   mlir::Value generateStack(const Node &node, NodeId id);
   mlir::Location locate(const ast::Range &range) const;
   mlir::Value depthOf(uint32_t stack);
+  /// Depths of the stacks around a node, outermost first: where its parameters and states lie.
+  llvm::SmallVector<mlir::Value> depthsOf(uint32_t stack);
+  /// One number for them, for random draws; null outside of stacks.
+  mlir::Value countedDepth(uint32_t stack);
+  void keepStatesBetween(uint32_t state);
   mlir::OpBuilder &builderOf(uint32_t stack);
   // MlirGenNodes.cpp
   mlir::Value value(NodeId id);
@@ -42,18 +47,26 @@ private:
   mlir::Value generateElementwise(const Node &node);
   mlir::Value generateBinary(const Node &node, mlir::Value a, mlir::Value b);
   mlir::Value generateUnary(const Node &node, mlir::Value x);
+  mlir::Value generateParameter(const Node &node);
+  mlir::Value unsupported(const Node &node, const char *what);
+  // MlirGenAxes.cpp
   mlir::Value generateAxes(const Node &node);
   mlir::Value generateReshape(const Node &node);
+  mlir::Value gather(mlir::Value x, Axes ofX, AxisId gathered, mlir::Value index, const Axes &ofIndex, const Axes &result, bool clamp);
+  mlir::Value numbered(AxisId axis, const Axes &axes);
   mlir::Value generateGather(const Node &node);
+  mlir::Value generateFlip(const Node &node);
+  mlir::Value generateArgMax(const Node &node);
+  mlir::Value generateCumsum(const Node &node);
+  mlir::Value generatePut(const Node &node);
   mlir::Value generateConcat(const Node &node);
+  // MlirGenLayers.cpp
   mlir::Value generateLayer(const Node &node);
   mlir::Value generateAlongLast(const Node &node);
   mlir::Value generateCrossEntropy(const Node &node);
   mlir::Value generateBinaryCrossEntropy(const Node &node);
   mlir::Value generateDropout(const Node &node);
   mlir::Value generateAttend(const Node &node);
-  mlir::Value generateParameter(const Node &node);
-  mlir::Value unsupported(const Node &node, const char *what);
 
   mlir::Type elementType(const ValueType &type) const;
   mlir::RankedTensorType typeOf(const Axes &axes, mlir::Type element) const;

@@ -90,14 +90,16 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Param:
     return generateParameter(node);
   case Op::State:
-    return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthOf(node.stack));
+    if (depthsOf(node.stack).size() != entry.states[node.index].stackCounts.size())
+      return unsupported(node, "a state of a stack inside a loop");
+    return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack));
   case Op::Append: {
     int64_t dim = llvm::find(node.type.axes, node.axesTo[0]) - node.type.axes.begin();
     Axes rows = node.type.axes;
     rows[dim] = node.axesFrom[0];
     Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
     written[node.index] = true;
-    return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthOf(node.stack), x, operand(node, 1),
+    return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack), x, operand(node, 1),
                                  builder.getI64IntegerAttr(dim));
   }
   case Op::Depth:
@@ -151,15 +153,15 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Attend:
     return generateAttend(node);
   case Op::Flip:
-    return unsupported(node, "flip");
+    return generateFlip(node);
   case Op::Window:
     return unsupported(node, "window");
   case Op::Put:
-    return unsupported(node, "put");
+    return generatePut(node);
   case Op::ArgMax:
-    return unsupported(node, "argmax");
+    return generateArgMax(node);
   case Op::Cumsum:
-    return unsupported(node, "cumsum");
+    return generateCumsum(node);
   case Op::Top:
     return unsupported(node, "top");
   case Op::Sample:
@@ -173,12 +175,12 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
 
 Value EntryGenerator::generateParameter(const Node &node) {
   const Param &param = program.params[node.index];
-  Value depth;
-  if (param.stackCounts.size() > 1)
-    return unsupported(node, "parameters of a stack inside a stack");
+  SmallVector<Value> depths;
   if (!param.stackCounts.empty())
-    depth = depthOf(node.stack);
-  return ReadParameterOp::create(*at, current, typeOf(node.type), FlatSymbolRefAttr::get(context, param.path), depth);
+    depths = depthsOf(node.stack);
+  if (depths.size() != param.stackCounts.size())
+    return unsupported(node, "parameters of a stack inside a loop");
+  return ReadParameterOp::create(*at, current, typeOf(node.type), FlatSymbolRefAttr::get(context, param.path), depths);
 }
 
 // ---- elementwise
@@ -284,195 +286,6 @@ Value EntryGenerator::generateBinary(const Node &node, Value a, Value b) {
   default:
     return unsupported(node, "this operator");
   }
-}
-
-// ---- axes
-
-Value EntryGenerator::generateAxes(const Node &node) {
-  Value x = operand(node, 0);
-  Axes axes = axesOf(node.operands[0]);
-  if (node.op == Op::Slice) {
-    size_t dim = llvm::find(axes, node.axesFrom[0]) - axes.begin();
-    axes[dim] = node.axesTo[0];
-    x = SliceOp::create(*at, current, typeOf(axes, tensorOf(x).getElementType()), x, at->getI64IntegerAttr(dim), form(node.size));
-  }
-  if (node.op == Op::Rename)
-    for (auto [from, to] : llvm::zip(node.axesFrom, node.axesTo))
-      std::replace(axes.begin(), axes.end(), from, to);
-  return spread(x, axes, node.type.axes);
-}
-
-Value EntryGenerator::generateReshape(const Node &node) {
-  Value x = operand(node, 0);
-  Axes axes = axesOf(node.operands[0]), rest, arranged, result;
-  for (AxisId axis : axes)
-    if (!llvm::is_contained(node.axesFrom, axis))
-      rest.push_back(axis);
-  // The merged or split axes stand where the first of them stood.
-  size_t first = llvm::find(axes, node.axesFrom[0]) - axes.begin(), before = 0;
-  for (size_t i = 0; i < first; ++i)
-    before += llvm::is_contained(rest, axes[i]);
-  SmallVector<int64_t> groups;
-  for (size_t i = 0; i <= rest.size(); ++i) {
-    if (i == before) {
-      arranged.insert(arranged.end(), node.axesFrom.begin(), node.axesFrom.end());
-      result.insert(result.end(), node.axesTo.begin(), node.axesTo.end());
-      groups.push_back(node.op == Op::Merge ? -int64_t(node.axesFrom.size()) : int64_t(node.axesTo.size()));
-      if (groups.back() == -1)
-        groups.back() = 1;
-    }
-    if (i < rest.size()) {
-      arranged.push_back(rest[i]);
-      result.push_back(rest[i]);
-      groups.push_back(1);
-    }
-  }
-  x = spread(x, axes, arranged);
-  x = ReshapeOp::create(*at, current, typeOf(result, tensorOf(x).getElementType()), x, at->getDenseI64ArrayAttr(groups));
-  return spread(x, result, node.type.axes);
-}
-
-Value EntryGenerator::generateGather(const Node &node) {
-  Value x = operand(node, 0), index = Build(*at, current).convert(operand(node, 1), IntegerType::get(context, 32));
-  const Axes &ofX = axesOf(node.operands[0]), &result = node.type.axes;
-  SmallVector<int64_t> xDims;
-  int64_t dim = 0;
-  for (auto [i, axis] : llvm::enumerate(ofX)) {
-    bool gathered = axis == node.axesFrom[0];
-    if (gathered)
-      dim = i;
-    xDims.push_back(gathered ? -1 : llvm::find(result, axis) - result.begin());
-  }
-  return GatherOp::create(*at, current, typeOf(result, tensorOf(x).getElementType()), x, index, at->getI64IntegerAttr(dim), at->getDenseI64ArrayAttr(xDims),
-                          positions(axesOf(node.operands[1]), result), node.clampIndex ? at->getUnitAttr() : UnitAttr());
-}
-
-Value EntryGenerator::generateConcat(const Node &node) {
-  const Axes &result = node.type.axes;
-  size_t dim = llvm::find(result, node.axesTo[0]) - result.begin();
-  SmallVector<Value> parts;
-  for (auto [i, id] : llvm::enumerate(node.operands)) {
-    Axes axes = result;
-    axes[dim] = node.axesFrom[i];
-    Value part = Build(*at, current).convert(value(id), elementType(node.type));
-    parts.push_back(spread(part, axesOf(id), axes));
-  }
-  return ConcatOp::create(*at, current, typeOf(node.type), at->getI64IntegerAttr(dim), parts);
-}
-
-// ---- contractions, reductions, normalizers
-
-Value EntryGenerator::generateLayer(const Node &node) {
-  Build build(*at, current);
-  Value x = operand(node, 0);
-  const Axes &axes = axesOf(node.operands[0]);
-  if (node.op == Op::Dot) {
-    Axes labels = node.type.axes;
-    labels.insert(labels.end(), node.axesFrom.begin(), node.axesFrom.end());
-    Value a = build.convert(x, real), b = build.convert(operand(node, 1), real);
-    return DotOp::create(*at, current, typeOf(node.type), a, b, positions(axes, labels), positions(axesOf(node.operands[1]), labels));
-  }
-  Reduction kind = node.op == Op::Sum ? Reduction::sum : node.op == Op::ReduceMax ? Reduction::max : node.op == Op::ReduceMin ? Reduction::min
-                   : node.op == Op::All ? Reduction::all : Reduction::any;
-  if (kind != Reduction::all && kind != Reduction::any)
-    x = build.convert(x, elementType(node.type));
-  SmallVector<int64_t> dims;
-  Axes rest;
-  for (auto [i, axis] : llvm::enumerate(axes))
-    if (llvm::is_contained(node.axesFrom, axis))
-      dims.push_back(i);
-    else
-      rest.push_back(axis);
-  return spread(build.reduce(kind, x, dims), rest, node.type.axes);
-}
-
-Value EntryGenerator::generateAlongLast(const Node &node) {
-  Build build(*at, current);
-  Value x = build.convert(operand(node, 0), real);
-  const Axes &axes = axesOf(node.operands[0]);
-  Axes arranged;
-  for (AxisId axis : axes)
-    if (!llvm::is_contained(node.axesFrom, axis))
-      arranged.push_back(axis);
-  size_t rows = arranged.size(), count = node.axesFrom.size();
-  arranged.insert(arranged.end(), node.axesFrom.begin(), node.axesFrom.end());
-  x = spread(x, axes, arranged);
-  SmallVector<int64_t> merge(rows, 1), split(rows, 1);
-  RankedTensorType whole = tensorOf(x);
-  if (count > 1) { // several axes are one row
-    merge.push_back(-int64_t(count));
-    split.push_back(count);
-    SmallVector<AffineExpr> sizes = sizesOf(whole);
-    AffineExpr length = product(ArrayRef(sizes).drop_front(rows), context);
-    sizes.truncate(rows);
-    sizes.push_back(length);
-    x = ReshapeOp::create(*at, current, tensorType(sizes, real, entry.dims.size()), x, at->getDenseI64ArrayAttr(merge));
-  }
-  Value y;
-  if (node.op == Op::Normalize) {
-    auto row = withoutDims(tensorOf(x), {int64_t(rows)});
-    y = NormalizeOp::create(*at, current, x.getType(), row, row, x, at->getF64FloatAttr(node.number)).getY();
-  } else {
-    y = SoftmaxOp::create(*at, current, x.getType(), x, node.op == Op::LogSoftmax ? at->getUnitAttr() : UnitAttr());
-  }
-  if (count > 1)
-    y = ReshapeOp::create(*at, current, whole, y, at->getDenseI64ArrayAttr(split));
-  return spread(y, arranged, node.type.axes);
-}
-
-Value EntryGenerator::generateCrossEntropy(const Node &node) {
-  Build build(*at, current);
-  const Axes &row = node.type.axes;
-  Axes arranged = row;
-  arranged.push_back(node.axesFrom[0]);
-  Value logits = spread(build.convert(operand(node, 0), real), axesOf(node.operands[0]), arranged);
-  Value labels = spread(build.convert(operand(node, 1), IntegerType::get(context, 32)), axesOf(node.operands[1]), row);
-  Value where = node.operands.size() > 2 ? spread(operand(node, 2), axesOf(node.operands[2]), row) : Value();
-  auto rowType = typeOf(row, real);
-  return CrossEntropyOp::create(*at, current, rowType, rowType, logits, labels, where, at->getF64FloatAttr(node.number),
-                                at->getI64IntegerAttr(int64_t(node.index) - 1)).getLoss();
-}
-
-/// max(x, 0) - x y + ln(1 + exp(-|x|)): no overflow for large |x|.
-Value EntryGenerator::generateBinaryCrossEntropy(const Node &node) {
-  Build build(*at, current);
-  const Axes &axes = node.type.axes;
-  Value x = spread(build.convert(operand(node, 0), real), axesOf(node.operands[0]), axes);
-  Value y = spread(build.convert(operand(node, 1), real), axesOf(node.operands[1]), axes);
-  Value rest = build.unary<LogOp>(build.add(build.constant(x.getType(), 1), build.unary<ExpOp>(build.neg(build.unary<AbsOp>(x)))));
-  return build.add(build.sub(build.unary<ReluOp>(x), build.mul(x, y)), rest);
-}
-
-Value EntryGenerator::generateDropout(const Node &node) {
-  Value x = Build(*at, current).convert(operand(node, 0), real);
-  if (!entry.training || node.number == 0)
-    return x;
-  return DropoutOp::create(*at, current, x.getType(), x, depthOf(node.stack), at->getF64FloatAttr(node.number),
-                           at->getI64IntegerAttr(program.sites[node.index].id), positions(node.axesFrom, node.type.axes));
-}
-
-Value EntryGenerator::generateAttend(const Node &node) {
-  const AttendInfo &info = *node.attend;
-  Axes labels = node.type.axes;
-  labels.push_back(info.key);
-  SmallVector<Attribute> labelAttributes;
-  SmallVector<Value> scores, masks;
-  Build build(*at, current);
-  for (unsigned i = 0; i < node.operands.size(); ++i) {
-    Value x = operand(node, i);
-    labelAttributes.push_back(positions(axesOf(node.operands[i]), labels));
-    if (i < info.scores)
-      scores.push_back(build.convert(x, real));
-    else if (i < info.scores + info.masks)
-      masks.push_back(x);
-  }
-  unsigned next = info.scores + info.masks;
-  Value valueTerm = build.convert(operand(node, next), real), factor = info.scaleOperand ? build.convert(operand(node, next + 1), real) : Value();
-  SmallVector<StringRef> names(info.scoreNames.begin(), info.scoreNames.end());
-  double rate = entry.training ? info.dropRate : 0;
-  int64_t site = rate > 0 ? program.sites[info.site].id : 0;
-  return AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor, depthOf(node.stack), at->getArrayAttr(labelAttributes),
-                          at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate), at->getI64IntegerAttr(site), at->getStrArrayAttr(names));
 }
 
 } // namespace tenon

@@ -110,7 +110,9 @@ struct Node {
 struct StackInfo {
   std::string path;                  // "blocks"
   uint32_t parent = ~0u;             // enclosing stack
-  Size count;                        // N
+  int64_t first = 0;                 // depths of this body: first .. first + count - 1 of `total`; an `if depth` makes several bodies of a stack
+  Size count, total;
+  bool isScan = false;
   bool shared = false;               // loop: one set of parameters
   unsigned carries = 0;              // the first operands are carries, the rest constants along the depth
   std::vector<NodeId> results;       // new carries, in the body
@@ -133,6 +135,7 @@ struct PublicName {
 struct Param {
   std::string path;                       // "blocks.*.wq.weight": one * per enclosing stack; published per depth as blocks.3.wq.weight
   std::vector<int64_t> stackCounts;
+  std::vector<bool> present;              // elements of the stack that exist where an `if depth` leaves some out; empty: all
   std::vector<std::string> axes;          // names, for the manifest and messages
   std::vector<int64_t> shape;             // without the stack counts
   Initializer init;

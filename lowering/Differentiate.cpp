@@ -28,16 +28,17 @@ private:
   void findActive(Block &block);
   bool isActive(Value value) const { return active.contains(value); }
   void accumulate(Gradients &gradients, Value value, Value gradient, OpBuilder &builder);
-  /// Walks `block` backwards, building at `builder`. `depth` is the depth argument of the reversed body, or null.
-  LogicalResult walk(Block &block, Gradients &gradients, OpBuilder &builder, Value depth);
+  /// Walks `block` backwards, building at `builder`.
+  LogicalResult walk(Block &block, Gradients &gradients, OpBuilder &builder);
   LogicalResult differentiate(Operation *op, Gradients &gradients, OpBuilder &builder);
   LogicalResult differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder);
-  void writeParameters(Gradients &gradients, OpBuilder &builder, Value depth);
+  void writeParameters(Gradients &gradients, OpBuilder &builder);
   void freezeTheRest();
 
   func::FuncOp function;
   llvm::DenseSet<Value> active; // values that a trained parameter reaches
   llvm::StringSet<> trained;
+  SmallVector<Value> depths; // depth arguments of the reversed bodies under construction, outermost first
 };
 
 bool isRealTensor(Value value) {
@@ -109,7 +110,7 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   return success();
 }
 
-LogicalResult Differentiator::walk(Block &block, Gradients &gradients, OpBuilder &builder, Value depth) {
+LogicalResult Differentiator::walk(Block &block, Gradients &gradients, OpBuilder &builder) {
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     ops.push_back(&op);
@@ -118,14 +119,14 @@ LogicalResult Differentiator::walk(Block &block, Gradients &gradients, OpBuilder
     if (failed(stack ? differentiateStack(stack, gradients, builder) : differentiate(op, gradients, builder)))
       return failure();
   }
-  writeParameters(gradients, builder, depth);
+  writeParameters(gradients, builder);
   return success();
 }
 
-void Differentiator::writeParameters(Gradients &gradients, OpBuilder &builder, Value depth) {
+void Differentiator::writeParameters(Gradients &gradients, OpBuilder &builder) {
   for (auto &[symbol, gradient] : gradients.parameters) {
     trained.insert(symbol.getValue());
-    WriteGradientOp::create(builder, gradient.getLoc(), FlatSymbolRefAttr::get(symbol), depth, gradient);
+    WriteGradientOp::create(builder, gradient.getLoc(), FlatSymbolRefAttr::get(symbol), depths, gradient);
   }
 }
 
@@ -159,7 +160,7 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   SmallVector<Type> types;
   for (Value value : initial)
     types.push_back(value.getType());
-  auto reversed = StackOp::create(builder, location, types, stack.getCountAttr(), initial, builder.getUnitAttr());
+  auto reversed = StackOp::create(builder, location, types, stack.getCountAttr(), initial, builder.getUnitAttr(), stack.getFirstAttr());
   Block *block = new Block;
   reversed.getBody().push_back(block);
   Value depth = block->addArgument(builder.getIndexType(), location);
@@ -172,10 +173,13 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
     accumulate(inner, yield.getOperand(i), block->getArgument(1 + k), inside);
   for (unsigned i = carries; i < stack.getNumResults(); ++i) // saved or history results that the outside differentiates
     if (Value gradient = gradients.of.lookup(stack.getResult(i)))
-      accumulate(inner, yield.getOperand(i), AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, depth), inside);
+      accumulate(inner, yield.getOperand(i), AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, depth, stack.getFirstAttr()), inside);
   for (auto [k, value] : llvm::enumerate(captured))
     inner.of[value] = block->getArgument(1 + realCarries.size() + k);
-  if (failed(walk(body, inner, inside, depth)))
+  depths.push_back(depth);
+  LogicalResult walked = walk(body, inner, inside);
+  depths.pop_back();
+  if (failed(walked))
     return failure();
   SmallVector<Value> yielded;
   for (unsigned i : realCarries) {
@@ -216,7 +220,7 @@ LogicalResult Differentiator::run() {
   OpBuilder builder(block.getTerminator());
   Gradients gradients;
   gradients.of[loss.getValue()] = Build(builder, loss.getLoc()).constant(loss.getValue().getType(), 1);
-  if (failed(walk(block, gradients, builder, Value())))
+  if (failed(walk(block, gradients, builder)))
     return failure();
   freezeTheRest();
   return success();

@@ -83,6 +83,12 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"init", json::Object{{"kind", param.init.kind}, {"a", std::move(spread)}}},
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});
+    if (!param.present.empty()) {
+      json::Array present;
+      for (bool exists : param.present)
+        present.push_back(exists);
+      array.back().getAsObject()->insert({"present", std::move(present)});
+    }
   }
   return array;
 }

@@ -23,6 +23,11 @@ struct Buffer {
   bool samePlace(const Buffer &other) const;
 };
 
+/// Steps of a tensor that has one element per depth of the nested stacks `depths`, `counts` of them each (more counts are not read).
+llvm::SmallVector<Buffer::Step, 1> depthSteps(mlir::ValueRange depths, llvm::ArrayRef<int64_t> counts, mlir::AffineExpr elementBytes);
+/// Those of a state of an entry.
+llvm::SmallVector<Buffer::Step, 1> stateSteps(mlir::func::FuncOp entry, int64_t state, mlir::ValueRange depths, mlir::AffineExpr elementBytes);
+
 struct MemoryPlan {
   llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
   /// offsets[stateCount + i] = workspaceOffsets[i]: byte offsets as formulas over the dims (affine where sizes are).

@@ -18,6 +18,18 @@ bool Buffer::samePlace(const Buffer &other) const {
   return true;
 }
 
+SmallVector<Buffer::Step, 1> depthSteps(ValueRange depths, ArrayRef<int64_t> counts, AffineExpr elementBytes) {
+  SmallVector<Buffer::Step, 1> steps;
+  for (size_t i = depths.size(); i-- > 0; elementBytes = elementBytes * counts[i])
+    steps.insert(steps.begin(), {depths[i], elementBytes, 0});
+  return steps;
+}
+
+SmallVector<Buffer::Step, 1> stateSteps(func::FuncOp entry, int64_t state, ValueRange depths, AffineExpr elementBytes) {
+  auto type = cast<TypeAttr>(entry->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue();
+  return depthSteps(depths, cast<RankedTensorType>(type).getShape(), elementBytes);
+}
+
 int64_t nominalSize(AffineExpr expression) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return constant.getValue();
@@ -120,14 +132,14 @@ std::optional<Buffer> Planner::sinkOf(OpResult result) {
     if (auto write = dyn_cast<WriteGradientOp>(user)) {
       auto parameter = module.lookupSymbol<ParameterOp>(write.getParameter());
       Buffer buffer{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
-      if (write.getDepth())
-        buffer.steps.push_back({write.getDepth(), getAffineConstantExpr(parameter.getStride(), module.getContext()), 0});
+      buffer.steps = depthSteps(write.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(),
+                                getAffineConstantExpr(parameter.getStride(), module.getContext()));
       return buffer;
     }
     if (auto write = dyn_cast<WriteStateOp>(user)) {
       Buffer buffer{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
-      if (write.getDepth())
-        buffer.steps.push_back({write.getDepth(), bytesOf(tensorOf(result)), 0});
+      if (!write.getDepths().empty())
+        buffer.steps = stateSteps(function, write.getIndex(), write.getDepths(), bytesOf(tensorOf(result)));
       return buffer;
     }
   }
@@ -232,9 +244,9 @@ void Planner::placeStack(StackOp stack) {
     if (history) { // the old carries are kept anyway: the new one is the next element
       place.slot = newSlot(bytes * (count + 1), begin, std::max(end, lastUse(history)));
       plan.buffers[history] = place;
-      place.steps.push_back({depth, bytes, 0});
+      place.steps.push_back({depth, bytes, -int64_t(stack.getFirst())});
       fresh = place;
-      fresh.steps.back().shift = 1;
+      ++fresh.steps.back().shift;
     } else {
       place.slot = newSlot(bytes, begin, end);
       fresh = place;
@@ -256,7 +268,7 @@ void Planner::placeStack(StackOp stack) {
     auto result = dyn_cast<OpResult>(yielded);
     if (result && result.getOwner()->getBlock() == &body && !isAlias(result.getOwner()) && !isa<ReadParameterOp, ReadStateOp>(result.getOwner()) &&
         !plan.buffers.contains(yielded))
-      plan.buffers[yielded] = {Buffer::Base::Workspace, int64_t(slot), {{depth, bytes, 0}}};
+      plan.buffers[yielded] = {Buffer::Base::Workspace, int64_t(slot), {{depth, bytes, -int64_t(stack.getFirst())}}};
   }
   placeBlock(body);
   for (unsigned i = 0; i < carries; ++i)
@@ -273,7 +285,7 @@ void Planner::placeBlock(Block &block) {
       auto it = plan.buffers.find(slice.getX());
       if (it != plan.buffers.end()) {
         Buffer buffer = it->second;
-        buffer.steps.push_back({slice.getDepth(), bytesOf(tensorOf(slice.getY())), 0});
+        buffer.steps.push_back({slice.getDepth(), bytesOf(tensorOf(slice.getY())), -int64_t(slice.getFirst())});
         plan.buffers[slice.getY()] = buffer;
       }
       continue;
@@ -282,8 +294,8 @@ void Planner::placeBlock(Block &block) {
       continue;
     if (auto append = dyn_cast<AppendStateOp>(op)) {
       Buffer buffer{Buffer::Base::KeptStates, int64_t(append.getIndex()), {}};
-      if (append.getDepth())
-        buffer.steps.push_back({append.getDepth(), bytesOf(tensorOf(append.getWhole())), 0});
+      if (!append.getDepths().empty())
+        buffer.steps = stateSteps(function, append.getIndex(), append.getDepths(), bytesOf(tensorOf(append.getWhole())));
       plan.buffers[append.getWhole()] = buffer;
       continue;
     }

@@ -7,7 +7,8 @@ using namespace mlir;
 namespace tenon {
 
 static bool isFree(Operation *op) {
-  return isa<ConstantOp, SizeOp, IotaOp, SinusoidOp, ReadParameterOp, ReadStateOp, BroadcastOp, ReshapeOp, SliceOp, DepthValueOp, AtDepthOp, StopGradientOp>(op);
+  return isa<ConstantOp, SizeOp, IotaOp, SinusoidOp, ReadParameterOp, ReadStateOp, BroadcastOp, ReshapeOp, SliceOp, DepthValueOp, AtDepthOp, StopGradientOp>(op) ||
+         isa<arith::ArithDialect>(op->getDialect()); // sums of depths
 }
 
 static bool isElementwise(Operation *op) {
@@ -56,7 +57,7 @@ Value Availability::saved(Value value) {
   sizes.insert(sizes.begin(), getAffineConstantExpr(forward.getCount(), type.getContext()));
   // The stacked value does not exist yet: the load is made on a stand-in that run() replaces.
   Value standIn = UnrealizedConversionCastOp::create(front, value.getLoc(), tensorType(sizes, type.getElementType(), dimCountOf(type)), ValueRange()).getResult(0);
-  auto load = AtDepthOp::create(front, value.getLoc(), type, standIn, reversed.getBody().front().getArgument(0));
+  auto load = AtDepthOp::create(front, value.getLoc(), type, standIn, reversed.getBody().front().getArgument(0), forward.getFirstAttr());
   loads.emplace_back(value, load);
   return load;
 }
@@ -100,7 +101,7 @@ void Availability::run() {
       yielded.push_back(value);
     }
   OpBuilder builder(forward);
-  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), forward.getCarries(), forward.getReverseAttr());
+  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), forward.getCarries(), forward.getReverseAttr(), forward.getFirstAttr());
   wider.getBody().takeBody(forward.getBody());
   yield->setOperands(yielded);
   for (auto [old, fresh] : llvm::zip(forward.getResults(), wider.getResults()))

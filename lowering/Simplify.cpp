@@ -242,7 +242,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     function.walk([&](ReadParameterOp read) { // without a depth: the same at every depth
-      if (!read.getDepth() && read->getParentOp() != function)
+      if (read.getDepths().empty() && read->getParentOp() != function)
         read->moveBefore(&function.getBody().front(), function.getBody().front().begin());
     });
     RewritePatternSet patterns(&getContext());

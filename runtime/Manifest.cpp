@@ -131,6 +131,11 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   info.axes = readTexts(reader.member("axes"));
   info.shape = readSizes(reader.member("shape"), 0);
   info.stackElements = productOf(reader, info.stack);
+  if (reader.has("present")) {
+    reader.member("present").each([&](const ManifestReader &item) { info.present.push_back(item.truth()); });
+    if (static_cast<int64_t>(info.present.size()) != info.stackElements)
+      reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
+  }
   info.elements = productOf(reader, info.shape);
   info.storedElements = static_cast<uint64_t>(info.elements);
   info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));

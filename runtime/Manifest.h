@@ -48,6 +48,8 @@ struct ParameterInfo {
   InitializerInfo init;
   std::map<std::string, std::vector<PublicNameInfo>> names; // scheme -> one per stack element
   bool frozen = false;
+  std::vector<bool> present;      // per stack element, where some do not exist; empty: all do
+  bool has(int64_t stackIndex) const { return present.empty() || present[static_cast<size_t>(stackIndex)]; }
 
   int64_t stackElements = 1;      // product of `stack`
   int64_t elements = 1;           // product of `shape`

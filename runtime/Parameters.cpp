@@ -60,7 +60,7 @@ Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const A
     return status;
   for (const ParameterInfo &info : manifest.parameters)
     for (int64_t i = 0; i < info.stackElements; ++i)
-      if (!result->places.emplace(info.elementName(i), Place{&info, i}).second)
+      if (info.has(i) && !result->places.emplace(info.elementName(i), Place{&info, i}).second)
         return inputError("the artifact has two parameters called '", info.elementName(i), "'");
   for (const EntryInfo &entry : manifest.entries)
     for (const StateInfo &state : entry.states) {
@@ -138,6 +138,8 @@ Status Parameters::initialize(uint64_t seed) {
   std::vector<char> values;
   for (const ParameterInfo &info : manifest().parameters)
     for (int64_t i = 0; i < info.stackElements; ++i) {
+      if (!info.has(i))
+        continue;
       values.resize(static_cast<size_t>(info.elements) * byteSize(type));
       initializeTensor(info, i, seed, type, values.data());
       setAt({&info, i}, values.data());
@@ -152,7 +154,8 @@ std::vector<std::string> Parameters::names() const {
   std::vector<std::string> list;
   for (const ParameterInfo &info : manifest().parameters)
     for (int64_t i = 0; i < info.stackElements; ++i)
-      list.push_back(info.elementName(i));
+      if (info.has(i))
+        list.push_back(info.elementName(i));
   return list;
 }
 

@@ -85,6 +85,8 @@ Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, cons
 Status allPieces(const Manifest &manifest, const std::string &scheme, const Has &has, std::vector<Piece> &pieces) {
   for (const ParameterInfo &info : manifest.parameters)
     for (int64_t i = 0; i < info.stackElements; ++i) {
+      if (!info.has(i))
+        continue;
       PublicNameInfo own;
       own.name = info.elementName(i);
       const PublicNameInfo *name = &own;

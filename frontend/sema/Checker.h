@@ -136,6 +136,14 @@ private:
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
+  /// One body of a stack for the depths from `first` on, as many as its `if depth`s leave equal; the new carries.
+  struct Storey {
+    Value result;
+    int64_t count = 0; // 0: after a mistake
+  };
+  Storey callStorey(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
+                    std::optional<AxisId> history, Scope *caller, ast::Range range, int64_t first);
+  Value joinHistories(const std::vector<Value> &parts, const std::vector<AxisId> &axes, AxisId whole, ast::Range range);
   bool tooDeep(); // reports T0415 once, at the first call that goes round
   Value callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,
                      const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range);
@@ -152,7 +160,9 @@ private:
   std::optional<Value> staticBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   std::optional<Value> wholeBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   Value tensorBinary(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression);
-  bool dependsOnDepth(NodeId node);
+  /// The truth of a condition made of depths and numbers at the depths whose bodies are under way; where it changes within them they
+  /// end before that. nullopt: it is not made of those alone.
+  std::optional<bool> decideByDepth(NodeId condition);
   /// A static number or tensor as a node; kNoNode after an error ("a tensor is needed").
   NodeId tensor(const Value &value, ast::Range range);
   NodeId realTensor(const Value &value, ast::Range range);

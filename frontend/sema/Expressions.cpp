@@ -1,6 +1,5 @@
 // Expressions: dispatch, conditionals, calls.
 #include "frontend/sema/Checker.h"
-#include <set>
 
 namespace tenon::sema {
 
@@ -47,21 +46,6 @@ Value Checker::evaluate(Scope *scope, const ast::Expr &expression) {
   return poison();
 }
 
-bool Checker::dependsOnDepth(NodeId node) {
-  std::set<NodeId> seen;
-  std::vector<NodeId> work = {node};
-  while (!work.empty()) {
-    NodeId at = work.back();
-    work.pop_back();
-    if (!seen.insert(at).second)
-      continue;
-    if (graph[at].op == Op::Depth)
-      return true;
-    work.insert(work.end(), graph[at].operands.begin(), graph[at].operands.end());
-  }
-  return false;
-}
-
 Value Checker::conditional(Scope *scope, const ast::Expr &expression) {
   Value condition = evaluate(scope, expression.operands[0]);
   if (condition.isPoison())
@@ -69,10 +53,9 @@ Value Checker::conditional(Scope *scope, const ast::Expr &expression) {
   if (condition.kind == Value::Kind::Bool)
     return evaluate(scope, expression.operands[condition.truth ? 1 : 2]);
   ast::Range range = expression.operands[0]->range;
-  if (condition.isTensor() && dependsOnDepth(condition.node)) {
-    error("T0405", range, "not supported yet: a body that differs by depth");
-    return poison();
-  }
+  if (condition.isTensor())
+    if (auto truth = decideByDepth(condition.node))
+      return evaluate(scope, expression.operands[*truth ? 1 : 2]);
   if (condition.isTensor() && graph.element(condition.node) == Element::Bool) {
     if (auto *mistake = error("T0312", range, "the condition of `if` must be known at compile time", text(condition)))
       mistake->notes.push_back({"help", "where(condition, a, b) chooses at run time"});

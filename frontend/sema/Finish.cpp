@@ -222,6 +222,7 @@ private:
     StackInfo info = old.stacks[index];
     info.parent = stackOf(info.parent);
     info.count = size(info.count);
+    info.total = size(info.total);
     std::vector<NodeId> results;
     unsigned carries = 0;
     for (size_t i = 0; i < info.results.size(); ++i)
@@ -315,12 +316,30 @@ std::optional<Entry> Checker::finish() {
       compaction.stateKept[nextValues[i].state] = true;
   compaction.run(inputOrder);
   Entry entry = std::move(compaction.entry);
-  std::map<uint32_t, ast::Range> set;
+  auto depthsMeet = [&](uint32_t a, uint32_t b) { // not where an `if depth` has made two bodies of one stack
+    const auto &stacks = graph.entry.stacks;
+    for (; a != kEntryBody && b != kEntryBody; a = stacks[a].parent, b = stacks[b].parent)
+      if (stacks[a].first + stacks[a].count.constant() <= stacks[b].first || stacks[b].first + stacks[b].count.constant() <= stacks[a].first)
+        return false;
+    return true;
+  };
+  auto isPart = [&](uint32_t body) {
+    for (; body != kEntryBody; body = graph.entry.stacks[body].parent)
+      if (graph.entry.stacks[body].count != graph.entry.stacks[body].total)
+        return true;
+    return false;
+  };
   for (size_t i = 0; i < nextValues.size(); ++i) {
     if (!needed[i])
       continue;
-    auto [first, isNew] = set.try_emplace(nextValues[i].state, nextValues[i].range);
-    if (!isNew) {
+    bool again = false;
+    for (size_t before = 0; before < i; ++before)
+      again |= needed[before] && nextValues[before].state == nextValues[i].state && depthsMeet(nextValues[before].body, nextValues[i].body);
+    if (graph.entry.states[nextValues[i].state].stackCounts.size() > 1 && isPart(nextValues[i].body)) {
+      error("T0408", nextValues[i].range, "not supported yet: a state of a stack inside a stack whose layers differ by depth");
+      continue;
+    }
+    if (again) {
       error("T0408", nextValues[i].range,
             "state " + graph.entry.states[nextValues[i].state].path +
                 " would be set twice in one step: its layer is called twice");

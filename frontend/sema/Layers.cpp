@@ -210,41 +210,6 @@ Value Checker::layerResults(CallFrame &frame, const ast::Callable &callable, con
   return values.size() == 1 ? values[0] : Value::ofTuple(values);
 }
 
-void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with) {
-  const std::string &name = statement.name.text;
-  auto state = scope->frame->states.find(name);
-  if (state == scope->frame->states.end()) {
-    if (auto *mistake = error("T0407", statement.name.range, "there is no state " + name + " here")) {
-      std::vector<std::string> names;
-      for (auto &[known, declaration] : scope->frame->states)
-        names.push_back(known);
-      std::string near = nearest(name, names);
-      if (!near.empty())
-        mistake->notes.push_back({"help", "did you mean " + near + "?"});
-    }
-    return;
-  }
-  Value old = lookup(scope, statement.name);
-  Value value =
-      fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
-  if (value.isPoison() || old.isPoison() || value.node == old.node)
-    return;
-  NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
-  if (scope->body != scope->frame->parameterBody) {
-    error("T0408", statement.range,
-          "not supported yet: a state that changes inside loop[...], inside scan, or in a layer that a stack shares");
-    return;
-  }
-  NextValue next{stateOf(scope, *state->second), node, scope->body, {}, statement.range};
-  if (with.isTensor())
-    next.with.push_back(with.node);
-  if (with.kind == Value::Kind::Tuple)
-    for (auto &element : *with.elements)
-      if (element.isTensor())
-        next.with.push_back(element.node);
-  nextValues.push_back(next);
-}
-
 bool Checker::tooDeep() {
   if (calls.size() < kCallLimit)
     return false;

@@ -76,6 +76,16 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   if (!init)
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   param.init = *init;
+  if (auto known = session.parameterByPath.find(path); known != session.parameterByPath.end()) {
+    const Param &before = session.parameters[known->second].param;
+    if (before.shape != param.shape) {
+      auto *mistake = error("T0405", statement.name.range,
+                            "param " + statement.name.text + " would have other axes at other depths of its stack");
+      if (mistake)
+        mistake->notes.push_back({"help", "use two names where the sizes differ: a layer each, chosen by if depth .. then .. else .."});
+      return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
+    }
+  }
   Node node = makeNode(Op::Param, {Element::Real, *axes, {}});
   node.index = session.parameter({param, frame.steps, statement.name.text});
   if (statement.type->element != "real")
@@ -227,6 +237,41 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   node.index = place->second;
   node.range = statement.name.range;
   return Value::ofTensor(graph.add(node, frame.parameterBody));
+}
+
+void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with) {
+  const std::string &name = statement.name.text;
+  auto state = scope->frame->states.find(name);
+  if (state == scope->frame->states.end()) {
+    if (auto *mistake = error("T0407", statement.name.range, "there is no state " + name + " here")) {
+      std::vector<std::string> names;
+      for (auto &[known, declaration] : scope->frame->states)
+        names.push_back(known);
+      std::string near = nearest(name, names);
+      if (!near.empty())
+        mistake->notes.push_back({"help", "did you mean " + near + "?"});
+    }
+    return;
+  }
+  Value old = lookup(scope, statement.name);
+  Value value =
+      fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
+  if (value.isPoison() || old.isPoison() || value.node == old.node)
+    return;
+  NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
+  if (scope->body != scope->frame->parameterBody) {
+    error("T0408", statement.range,
+          "not supported yet: a state that changes inside loop[...], inside scan, or in a layer that a stack shares");
+    return;
+  }
+  NextValue next{stateOf(scope, *state->second), node, scope->body, {}, statement.range};
+  if (with.isTensor())
+    next.with.push_back(with.node);
+  if (with.kind == Value::Kind::Tuple)
+    for (auto &element : *with.elements)
+      if (element.isTensor())
+        next.with.push_back(element.node);
+  nextValues.push_back(next);
 }
 
 } // namespace tenon::sema

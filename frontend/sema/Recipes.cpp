@@ -36,6 +36,34 @@ RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, 
   return binds;
 }
 
+void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedRecipe &checked, bool train) {
+  auto missing = [&](const std::string &what) {
+    diagnostics.error("T0618", recipe.name.range, "recipe `" + recipe.name.text + "` says nothing about " + what, "no " + what);
+  };
+  if (!train) {
+    for (const Parameter &each : schema::settings(false))
+      if (each.required && !checked.find(std::string(each.name)))
+        missing("`" + std::string(each.name) + "`");
+    return;
+  }
+  const bool tasks = checked.find("tasks");
+  if (!checked.find("optimizer"))
+    missing("`optimizer`");
+  if (!tasks && !checked.find("data"))
+    missing("`data`");
+  if (!tasks && !checked.find("loss") && context.losses.size() != 1)
+    missing("`loss`");
+  const std::pair<const char *, const char *> pairs[] = {{"steps", "epochs"}, {"tasks", "data"}, {"tasks", "loss"}};
+  for (auto [first, second] : pairs)
+    if (const Setting *a = checked.find(first), *b = checked.find(second); a && b) {
+      Diagnostic &error =
+          diagnostics.error("T0616", b->range, "`" + std::string(first) + "` and `" + second + "` exclude each other", "second");
+      error.related.push_back({a->range, "first"});
+    }
+  if (const Setting *mix = checked.find("mix"); mix && !tasks)
+    diagnostics.error("T0616", mix->range, "`mix` needs `tasks`: it says how tasks take turns", "nothing to mix");
+}
+
 CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics) {
   CheckedRecipe result;
   result.kind = recipe.kind == ast::Recipe::Kind::Train ? "train" : "generate";

@@ -2,9 +2,11 @@
 #include "frontend/Sema.h"
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Names.h"
+#include "frontend/sema/Publish.h"
 #include "frontend/sema/Recipes.h"
 #include "frontend/sema/Step.h"
 #include <algorithm>
+#include <set>
 
 namespace tenon {
 namespace sema {
@@ -56,6 +58,8 @@ SettingValue settingOf(const Value &value, ast::Range range) {
 class ModelCheck {
 public:
   ModelCheck(Session &session, const ast::Model &model) : session(session), model(model), declared(model) {
+    reportRepeated(session.options.set, "--set");
+    reportRepeated(session.options.bind, "--bind");
     for (auto &[name, text] : session.options.set)
       if (std::find(declared.configs.begin(), declared.configs.end(), name) != declared.configs.end()) {
         sets.push_back({name, session.parseOption(name, text)});
@@ -108,9 +112,9 @@ public:
     if (!requests(program, train, trainSets, trainBinds))
       return std::nullopt;
     for (auto &entry : program.entries)
-      adoptParameters(program, entry);
+      adoptParameters(session, program, entry);
     program.sites = session.sites;
-    publish(program, tables);
+    publish(session, program, tables);
     if (train) {
       evaluateAll(trainSets, trainBinds, false);
       for (auto &recipe : program.recipes)
@@ -180,6 +184,14 @@ private:
                                                       : "its recipes: " + all});
     }
     return nullptr;
+  }
+  template <class T> void reportRepeated(const std::vector<std::pair<std::string, T>> &given, const char *option) {
+    std::set<std::string> seen, reported;
+    for (auto &[name, value] : given)
+      if (!seen.insert(name).second && reported.insert(name).second) {
+        session.error("T0113", model.name.range, std::string(option) + " gives " + name + " twice; once is enough");
+        bad = true;
+      }
   }
   NameTables nameTables() {
     std::vector<std::string> owners;
@@ -317,31 +329,6 @@ private:
     return std::nullopt;
   }
 
-  /// Op::Param of a new entry: from the list of all parameters met to the program's, in the order in which entries reach them.
-  void adoptParameters(Program &program, Entry &entry) {
-    for (Node &node : entry.nodes) {
-      if (node.op != Op::Param)
-        continue;
-      const ParameterRecord &record = session.parameters[node.index];
-      auto found = std::find_if(program.params.begin(), program.params.end(),
-                                [&](const Param &param) { return param.path == record.param.path; });
-      if (found == program.params.end()) {
-        program.params.push_back(record.param);
-        found = program.params.end() - 1;
-      }
-      node.index = uint32_t(found - program.params.begin());
-    }
-  }
-  void publish(Program &program, const NameTables &tables) {
-    for (Param &param : program.params) {
-      const ParameterRecord &record = session.parameters[session.parameterByPath.at(param.path)];
-      std::vector<UseStep> chain;
-      for (auto &step : record.steps)
-        chain.push_back({step.layer, step.use, step.count.has_value()});
-      for (auto &scheme : tables.schemes())
-        param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts);
-    }
-  }
 };
 
 /// The models that the main file is about: its own ones, else (a file of recipes for an imported model) those its recipes train.

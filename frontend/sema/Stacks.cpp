@@ -1,4 +1,4 @@
-// stack[N], loop[N] and scan: a body evaluated once, with a symbolic depth (or step).
+// stack[N], loop[N] and scan: a body evaluated once for a run of depths (or steps), with a symbolic depth.
 #include "frontend/sema/Checker.h"
 
 namespace tenon::sema {
@@ -16,11 +16,41 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
       mistake->related.push_back({layer.name.range, "it has " + std::to_string(carries) + " results"});
     return poison();
   }
+  const int64_t total = instance.count.asConstant().value_or(0);
+  Storey storey;
+  std::vector<std::vector<Value>> histories(carries);
+  std::vector<AxisId> axes;
+  for (int64_t first = 0; first == 0 || first < total; first += storey.count) {
+    storey = callStorey(instance, arguments, ranges, history, caller, range, first);
+    if (storey.count == 0 || (first == 0 && storey.count >= total))
+      return storey.result;
+    std::vector<Value> values = storey.result.kind == Value::Kind::Tuple ? *storey.result.elements : std::vector<Value>{storey.result};
+    for (size_t i = 0; i < carries; ++i) {
+      arguments[i] = values[i];
+      if (history)
+        histories[i].push_back(values[carries + i]);
+    }
+    if (history)
+      axes.push_back(graph.axes(histories[0].back().node)[0]);
+  }
+  std::vector<Value> outputs(arguments.begin(), arguments.begin() + std::ptrdiff_t(carries));
+  for (size_t i = 0; i < carries && history; ++i)
+    outputs[i] = joinHistories(histories[i], axes, *history, range);
+  return carries == 1 ? outputs[0] : Value::ofTuple(outputs);
+}
+
+Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
+                                    std::optional<AxisId> history, Scope *caller, ast::Range range, int64_t first) {
+  const ast::Callable &layer = *instance.layer->callable;
+  const size_t carries = layer.results.size();
+  const char *word = instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop";
   StackInfo info;
   std::string path = instance.owner->frame->path();
   info.path = path + (path.empty() ? "" : ".") + instance.name;
   info.parent = caller->body;
-  info.count = instance.count;
+  info.first = first;
+  info.total = instance.count;
+  info.count = *subtract(instance.count, Size(first));
   info.shared = instance.repeat == ast::Stmt::Repeat::Loop;
   info.carries = unsigned(carries);
   uint32_t body = graph.newStack(info);
@@ -31,7 +61,7 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
       continue;
     NodeId node = tensor(arguments[i], ranges[i]);
     if (node == kNoNode)
-      return poison();
+      return {};
     if (i < layer.parameters.size() && elementOf(layer.parameters[i].type) == Element::Real &&
         graph.element(node) == Element::Int)
       node = graph.toReal(node);
@@ -50,12 +80,12 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
 
   Value result = runLayer(instance, std::move(arguments), ranges, inner, body, true, range);
   if (result.isPoison())
-    return poison();
+    return {};
   std::vector<Value> values = result.kind == Value::Kind::Tuple ? *result.elements : std::vector<Value>{result};
   std::vector<NodeId> results;
   for (size_t i = 0; i < carries; ++i) {
     if (values[i].isPoison() || initial[i] == kNoNode)
-      return poison();
+      return {};
     NodeId node = values[i].node;
     if (!sameSet(graph.axes(node), graph.axes(initial[i])) || graph.element(node) != graph.element(initial[i])) {
       auto *mistake = error("T0404", ranges[i],
@@ -64,7 +94,7 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
                                 text(initial[i]) + " and comes out as " + text(node));
       if (mistake)
         mistake->related.push_back({layer.results[i].range, "declared result"});
-      return poison();
+      return {};
     }
     results.push_back(graph.transpose(node, graph.axes(initial[i]), range));
   }
@@ -72,31 +102,39 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
     std::vector<Value> same;
     for (NodeId node : initial)
       same.push_back(Value::ofTensor(node));
-    return carries == 1 ? same[0] : Value::ofTuple(same);
+    return {carries == 1 ? same[0] : Value::ofTuple(same), 0};
   }
+  if (history && graph.size(*history) != instance.count) {
+    error("T0204", range,
+          "axis " + sized(*history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
+    return {};
+  }
+  const Size count = graph.entry.stacks[body].count;
+  const bool whole = count == instance.count;
+  if (history && !whole)
+    history = graph.newAxis(axisName(*history), count, false);
   StackInfo &stack = graph.entry.stacks[body];
   stack.results = results;
   stack.history = history.has_value();
   stack.historyAxis = history.value_or(0);
-  if (history && graph.size(*history) != instance.count) {
-    error("T0204", range,
-          "axis " + sized(*history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
-    return poison();
-  }
   Node node = makeNode(Op::Stack, graph[initial[0]].type);
   node.operands = initial;
   node.index = body;
   node.range = range;
   NodeId producer = graph.add(node, caller->body);
   std::vector<Value> outputs;
-  for (size_t i = 0; i < carries; ++i) {
+  auto output = [&](size_t i, bool all) {
     ValueType type = graph[initial[i]].type;
     type.pinned.clear();
-    if (history)
+    if (all)
       type.axes.insert(type.axes.begin(), *history);
-    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(i + (history ? carries : 0)), type, range)));
-  }
-  return carries == 1 ? outputs[0] : Value::ofTuple(outputs);
+    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(i + (all ? carries : 0)), type, range)));
+  };
+  for (size_t i = 0; i < carries && !(history && whole); ++i) // what the next body starts from
+    output(i, false);
+  for (size_t i = 0; i < carries && history; ++i)
+    output(i, true);
+  return {outputs.size() == 1 ? outputs[0] : Value::ofTuple(outputs), whole ? std::max<int64_t>(count.asConstant().value_or(1), 1) : count.constant()};
 }
 
 Value Checker::scan(Scope *scope, const ast::Expr &expression) {
@@ -111,8 +149,9 @@ Value Checker::scan(Scope *scope, const ast::Expr &expression) {
   AxisId axis = (*steps)[0];
   StackInfo info;
   info.path = "scan";
+  info.isScan = true;
   info.parent = scope->body;
-  info.count = graph.size(axis);
+  info.count = info.total = graph.size(axis);
   info.shared = true;
   info.history = true;
   info.historyAxis = axis;

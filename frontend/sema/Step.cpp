@@ -364,7 +364,7 @@ uint32_t StepDerivation::newState(const Node &rows) {
   std::string path = old.name + ".";
   if (rows.stack != kEntryBody) {
     path += old.stacks[rows.stack].path + ".*.";
-    state.stackCounts.push_back(old.stacks[rows.stack].count.asConstant().value_or(1));
+    state.stackCounts.push_back(old.stacks[rows.stack].total.asConstant().value_or(1));
   }
   path += role;
   auto taken = [&](const std::string &name) {

@@ -95,14 +95,14 @@ LogicalResult KernelSequence::emitOp(Operation &op) {
   if (auto write = dyn_cast<WriteGradientOp>(op)) {
     ParameterOp parameter = parameters.lookup(write.getParameter());
     Buffer sink{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
-    if (write.getDepth())
-      sink.steps.push_back({write.getDepth(), getAffineConstantExpr(parameter.getStride(), op.getContext()), 0});
+    sink.steps = depthSteps(write.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(),
+                            getAffineConstantExpr(parameter.getStride(), op.getContext()));
     return emitSink(op, write.getGradient(), sink);
   }
   if (auto write = dyn_cast<WriteStateOp>(op)) {
     Buffer sink{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
-    if (write.getDepth())
-      sink.steps.push_back({write.getDepth(), bytes(write.getValue()), 0});
+    if (!write.getDepths().empty())
+      sink.steps = stateSteps(source, write.getIndex(), write.getDepths(), bytes(write.getValue()));
     return emitSink(op, write.getValue(), sink);
   }
   if (auto output = dyn_cast<OutputOp>(op))
@@ -169,7 +169,7 @@ LogicalResult KernelSequence::emitYield(StackOp stack, ArrayRef<Buffer> argument
         return yield.emitError("the memory plan has no place for saved value ") << i;
       }
       to = *whole;
-      to.steps.push_back({block.getArgument(0), tensorBytes(cast<RankedTensorType>(value.getType())), 0});
+      to.steps.push_back({block.getArgument(0), tensorBytes(cast<RankedTensorType>(value.getType())), -int64_t(stack.getFirst())});
     }
     if (failed(copy(*stack, value.getType(), *from, to)))
       return failure();
@@ -190,7 +190,7 @@ LogicalResult KernelSequence::emitStack(StackOp stack) {
       return stack.emitError("the memory plan has no place for carry ") << i;
     arguments.push_back(*buffer);
   }
-  const int64_t count = stack.getCount(), first = stack.getReverse() ? count - 1 : 0;
+  const int64_t count = stack.getCount(), lowest = stack.getFirst(), first = lowest + (stack.getReverse() ? count - 1 : 0);
   Value depthAddress = byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * int64_t(depths.size())));
   LLVM::StoreOp::create(builder, constant(builder, first), depthAddress, 8);
   for (unsigned i = 0; i < carries; ++i)
@@ -199,7 +199,7 @@ LogicalResult KernelSequence::emitStack(StackOp stack) {
   depths.push_back(block.getArgument(0));
   LogicalResult result = success();
   forLoop(builder, constant(builder, 0), constant(builder, count), [&](Value iteration) {
-    Value depth = stack.getReverse() ? subtract(builder, constant(builder, count - 1), iteration) : iteration;
+    Value depth = stack.getReverse() ? subtract(builder, constant(builder, first), iteration) : add(builder, constant(builder, first), iteration);
     LLVM::StoreOp::create(builder, depth, depthAddress, 8);
     if (failed(emitBlock(block)) || failed(emitYield(stack, arguments)))
       result = failure();

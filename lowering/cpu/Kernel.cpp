@@ -79,8 +79,18 @@ Value evaluateSize(ImplicitLocOpBuilder &builder, AffineExpr expression, ArrayRe
 Value FunctionCode::size(AffineExpr expression) { return evaluateSize(builder, expression, dimValues); }
 
 Value FunctionCode::scalar(Value index) {
+  if (!index.getType().isIndex())
+    return {};
+  if (auto number = asConstant(index))
+    return constant(builder, *number);
+  if (Operation *op = index.getDefiningOp(); op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested stacks
+    Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
+    if (!left || !right)
+      return {};
+    return isa<arith::AddIOp>(op) ? add(builder, left, right) : multiply(builder, left, right);
+  }
   auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument || !index.getType().isIndex())
+  if (!argument)
     return {};
   Operation *parent = argument.getOwner()->getParentOp();
   if (parent == sequence.function())
@@ -190,21 +200,20 @@ std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
   if (auto read = dyn_cast_or_null<ReadParameterOp>(definition)) {
     ParameterOp parameter = parameters.lookup(read.getParameter());
     Buffer buffer{Buffer::Base::Parameters, int64_t(parameter.getOffset()), {}};
-    if (read.getDepth())
-      buffer.steps.push_back({read.getDepth(), number(parameter.getStride()), 0});
+    buffer.steps = depthSteps(read.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(), number(parameter.getStride()));
     return buffer;
   }
   auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
   if (auto read = dyn_cast_or_null<ReadStateOp>(definition)) {
     Buffer buffer{Buffer::Base::States, int64_t(read.getIndex()), {}};
-    if (read.getDepth())
-      buffer.steps.push_back({read.getDepth(), bytes(tensor), 0});
+    if (!read.getDepths().empty())
+      buffer.steps = stateSteps(source, read.getIndex(), read.getDepths(), bytes(tensor));
     return buffer;
   }
   if (auto slice = dyn_cast_or_null<AtDepthOp>(definition)) {
     auto whole = bufferOf(slice.getX());
     if (whole)
-      whole->steps.push_back({slice.getDepth(), bytes(tensor), 0});
+      whole->steps.push_back({slice.getDepth(), bytes(tensor), -int64_t(slice.getFirst())});
     return whole;
   }
   return std::nullopt;

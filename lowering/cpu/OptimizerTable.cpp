@@ -65,7 +65,10 @@ public:
     table.element = type.getElementType();
     if (!table.element.isF32() && !table.element.isF64())
       return parameter.emitError("not supported yet: an optimizer for ") << table.element;
-    const int64_t copies = parameter.getStacked() ? type.getDimSize(0) : 1, count = type.getNumElements() / copies;
+    int64_t copies = 1;
+    for (int64_t size : type.getShape().take_front(parameter.getStacked() ? parameter.getLevels() : 0))
+      copies *= size;
+    const int64_t count = type.getNumElements() / copies;
     for (StringRef name : {"lr", "gradient", "decay", "clip", "frozen_at"})
       if (auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name); values && values.size() > 1 && values.size() != copies)
         return parameter.emitError("expects one or ") << copies << " values of " << name;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Training steps of Inputs/unigram.tn against the same steps computed here: accumulation, clipping by group, frozen depths, epochs.
+"""Training steps of Inputs/unigram.tn against the same steps computed here: accumulation, clipping by group, frozen depths, epochs,
+initial weights under public names.
 
 usage: recipes.py RECIPE... [--spoil]     --spoil: the expected values are computed with another rate, which must be noticed
 """
@@ -50,8 +51,11 @@ def clipped(gradients, names, bound):
 
 
 BLOCKS = NAMES[1:]
+PUBLIC = ["head.shift"] + [f"layers.{k + 1}.shift" for k in range(DEPTHS)]  # the names table of the specification
+LOADED = {name: [math.sin(0.1 * v + k) for v in range(CLASSES)] for k, name in enumerate(NAMES)}
 # per recipe: batches of a step, steps, rate at a step, factor of each parameter's gradient (given all gradients), factor of its rate
 PLANS = {
+    "loaded": (1, 2, lambda step: 0.5, lambda g: {}, {}),
     "plain": (3, 4, lambda step: 0.5, lambda g: {}, {}),
     "adam": (2, 3, lambda step: 0.01, lambda g: dict.fromkeys(NAMES, clipped(g, NAMES, 0.2)), {}),
     "clipped": (1, 2, lambda step: 0.5, lambda g: {"w": clipped(g, ["w"], 0.05)} | {
@@ -66,7 +70,7 @@ PLANS = {
 
 def expected(recipe, spoil):
     batches, steps, rate, factors, rates = PLANS[recipe]
-    values = {name: [0.0] * CLASSES for name in NAMES}
+    values = {name: list(LOADED[name]) if recipe == "loaded" else [0.0] * CLASSES for name in NAMES}
     moments = {name: ([0.0] * CLASSES, [0.0] * CLASSES) for name in NAMES}
     lines = []
     for step in range(steps):
@@ -98,8 +102,13 @@ def check(recipe, folder, spoil):
     run, text = os.path.join(folder, recipe), os.path.join(folder, "text.txt")
     with open(text, "wb") as file:
         file.write(TEXT)
-    driver.tenon("train", os.path.join(HERE, "Inputs", "unigram.tn"), "--recipe", recipe, "--text", text, "--held-out", "0", "--out", run,
-                 "--threads", "1", "--quiet")
+    tensors.save_safetensors(os.path.join(folder, "public.safetensors"),
+                             {public: tensors.Tensor("f32", [CLASSES], LOADED[name]) for public, name in zip(PUBLIC, NAMES)})
+    words = ["train", os.path.join(HERE, "Inputs", "unigram.tn"), "--recipe", recipe, "--text", text, "--held-out", "0", "--out", run,
+             "--threads", "1", "--quiet"]
+    if recipe in ("plain", "epochs"):  # in two goes
+        driver.tenon(*words, "--steps", "2", folder=folder)
+    driver.tenon(*words, folder=folder)
     values, lines = expected(recipe, spoil)
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
         metrics = [json.loads(line) for line in file]

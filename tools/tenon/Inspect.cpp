@@ -41,7 +41,10 @@ void printParameters(const Manifest &manifest) {
   uint64_t total = 0, stored = 0;
   printf("\nparameters\n");
   for (const ParameterInfo &parameter : manifest.parameters) {
-    uint64_t count = static_cast<uint64_t>(parameter.elements) * static_cast<uint64_t>(parameter.stackElements);
+    uint64_t existing = static_cast<uint64_t>(parameter.stackElements);
+    if (!parameter.present.empty())
+      existing = static_cast<uint64_t>(std::count(parameter.present.begin(), parameter.present.end(), true));
+    uint64_t count = static_cast<uint64_t>(parameter.elements) * existing;
     total += count;
     stored += parameter.storedElements * static_cast<uint64_t>(parameter.stackElements);
     std::vector<std::string> sizes;
@@ -49,7 +52,7 @@ void printParameters(const Manifest &manifest) {
       sizes.push_back(std::to_string(size));
     std::string name = parameter.name;
     if (parameter.stackElements > 1)
-      name += concat("  x", parameter.stackElements);
+      name += concat("  x", existing);
     printf("  %-40s %-28s %14s  %s(%g)%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
            initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
   }
