@@ -48,8 +48,8 @@ struct Unit {
   std::string name;
   cpu::Tier tier;
   std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module;
-  NativeResult result;
+  std::unique_ptr<llvm::Module> module = nullptr;
+  NativeResult result = {};
 };
 
 LogicalResult toLlvmDialect(ModuleOp module) {

@@ -313,7 +313,7 @@ void Planner::pack() {
   std::vector<int64_t> size, offset(intervals.size(), -1);
   for (const Interval &interval : intervals)
     size.push_back(align(nominalSize(interval.bytes)));
-  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return size[a] > size[b]; });
+  llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-size[a], a) < std::pair(-size[b], b); });
   auto overlaps = [&](unsigned a, unsigned b) { return intervals[a].begin <= intervals[b].end && intervals[b].begin <= intervals[a].end; };
   std::vector<unsigned> placed;
   for (unsigned slot : order) {
@@ -332,7 +332,7 @@ void Planner::pack() {
     placed.push_back(slot);
   }
   // `bind` evaluates slots in order: lower ones first.
-  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return offset[a] < offset[b]; });
+  llvm::sort(order, [&](unsigned a, unsigned b) { return std::tuple(offset[a], -size[a], a) < std::tuple(offset[b], -size[b], b); });
   std::vector<unsigned> position(order.size());
   for (unsigned i = 0; i < order.size(); ++i)
     position[order[i]] = i;

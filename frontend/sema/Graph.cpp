@@ -264,11 +264,13 @@ NodeId Graph::opaque(ValueType type, ast::Range range) {
 }
 
 std::vector<AxisId> Graph::unite(const std::vector<NodeId> &ids) const {
-  std::vector<NodeId> order = ids;
-  std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return axes(a).size() > axes(b).size(); });
+  std::vector<std::pair<size_t, size_t>> order; // most axes first, else as given
+  for (size_t i = 0; i < ids.size(); ++i)
+    order.emplace_back(~axes(ids[i]).size(), i);
+  std::sort(order.begin(), order.end());
   std::vector<AxisId> all;
-  for (NodeId id : order)
-    for (AxisId axis : axes(id))
+  for (auto [rank, i] : order)
+    for (AxisId axis : axes(ids[i]))
       if (!includes(all, axis))
         all.push_back(axis);
   return all;

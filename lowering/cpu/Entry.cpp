@@ -199,7 +199,7 @@ LogicalResult KernelSequence::emitStack(StackOp stack) {
   depths.push_back(block.getArgument(0));
   LogicalResult result = success();
   forLoop(builder, constant(builder, 0), constant(builder, count), [&](Value iteration) {
-    Value depth = stack.getReverse() ? subtract(builder, constant(builder, first), iteration) : add(builder, constant(builder, first), iteration);
+    Value depth = stack.getReverse() ? subtract(builder, constant(builder, first), iteration) : cpu::add(builder, constant(builder, first), iteration);
     LLVM::StoreOp::create(builder, depth, depthAddress, 8);
     if (failed(emitBlock(block)) || failed(emitYield(stack, arguments)))
       result = failure();
