@@ -111,6 +111,7 @@ private:
   void requireStatement(Scope *scope, const ast::Stmt &statement);
   Value makeInstance(Scope *scope, const ast::Stmt &statement);
   Value inputValue(const ast::Stmt &statement);
+  bool isAnotherShape(const std::string &path, const std::vector<AxisId> &axes) const;
   Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
   Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
   std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param);

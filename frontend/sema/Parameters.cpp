@@ -36,6 +36,18 @@ Value Checker::inputValue(const ast::Stmt &statement) {
   return Value::ofTensor(graph.add(node));
 }
 
+/// Whether this entry has the param with other sizes already: from another body of the same stack.
+bool Checker::isAnotherShape(const std::string &path, const std::vector<AxisId> &axes) const {
+  auto known = session.parameterByPath.find(path);
+  if (known == session.parameterByPath.end())
+    return false;
+  for (const Node &node : graph.entry.nodes)
+    if (node.op == Op::Param && node.index == known->second)
+      return !std::equal(axes.begin(), axes.end(), node.type.axes.begin(), node.type.axes.end(),
+                         [&](AxisId a, AxisId b) { return graph.size(a) == graph.size(b); });
+  return false;
+}
+
 Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
   auto axes = typeAxes(scope, *statement.type);
   auto element = elementOf(*statement.type);
@@ -76,15 +88,12 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   if (!init)
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   param.init = *init;
-  if (auto known = session.parameterByPath.find(path); known != session.parameterByPath.end()) {
-    const Param &before = session.parameters[known->second].param;
-    if (before.shape != param.shape) {
-      auto *mistake = error("T0405", statement.name.range,
-                            "param " + statement.name.text + " would have other axes at other depths of its stack");
-      if (mistake)
-        mistake->notes.push_back({"help", "use two names where the sizes differ: a layer each, chosen by if depth .. then .. else .."});
-      return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
-    }
+  if (isAnotherShape(path, *axes)) {
+    auto *mistake = error("T0405", statement.name.range,
+                          "param " + statement.name.text + " would have other axes at other depths of its stack");
+    if (mistake)
+      mistake->notes.push_back({"help", "use two names where the sizes differ: a layer each, chosen by if depth .. then .. else .."});
+    return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   }
   Node node = makeNode(Op::Param, {Element::Real, *axes, {}});
   node.index = session.parameter({param, frame.steps, statement.name.text});

@@ -99,8 +99,9 @@ class Model:
     def known(self, inputs):
         """Without the inputs that no row reads."""
         with open(os.path.join(self.artifact, "rows.json"), encoding="utf-8") as file:
-            text = file.read()
-        return [word for pair in zip(inputs[::2], inputs[1::2]) if f'"{pair[1].split("=")[0]}"' in text for word in pair]
+            entries = json.load(file)["entries"]
+        names = {given["name"] for entry in entries for given in entry["inputs"]}
+        return [word for pair in zip(inputs[::2], inputs[1::2]) if pair[1].split("=")[0] in names for word in pair]
 
     def moved(self, element, step):
         """Every parameter that has this element; a row's parameters are numbered through."""
@@ -216,8 +217,7 @@ def coverage(rows, folder):
     return missing
 
 
-CALLS = {"sample": "sample[C](p)", "argmax": "argmax[C](p)", "cumsum": "cumsum[C](p)", "flip": "flip[C](p)", "top": "top[C -> D](p)",
-         "put": "put[C: 1](p, full[A](2.0))", "window": "window[C -> C2 * D](p)"}
+CALLS = {"sample": "sample[C](p)", "top": "top[C -> D](p)", "window": "window[C -> C2 * D](p)"}
 
 
 def unsupported(name, folder):

@@ -89,6 +89,10 @@ row("binary_cross_entropy", "A C", AC, "binary_cross_entropy(3 * $p, iota[A]() +
 row("binary_cross_entropy of reals", "A C", PQ, "binary_cross_entropy(3 * $p, stop_gradient(sigmoid($q)))", stopped=("q",))
 
 # ---- axes
+row("cumsum", "A C", AC, "sin(cumsum[C]($p))")
+row("flip", "A C", PQ, "flip[A]($p) * flip[C]($q)")
+row("argmax", "A C", AC, "where(argmax[C]($p) == iota[C](), $p * $p, $p)")
+row("put", "B C G", {"p": "C, G", "q": "K, G"}, "sin(put[C: $at](expand[B]($p), $q))", "let $at = iota[K]() * 2 + expand[B, K](1)")
 row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
 row("gather of a gather", "B T", {"p": "A, C"}, "$p[A: some][C: target mod C] ^ 2")
 row("gather along a batch", "B T C", {"p": "A, C"}, "$x[T: near]", "let $x = exp($p[A: some])")

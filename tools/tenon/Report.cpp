@@ -51,12 +51,12 @@ Status compareWithCode(const runtime::Artifact &artifact, const EntryReport &rep
   std::vector<int64_t> dims, offsets(static_cast<size_t>(code.offset_count) + 1);
   for (const runtime::DimInfo &dim : report.entry->dims)
     dims.push_back(report.dims.at(dim.name));
-  int64_t sizes[3] = {};
+  int64_t sizes[4] = {};
   code.bind(dims.data(), offsets.data(), sizes);
-  if (static_cast<uint64_t>(sizes[1]) != report.workspace || static_cast<uint64_t>(sizes[0]) != states ||
+  if (static_cast<uint64_t>(sizes[1]) != report.workspace || static_cast<uint64_t>(sizes[0] + sizes[3]) != states ||
       sizes[2] != report.entry->memory.scratchPerWorker)
     return runtime::bugError("entry ", report.entry->name, ": the manifest says ", report.workspace, " bytes of workspace and ", states,
-                             " of states, the code ", sizes[1], " and ", sizes[0]);
+                             " of states, the code ", sizes[1], " and ", sizes[0] + sizes[3]);
   return {};
 }
 

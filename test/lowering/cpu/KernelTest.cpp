@@ -40,11 +40,14 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
   function.walk([&](ReadStateOp read) { plan.stateCount = std::max<unsigned>(plan.stateCount, read.getIndex() + 1); });
   function.walk([&](WriteStateOp write) { plan.stateCount = std::max<unsigned>(plan.stateCount, write.getIndex() + 1); });
   plan.stateBytes.assign(plan.stateCount, getAffineConstantExpr(0, function.getContext()));
-  auto stateSize = [&](int64_t index, Value depth, Value value) {
-    AffineExpr bytes = cpu::tensorBytes(cast<RankedTensorType>(value.getType()));
-    if (depth)
-      bytes = bytes * cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp()).getCount();
-    plan.stateBytes[index] = bytes;
+  SmallVector<Attribute> states(plan.stateCount);
+  auto stateSize = [&](int64_t index, ValueRange depths, Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<AffineExpr> sizes = sizesOf(type);
+    for (Value depth : llvm::reverse(depths))
+      sizes.insert(sizes.begin(), getAffineConstantExpr(test::depthCount(depth), type.getContext()));
+    plan.stateBytes[index] = cpu::tensorBytes(type) * test::copies(depths);
+    states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), 0));
   };
   auto place = [&](Value value) {
     unsigned slot = plan.slots.size();
@@ -55,9 +58,9 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
   };
   function.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadStateOp>(op))
-      stateSize(read.getIndex(), read.getDepth(), read.getValue());
+      stateSize(read.getIndex(), read.getDepths(), read.getValue());
     if (auto write = dyn_cast<WriteStateOp>(op))
-      stateSize(write.getIndex(), write.getDepth(), write.getValue());
+      stateSize(write.getIndex(), write.getDepths(), write.getValue());
     if (isa<ReadStateOp, ReadParameterOp, AtDepthOp>(op))
       return;
     for (Value result : op->getResults())
@@ -68,6 +71,7 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
         if (isa<RankedTensorType>(argument.getType()))
           place(argument);
   });
+  function->setAttr("tenon.states", ArrayAttr::get(function.getContext(), states));
   return plan;
 }
 
@@ -139,8 +143,8 @@ struct Results {
 
 class Run {
 public:
-  Run(func::FuncOp function, const MemoryPlan &plan, const TnEntry &entry, std::vector<int64_t> dims)
-      : function(function), plan(plan), entry(entry), dims(dims) {
+  Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims)
+      : function(function), entry(entry), dims(dims) {
     machine.dims = dims;
     machine.seed = seed;
     machine.step = stepNumber;
@@ -156,9 +160,9 @@ public:
       }
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<ReadStateOp>(op))
-        stateTypes[read.getIndex()] = {cast<RankedTensorType>(read.getValue().getType()), copies(read.getDepth())};
+        stateTypes[read.getIndex()] = {cast<RankedTensorType>(read.getValue().getType()), test::copies(read.getDepths())};
       if (auto write = dyn_cast<WriteStateOp>(op))
-        stateTypes[write.getIndex()] = {cast<RankedTensorType>(write.getValue().getType()), copies(write.getDepth())};
+        stateTypes[write.getIndex()] = {cast<RankedTensorType>(write.getValue().getType()), test::copies(write.getDepths())};
     });
     for (auto &[index, type] : stateTypes)
       machine.states.push_back(
@@ -294,9 +298,6 @@ private:
     llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most "
                  << largestTiles << " tiles\n";
   }
-  static int64_t copies(Value depth) {
-    return depth ? cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp()).getCount() : 1;
-  }
   void forParameters(llvm::function_ref<void(ParameterOp, Type, int64_t, int64_t)> body) {
     for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
       auto type = cast<RankedTensorType>(parameter.getType());
@@ -325,7 +326,6 @@ private:
   }
 
   func::FuncOp function;
-  const MemoryPlan &plan;
   const TnEntry &entry;
   std::vector<int64_t> dims;
   test::Machine machine, start;
@@ -401,7 +401,7 @@ static bool runAll(std::vector<EntryToEmit> &entries, const TnArtifact &artifact
       if (int(dims.size()) < artifact.entries[e].dim_count)
         continue;
       dims.resize(artifact.entries[e].dim_count);
-      Run run(entries[e].function, entries[e].plan, artifact.entries[e], dims);
+      Run run(entries[e].function, artifact.entries[e], dims);
       const Results expected = run.reference();
       std::optional<Results> first;
       for (int tier = 0; tier < 3; ++tier) {
@@ -445,7 +445,7 @@ int main(int argc, char **argv) {
   }
   EmitOptions options;
   options.name = "kernel";
-  options.manifest = "{}";
+  options.manifest = [](ArrayRef<EntryTable>) { return std::string("{}"); };
   options.buildId = "0";
   if (!tierName.empty())
     options.tiers = {tierName == "portable" ? cpu::Tier::Portable : tierName == "avx2" ? cpu::Tier::Avx2 : cpu::Tier::Avx512};

@@ -87,15 +87,15 @@ private:
         .Case([&](AttentionOp attention) { evaluateAttention(attention, depthOf(attention), machine, tensors); })
         .Case([&](AttentionGradOp attention) { evaluateAttentionGrad(attention, depthOf(attention), machine, tensors); })
         .Case([&](ReadParameterOp read) {
-          tensors[read] = slice(machine.parameters.at(read.getParameter().str()), read.getDepth(), read);
+          tensors[read] = slice(machine.parameters.at(read.getParameter().str()), element(read.getDepths()), read);
         })
-        .Case([&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), read.getDepth(), read); })
-        .Case([&](AtDepthOp at) { tensors[at] = slice(tensors.at(at.getX()), at.getDepth(), at); })
+        .Case([&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), element(read.getDepths()), read); })
+        .Case([&](AtDepthOp at) { tensors[at] = slice(tensors.at(at.getX()), scalars.at(at.getDepth()).whole - int64_t(at.getFirst()), at); })
         .Case([&](WriteGradientOp write) {
-          store(machine.gradients[write.getParameter().str()], write.getDepth(), tensors.at(write.getGradient()));
+          store(machine.gradients[write.getParameter().str()], element(write.getDepths()), tensors.at(write.getGradient()));
         })
         .Case([&](WriteStateOp write) {
-          store(machine.nextStates.at(write.getIndex()), write.getDepth(), tensors.at(write.getValue()));
+          store(machine.nextStates.at(write.getIndex()), element(write.getDepths()), tensors.at(write.getValue()));
         })
         .Case([&](OutputOp output) { machine.outputs[output.getIndex()] = tensors.at(output.getValue()); })
         .Case<YieldOp, func::ReturnOp>([&](auto) {})
@@ -104,13 +104,19 @@ private:
 
   template <class Op> int64_t depthOf(Op op) { return op.getDepth() ? scalars.at(op.getDepth()).whole : 0; }
 
-  Numbers slice(const Numbers &whole, Value depth, Value result) {
-    int64_t n = count(shape(result)), at = depth ? scalars.at(depth).whole * n : 0;
-    return Numbers(whole.begin() + at, whole.begin() + at + n);
+  /// The stack element at these depths, outermost first.
+  int64_t element(ValueRange depths) {
+    int64_t number = 0;
+    for (Value depth : depths)
+      number = number * depthCount(depth) + scalars.at(depth).whole;
+    return number;
   }
-  void store(Numbers &whole, Value depth, const Numbers &part) {
-    int64_t at = depth ? scalars.at(depth).whole * int64_t(part.size()) : 0;
-    std::copy(part.begin(), part.end(), whole.begin() + at);
+  Numbers slice(const Numbers &whole, int64_t element, Value result) {
+    int64_t n = count(shape(result));
+    return Numbers(whole.begin() + element * n, whole.begin() + (element + 1) * n);
+  }
+  void store(Numbers &whole, int64_t element, const Numbers &part) {
+    std::copy(part.begin(), part.end(), whole.begin() + element * int64_t(part.size()));
   }
 
   void runNest(NestOp nest) {
@@ -173,7 +179,7 @@ private:
     for (Value result : stack.getResults())
       tensors[result] = Numbers(count(shape(result)), NAN);
     for (int64_t k = 0; k < n; ++k) {
-      Scalar depth{0, stack.getReverse() ? n - 1 - k : k};
+      Scalar depth{0, int64_t(stack.getFirst()) + (stack.getReverse() ? n - 1 - k : k)};
       scalars[block.getArgument(0)] = depth;
       runBlock(block);
       auto yield = cast<YieldOp>(block.getTerminator());
@@ -184,7 +190,7 @@ private:
         if (int64_t(i) < carries)
           tensors[block.getArgument(i + 1)] = tensors[stack.getResult(i)] = values[i];
         else
-          store(tensors[stack.getResult(i)], block.getArgument(0), values[i]);
+          store(tensors[stack.getResult(i)], depth.whole - int64_t(stack.getFirst()), values[i]);
       }
     }
   }
@@ -467,6 +473,16 @@ bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t de
 
 void evaluate(func::FuncOp function, Machine &machine) { Evaluation(function, machine); }
 
+int64_t depthCount(Value depth) {
+  auto stack = cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp());
+  return stack.getFirst() + stack.getCount();
+}
+int64_t copies(ValueRange depths) {
+  int64_t product = 1;
+  for (Value depth : depths)
+    product *= depthCount(depth);
+  return product;
+}
 int64_t elementCount(RankedTensorType type, const std::vector<int64_t> &dims) {
   int64_t product = 1;
   for (AffineExpr size : sizesOf(type))

@@ -27,6 +27,9 @@ int64_t evaluateExpression(mlir::AffineExpr expression, const std::vector<int64_
 bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold);
 void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors);
 void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors);
+/// Depths of the stack from 0 to its last one; their product over nested stacks.
+int64_t depthCount(mlir::Value depth);
+int64_t copies(mlir::ValueRange depths);
 int64_t elementCount(mlir::RankedTensorType type, const std::vector<int64_t> &dims);
 
 } // namespace tenon::test

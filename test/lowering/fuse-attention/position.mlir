@@ -55,9 +55,8 @@ func.func @other_order(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: ten
 // CHECK-LABEL: @multiplied_out
 // CHECK-NOT: tenon.gather
 // CHECK: %[[U:.*]] = tenon.broadcast %arg3 [2, 3]
-// CHECK: %[[P:.*]] = tenon.add %[[U]], %arg0
 // CHECK: %[[Q:.*]] = tenon.add %[[U]], %arg0
-// CHECK: "tenon.attention"(%[[Q]], %arg1, %arg2, %[[P]], %arg4)
+// CHECK: "tenon.attention"(%[[Q]], %arg1, %arg2, %[[Q]], %arg4)
 func.func @multiplied_out(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %u: tensor<4x8xf32>, %table: tensor<12x4x8xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %i = tenon.iota 0 : tensor<5xi32>
