@@ -1,0 +1,49 @@
+#include "lowering/MemoryPlan.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+bool Buffer::samePlace(const Buffer &other) const {
+  if (base != other.base || slot != other.slot || steps.size() != other.steps.size())
+    return false;
+  for (auto [a, b] : llvm::zip(steps, other.steps))
+    if (a.depth != b.depth || a.bytes != b.bytes || a.shift != b.shift)
+      return false;
+  return true;
+}
+
+SmallVector<Buffer::Step, 1> depthSteps(ValueRange depths, ArrayRef<int64_t> counts, AffineExpr elementBytes) {
+  SmallVector<Buffer::Step, 1> steps;
+  for (size_t i = depths.size(); i-- > 0; elementBytes = elementBytes * counts[i])
+    steps.insert(steps.begin(), {depths[i], elementBytes, 0});
+  return steps;
+}
+
+SmallVector<Buffer::Step, 1> stateSteps(func::FuncOp entry, int64_t state, ValueRange depths, AffineExpr elementBytes) {
+  auto type = cast<TypeAttr>(entry->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue();
+  return depthSteps(depths, cast<RankedTensorType>(type).getShape(), elementBytes);
+}
+
+int64_t nominalSize(AffineExpr expression) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return constant.getValue();
+  if (isa<AffineDimExpr>(expression))
+    return kNominalDim;
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  int64_t left = nominalSize(binary.getLHS()), right = nominalSize(binary.getRHS());
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return left + right;
+  case AffineExprKind::Mul:
+    return left * right;
+  case AffineExprKind::Mod:
+    return left % right;
+  case AffineExprKind::FloorDiv:
+    return left / right;
+  default:
+    return (left + right - 1) / right;
+  }
+}
+
+} // namespace tenon
