@@ -100,7 +100,7 @@ LogicalResult Compilation::runPasses(func::FuncOp function, ArrayRef<const char 
 LogicalResult Compilation::lower(func::FuncOp function) {
   auto kind = function->getAttrOfType<StringAttr>("tenon.kind").getValue();
   const char *decompose = request.decomposed ? "tenon-decompose" : "tenon-decompose{only=attend}";
-  const char *fuse = request.decomposed ? "tenon-simplify" : "tenon-simplify,tenon-fuse-attention{without=position,selected,table}";
+  const char *fuse = request.decomposed ? "tenon-simplify" : "tenon-simplify,tenon-fuse-attention";
   if (failed(runPasses(function, {fuse, decompose, "tenon-simplify"})))
     return failure();
   if (kind == "train") {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Gradients of a model with fused attention against those of the decomposed one: every parameter, dropout included.
 
-usage: fused_attention.py LENGTH WIDTH RATE [--f64] [--tier TIER] [--spoil]
+usage: fused_attention.py MODEL LENGTH WIDTH RATE [--f64] [--tier TIER] [--set NAME=VALUE] [--spoil]
+
+MODEL is gpt2, bert, transformer_xl or xlnet. Transformer-XL and XLNet have LENGTH positions and 5 more in the memory.
 
 --spoil gives one side another seed (weights and dropout), which has to be noticed.
 """
@@ -13,29 +15,68 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import driver  # noqa: E402
-from tensors import tensor  # noqa: E402
+from tensors import Tensor, tensor  # noqa: E402
+
+
+def ids(draw, limit, *shape):
+    """Random indices below the limit."""
+    if len(shape) == 1:
+        return [draw.randrange(limit) for _ in range(shape[0])]
+    return [ids(draw, limit, *shape[1:]) for _ in range(shape[0])]
+
+
+def gpt2(length, width, rate, draw):
+    return {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length), "rate": rate}, {"ids": tensor("i32", ids(draw, 97, 2, length))}
+
+
+def bert(length, width, rate, draw):
+    sizes = {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length), "rate": rate}
+    given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 2, 2, length), "len": [length, max(1, length - 3)], "at": ids(draw, length, 2, 3),
+             "word": ids(draw, 97, 2, 3), "follows": ids(draw, 2, 2)}
+    return sizes, {name: tensor("i32", value) for name, value in given.items()} | {"weight": tensor("f64", [[1.0, 0.5, 0.0], [1.0, 1.0, 0.25]])}
+
+
+def transformer_xl(length, width, rate, draw):
+    sizes = {"V": 97, "D": 2 * width, "H": 2, "F": 40, "N": 2, "M": 5, "rate": rate, "rate_att": rate}
+    return sizes, {name: tensor("i32", ids(draw, 97, 2, length)) for name in ("ids", "target")}
+
+
+def xlnet(length, width, rate, draw):
+    """Two rows in different orders, one of them reversed, both with some given tokens."""
+    sizes = {"V": 97, "D": 2 * width, "H": 2, "F": 40, "N": 2, "M": 5, "R": 3, "known": 2, "rate": rate}
+    rank = [[-1 if place % 3 == 0 else place for place in range(length)] for _ in range(2)]
+    for row in rank:
+        draw.shuffle(row)
+    given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 3, 2, length), "rank": rank, "at": ids(draw, length, 2, 4), "word": ids(draw, 97, 2, 4), "label": ids(draw, 2, 2)}
+    inputs = {name: tensor("i32", value) for name, value in given.items()}
+    inputs["back"] = tensor("bool", [False, True])
+    inputs["weight"] = tensor("f64", [[1.0, 0.5, 1.0, 0.0], [1.0, 1.0, 0.25, 1.0]])
+    return sizes, inputs
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("model", choices=["gpt2", "bert", "transformer_xl", "xlnet"])
     parser.add_argument("length", type=int)
     parser.add_argument("width", type=int)
     parser.add_argument("rate", type=float)
     parser.add_argument("--f64", action="store_true")
     parser.add_argument("--tier")
+    parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--spoil", action="store_true")
     given = parser.parse_args()
-    sets = {"V": 97, "D": 2 * given.width, "E": given.width, "F": 40, "N": 2, "L": max(8, given.length), "rate": given.rate}
-    draw = random.Random(3)
-    ids = {"ids": tensor("i32", [[draw.randrange(97) for _ in range(given.length)] for _ in range(2)])}
-    tier = ["--tier", given.tier] if given.tier else []
+    sets, inputs = globals()[given.model](given.length, given.width, given.rate, random.Random(3))
+    if not given.f64 and "weight" in inputs:
+        inputs["weight"] = Tensor("f32", inputs["weight"].shape, inputs["weight"].values)
+    tier = given.tier or driver.best_tier()
+    words = ["--grad", *(["--f64"] if given.f64 else []), *driver.settings(sets), *[word for pair in given.set for word in ("--set", pair)], "--tier", tier]
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for form in ([], ["--decomposed"]):
             artifact = os.path.join(folder, "artifact" + "".join(form))
-            driver.tenon("compile", driver.model("gpt2.tn"), "--grad", *form, *(["--f64"] if given.f64 else []), *driver.settings(sets), "-o", artifact)
+            driver.tenon("compile", driver.model(given.model + ".tn"), *words, *form, "-o", artifact)
             seed = ["--seed", 2 if given.spoil and form else 1]
-            results.append(driver.gradients(folder, artifact, ids, "--init", *seed, *tier)[1])
+            results.append(driver.gradients(folder, artifact, inputs, "--init", *seed, "--tier", tier)[1])
     fused, decomposed = results
     bound = 1e-12 if given.f64 else 1e-5
     worst, where = 0.0, ""
