@@ -154,14 +154,12 @@ Expected<LoadedCheckpoint> readManifest(const std::string &path, std::vector<Man
 }
 
 Status verifyFile(const std::string &path, const ManifestFile &expected, bool hashes) {
-  auto file = File::openForReading(path);
+  uint64_t size = 0;
+  auto file = File::openForReading(path, size);
   if (!file.ok())
     return file.status();
-  auto size = file->size();
-  if (!size.ok())
-    return size.status();
-  if (*size != expected.bytes)
-    return inputError("'", path, "' has ", *size, " bytes, expected ", expected.bytes);
+  if (size != expected.bytes)
+    return inputError("'", path, "' has ", size, " bytes, expected ", expected.bytes);
   std::vector<char> buffer(hashes ? std::min(chunkBytes, expected.bytes) : 0);
   for (uint64_t i = 0; hashes && i < expected.chunks.size(); ++i) {
     uint64_t begin = i * chunkBytes, bytes = std::min(chunkBytes, expected.bytes - begin);

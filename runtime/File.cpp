@@ -40,7 +40,7 @@ File &File::operator=(File &&other) noexcept {
     close();
     descriptor = other.descriptor;
     path = std::move(other.path);
-    other.descriptor = -1;
+    other.forget();
   }
   return *this;
 }
@@ -138,16 +138,46 @@ void File::close() {
   descriptor = -1;
 }
 
-Expected<std::string> readWholeFile(const std::string &path, uint64_t limit) {
-  auto file = File::openForReading(path);
+Expected<File> File::openForReading(const std::string &path, uint64_t &bytes) {
+  auto file = openForReading(path);
   if (!file.ok())
-    return file.status();
+    return file;
   auto size = file->size();
   if (!size.ok())
     return size.status();
-  if (*size > limit)
-    return inputError("'", path, "' has ", *size, " bytes, at most ", limit, " are read");
-  std::string text(*size, '\0');
+  bytes = *size;
+  return file;
+}
+
+Expected<Replacement> Replacement::begin(const std::string &path) {
+  auto file = File::create(concat(path, ".tmp", getpid()));
+  if (!file.ok())
+    return file.status();
+  return Replacement(file.take(), path);
+}
+
+Replacement::~Replacement() {
+  if (!beside.name().empty())
+    ::unlink(beside.name().c_str());
+}
+
+Status Replacement::finish() {
+  Status status = beside.closeChecked();
+  if (status.ok() && ::rename(beside.name().c_str(), path.c_str()) != 0)
+    status = fileError("rename to", path, errno);
+  if (status.ok())
+    beside = File();
+  return status;
+}
+
+Expected<std::string> readWholeFile(const std::string &path, uint64_t limit) {
+  uint64_t size = 0;
+  auto file = File::openForReading(path, size);
+  if (!file.ok())
+    return file.status();
+  if (size > limit)
+    return inputError("'", path, "' has ", size, " bytes, at most ", limit, " are read");
+  std::string text(size, '\0');
   if (Status status = file->readAt(0, text.data(), text.size()); status.failed())
     return status;
   return text;

@@ -18,11 +18,13 @@ public:
 class File {
 public:
   File() = default;
-  File(File &&other) noexcept : descriptor(other.descriptor), path(std::move(other.path)) { other.descriptor = -1; }
+  File(File &&other) noexcept : descriptor(other.descriptor), path(std::move(other.path)) { other.forget(); }
   File &operator=(File &&other) noexcept;
   ~File() { close(); }
 
   static Expected<File> openForReading(const std::string &path);
+  /// Also gives its size in bytes; an error if it is not a regular file.
+  static Expected<File> openForReading(const std::string &path, uint64_t &bytes);
   /// Creates or truncates.
   static Expected<File> create(const std::string &path);
   static Expected<File> openDirectory(const std::string &path);
@@ -43,6 +45,10 @@ public:
 
 private:
   File(int descriptor, std::string path) : descriptor(descriptor), path(std::move(path)) {}
+  void forget() {
+    descriptor = -1;
+    path.clear();
+  }
   int descriptor = -1;
   std::string path;
 };
@@ -55,6 +61,23 @@ public:
 
 private:
   File &file;
+};
+
+/// A file that replaces `path` when it is complete: whatever fails before leaves the old one as it was, and nothing beside it.
+class Replacement {
+public:
+  /// Creates the new file beside `path`.
+  static Expected<Replacement> begin(const std::string &path);
+  Replacement(Replacement &&) = default;
+  ~Replacement();
+  File &file() { return beside; }
+  /// Closes the new file and puts it in the place of the old one.
+  Status finish();
+
+private:
+  Replacement(File beside, std::string path) : beside(std::move(beside)), path(std::move(path)) {}
+  File beside; // without a name once it is in its place
+  std::string path;
 };
 
 /// The whole file as text; refuses more than `limit` bytes.

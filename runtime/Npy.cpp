@@ -182,22 +182,20 @@ Expected<NpyHeader> parseNpyHeader(std::string_view bytes, uint64_t fileBytes) {
 }
 
 Expected<NpyArray> readNpy(const std::string &path) {
-  auto file = File::openForReading(path);
+  uint64_t size = 0;
+  auto file = File::openForReading(path, size);
   if (!file.ok())
     return file.status();
-  auto size = file->size();
-  if (!size.ok())
-    return size.status();
-  std::string head(std::min<uint64_t>(*size, largestHeader + 12), '\0');
+  std::string head(std::min<uint64_t>(size, largestHeader + 12), '\0');
   if (Status status = file->readAt(0, head.data(), head.size()); status.failed())
     return status;
-  auto header = parseNpyHeader(head, *size);
+  auto header = parseNpyHeader(head, size);
   if (!header.ok())
     return inputError("cannot read '", path, "': ", header.status().message());
   NpyArray array;
   array.type = header->type;
   array.shape = header->shape;
-  array.data.resize(*size - header->dataStart); // exactly what the file has
+  array.data.resize(size - header->dataStart); // exactly what the file has
   if (Status status = file->readAt(header->dataStart, array.data.data(), array.data.size()); status.failed())
     return status;
   if (array.type == DataType::Bool)
@@ -229,22 +227,15 @@ Status writeNpy(const std::string &path, DataType type, std::span<const int64_t>
   std::string prefix("\x93NUMPY\x01\x00", 8);
   prefix += static_cast<char>(header.size() & 255);
   prefix += static_cast<char>(header.size() >> 8);
-  std::string temporary = concat(path, ".tmp", getpid());
-  auto file = File::create(temporary);
-  if (!file.ok())
-    return file.status();
-  Status status = file->write(prefix.data(), prefix.size());
+  auto target = Replacement::begin(path);
+  if (!target.ok())
+    return target.status();
+  Status status = target->file().write(prefix.data(), prefix.size());
   if (status.ok())
-    status = file->write(header.data(), header.size());
+    status = target->file().write(header.data(), header.size());
   if (status.ok())
-    status = file->write(data, bytes);
-  if (status.ok())
-    status = file->closeChecked();
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = fileError("rename to", path, errno);
-  if (status.failed())
-    ::unlink(temporary.c_str());
-  return status;
+    status = target->file().write(data, bytes);
+  return status.ok() ? target->finish() : status;
 }
 
 Status npyToInput(const NpyArray &array, const std::string &name, DataType to, std::span<const int64_t> shape, void *data) {

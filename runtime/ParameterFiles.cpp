@@ -311,22 +311,14 @@ uint64_t Parameters::fileBytes(ParameterArena which) const {
 }
 
 Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme) const {
-  // A name beside the target, so that a failed save leaves the old file.
-  std::string temporary = concat(path, ".tmp", getpid());
-  auto file = File::create(temporary);
-  if (!file.ok())
-    return file.status();
-  FileSink sink(*file);
+  auto target = Replacement::begin(path);
+  if (!target.ok())
+    return target.status();
+  FileSink sink(target->file());
   Status status = writeArena(*this, sink, which, scheme);
   if (status.ok())
-    status = file->sync();
-  if (status.ok())
-    status = file->closeChecked();
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = fileError("rename to", path, errno);
-  if (status.failed())
-    ::unlink(temporary.c_str());
-  return status;
+    status = target->file().sync();
+  return status.ok() ? target->finish() : status;
 }
 
 } // namespace tenon::runtime

@@ -189,28 +189,26 @@ Status parseSafetensorsHeader(std::string_view header, uint64_t dataBytes, std::
 }
 
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
-  auto file = File::openForReading(path);
+  uint64_t size = 0;
+  auto file = File::openForReading(path, size);
   if (!file.ok())
     return file.status();
-  auto size = file->size();
-  if (!size.ok())
-    return size.status();
-  if (*size < 8)
-    return inputError("'", path, "' is not a safetensors file: only ", *size, " bytes");
+  if (size < 8)
+    return inputError("'", path, "' is not a safetensors file: only ", size, " bytes");
   unsigned char prefix[8];
   if (Status status = file->readAt(0, prefix, 8); status.failed())
     return status;
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | prefix[i];
-  if (length > largestHeader || length > *size - 8)
-    return inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ", *size, " bytes");
+  if (length > largestHeader || length > size - 8)
+    return inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ", size, " bytes");
   std::string header(length, '\0');
   if (Status status = file->readAt(8, header.data(), length); status.failed())
     return status;
   SafetensorsFile result;
   result.dataStart = 8 + length;
-  if (Status status = parseSafetensorsHeader(header, *size - 8 - length, result.tensors, result.notes); status.failed())
+  if (Status status = parseSafetensorsHeader(header, size - 8 - length, result.tensors, result.notes); status.failed())
     return status.in(concat("'", path, "'"));
   for (size_t i = 0; i < result.tensors.size(); ++i)
     result.index.emplace(result.tensors[i].name, i);

@@ -115,20 +115,13 @@ Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run
 }
 
 Status replaceFile(const std::string &path, std::string_view text) {
-  std::string temporary = path + ".tmp";
-  auto file = runtime::File::create(temporary);
-  if (!file.ok())
-    return file.status();
-  Status status = file->write(text.data(), text.size());
+  auto target = runtime::Replacement::begin(path);
+  if (!target.ok())
+    return target.status();
+  Status status = target->file().write(text.data(), text.size());
   if (status.ok())
-    status = file->sync();
-  if (status.ok())
-    status = file->closeChecked();
-  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0)
-    status = runtime::fileError("replace", path, errno);
-  if (status.failed())
-    remove(temporary.c_str());
-  return status;
+    status = target->file().sync();
+  return status.ok() ? target->finish() : status;
 }
 
 Status setAside(const RunDirectory &run, std::vector<std::string> &notes) {

@@ -119,6 +119,7 @@ bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<T> &p
   T *c = result.as<T>() + kCanaries;
 
   char *scratch = static_cast<char *>(std::aligned_alloc(64, (code.scratchBytes + 127) / 64 * 64));
+  std::memset(scratch, 0xff, code.scratchBytes + 1); // also where there is no tile
   int64_t tiles = code.tileCount(m, n, k, batch);
   for (int64_t tile = tiles - 1; tile >= 0; --tile) {
     std::memset(scratch, 0xff, code.scratchBytes + 1);
