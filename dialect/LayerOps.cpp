@@ -264,15 +264,17 @@ static Value targetWeight(OpBuilder &builder, Location location, RankedTensorTyp
   if (spread == 0)
     return arith::SelectOp::create(builder, location, isLabel, real(builder, location, element, 1), none);
   Value count = sizeAsReal(builder, location, logits, sizesOf(logits).back());
-  Value others = arith::SubFOp::create(builder, location, count, real(builder, location, element, skip >= 0 ? 2 : 1));
   Value u = real(builder, location, element, spread);
-  Value rest = arith::SubFOp::create(builder, location, real(builder, location, element, 1), arith::MulFOp::create(builder, location, others, u));
-  Value other = u;
-  if (skip >= 0) {
-    Value isSkip = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, column, arith::ConstantIndexOp::create(builder, location, skip));
-    other = arith::SelectOp::create(builder, location, isSkip, none, u);
-  }
-  return arith::SelectOp::create(builder, location, isLabel, rest, other);
+  auto restOf = [&](double taken) -> Value { // 1 - (V - taken) u
+    Value others = arith::SubFOp::create(builder, location, count, real(builder, location, element, taken));
+    return arith::SubFOp::create(builder, location, real(builder, location, element, 1), arith::MulFOp::create(builder, location, others, u));
+  };
+  if (skip < 0)
+    return arith::SelectOp::create(builder, location, isLabel, restOf(1), u);
+  // A label that is the skipped class has V - 1 others, any other label V - 2: the weights of a row sum to 1, as its gradient assumes.
+  Value isSkip = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, column, arith::ConstantIndexOp::create(builder, location, skip));
+  Value rest = arith::SelectOp::create(builder, location, isSkip, restOf(1), restOf(2));
+  return arith::SelectOp::create(builder, location, isLabel, rest, arith::SelectOp::create(builder, location, isSkip, none, u));
 }
 
 Value CrossEntropyOp::buildElement(OpBuilder &builder, unsigned result, ValueRange row, ElementReader read) {
@@ -323,11 +325,14 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   if (u == 0) {
     weight = g.select(isLabel, one, zero);
   } else {
-    Value others = g.sub(g.sizeLike(sizesOf(x).back(), x), g.constant(x, skip >= 0 ? 2 : 1));
-    Value other = g.constant(x, u);
-    if (skip >= 0)
-      other = g.select(g.compare(Comparison::eq, column, g.constant(wide, double(skip))), zero, other);
-    weight = g.select(isLabel, g.sub(one, g.scale(others, u)), other);
+    Value classes = g.sizeLike(sizesOf(x).back(), x), other = g.constant(x, u);
+    Value rest = g.sub(one, g.scale(g.sub(classes, one), u));
+    if (skip >= 0) {
+      Value isSkip = g.compare(Comparison::eq, column, g.constant(wide, double(skip)));
+      rest = g.select(isSkip, rest, g.sub(one, g.scale(g.sub(classes, g.constant(x, 2)), u)));
+      other = g.select(isSkip, zero, other);
+    }
+    weight = g.select(isLabel, rest, other);
   }
   Value loss = g.reduceLast(Reduction::sum, g.mul(weight, negative));
   if (getWhere()) {

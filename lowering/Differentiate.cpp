@@ -33,6 +33,9 @@ private:
   LogicalResult differentiate(Operation *op, Gradients &gradients, OpBuilder &builder);
   LogicalResult differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder);
   void writeParameters(Gradients &gradients, OpBuilder &builder);
+  /// A stack that is applied twice has two reverse loops: the later one adds what the earlier one found, and writes the sum.
+  LogicalResult joinWrites();
+  LogicalResult joinWrites(ArrayRef<WriteGradientOp> writes);
   void freezeTheRest();
 
   func::FuncOp function;
@@ -199,6 +202,49 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   return success();
 }
 
+/// The loops over the depths of a write, outermost first.
+SmallVector<StackOp> loopsOf(WriteGradientOp write) {
+  return llvm::map_to_vector(write.getDepths(), [](Value depth) { return cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp()); });
+}
+bool sameDepths(StackOp a, StackOp b) { return a.getFirst() == b.getFirst() && a.getCount() == b.getCount(); }
+bool meet(StackOp a, StackOp b) {
+  return int64_t(a.getFirst()) < int64_t(b.getFirst() + b.getCount()) && int64_t(b.getFirst()) < int64_t(a.getFirst() + a.getCount());
+}
+
+LogicalResult Differentiator::joinWrites(ArrayRef<WriteGradientOp> writes) {
+  SmallVector<WriteGradientOp> last; // one per range of depths
+  for (WriteGradientOp write : writes) {
+    SmallVector<StackOp> loops = loopsOf(write);
+    bool joined = false;
+    for (WriteGradientOp &other : last) {
+      SmallVector<StackOp> earlier = loopsOf(other);
+      if (earlier.size() == loops.size() && !llvm::all_of_zip(earlier, loops, meet))
+        continue;
+      if (earlier.size() != loops.size() || earlier.empty() || !llvm::all_of_zip(earlier, loops, sameDepths))
+        return write.emitOpError("not supported yet: ") << write.getParameter() << " is trained in two loops over different depths";
+      OpBuilder builder(write);
+      write.getGradientMutable().assign(Build(builder, write.getLoc()).add(other.getGradient(), write.getGradient()));
+      other.erase();
+      for (unsigned k = loops.size(); k-- > 0;)
+        makeAvailable(earlier[k], loops[k]);
+      other = write;
+      joined = true;
+    }
+    if (!joined)
+      last.push_back(write);
+  }
+  return success();
+}
+
+LogicalResult Differentiator::joinWrites() {
+  llvm::MapVector<StringAttr, SmallVector<WriteGradientOp>> writes;
+  function.walk([&](WriteGradientOp write) { writes[write.getParameterAttr().getAttr()].push_back(write); });
+  for (auto &[parameter, ofIt] : writes)
+    if (ofIt.size() > 1 && failed(joinWrites(ofIt)))
+      return failure();
+  return success();
+}
+
 void Differentiator::freezeTheRest() {
   auto module = function->getParentOfType<ModuleOp>();
   for (auto parameter : module.getOps<ParameterOp>())
@@ -220,7 +266,7 @@ LogicalResult Differentiator::run() {
   OpBuilder builder(block.getTerminator());
   Gradients gradients;
   gradients.of[loss.getValue()] = Build(builder, loss.getLoc()).constant(loss.getValue().getType(), 1);
-  if (failed(walk(block, gradients, builder)))
+  if (failed(walk(block, gradients, builder)) || failed(joinWrites()))
     return failure();
   freezeTheRest();
   return success();

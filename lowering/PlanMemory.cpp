@@ -104,20 +104,27 @@ std::optional<Buffer> Planner::sinkOf(OpResult result) {
   return std::nullopt;
 }
 
-/// Whether every read of `operand` in the nest is at the very indices at which result `number` is put.
+bool isBefore(Operation *first, Operation *second) {
+  if (Operation *ancestor = second->getBlock()->findAncestorOpInBlock(*first))
+    return ancestor->isBeforeInBlock(second);
+  Operation *ancestor = first->getBlock()->findAncestorOpInBlock(*second);
+  return ancestor && first->isBeforeInBlock(ancestor);
+}
+
+/// Whether every read of `operand` in the nest is at the very indices at which result `number` is put, and before it is put.
 bool readsInPlace(NestOp nest, Value operand, unsigned number) {
-  SmallVector<Value> place;
+  PutOp put;
   unsigned puts = 0;
-  nest.walk([&](PutOp put) {
-    if (put.getResult() == number) {
-      place = llvm::to_vector(put.getIndices());
+  nest.walk([&](PutOp other) {
+    if (other.getResult() == number) {
+      put = other;
       ++puts;
     }
   });
   bool legal = puts == 1;
   nest.walk([&](AtOp load) {
     if (load.getTensor() == operand)
-      legal &= llvm::equal(load.getIndices(), place);
+      legal &= puts == 1 && llvm::equal(load.getIndices(), put.getIndices()) && isBefore(load, put);
   });
   return legal;
 }

@@ -1,0 +1,52 @@
+// RUN: not tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-simplify,tenon-differentiate,tenon-simplify{after-differentiation=true}))' 2> %t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=ERROR < %t
+// A stack that is applied twice has one reverse loop per use; each depth of its parameters is written once, with the sum of both.
+
+// CHECK-LABEL: func.func @train
+// CHECK: %[[EARLIER:.*]]:2 = tenon.stack 3 reverse(
+// CHECK-NOT: tenon.write_gradient
+// CHECK: %[[FOUND:.*]] = tenon.at_depth %[[EARLIER]]#1
+// CHECK: %[[SUM:.*]] = tenon.add %[[FOUND]], %{{.*}}
+// CHECK: tenon.write_gradient @w[%{{.*}}], %[[SUM]]
+// CHECK-NOT: tenon.write_gradient
+tenon.parameter @w stacked : tensor<3x8x8xf64>
+func.func @train(%x: tensor<4x8xf64>, %y: tensor<4x8xf64>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+  %a = tenon.stack 3 (%x) : (tensor<4x8xf64>) -> (tensor<4x8xf64>) {
+  ^bb0(%d: index, %h: tensor<4x8xf64>):
+    %w = tenon.read_parameter @w[%d] : tensor<8x8xf64>
+    %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
+    tenon.yield %z : tensor<4x8xf64>
+  }
+  %b = tenon.stack 3 (%y) : (tensor<4x8xf64>) -> (tensor<4x8xf64>) {
+  ^bb0(%d: index, %h: tensor<4x8xf64>):
+    %w = tenon.read_parameter @w[%d] : tensor<8x8xf64>
+    %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
+    tenon.yield %z : tensor<4x8xf64>
+  }
+  %p = tenon.mul %a, %b : tensor<4x8xf64>
+  %s = tenon.reduce sum %p [0, 1] : tensor<4x8xf64> -> tensor<f64>
+  tenon.output 0 "l", %s : tensor<f64>
+  return
+}
+
+// -----
+
+tenon.parameter @w stacked : tensor<3x8xf64>
+func.func @unequal(%x: tensor<8xf64>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+  %a = tenon.stack 3 (%x) : (tensor<8xf64>) -> (tensor<8xf64>) {
+  ^bb0(%d: index, %h: tensor<8xf64>):
+    %w = tenon.read_parameter @w[%d] : tensor<8xf64>
+    %z = tenon.mul %h, %w : tensor<8xf64>
+    tenon.yield %z : tensor<8xf64>
+  }
+  %b = tenon.stack 2 (%a) : (tensor<8xf64>) -> (tensor<8xf64>) {
+  ^bb0(%d: index, %h: tensor<8xf64>):
+    %w = tenon.read_parameter @w[%d] : tensor<8xf64>
+    %z = tenon.mul %h, %w : tensor<8xf64>
+    tenon.yield %z : tensor<8xf64>
+  }
+  // ERROR: error: 'tenon.write_gradient' op not supported yet: w is trained in two loops over different depths
+  %s = tenon.reduce sum %b [0] : tensor<8xf64> -> tensor<f64>
+  tenon.output 0 "l", %s : tensor<f64>
+  return
+}
