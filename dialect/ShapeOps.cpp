@@ -307,7 +307,7 @@ Value GatherOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, E
 SmallVector<Value> GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   if (!isa<FloatType>(tensorOf(getX()).getElementType()))
     return {Value(), Value()};
-  return {ScatterAddOp::create(builder, getLoc(), getX().getType(), dy[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+  return {ScatterAddOp::create(builder, getLoc(), getX().getType(), dy[0], getIndex(), Value(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
 }
 
 /// C1 to C4 of gather; y is the gathered tensor, x the one read from.
@@ -357,17 +357,26 @@ Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indice
     Value hit = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, at, indices[getDim()]);
     return arith::SelectOp::create(builder, location, hit, dy, arith::ConstantOp::create(builder, location, builder.getZeroAttr(dy.getType())));
   };
+  auto ontoBase = [&](Value sum) -> Value { return getBase() ? arith::AddFOp::create(builder, location, read(getBase(), indices), sum) : sum; };
   if (folded.empty())
-    return term();
+    return ontoBase(term());
   auto fold = FoldOp::create(builder, location, y.getElementType(), Reduction::sum, sizeMap(folded, dimCountOf(y), getContext()));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&fold.getBody());
   for (int64_t dim : foldedDims)
     ofY[dim] = block->addArgument(builder.getIndexType(), location);
   YieldOp::create(builder, location, term());
-  return fold.getValue();
+  builder.setInsertionPointAfter(fold);
+  return ontoBase(fold.getValue());
 }
 SmallVector<Value> ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
-  return {GatherOp::create(builder, getLoc(), Type(getDy().getType()), resultGradients[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+  SmallVector<Value> gradients{GatherOp::create(builder, getLoc(), Type(getDy().getType()), resultGradients[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+  if (getBase())
+    gradients.push_back(resultGradients[0]);
+  return gradients;
 }
-LogicalResult ScatterAddOp::verify() { return verifyGather(*this, tensorOf(getDx()), tensorOf(getDy())); }
+LogicalResult ScatterAddOp::verify() {
+  if (getBase() && getBase().getType() != getDx().getType()) // C5
+    return emitOpError("expects the tensor it adds onto to have the type of its result");
+  return verifyGather(*this, tensorOf(getDx()), tensorOf(getDy()));
+}

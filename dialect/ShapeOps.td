@@ -145,18 +145,21 @@ def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethod
   let summary = "sums elements into the places an index tensor names: the transpose of gather";
   let description = [{
     Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of summation is the row-major order
-    of dy, so the bits do not depend on threads.
+    of dy, so the bits do not depend on threads. With `onto` a tensor of the type of dx the sum starts from it, and the planner lets dx take its place, so that rows
+    nobody names are not touched.
 
-    Gradient: of dy it is the gather.
+    Constraints: those of gather; C5 the tensor of `onto` has the type of dx.
+
+    Gradient: of dy it is the gather, of the tensor of `onto` the gradient of dx.
 
     Example:
     ```mlir
     %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<2x3x8xf32>, tensor<2x3xi32> -> tensor<50x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$dy, Tenon_IntTensor:$index, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
+  let arguments = (ins Tenon_RealTensor:$dy, Tenon_IntTensor:$index, Optional<Tenon_RealTensor>:$base, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
   let results = (outs Tenon_RealTensor:$dx);
-  let assemblyFormat = "$dy `[` $index `]` `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($dy) `,` type($index) `->` type($dx)";
+  let assemblyFormat = "$dy `[` $index `]` (`onto` $base^ `:` type($base))? `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($dy) `,` type($index) `->` type($dx)";
   let hasVerifier = 1;
 }
 #endif

@@ -185,7 +185,10 @@ void Reporter::report(Operation &op, int64_t calls) {
     countAttention(gradient, 2, row);
   } else if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
     row.flops = elements(scatter.getDy().getType());
-    addTraffic(op, {}, row);
+    if (scatter.getBase()) // in place: only the rows that are named
+      row.bytes += Polynomial(3) * bytes(scatter.getDy()) + bytes(scatter.getIndex());
+    else
+      addTraffic(op, {}, row);
   } else if (auto optimize = dyn_cast<OptimizeOp>(op)) {
     for (auto parameter : op.getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
       if (parameter.getFrozen())

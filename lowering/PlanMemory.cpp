@@ -94,6 +94,10 @@ std::optional<Buffer> Planner::sinkOf(OpResult result) {
                                 getAffineConstantExpr(parameter.getStride(), module.getContext()));
       return buffer;
     }
+    // What is added onto in place lies where the sum is to be.
+    if (auto scatter = dyn_cast<ScatterAddOp>(user); scatter && scatter.getBase() == result && result.hasOneUse())
+      if (auto sink = sinkOf(cast<OpResult>(scatter.getDx())))
+        return sink;
     if (auto write = dyn_cast<WriteStateOp>(user)) {
       Buffer buffer{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
       if (!write.getDepths().empty())
@@ -129,22 +133,25 @@ bool readsInPlace(NestOp nest, Value operand, unsigned number) {
   return legal;
 }
 
-/// An elementwise nest may write over an operand that dies with it.
+/// An elementwise nest may write over an operand that dies with it, a scatter_add over what it adds onto.
 void Planner::reuseOperand(OpResult result) {
   auto nest = dyn_cast<NestOp>(result.getOwner());
-  if (!nest)
-    return;
+  auto scatter = dyn_cast<ScatterAddOp>(result.getOwner());
+  Operation *op = result.getOwner();
   llvm::SetVector<Value> operands;
-  nest.walk([&](AtOp load) { operands.insert(load.getTensor()); });
+  if (nest)
+    nest.walk([&](AtOp load) { operands.insert(load.getTensor()); });
+  else if (scatter && scatter.getBase() && scatter.getBase() != scatter.getDy())
+    operands.insert(scatter.getBase());
   for (Value operand : operands) {
     auto it = plan.buffers.find(operand);
     if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() || isa<BlockArgument>(operand) ||
-        isAlias(operand.getDefiningOp()) || operand.getParentBlock() != nest->getBlock() || operand.getType() != result.getType())
+        isAlias(operand.getDefiningOp()) || operand.getParentBlock() != op->getBlock() || operand.getType() != result.getType())
       continue;
     Interval &interval = intervals[it->second.slot];
-    if (lastUse(operand) != at[nest].second || interval.end != at[nest].second || !readsInPlace(nest, operand, result.getResultNumber()))
+    if (lastUse(operand) != at[op].second || interval.end != at[op].second || (nest && !readsInPlace(nest, operand, result.getResultNumber())))
       continue;
-    bool taken = llvm::any_of(nest.getResults(), [&](Value other) {
+    bool taken = llvm::any_of(op->getResults(), [&](Value other) {
       auto placed = plan.buffers.find(other);
       return placed != plan.buffers.end() && placed->second.samePlace(it->second);
     });
@@ -174,14 +181,16 @@ void Planner::placeResult(OpResult result) {
 /// The new carry may be written where the old one lies if nobody reads the old one afterwards, and the writer itself reads it in place.
 bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
   auto result = dyn_cast<OpResult>(yielded);
-  if (!result || result.getOwner()->getBlock() != carry.getOwner() || !isa<NestOp, GemmOp, AttentionOp>(result.getOwner()))
+  if (!result || result.getOwner()->getBlock() != carry.getOwner() || !isa<NestOp, GemmOp, AttentionOp, ScatterAddOp>(result.getOwner()))
     return false;
   Operation *writer = result.getOwner();
   for (Operation *user : carry.getUsers()) {
     Operation *ancestor = carry.getOwner()->findAncestorOpInBlock(*user);
     if (ancestor == writer) {
       auto nest = dyn_cast<NestOp>(writer);
-      if (!nest || !readsInPlace(nest, carry, result.getResultNumber()))
+      auto scatter = dyn_cast<ScatterAddOp>(writer);
+      bool onto = scatter && scatter.getBase() == carry && scatter.getDy() != carry;
+      if (!onto && (!nest || !readsInPlace(nest, carry, result.getResultNumber())))
         return false;
       continue;
     }

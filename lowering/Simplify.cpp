@@ -229,6 +229,28 @@ template <typename OpTy> struct DropNeutral : OpRewritePattern<OpTy> {
   }
 };
 
+/// x + scatter_add(dy) = scatter_add(dy) onto x, where x is in memory anyway and nobody else reads it: the gradient of a tied embedding is a
+/// contraction plus some rows, and only those rows are touched.
+struct ScatterOntoSum : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    auto isBase = [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      bool carry = argument && isa<StackOp>(argument.getOwner()->getParentOp());
+      return value.hasOneUse() && value.getParentBlock() == op->getBlock() && (carry || value.getDefiningOp<DotOp>() || value.getDefiningOp<ScatterAddOp>());
+    };
+    for (auto [base, other] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
+      auto scatter = other.getDefiningOp<ScatterAddOp>();
+      if (!scatter || scatter.getBase() || !other.hasOneUse() || scatter->getBlock() != op->getBlock() || !isBase(base))
+        continue;
+      rewriter.replaceOpWithNewOp<ScatterAddOp>(op, op.getY().getType(), scatter.getDy(), scatter.getIndex(), base, scatter.getDimAttr(),
+                                                scatter.getXDimsAttr(), scatter.getIndexDimsAttr(), scatter.getClampAttr());
+      return success();
+    }
+    return failure();
+  }
+};
+
 struct DropStopGradient : OpRewritePattern<StopGradientOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(StopGradientOp op, PatternRewriter &rewriter) const override {
@@ -251,7 +273,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add<DropIdentity, ComposeBroadcast, FoldPermutationIntoDot, FoldDotIntoPermutation, GatherAtConstant, DropNeutral<AddOp>, DropNeutral<SubOp>,
                  DropNeutral<MulOp>, DropNeutral<DivOp>>(&getContext());
     if (afterDifferentiation)
-      patterns.add<DropStopGradient>(&getContext());
+      patterns.add<DropStopGradient, ScatterOntoSum>(&getContext());
     if (failed(applyPatternsGreedily(function, std::move(patterns)))) {
       function.emitError("simplification does not come to an end");
       return signalPassFailure();

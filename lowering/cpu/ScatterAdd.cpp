@@ -26,7 +26,11 @@ public:
   }
 
   LogicalResult generate() {
-    Kernel kernel{"scatter_add", op.getLoc(), {op.getDy(), op.getIndex()}, {op.getDx()}, {}, {}, 0, {}, {}};
+    Kernel kernel{"scatter_add", op.getLoc(), llvm::to_vector(op->getOperands()), {op.getDx()}, {}, {}, 0, {}, {}};
+    for (Value operand : kernel.reads)
+      if (!sequence.bufferOf(operand))
+        return op.emitError("the memory plan has no place for an operand of this scatter_add");
+    inPlace = op.getBase() && sequence.bufferOf(op.getBase())->samePlace(*sequence.bufferOf(op.getDx()));
     kernel.tiles = [&](FunctionCode &code) { return multiply(code.builder, outerCount(code), strips(code)); };
     kernel.body = [&](FunctionCode &code) { emitTile(code); };
     sequence.add(kernel);
@@ -78,10 +82,15 @@ private:
     };
     Type element = dx.getElementType();
     LaneValue zero = LaneValue::uniform(arith::ConstantOp::create(builder, builder.getZeroAttr(element)));
-    forLoop(builder, constant(builder, 0), code.size(dxSizes[op.getDim()]), [&](Value row) {
-      place[op.getDim()] = LaneValue::uniform(row);
-      alongLast([&] { lanes.store(element, code.pointer(op.getDx()), linear(lanes, code, dx, place), zero); });
-    });
+    if (!inPlace)
+      forLoop(builder, constant(builder, 0), code.size(dxSizes[op.getDim()]), [&](Value row) {
+        place[op.getDim()] = LaneValue::uniform(row);
+        alongLast([&] {
+          LaneValue to = linear(lanes, code, dx, place);
+          LaneValue first = op.getBase() ? lanes.load(element, code.pointer(op.getBase()), to) : zero;
+          lanes.store(element, code.pointer(op.getDx()), to, first);
+        });
+      });
     SmallVector<LaneValue> source(dy.getRank());
     for (auto [k, dim] : llvm::enumerate(op.getXDims()))
       if (dim >= 0 && !(onLanes && int64_t(k) == lastDim))
@@ -134,6 +143,7 @@ private:
   RankedTensorType dy, dx, index;
   SmallVector<AffineExpr> dySizes, dxSizes;
   int64_t lastDim;
+  bool inPlace = false;        // dx lies where the base lies
   bool onLanes;                // the last dimension of dx is not the gathered one
   SmallVector<int64_t> outer;  // other dimensions of dx
   SmallVector<int64_t> summed; // dimensions of dy that dx does not have

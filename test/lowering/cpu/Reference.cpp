@@ -198,7 +198,10 @@ private:
   void runScatter(ScatterAddOp op) {
     Numbers &dx = tensors[op.getDx()];
     auto to = shape(op.getDx()), from = shape(op.getDy()), indexShape = shape(op.getIndex());
-    dx.assign(count(to), 0);
+    if (op.getBase())
+      dx = tensors.at(op.getBase());
+    else
+      dx.assign(count(to), 0);
     forAll(from, [&](const std::vector<int64_t> &i) {
       std::vector<int64_t> at, place;
       for (int64_t dim : op.getIndexDims())

@@ -66,7 +66,8 @@ func.func @train(%T: index, %ids: tensor<?xi32, affine_map<(d0) -> (d0)>> {test.
     }
     tenon.yield %dx : tensor<?x20xf32, #x>
   }
-  %demb = tenon.scatter_add %back[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<?x20xf32, #x>, tensor<?xi32, affine_map<(d0) -> (d0)>> -> tensor<11x20xf32>
+  %picked = tenon.scatter_add %back[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<?x20xf32, #x>, tensor<?xi32, affine_map<(d0) -> (d0)>> -> tensor<11x20xf32>
+  %demb = tenon.scatter_add %back[%ids] onto %picked : tensor<11x20xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<?x20xf32, #x>, tensor<?xi32, affine_map<(d0) -> (d0)>> -> tensor<11x20xf32>
   tenon.write_gradient @emb, %demb : tensor<11x20xf32>
   %norm, %rate = tenon.optimize "adamw" {settings = {lr = 0.01, beta2 = 0.98, decay = 0.1, clip = 1.0, schedule = "cosine", warmup = 2, total = 10}} : tensor<f64>, tensor<f64>
   tenon.output 0 "grad_norm", %norm : tensor<f64>

@@ -6,14 +6,15 @@
 // CHECK: %[[FORWARD:.*]]:6 = tenon.stack 2(
 // CHECK: tenon.gelu
 // CHECK: tenon.yield
+// CHECK: %[[HEAD:.*]] = tenon.dot %{{.*}} -> tensor<10x8xf32>
 // CHECK: tenon.stack 2 reverse(
 // CHECK: tenon.at_depth %[[FORWARD]]#1
 // CHECK: tenon.activation_grad "gelu"
 // CHECK: tenon.normalize_grad
 // CHECK-DAG: tenon.write_gradient @b[%{{.*}}]
 // CHECK-DAG: tenon.write_gradient @w[%{{.*}}]
-// CHECK: %[[SCATTERED:.*]] = tenon.scatter_add
-// CHECK: %[[TIED:.*]] = tenon.add %{{.*}}, %[[SCATTERED]]
+// CHECK: %[[TIED:.*]] = tenon.scatter_add %{{.*}} onto %[[HEAD]] :
+// CHECK-NOT: tenon.add
 // CHECK: tenon.write_gradient @emb, %[[TIED]]
 
 tenon.parameter @unused : tensor<4xf32>
