@@ -123,12 +123,19 @@ class Tenon:
         self.process = subprocess.Popen(["tenon", "train", artifact, "--out", run, "--text", self.text, "--threads", str(threads)],
                                         stdout=self.log, stderr=self.log, cwd=folder)
         self.running = True
+        self.read, self.seconds = 0, []  # bytes of metrics.jsonl; the ends of the steps in them
 
-    def lines(self):
-        if not os.path.exists(self.metrics):
-            return []
-        with open(self.metrics, encoding="utf-8") as file:
-            return [json.loads(line) for line in file.read().split("\n")[:-1] if line]
+    def ends(self):
+        """`seconds` of every step so far. Only what is new is read: this process shares the processors with the one it times."""
+        if os.path.exists(self.metrics) and os.path.getsize(self.metrics) > self.read:
+            with open(self.metrics, "rb") as file:
+                file.seek(self.read)
+                fresh = file.read()
+            whole = fresh[:fresh.rfind(b"\n") + 1]
+            self.read += len(whole)
+            lines = [json.loads(line) for line in whole.splitlines() if line]
+            self.seconds += [line["seconds"] for line in lines if "tokens_per_second" in line]
+        return self.seconds
 
     def turn(self, on):
         if on != self.running:
@@ -137,18 +144,18 @@ class Tenon:
 
     def steps(self, count):
         """Seconds of `count` whole steps. The step that was under way when the process was stopped is left out."""
-        before = len([line for line in self.lines() if "tokens_per_second" in line])
+        before = len(self.ends())
         self.turn(True)
         while True:
-            lines = [line["seconds"] for line in self.lines() if "tokens_per_second" in line]
-            if len(lines) >= before + 1 + count:
+            ends = self.ends()
+            if len(ends) >= before + 1 + count:
                 break
             if self.process.poll() is not None:
                 self.log.seek(0)
                 raise RuntimeError(f"tenon train ended with status {self.process.returncode}: {self.log.read()}")
-            time.sleep(0.01)
+            time.sleep(0.02)
         self.turn(False)
-        return [lines[k] - lines[k - 1] for k in range(before + 1, before + 1 + count)]
+        return [ends[k] - ends[k - 1] for k in range(before + 1, before + 1 + count)]
 
     def peak_bytes(self):
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
