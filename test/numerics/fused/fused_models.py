@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Losses and gradients of the models with fused attention against those of the decomposed ones, at sizes that end inside tiles.
+
+usage: fused_models.py MODEL CASE [--f32] [--spoil]
+
+CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second one has a memory
+that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is far from uniform. A recipe of the test's own
+binds no length and leaves dropout on.
+--spoil gives one side another seed of dropout, which has to be noticed.
+"""
+import argparse
+import os
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+import driver  # noqa: E402
+import library  # noqa: E402
+from tensors import Tensor, count, tensor  # noqa: E402
+
+V, ROWS, PREDICTED = 264, 2, 3  # bytes and special ids
+LENGTHS = (1, 2, 17, 67, 131, 197, 300)
+COMMON = {"V": V, "N": 2, "rate": 0.1}
+CASES = {
+    ("gpt2", "a"): ({"D": 48, "E": 24, "F": 40, "L": 300}, LENGTHS[1:]),  # the loss needs a second place
+    ("gpt2", "b"): ({"D": 82, "E": 41, "F": 40, "L": 300}, LENGTHS[1:]),
+    ("bert", "a"): ({"D": 80, "E": 40, "F": 40, "L": 300}, LENGTHS),
+    ("bert", "b"): ({"D": 64, "E": 64, "F": 40, "L": 300}, LENGTHS),
+    ("transformer_xl", "a"): ({"D": 48, "H": 2, "F": 40, "M": 150, "rate_att": 0.1}, (1, 2, 17, 67, 197)),
+    ("transformer_xl", "b"): ({"D": 82, "H": 2, "F": 40, "M": 17, "rate_att": 0.1, "tied": False}, (17, 131, 300)),
+    ("transformer_xl", "c"): ({"D": 64, "H": 1, "F": 40, "M": 67, "same": True, "far": 40}, (2, 67, 131)),
+    ("xlnet", "a"): ({"D": 48, "H": 2, "F": 40, "M": 150, "R": 100}, (1, 2, 17, 67, 197)),
+    ("xlnet", "b"): ({"D": 82, "H": 2, "F": 40, "M": 17, "R": 9, "far": 30}, (17, 131, 300)),
+    ("xlnet", "c"): ({"D": 40, "H": 1, "F": 40, "M": 0, "R": 0, "segments": False}, (2, 67, 131)),
+}
+RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"), "bert": ("BERT", "mlm_nsp(text = \"none.txt\")", "mlm + nsp"),
+           "transformer_xl": ("TransformerXL", "byte_stream(text = \"none.txt\")", "nll"),
+           "xlnet": ("XLNet", "permutation_lm(text = \"none.txt\", reuse = 1)", "plm")}
+
+
+def specification(folder, name):
+    """The model with a recipe that binds nothing."""
+    model, data, loss = RECIPES[name]
+    path = os.path.join(folder, name + ".tn")
+    with open(driver.model(name + ".tn"), encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{text}\ntrain {model} as whole {{\n  data = {data}\n  loss = {loss}\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n}}\n")
+    return path
+
+
+def integers(draw, high, *shape):
+    if len(shape) > 1:
+        return [integers(draw, high, *shape[1:]) for _ in range(shape[0])]
+    return [draw.randrange(high) for _ in range(shape[0])]
+
+
+def inputs(name, length, draw):
+    """Every input that some entry of the model may have."""
+    places = [sorted(draw.choices(range(length), k=PREDICTED)) for _ in range(ROWS)]
+    lengths = [length] + [draw.randrange((length + 1) // 2, length + 1) for _ in range(ROWS - 1)]
+    ranks = [draw.sample(range(length), length) if row else list(range(length)) for row in range(ROWS)]
+    given = {"ids": integers(draw, V, ROWS, length), "target": integers(draw, V, ROWS, length), "len": lengths, "rank": ranks, "at": places,
+             "seg": integers(draw, 2 if name == "bert" else 5, ROWS, length), "word": integers(draw, V, ROWS, PREDICTED),
+             "follows": integers(draw, 2, ROWS), "label": integers(draw, 2, ROWS)}
+    result = {key: tensor("i32", value) for key, value in given.items()}
+    result["back"] = tensor("bool", [row % 2 for row in range(ROWS)])
+    result["weight"] = [[1.0] * PREDICTED, [1.0] + [0.0] * (PREDICTED - 1)]
+    return result
+
+
+def weights(model, kind):
+    draw = random.Random(7)
+    for name, info in sorted(model.parameters().items()):
+        shape = info.shape[:info.rank]
+        last = name.rsplit(".", 1)[-1]
+        center, width = (1.0, 0.3) if last == "weight" and len(shape) == 1 else (0.0, 0.4)
+        model.set_parameter(name, Tensor(kind, shape, [draw.uniform(center - width, center + width) for _ in range(count(shape))]))
+
+
+def results(artifact, kind, length, given, seed):
+    """Losses and gradients of two steps, by name."""
+    model = library.Model(artifact, "grad", {"B": ROWS, "T": length, "K": PREDICTED})
+    weights(model, kind)
+    found = {}
+    for step in range(2):
+        for name, (_, info) in model.inputs().items():
+            value = given[step][name]
+            model.set_input(name, value if isinstance(value, Tensor) else tensor(kind, value))
+        found.update({f"{name} of step {step}": value for name, value in model.run(step=step, seed=seed).items()})
+        found.update({f"{name}, step {step}": model.gradient(name) for name in model.parameters()})
+    model.close()
+    return found
+
+
+def difference(fused, decomposed):
+    """The largest one, as a share of the tensor's largest value, and its place. A gradient that is 0 by its formula is measured by the others."""
+    worst, where = 0.0, "none"
+    floor = 1e-2 * max(abs(x) for want in decomposed.values() for x in want.values)
+    for name, want in decomposed.items():
+        largest = max(floor, max(abs(x) for x in want.values))
+        error = max(abs(a - b) if a == a else float("inf") for a, b in zip(fused[name].values, want.values)) / largest
+        if error > worst:
+            worst, where = error, name
+    return worst, where
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("case")
+    parser.add_argument("--f32", action="store_true")
+    parser.add_argument("--spoil", action="store_true")
+    options = parser.parse_args()
+    sets, lengths = CASES[options.model, options.case]
+    kind, bound, wrong = ("f32", 2e-4, 0) if options.f32 else ("f64", 1e-11, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        artifacts = []
+        for form in ([], ["--decomposed"]):
+            artifacts.append(os.path.join(folder, "artifact" + "".join(form)))
+            driver.tenon("compile", specification(folder, options.model), "--recipe", "whole", "--grad", *form, *([] if options.f32 else ["--f64"]), "--tier", driver.best_tier(),
+                         *driver.settings(COMMON | sets), "-o", artifacts[-1])
+        for length in lengths:
+            draw = random.Random(length)
+            given = [inputs(options.model, length, draw) for _ in range(2)]
+            fused, decomposed = [results(artifact, kind, length, given, 2 if options.spoil and k else 1) for k, artifact in enumerate(artifacts)]
+            worst, where = difference(fused, decomposed)
+            good = worst <= bound
+            wrong += not good
+            print(f"{'ok' if good else 'WRONG'}: {options.model} {options.case}, length {length}: {len(fused)} tensors, "
+                  f"worst difference {worst:.2e} of the largest value, at {where}")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

@@ -1,0 +1,395 @@
+"""Random well-typed specifications: each is a chain of constructs, every one a function below that adds statements with known axes.
+
+A specification is drawn from a deck of all constructs, so that some tens of them cover each several times. Values stay within some units: what grows
+goes through tanh.
+"""
+import random
+
+LAYERS = """
+layer Plain[I -> O](x: [.., I]) -> [.., O] {
+  config factor = 2, act = tanh, Inner = Linear(bias = false)
+  param  gain: [O] ~ normal(1)
+  use    inner = Inner[I -> O]
+  return act(inner(x)) * gain * factor
+}
+layer Step[D](x: [.., D], t: [D]) -> [.., D] {
+  param  w: [D] ~ normal(1)
+  use    mix = Linear[D -> D]
+  return tanh(mix(x) * w + t) + x * (depth + 1) / (depth + 4)
+}
+layer Two[D](x: [.., D], y: [.., D]) -> ([.., D], [.., D]) {
+  use    norm = LayerNorm[D]
+  return sin(y) + 0.5 * x, norm(x * y + y)
+}
+layer Nested[D](x: [.., D]) -> [.., D] {
+  param  w: [D] ~ normal(1)
+  use    inner = stack[2] One[D]
+  return inner(x * w)
+}
+layer One[D](x: [.., D]) -> [.., D] {
+  param  v: [D] ~ normal(1)
+  return sin(x + v) * (1 + depth)
+}
+layer Differs[D](x: [.., D]) -> [.., D] {
+  param  w: [D] ~ normal(1)
+  use    first = Linear[D -> D]
+  let    h = if depth == 0 then first(x) else x * w
+  return if depth mod 2 == 1 then tanh(h) else gelu(h)
+}
+fn half(x: [..]) -> [..] { return x / 2 }
+fn sees(i: i32[..], j: i32[..]) -> bool[..] { return j <= i }
+"""
+UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt($ * $ + 0.1)", "abs($)", "sin($)", "cos($)", "tanh($)", "sigmoid($)", "relu($)", "leaky_relu($)",
+         "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)", "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)"]
+BINARY = ["$ + $", "$ - $", "$ * $", "$ / (abs($) + 1.5)", "max($, $)", "min($, $)", "($ * $ + 0.5) ^ 0.75 + 0 * $", "where($ < $, $, 0.5)", "where($ >= 0.25, $, -1.0)"]
+
+
+class Specification:
+    """Statements of one model; `reals` maps names to sets of axes."""
+
+    def __init__(self, seed, picked):
+        self.draw = draw = random.Random(seed)
+        self.seed, self.picked, self.lines, self.params, self.reals, self.count = seed, picked, [], [], {}, 0
+        h, e = draw.choice([1, 2, 3]), draw.choice([1, 4, 5, 8, 17])
+        self.sizes = {"H": h, "E": e, "C": draw.choice([2, 5, 9, 16, 19]), "K": draw.choice([1, 3, 4]), "M": draw.choice([1, 3, 7]), "V": draw.choice([11, 33])}
+        self.dims = {"B": draw.choice([1, 2, 3]), "T": draw.choice([1, 2, 5, 17, 19])}
+        self.losses, self.integers = [], []
+        self.text("let x0: [B, T, D] = table[V: word]")
+        self.reals["x0"] = ("B", "T", "D")
+        self.reals["x"] = ("B", "T", "D")
+        for construct in picked:
+            construct(self)
+
+    # ---- parts
+    def text(self, line):
+        self.lines.append(line)
+
+    def name(self, prefix="v"):
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def keep(self, expression, axes, order=False):
+        """A new real value, which the loss reads unless something later does."""
+        name = self.name()
+        self.text(f"let {name}{': [' + ', '.join(axes) + ']' if order else ''} = {expression}")
+        self.reals[name] = tuple(axes)
+        return name
+
+    def param(self, *axes):
+        name = self.name("p")
+        self.params.append(f"param {name}: [{', '.join(axes)}] ~ normal(1)")
+        self.reals[name] = axes
+        return name
+
+    def real(self, *axes):
+        """Some value with exactly these axes."""
+        found = [name for name, have in self.reals.items() if sorted(have) == sorted(axes)]
+        if found and self.draw.random() < 0.85:
+            return self.draw.choice(found[-6:])
+        dynamic = [axis for axis in axes if axis in ("B", "T")]
+        if not dynamic:
+            return self.param(*axes)
+        if sorted(dynamic) == ["B", "T"] and len(axes) > 2:
+            rest = [axis for axis in axes if axis not in dynamic]
+            return self.keep(f"{self.param('V', *rest)}[V: word]", ("B", "T", *rest))
+        rest = [axis for axis in axes if axis not in dynamic]
+        inner = self.param(*rest) if rest else "0.5"
+        return self.keep(f"expand[{', '.join(dynamic)}]({inner}) * real(1 + iota[{dynamic[0]}]() mod 3)" if rest
+                         else f"full[{', '.join(dynamic)}](0.5) * real(1 + iota[{dynamic[0]}]() mod 3)", (*dynamic, *rest))
+
+    def common(self):
+        """The axes that values usually have."""
+        return self.draw.choice([("B", "T", "D"), ("B", "T", "D"), ("B", "T", "H", "E"), ("B", "T", "C"), ("C", "D"), ("H", "E"), ("B", "D")])
+
+    def specification(self):
+        s = self.sizes
+        # Every value is seen through a loss of its own that weighs its elements unequally.
+        losses = list(self.losses)
+        for name, axes in [(name, axes) for name, axes in self.reals.items() if name[0] == "v"] + self.integers:
+            places = " + ".join(f"{factor} * iota[{axis}]()" for axis, factor in zip(axes, (13, 7, 29, 3, 5)))
+            total = f"{self.draw.choice(['sum', 'mean'])}(real({name}) * sin(0.1 * real({places} + 5)))" if axes else f"sin({name})"
+            losses.append(f"of_{name}")
+            self.text(f"loss of_{name} = {total}")
+        if not losses:
+            losses.append("of_x0")
+            self.text("loss of_x0 = mean(x0)")
+        whole = " + ".join(f"{self.draw.choice([0.5, 1, 2])} * {name}" for name in losses)
+        lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + K, C1 = C - 1",
+                 "dim B, T", "dim T2 = T, S = M + T, P = S", "in ids, target: index(256)[B, T]", *INTEGERS,
+                 "param table, other: [V, D] ~ normal(1)", "let x: [B, T, D] = other[V: target mod V]", *self.params, *self.lines]
+        recipe = f'train Random as whole {{\n  data = byte_stream(text = "none.txt")\n  loss = {whole}\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n}}\n'
+        return LAYERS + "model Random {\n" + "\n".join("  " + line for line in lines) + "\n}\n" + recipe
+
+
+# What constructs read besides reals: everything follows from the bytes, so that a recipe can be had.
+INTEGERS = ["let word = ids mod V", "let n = ids mod 8 - 3", "let keep = target mod 3 != 0", "let label = target mod C", "let seg = ids div 8 mod 3",
+            "let len = min(ids[T: 0] mod 20 + 1, T)", "let soft = real(ids mod 5) / 5", "let place = min((iota[K]() * 5 + ids[T: 0]) mod 7, T - 1)",
+            "let column = (iota[K]() + ids[T: 0]) mod C"]
+CONSTRUCTS = []
+
+
+def construct(function):
+    CONSTRUCTS.append(function)
+    return function
+
+
+def each(texts, build):
+    """One construct per text."""
+    for text in texts:
+        def function(g, text=text):
+            build(g, text)
+        function.__name__ = text
+        CONSTRUCTS.append(function)
+
+
+def elementwise(g, text):
+    axes = g.common()
+    parts = text.split("$")
+    g.keep(parts[0] + "".join(g.real(*axes) + part for part in parts[1:]), axes)
+
+
+each(UNARY + BINARY, elementwise)
+
+
+def chosen(g, condition):
+    """A condition over [B, T] or less chooses between values."""
+    y, z = g.real("B", "T", "D"), g.real("B", "T", "D")
+    g.keep(f"where({condition}, {y}, {z})", ("B", "T", "D"))
+
+
+each(["keep and not (n < 0)", "n == 2 or n != 3 and keep", "n div 3 >= n mod 3", "abs(n - 1) > min(n, 2)", "iota[T]() < len", "n - ids * 2 <= max(n, -1)",
+      "clip(n, -1, 2) == n", "sees(n, seg)", "all[D](x > -3)", "any[D](x > 0.9)", "any[T](keep)", "all[B, T](n > -9)", "argmax[D](x) mod 2 == 0",
+      "cumsum[T](n) > 1", "sum[T](n) > 0", "max[T](n) > seg", "flip[T](n) > 0", "put[T: place](n, 7) > 1", "put[T: place](n, 1, where = column > 1) == n"], chosen)
+
+
+def reduced(g, text):
+    g.keep(text.replace("$", g.real("B", "T", "D")), {"D": ("B", "T"), "T": ("B", "D"), "B, T": ("D",), "B": ("T", "D")}[text[text.index("[") + 1:text.index("]")]])
+
+
+each([f"{f}[{axes}]($)" for f, axes in zip(["sum", "mean", "max", "min"] * 2, ["D", "T", "B, T", "B", "T", "D", "D", "T"])], reduced)
+
+
+def rowwise(g, text):
+    g.keep(text.replace("$", g.real("B", "T", "D")), ("B", "T", "D"))
+
+
+each(["softmax[D]($)", "softmax[T]($)", "softmax[T, D]($)", "log_softmax[D]($) / 4", "log_softmax[T]($) / 4", "normalize[D]($, eps = 1e-2)", "normalize[T, D]($, eps = 0.1)",
+      "normalize[T]($, eps = 0.1)", "tanh(cumsum[T]($))", "tanh(cumsum[D]($))", "flip[T]($)", "flip[D]($)", "dropout($, 0.3)", "dropout[T]($, 0.4)",
+      "(if training then sin($) else $)", "$ * size[T, D]() / 40", "$[T -> T2][T2 -> T]", "$[D -> H * E][H * E -> D]", "$[D -> H * E][E: 0][H: 0] * $",
+      "expand[B](mean[B]($)) * $"], rowwise)
+
+
+@construct
+def split(g):
+    g.keep(f"{g.real('B', 'T', 'D')}[D -> H * E]", ("B", "T", "H", "E"))
+
+
+@construct
+def merge(g):
+    g.keep(f"{g.real('B', 'T', 'H', 'E')}[H * E -> D]", ("B", "T", "D"))
+
+
+@construct
+def pick(g):
+    g.keep(f"{g.real('B', 'T', 'D')}[T: 0]", ("B", "D"))
+    g.keep(f"{g.real('B', 'T', 'D')}[D: D - 1]", ("B", "T"))
+
+
+@construct
+def gather(g):
+    g.keep(f"{g.param('V', 'C')}[V: word]", ("B", "T", "C"))
+    g.keep(f"{g.real('C', 'D')}[C: label]", ("B", "T", "D"))
+
+
+@construct
+def gather_in_rows(g):
+    g.keep(f"{g.real('B', 'T', 'D')}[T: place]", ("B", "K", "D"))
+    g.keep(f"{g.real('B', 'T', 'C')}[C: label]", ("B", "T"))
+
+
+@construct
+def slice_(g):
+    g.keep(f"{g.real('C', 'D')}[C: 1 .. C -> C1]", ("C1", "D"))
+    name = g.keep(f"concat[M + T -> S](expand[B]({g.real('M', 'D')}), {g.real('B', 'T', 'D')})", ("B", "S", "D"))
+    g.keep(f"{name}[S: T .. S -> M]", ("B", "M", "D"))
+    g.keep(f"{name}[S: M .. S -> T]", ("B", "T", "D"))
+
+
+@construct
+def concat(g):
+    g.keep(f"concat[C + K -> A]({g.real('C', 'D')}, {g.real('K', 'D')})", ("A", "D"))
+    g.keep(f"concat[K + C -> A]({g.real('K', 'D')}, real(iota[C]()) * {g.real('C', 'D')})", ("A", "D"))
+
+
+@construct
+def put(g):
+    g.keep(f"put[T: place]({g.real('B', 'T', 'D')}, {g.real('B', 'K', 'D')})", ("B", "T", "D"))
+    g.keep(f"put[T: place]({g.real('B', 'T', 'D')}, {g.real('B', 'K', 'D')}, where = column > 0)", ("B", "T", "D"))
+
+
+@construct
+def full_and_real(g):
+    g.keep(f"full[B, T](0.5) * real(n) / 4 + {g.real('B', 'T')}", ("B", "T"))
+
+
+@construct
+def sinusoid(g):
+    g.keep(f"expand[B](sinusoid[T, D](start = {g.draw.choice([0, 3, -2])})) * {g.real('B', 'T', 'D')}", ("B", "T", "D"))
+    g.keep(f'sinusoid[P, D](clamp = 3, layout = "interleaved", steps = "t2t") * {g.param("D")}', ("P", "D"))
+
+
+@construct
+def dot_over_features(g):
+    g.keep(f"tanh(dot[D]({g.real('B', 'T', 'D')}, {g.real('C', 'D')}))", ("B", "T", "C"))
+
+
+@construct
+def dot_over_places(g):
+    g.keep(f"tanh(dot[T]({g.real('B', 'T', 'D')}, {g.real('B', 'T', 'C')}))", ("B", "D", "C"))
+
+
+@construct
+def dot_of_pairs(g):
+    x = g.real("B", "T", "D")
+    name = g.keep(f"tanh(dot[D]({x}, {g.real('B', 'T', 'D')}[T -> T2]) / 4)", ("B", "T", "T2"))
+    g.keep(f"tanh(dot[T2]({name}, {x}[T -> T2]))", ("B", "T", "D"))
+
+
+@construct
+def dot_over_two(g):
+    g.keep(f"tanh(dot[H, E]({g.real('B', 'T', 'H', 'E')}, {g.real('C', 'H', 'E')}))", ("B", "T", "C"))
+
+
+@construct
+def dot_with_shared(g):
+    g.keep(f"tanh(dot[E]({g.real('B', 'T', 'H', 'E')}, {g.real('H', 'E')}))", ("B", "T", "H"))
+    g.keep(f"tanh(dot[B, T]({g.real('B', 'T', 'D')}, {g.real('B', 'T', 'C')}))", ("D", "C"))
+
+
+@construct
+def cross_entropy(g):
+    z = g.real("B", "T", "C")
+    options = g.draw.choice(["", ", spread = 0.1 / C", ", spread = 0.02, skip = 1", ", where = iota[T]() < len", ", spread = 0.01, where = keep"])
+    g.keep(f"cross_entropy[C]({z}, label{options})", ("B", "T"))
+    name = g.name("l")
+    g.text(f"loss {name} = mean(cross_entropy[C](2 * {z}, label, spread = 0.03, skip = 0))")
+    g.losses.append(name)
+
+
+@construct
+def binary_cross_entropy(g):
+    g.keep(f"binary_cross_entropy({g.real('B', 'T')} * 3, keep) + binary_cross_entropy({g.real('B', 'T')}, soft)", ("B", "T"))
+
+
+def layered(g, text):
+    name = g.name("u")
+    use, call = text.split(" | ")
+    g.text(f"use {name} = {use}")
+    x = g.real("B", "T", "D")
+    axes = ("B", "T", "C") if "-> C]" in use else ("B", "T", "H", "E") if "-> H * E]" in use else ("B", "T", "D")
+    for part in call.split(" & "):
+        history = "[HISTORY]" in part
+        part = part.replace("[HISTORY]", "[K]").replace("$t", g.real("D") if "$t" in part else "").replace("$", x)
+        g.keep(part.replace("use", name), ("K", *axes) if history else axes)
+
+
+each(["Linear[D -> C] | tanh(use($))", "Linear[D -> H * E](bias = false) | tanh(use($))", "Linear[D -> D](weight = normal(0.5)) | tanh(use($)) & tanh(use(sin($)))",
+      "LayerNorm[D] | use($)", "LayerNorm[D](eps = 0.1) | use($)", "Plain[D -> C](act = gelu, factor = 0.5) | use($)", "Plain[D -> D](Inner = Linear, gain = 0.5) | use($)",
+      "stack[K] Step[D] | use($, $t)", "stack[K] Step[D] | use($, $t) & use[HISTORY](cos($), $t)", "loop[3] Step[D] | use($, $t)", "stack[3] Nested[D] | use($)",
+      "stack[4] Differs[D] | use($)", "stack[K] Nested[D] | use[HISTORY]($) & use($)"], layered)
+
+
+@construct
+def pair(g):
+    name = g.name("u")
+    g.text(f"use {name} = stack[2] Two[D]")
+    x, y = g.real("B", "T", "D"), g.real("B", "T", "D")
+    a, b = g.name(), g.name()
+    g.text(f"let ({a}, {b}) = {name}({x}, {y})")
+    g.reals[a] = g.reals[b] = ("B", "T", "D")
+
+
+@construct
+def tied(g):
+    a, b = g.name("u"), g.name("u")
+    g.text(f"use {a} = Linear[D -> D]")
+    g.text(f"use {b} = Linear[D -> D](weight = {a}.weight, bias = false)")
+    x = g.real("B", "T", "D")
+    g.keep(f"tanh({a}({x})) * {b}({x}) / 4", ("B", "T", "D"))
+
+
+@construct
+def state(g):
+    name = g.name("s")
+    g.text(f"state {name}: [B, M, D] = 0")
+    x = g.real("B", "T", "D")
+    c = g.keep(f"concat[M + T -> S]({name}, {x})", ("B", "S", "D"))
+    g.text(f"next {name} = stop_gradient({c}[S: T .. S -> M])")
+    g.keep(f"{name} * {g.real('M', 'D')}", ("B", "M", "D"))
+
+
+def attention(g, text):
+    """Queries of T places; keys are the places themselves (J = T2) or the memory and they (J = S)."""
+    memory = "M" in text.split("|")[0]
+    key = "S" if memory else "T2"
+    x = g.real("B", "T", "D")
+    names = [g.name("u") for _ in range(3)]
+    g.text(f"use {', '.join(names)} = Linear[D -> H * E]")
+    if memory:
+        c = g.keep(f"concat[M + T -> S](expand[B]({g.real('M', 'D')}), {x})", ("B", "S", "D"))
+    else:
+        c = f"{x}[T -> T2]"
+    items = text.split("|")[1]
+    for mark, axes in (("@table", ("P", "H", "E")), ("@bias", ("A", "H")), ("@same", ("K", "H", "E")), ("@u", ("H", "E"))):
+        if mark in items:
+            if mark == "@table":
+                wr = g.name("u")
+                g.text(f"use {wr} = Linear[D -> H * E](bias = false)")
+                items = items.replace(mark, f"{wr}(sinusoid[P, D]())")
+            else:
+                items = items.replace(mark, g.param(*axes))
+    q = g.name("q")
+    g.text(f"let {q} = {names[0]}({x})")
+    k = g.name("q")
+    g.text(f"let {k} = {names[1]}({c})")
+    items = items.replace("@q", q).replace("@k", k).replace("@v", f"{names[2]}({c})")
+    g.keep(f"attend(i: T, j: {key}) {{ {items} }}", ("B", "T", "H", "E"))
+
+
+each(["T|score dot[E](@q, @k) scale 1 / sqrt(E) mask j <= i value @v",
+      "T|score dot[E](@q, @k) mask j < len value @v",
+      "T|score dot[E](@q, @k) scale 0.5 mask sees(i, j) mask j < len drop 0.2 value @v",
+      "M|score dot[E](@q + @u, @k) score dot[E](@q + @u, @table[P: M + i - j]) scale 1 / sqrt(E) mask j <= M + i drop 0.1 value @v",
+      "M|score dot[E](@q, @k) score @bias[A: clip(j - i, 0, A - 1)] mask j <= i + M and not (j < 1) value @v",
+      "T|score dot[E](@q + @u, @k) score dot[E](@q, @table[P: i - j]) mask j <= i mask seg[T: j] == seg[T: i] value @v",
+      "T|score dot[E](@q, @k) score where(seg[T: i] == seg[T: j], 0.5, -0.5) value @v",
+      "T|score tanh(dot[E](@q, @k)) * 3 mask i <= j or j < len drop 0.1 value @v",
+      "T|score dot[E](@q, @k) score -abs(real(i - j)) * 0.3 mask n[T: j] <= n[T: i] value @v"], attention)
+
+
+@construct
+def pooled(g):
+    x = g.real("B", "T", "D")
+    g.keep(f"attend(j: T) {{ score dot[D]({x}, {g.real('D')}) mask j < len value {x} }}", ("B", "D"))
+
+
+@construct
+def whole(g):
+    for text, axes in (("n * 2 - ids", "B T"), ("argmax[T](n)", "B"), ("iota[T]() + size[T]()", "T"), ("concat[M + T -> S](iota[M](), n)", "B S")):
+        name = g.name("i")
+        g.text(f"let {name} = {text}")
+        g.integers.append((name, axes.split()))
+
+
+def specifications(first, number, length):
+    """`number` specifications of `length` constructs; every construct occurs before any occurs twice more often than another."""
+    result, deck = [], []
+    for seed in range(first, first + number):
+        picked = []
+        while len(picked) < length:
+            if not deck:
+                deck = list(CONSTRUCTS)
+                random.Random(seed).shuffle(deck)
+            picked.append(deck.pop())
+        result.append((seed, picked))
+    return result
