@@ -71,6 +71,14 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
     Gradient: `tenon.attention_grad`, which recomputes p. It gives the gradients of the tables per row of the batch; a `tenon.reduce` sums them in a fixed order.
 
     Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section 2.5 (segments); Raffel et al. 2020 section 2.1 (score table).
+
+    Example: causal attention over 3 remembered keys.
+    ```mlir
+    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>,
+      mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+      (tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>) -> (tensor<2x5x4x40xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+      // %q: tensor<2x5x4x64xf32> %k: tensor<2x8x4x64xf32> %v: tensor<2x8x4x40xf32>
+    ```
   }];
   let arguments = (ins Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
@@ -89,6 +97,17 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
 
     Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further real operand that is present; the tables' have the
     batch in front: dtable [B, P, H, E], dscore_table [B, P, H], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>,
+      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>,
+      mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+      (tensor<2x5x4x40xf32>, tensor<2x5x4x40xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>) ->
+      (tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>)
+      // %dy: tensor<2x5x4x40xf32> %y: tensor<2x5x4x40xf32> %m: tensor<2x4x5xf32> %s: tensor<2x4x5xf32>
+      // %q: tensor<2x5x4x64xf32> %k: tensor<2x8x4x64xf32> %v: tensor<2x8x4x40xf32>
+    ```
 
     Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables with the batch in front.
 

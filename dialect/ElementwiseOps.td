@@ -5,11 +5,11 @@ include "TenonDialect.td"
 
 class Tenon_Elementwise<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)>;
 
-class Tenon_Unary<string mnemonic, string formula, string gradient, TypeConstraint type = Tenon_RealTensor>
+class Tenon_Unary<string mnemonic, string formula, string gradient, TypeConstraint type = Tenon_RealTensor, string element = "f32">
     : Tenon_Elementwise<mnemonic, [SameOperandsAndResultType]> {
   let summary = "elementwise " # formula;
   let description = "Formula: `y = " # formula # "`.\n\n| operand | shape | dtype |\n|---|---|---|\n| x | any | as y |\n\n"
-    # "Gradient: `dx = " # gradient # "`.\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %x : tensor<4x8xf32>\n```\n";
+    # "Gradient: `dx = " # gradient # "`.\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %x : tensor<4x8x" # element # ">\n```\n";
   let arguments = (ins type:$x);
   let results = (outs type:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
@@ -26,23 +26,23 @@ def Tenon_SigmoidOp : Tenon_Unary<"sigmoid", "1 / (1 + exp(-x))", "dy * y * (1 -
 def Tenon_ReluOp : Tenon_Unary<"relu", "max(x, 0)", "x > 0 ? dy : 0">;
 def Tenon_GeluOp : Tenon_Unary<"gelu", "x * (1 + erf(x / sqrt(2))) / 2", "dy * (Phi(x) + x * phi(x))">;
 def Tenon_GeluTanhOp : Tenon_Unary<"gelu_tanh", "x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2", "dy * dy/dx of the formula">;
-def Tenon_NotOp : Tenon_Unary<"not", "not x", "none: a predicate", Tenon_BoolTensor>;
+def Tenon_NotOp : Tenon_Unary<"not", "not x", "none: a predicate", Tenon_BoolTensor, "i1">;
 def Tenon_StopGradientOp : Tenon_Unary<"stop_gradient", "x", "0", Tenon_Tensor>;
 
 def Tenon_ActivationGradOp : Tenon_Elementwise<"activation_grad", [AllTypesMatch<["x", "dy", "dx"]>]> {
   let summary = "gradient of gelu or gelu_tanh at x";
-  let description = "Formula: `dx = dy * f'(x)`, f named by `of`: `gelu` f' = Phi(x) + x phi(x); `gelu_tanh` the derivative of its formula. A second derivative is not supported yet.\n\nExample:\n```mlir\n%dx = tenon.activation_grad gelu %x, %dy : tensor<4x8xf32>\n```\n";
+  let description = "Formula: `dx = dy * f'(x)`, f named by `of`: `gelu` f' = Phi(x) + x phi(x); `gelu_tanh` the derivative of its formula. A second derivative is not supported yet.\n\nExample:\n```mlir\n%dx = tenon.activation_grad \"gelu\" %x, %dy : tensor<4x8xf32>\n```\n";
   let arguments = (ins StrAttr:$of, Tenon_RealTensor:$x, Tenon_RealTensor:$dy);
   let results = (outs Tenon_RealTensor:$dx);
   let assemblyFormat = "$of $x `,` $dy attr-dict `:` type($dx)";
   let hasVerifier = 1;
 }
 
-class Tenon_Binary<string mnemonic, string formula, string gradient, TypeConstraint type = Tenon_Tensor>
+class Tenon_Binary<string mnemonic, string formula, string gradient, TypeConstraint type = Tenon_Tensor, string element = "f32">
     : Tenon_Elementwise<mnemonic, [SameOperandsAndResultType]> {
   let summary = "elementwise " # formula;
   let description = "Formula: `y = " # formula # "`.\n\n| operand | shape | dtype |\n|---|---|---|\n| a, b | as y | as y |\n\n"
-    # "Gradient: " # gradient # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %a, %b : tensor<4x8xf32>\n```\n";
+    # "Gradient: " # gradient # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %a, %b : tensor<4x8x" # element # ">\n```\n";
   let arguments = (ins type:$a, type:$b);
   let results = (outs type:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
@@ -54,10 +54,10 @@ def Tenon_DivOp : Tenon_Binary<"div", "a / b", "da = dy / b, db = -dy * y / b", 
 def Tenon_PowOp : Tenon_Binary<"pow", "a ^ b", "da = dy * b * a^(b-1), db = dy * y * ln(a)", Tenon_RealTensor>;
 def Tenon_MaxOp : Tenon_Binary<"max", "max(a, b)", "dy goes to a where a > b, to b where b > a, half to each where equal">;
 def Tenon_MinOp : Tenon_Binary<"min", "min(a, b)", "dy goes to a where a < b, to b where b < a, half to each where equal">;
-def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b)", "none: integers", Tenon_IntTensor>;
-def Tenon_ModOp : Tenon_Binary<"mod", "a - b * floor(a / b)", "none: integers", Tenon_IntTensor>;
-def Tenon_AndOp : Tenon_Binary<"and", "a and b", "none: predicates", Tenon_BoolTensor>;
-def Tenon_OrOp : Tenon_Binary<"or", "a or b", "none: predicates", Tenon_BoolTensor>;
+def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b)", "none: integers", Tenon_IntTensor, "i32">;
+def Tenon_ModOp : Tenon_Binary<"mod", "a - b * floor(a / b)", "none: integers", Tenon_IntTensor, "i32">;
+def Tenon_AndOp : Tenon_Binary<"and", "a and b", "none: predicates", Tenon_BoolTensor, "i1">;
+def Tenon_OrOp : Tenon_Binary<"or", "a or b", "none: predicates", Tenon_BoolTensor, "i1">;
 
 def Tenon_Comparison : I32EnumAttr<"Comparison", "comparison of two elements",
     [I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>]> {

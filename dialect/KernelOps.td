@@ -16,7 +16,7 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
     ^bb0(%i: index):
       tenon.each affine_map<() -> (8)> {
       ^bb0(%j: index):
-        %e = tenon.at %x[%i, %j] : tensor<4x8xf32>
+        %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32 // %x: tensor<4x8xf32>
         %s = arith.mulf %e, %e : f32
         tenon.put 0 [%i, %j], %s : f32
       }
@@ -30,13 +30,45 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
 }
 def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
+  let description = [{
+    The block arguments are the indices, after those of the nest around it. Bodies beside each other run one after the other, so that a later one may read by
+    `tenon.fold` what rows need first.
+
+    Example:
+    ```mlir
+    %y = tenon.nest affine_map<() -> (4)> : tensor<4x8xf32> {
+    ^bb0(%i: index):
+      %scale = tenon.at %row[%i] : tensor<4xf32> -> f32 // %row: tensor<4xf32>
+      tenon.each affine_map<() -> (8)> {
+      ^bb0(%j: index):
+        tenon.put 0 [%i, %j], %scale : f32
+      }
+    }
+    ```
+  }];
   let arguments = (ins AffineMapAttr:$sizes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sizes attr-dict-with-keyword $body";
 }
 def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
   let summary = "reduces the yielded scalar over inner dimensions";
-  let description = "Outside `each` the last dimension is the vector dimension (16 virtual lanes, fixed tree); inside `each` it is a sequential loop.";
+  let description = [{
+    Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16 virtual lanes, fixed tree); inside `each`
+    it is a sequential loop.
+
+    Example:
+    ```mlir
+    %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+    ^bb0(%i: index):
+      %sum = tenon.fold sum affine_map<() -> (8)> : f32 {
+      ^bb0(%j: index):
+        %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32 // %x: tensor<4x8xf32>
+        tenon.yield %e : f32
+      }
+      tenon.put 0 [%i], %sum : f32
+    }
+    ```
+  }];
   let arguments = (ins Tenon_Reduction:$kind, AffineMapAttr:$sizes);
   let results = (outs Tenon_Scalar:$value);
   let regions = (region SizedRegion<1>:$body);
@@ -44,6 +76,14 @@ def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
 }
 def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
   let summary = "one element of a tensor";
+  let description = [{
+    Formula: `element = tensor[indices]`, in scalar code of a kernel. As many indices as the tensor has dimensions; they are inside it.
+
+    Example:
+    ```mlir
+    %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32 // %x: tensor<4x8xf32> %i: index %j: index
+    ```
+  }];
   let arguments = (ins Tenon_Tensor:$tensor, Variadic<Index>:$indices);
   let results = (outs Tenon_Scalar:$element);
   let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor) `->` type($element)";
@@ -53,12 +93,33 @@ def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
 }
 def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
   let summary = "a linear form of the dims, as an index in scalar code";
+  let description = [{
+    Formula: `value = form(dims of the entry)`.
+
+    Example:
+    ```mlir
+    %n = tenon.size_value affine_map<() -> (150)>
+    ```
+  }];
   let arguments = (ins AffineMapAttr:$form);
   let results = (outs Index:$value);
   let assemblyFormat = "$form attr-dict";
 }
 def Tenon_PutOp : Tenon_Op<"put"> {
   let summary = "stores one element of result number `result` of the enclosing kernel";
+  let description = [{
+    Each element of each result is put exactly once. The indices are those of the result, which need not be in the order of the kernel's own. A result may lie where
+    an operand lies that is read before it is put, at the same indices.
+
+    Example:
+    ```mlir
+    %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+    ^bb0(%i: index):
+      %e = tenon.at %x[%i] : tensor<4xf32> -> f32 // %x: tensor<4xf32>
+      tenon.put 0 [%i], %e : f32
+    }
+    ```
+  }];
   let arguments = (ins I64Attr:$result, Variadic<Index>:$indices, Tenon_Scalar:$element);
   let assemblyFormat = "$result `[` $indices `]` `,` $element attr-dict `:` type($element)";
 }
@@ -67,6 +128,11 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let description = [{
     `random16(seed, step, site, depth, index) >= threshold`. With e the logical index: Philox 4x32-10, key (seed), counter words (16 (e div 128) + e mod 16, step, site, depth); the eight 16-bit
     values of the four words, low half first, belong to (e div 16) mod 8. Sixteen neighbours thus share one vector evaluation.
+
+    Example:
+    ```mlir
+    %keep = tenon.random_keep %e site 3 threshold 6554 // %e: index
+    ```
   }];
   let arguments = (ins Index:$index, Optional<Index>:$depth, I64Attr:$site, I64Attr:$threshold);
   let results = (outs I1:$keep);
@@ -77,6 +143,16 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> 
   let description = [{
     Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices of the result dimensions and the contracted sum; it puts the results
     (each of which has all those dimensions, in any order stated by its put). K is one sequential chain of fused multiply-adds per element.
+
+    Example:
+    ```mlir
+    %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      %bias = tenon.at %c[%j] : tensor<6xf32> -> f32 // %a: tensor<4x8xf32> %b: tensor<6x8xf32> %c: tensor<6xf32>
+      %z = arith.addf %sum, %bias : f32
+      tenon.put 0 [%i, %j], %z : f32
+    }
+    ```
   }];
   let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels, I64Attr:$rank);
   let results = (outs Variadic<Tenon_Tensor>:$results);

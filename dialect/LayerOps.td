@@ -86,7 +86,7 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<De
 }
 def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of normalize";
-  let description = "Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.\n\nExample:\n```mlir\n%dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32>\n```\n";
+  let description = "Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.\n\nExample:\n```mlir\n%dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32> // %x: tensor<4x8xf32> %dy: tensor<4x8xf32> %mean: tensor<4xf32> %rstd: tensor<4xf32>\n```\n";
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$x, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
   let results = (outs Tenon_RealTensor:$dx);
   let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
@@ -121,7 +121,7 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss"
 }
 def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
-  let description = "Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.\n\nExample:\n```mlir\n%d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>\n```\n";
+  let description = "Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.\n\nExample:\n```mlir\n%d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>\n// %dloss: tensor<4xf32> %logits: tensor<4x50xf32> %labels: tensor<4xi32> %lse: tensor<4xf32>\n```\n";
   let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse, Optional<Tenon_BoolTensor>:$where,
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$dlogits);

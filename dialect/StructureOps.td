@@ -96,6 +96,18 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
 }
 def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
   let summary = "values leaving a region of stack, fold or gemm";
+  let description = [{
+    A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that it reduces; a gemm takes none.
+
+    Example:
+    ```mlir
+    %y = tenon.stack 12(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %n = tenon.tanh %h : tensor<4x8xf32> // %x: tensor<4x8xf32>
+      tenon.yield %n : tensor<4x8xf32>
+    }
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ (void)$_builder, (void)$_state; }]>];

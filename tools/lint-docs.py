@@ -9,7 +9,7 @@ usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--require PARTS]
 
 An example is the ```mlir block of the description. It is wrapped in a function whose arguments are the values that it uses but does not
 define. Their types are those after the first line's colon, in order; the last one stands for what is left; %depth is an index; a comment
-line `// %name: type` names one explicitly. A symbol that it mentions is declared as a parameter with the type of that line.
+`// %name: type` names some explicitly. A symbol that it mentions is declared as a parameter with the type of that line.
 """
 import argparse
 import json
@@ -43,7 +43,7 @@ def records(path):
 
 def wrapped(example):
     """The example as a module of one function."""
-    hints = dict(re.findall(r"//\s*(%\w+):\s*(\S+)", example))
+    hints = dict(re.findall(r"(%\w+):\s*(\S+)", " ".join(re.findall(r"//(.*)", example))))
     code = re.sub(r"//.*", "", example)
     used = list(dict.fromkeys(re.findall(r"%\w+", code)))
     defined = set()
