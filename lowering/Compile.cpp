@@ -3,7 +3,9 @@
 #include "frontend/MlirGen.h"
 #include "lowering/AddOptimizer.h"
 #include "lowering/Emit.h"
+#include "lowering/Header.h"
 #include "lowering/Manifest.h"
+#include "lowering/PassFlags.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,6 +14,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -20,7 +23,7 @@ using namespace mlir;
 namespace tenon {
 namespace {
 
-constexpr int kOutputError = 3, kCompilerError = 70;
+constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerError = 70;
 
 /// As in manifests and in `--tier`.
 std::string publicName(cpu::Tier tier) { return tier == cpu::Tier::Portable ? "portable" : tier == cpu::Tier::Avx2 ? "x86-64-v3" : "x86-64-v4"; }
@@ -36,16 +39,20 @@ private:
   void makeGradEntry();
   uint64_t placeParameters();
   LogicalResult runPasses(func::FuncOp function, ArrayRef<const char *> pipelines);
-  LogicalResult lower(func::FuncOp function);
-  LogicalResult lowerAll();
+  LogicalResult fuse(func::FuncOp function);
+  LogicalResult differentiate(func::FuncOp function);
+  LogicalResult forAll(LogicalResult (Compilation::*step)(func::FuncOp));
   void printStage(StringRef stage);
+  int outputFailure(std::error_code failure);
   int emit();
+  int write(const EmitOptions &options);
 
   const CompileRequest &request;
   SourceFiles &sources;
   Diagnostics &diagnostics;
   std::optional<Program> program;
   const CheckedRecipe *recipe = nullptr;
+  std::unique_ptr<PassFlags> flags;
   DialectRegistry registry;
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
@@ -94,16 +101,19 @@ LogicalResult Compilation::runPasses(func::FuncOp function, ArrayRef<const char 
   for (const char *pipeline : pipelines)
     if (failed(parsePassPipeline(pipeline, manager)))
       return failure();
+  if (failed(flags->apply(manager)))
+    return failure();
   return manager.run(function);
 }
 
-LogicalResult Compilation::lower(func::FuncOp function) {
-  auto kind = function->getAttrOfType<StringAttr>("tenon.kind").getValue();
+LogicalResult Compilation::fuse(func::FuncOp function) {
   const char *decompose = request.decomposed ? "tenon-decompose" : "tenon-decompose{only=attend}";
   const char *fuse = request.decomposed ? "tenon-simplify" : "tenon-simplify,tenon-fuse-attention";
-  if (failed(runPasses(function, {fuse, decompose, "tenon-simplify"})))
-    return failure();
-  if (kind == "train") {
+  return runPasses(function, {fuse, decompose, "tenon-simplify"});
+}
+
+LogicalResult Compilation::differentiate(func::FuncOp function) {
+  if (function->getAttrOfType<StringAttr>("tenon.kind").getValue() == "train") {
     if (failed(runPasses(function, {"tenon-differentiate"})))
       return failure();
     if (function.getSymName() != "grad" && recipe)
@@ -128,8 +138,8 @@ static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &s
   return std::nullopt;
 }
 
-/// All entries; a warning of a pass becomes one of the compiler, with a note for each entry that has it.
-LogicalResult Compilation::lowerAll() {
+/// A step over all entries; a warning of a pass becomes one of the compiler, with a note for each entry that has it.
+LogicalResult Compilation::forAll(LogicalResult (Compilation::*step)(func::FuncOp)) {
   struct Collected {
     ast::Range range;
     std::vector<std::pair<std::string, std::string>> notes;
@@ -149,7 +159,7 @@ LogicalResult Compilation::lowerAll() {
   LogicalResult result = success();
   for (auto function : module->getOps<func::FuncOp>()) {
     entry = function.getSymName().str();
-    if (failed(result = lower(function)))
+    if (failed(result = (this->*step)(function)))
       break;
   }
   for (Collected &warning : warnings)
@@ -184,18 +194,14 @@ int Compilation::emit() {
     entry.outputs = llvm::range_size(function.getBody().front().getOps<OutputOp>());
     entries.push_back(std::move(entry));
   }
-  if (!onlyText())
-    if (std::error_code failure = llvm::sys::fs::create_directories(request.outputDirectory)) {
-      llvm::errs() << "tenon: error: cannot create " << request.outputDirectory << ": " << failure.message() << "\n";
-      return kOutputError;
-    }
   EmitOptions options;
   std::erase_if(options.tiers, [&](cpu::Tier tier) { return !request.tiers.empty() && !llvm::is_contained(request.tiers, publicName(tier)); });
   for (cpu::Tier tier : options.tiers)
     facts.tiers.push_back(publicName(tier));
-  options.directory = request.outputDirectory;
+  options.flags = flags.get();
   options.name = request.name;
   options.manifest = [&](ArrayRef<EntryTable> tables) { return writeManifest(*program, *module, facts, tables); };
+  options.header = writeHeader;
   options.buildId = facts.buildId;
   if (emits("llvm"))
     options.kind = EmitOptions::Kind::Llvm;
@@ -203,7 +209,39 @@ int Compilation::emit() {
     options.kind = EmitOptions::Kind::Assembly;
   else if (emits("obj"))
     options.kind = EmitOptions::Kind::Object;
-  return failed(emitEntries(*module, entries, options, llvm::outs())) ? kCompilerError : 0;
+  if (onlyText())
+    return failed(emitEntries(*module, entries, options, llvm::outs())) ? kCompilerError : 0;
+  return write(options);
+}
+
+int Compilation::outputFailure(std::error_code failure) {
+  llvm::errs() << "tenon: error: cannot write the artifact " << request.outputDirectory << ": " << failure.message() << "\n";
+  return failure == std::errc::no_space_on_device || failure == std::errc::file_too_large ? kResourceError : kOutputError;
+}
+
+/// The files are made in a folder of their own beside the old ones and take their places when all stand: a failure leaves an earlier artifact as
+/// it was.
+int Compilation::write(const EmitOptions &options) {
+  namespace fs = llvm::sys::fs;
+  if (std::error_code failure = fs::create_directories(request.outputDirectory))
+    return outputFailure(failure);
+  SmallString<128> prefix(request.outputDirectory), folder;
+  llvm::sys::path::append(prefix, ".new");
+  std::error_code relative = fs::make_absolute(prefix);
+  if (std::error_code failure = relative ? relative : fs::createUniqueDirectory(prefix, folder))
+    return outputFailure(failure);
+  EmitOptions inFolder = options;
+  inFolder.directory = folder.str();
+  std::error_code failure;
+  inFolder.fileFailure = &failure;
+  bool made = succeeded(emitEntries(*module, entries, inFolder, llvm::outs()));
+  std::error_code walk;
+  for (fs::directory_iterator file(folder, walk), end; made && !failure && !walk && file != end; file.increment(walk))
+    failure = fs::rename(file->path(), request.outputDirectory + "/" + llvm::sys::path::filename(file->path()));
+  fs::remove_directories(folder);
+  if (failure || walk)
+    return outputFailure(failure ? failure : walk);
+  return made ? 0 : kCompilerError;
 }
 
 int Compilation::run() {
@@ -212,7 +250,13 @@ int Compilation::run() {
     return 1;
   if (request.target != "cpu") {
     llvm::errs() << "tenon: error: not supported yet: target " << request.target << "; cpu is\n";
-    return 2;
+    return kUsageError;
+  }
+  std::string mistake;
+  flags = PassFlags::parse(request.mlirFlags, mistake);
+  if (!flags) {
+    llvm::errs() << "tenon: error: " << mistake << "\n";
+    return kUsageError;
   }
   if (request.grad)
     makeGradEntry();
@@ -232,9 +276,11 @@ int Compilation::run() {
   printStage("tenon");
   if (failed(verify(*module)))
     return kCompilerError;
-  if (failed(lowerAll()))
+  if (failed(forAll(&Compilation::fuse)))
     return diagnostics.hasErrors() ? 1 : kCompilerError;
   printStage("fused");
+  if (failed(forAll(&Compilation::differentiate)))
+    return diagnostics.hasErrors() ? 1 : kCompilerError;
   printStage("grad");
   const char *select = request.decomposed ? "tenon-select-kernels{fuse=false}" : "tenon-select-kernels";
   for (auto function : module->getOps<func::FuncOp>())

@@ -1,6 +1,7 @@
 #include "lowering/Emit.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/NativeCode.h"
+#include "lowering/PassFlags.h"
 #include "lowering/Tables.h"
 #include "lowering/cpu/Kernel.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -52,17 +53,19 @@ struct Unit {
   NativeResult result = {};
 };
 
-LogicalResult toLlvmDialect(ModuleOp module) {
+LogicalResult toLlvmDialect(ModuleOp module, PassFlags *flags) {
   PassManager passes(module.getContext());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(arith::createArithExpandOpsPass());
   passes.addPass(createConvertToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
+  if (flags && failed(flags->apply(passes)))
+    return failure();
   return passes.run(module);
 }
 
-LogicalResult translate(ModuleOp module, Unit &unit, llvm::function_ref<bool(llvm::StringRef)> isVisible) {
-  if (failed(toLlvmDialect(module)))
+LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::function_ref<bool(llvm::StringRef)> isVisible) {
+  if (failed(toLlvmDialect(module, flags)))
     return failure();
   unit.module = translateModuleToLLVMIR(module, *unit.context, unit.name);
   if (!unit.module)
@@ -79,7 +82,7 @@ LogicalResult translate(ModuleOp module, Unit &unit, llvm::function_ref<bool(llv
 }
 
 LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const cpu::ParameterTable &parameters, Unit &unit,
-                       std::vector<EntryTable> &tables) {
+                       PassFlags *flags, std::vector<EntryTable> &tables) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
   for (auto [i, entry] : llvm::enumerate(entries)) {
     cpu::KernelSequence sequence(*target, entry.function, entry.plan, parameters, unit.tier);
@@ -89,30 +92,44 @@ LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const
     tables[i].scratchBytes = std::max(tables[i].scratchBytes, sequence.scratchBytes());
     tables[i].tiers.push_back(unit.tier);
   }
-  return translate(*target, unit, [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
+  return translate(*target, unit, flags, [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
 }
 
 LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, const std::string &manifest, Unit &unit) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
   for (const EntryTable &table : tables)
     emitBind(*target, table);
-  if (failed(translate(*target, unit, [](llvm::StringRef) { return false; })))
+  if (failed(translate(*target, unit, options.flags, [](llvm::StringRef) { return false; })))
     return failure();
   addArtifactTable(*unit.module, tables, manifest, options.buildId);
   return success();
 }
 
-LogicalResult writeFile(ModuleOp module, const std::string &path, llvm::StringRef content) {
+LogicalResult writeFile(ModuleOp module, const EmitOptions &options, const std::string &name, llvm::StringRef content) {
   std::error_code error;
-  llvm::raw_fd_ostream file(path, error);
-  if (!error)
+  llvm::raw_fd_ostream file(options.directory + "/" + name, error);
+  if (!error) {
     file << content;
-  file.flush();
-  if (error || file.has_error()) {
+    file.close();
+    error = file.error();
     file.clear_error();
-    return module.emitError("cannot write ") << path;
   }
-  return success();
+  if (!error)
+    return success();
+  if (!options.fileFailure)
+    return module.emitError("cannot write ") << name << ": " << error.message();
+  *options.fileFailure = error;
+  return failure();
+}
+
+/// What the linker says about the disk is about the disk.
+LogicalResult linkFailure(ModuleOp module, const EmitOptions &options, const std::string &message) {
+  for (std::errc kind : {std::errc::no_space_on_device, std::errc::file_too_large})
+    if (std::error_code error = std::make_error_code(kind); options.fileFailure && llvm::StringRef(message).contains(error.message())) {
+      *options.fileFailure = error;
+      return failure();
+    }
+  return module.emitError(message);
 }
 
 } // namespace
@@ -128,7 +145,7 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
   std::vector<Unit> units;
   for (cpu::Tier tier : options.tiers) {
     units.push_back({cpu::tierName(tier).str(), tier});
-    if (failed(emitTier(module, entries, parameters, units.back(), tables)))
+    if (failed(emitTier(module, entries, parameters, units.back(), options.flags, tables)))
       return failure();
   }
   std::string manifest;
@@ -154,8 +171,9 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
       text << unit.result.data;
       continue;
     }
-    objects.push_back(options.directory + "/" + options.name + "." + unit.name + ".o");
-    if (failed(writeFile(module, objects.back(), unit.result.data)))
+    std::string object = options.name + "." + unit.name + ".o";
+    objects.push_back(options.directory + "/" + object);
+    if (failed(writeFile(module, options, object, unit.result.data)))
       return failure();
   }
   if (options.kind != EmitOptions::Kind::Library)
@@ -164,10 +182,10 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
   for (const std::string &object : objects)
     ::remove(object.c_str());
   if (!error.empty())
-    return module.emitError(error);
-  if (!options.header.empty() && failed(writeFile(module, options.directory + "/" + options.name + ".h", options.header)))
+    return linkFailure(module, options, error);
+  if (options.header && failed(writeFile(module, options, options.name + ".h", options.header(manifest))))
     return failure();
-  return writeFile(module, options.directory + "/" + options.name + ".json", manifest);
+  return writeFile(module, options, options.name + ".json", manifest);
 }
 
 } // namespace tenon

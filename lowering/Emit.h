@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace mlir {
@@ -22,14 +23,18 @@ struct EntryToEmit {
   int32_t inputs = 0, outputs = 0; // states: plan.stateCount; dims: the leading index arguments
 };
 
+class PassFlags;
+
 struct EmitOptions {
   enum class Kind { Library, Object, Assembly, Llvm } kind = Kind::Library;
   std::string directory; // Library, Object: files are written here
   std::string name;      // libNAME.so, NAME.h, NAME.json
   /// The text of the manifest, asked for when the code of all tiers stands and with it every size.
   std::function<std::string(llvm::ArrayRef<EntryTable>)> manifest;
-  std::string header;    // text of NAME.h; no file when empty
+  std::function<std::string(llvm::StringRef manifest)> header; // the text of NAME.h; without it there is no such file
   std::string buildId;   // hexadecimal
+  PassFlags *flags = nullptr;              // MLIR's own, if any were given
+  std::error_code *fileFailure = nullptr; // why a file could not be written; without it that is an error at the module
   std::vector<cpu::Tier> tiers = {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512};
 };
 

@@ -221,8 +221,10 @@ std::vector<KernelRow> reportKernels(func::FuncOp function, FormulaSpace &space)
 
 MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space) {
   MemoryReport report;
-  for (AffineExpr bytes : table.plan->stateBytes)
-    report.states += space.aligned(space.of(bytes));
+  for (auto [i, bytes] : llvm::enumerate(table.plan->stateBytes)) {
+    bool inPlace = i < table.plan->inPlace.size() && table.plan->inPlace[i];
+    (inPlace ? report.kept : report.states) += space.aligned(space.of(bytes));
+  }
   std::vector<Maximum> ends;
   auto place = [&](const MemoryPlan::Slot &slot) {
     Polynomial bytes = space.aligned(space.of(slot.bytes));

@@ -21,14 +21,14 @@ struct KernelRow {
 
 std::vector<KernelRow> reportKernels(mlir::func::FuncOp function, FormulaSpace &space);
 
-/// Exact bytes of the arenas of an entry. `saved` is the part of the workspace whose values cross from the forward to the backward pass.
+/// Exact bytes of the arenas of an entry. `saved` is the part of the workspace whose values cross from the forward to the backward pass; of `states`
+/// there are old and new ones, `kept` are the states in place.
 struct MemoryReport {
   Maximum workspace;
-  Polynomial saved, states, inputs, outputs;
+  Polynomial saved, states, kept, inputs, outputs;
   int64_t scratchPerWorker = 0;
 };
 
 MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space);
-
 
 } // namespace tenon

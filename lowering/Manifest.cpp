@@ -110,7 +110,8 @@ json::Object scalarJson(const std::string &name) {
 
 json::Object memoryJson(const EntryTable &table, FormulaSpace &space) {
   MemoryReport report = reportMemory(table, space);
-  return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},     {"states", space.text(report.states)},
+  return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
+                      {"states", space.text(report.states)},       {"kept_states", space.text(report.kept)},
                       {"inputs", space.text(report.inputs)},       {"outputs", space.text(report.outputs)}, {"scratch_per_worker", report.scratchPerWorker}};
 }
 

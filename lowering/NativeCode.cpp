@@ -103,9 +103,7 @@ std::string linkLibrary(const std::vector<std::string> &objects, const std::stri
       arguments.push_back(std::string("-L") + folder);
   arguments.push_back("-l:libc.so.6");
   arguments.push_back("-l:libm.so.6");
-  llvm::SmallString<128> log;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("tenon-link", "log", log))
-    return "cannot create a temporary file: " + error.message();
+  const std::string log = library + ".log";
   std::vector<llvm::StringRef> views(arguments.begin(), arguments.end());
   std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
   std::string message;

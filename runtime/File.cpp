@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,10 +54,10 @@ Expected<File> File::openForReading(const std::string &path) {
   return File(handle, path);
 }
 
-Expected<File> File::create(const std::string &path) {
+Expected<File> File::create(const std::string &path, const std::string &shown) {
   int handle = retry([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); });
   if (handle < 0)
-    return fileError("create", path, errno);
+    return fileError("create", shown.empty() ? path : shown, errno);
   return File(handle, path);
 }
 
@@ -149,25 +150,32 @@ Expected<File> File::openForReading(const std::string &path, uint64_t &bytes) {
   return file;
 }
 
-Expected<Replacement> Replacement::begin(const std::string &path) {
-  auto file = File::create(concat(path, ".tmp", getpid()));
+Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write) {
+  std::error_code failed;
+  struct stat information;
+  const bool exists = stat(path.c_str(), &information) == 0, inPlace = exists && !S_ISREG(information.st_mode);
+  std::string target = exists && !inPlace ? std::filesystem::canonical(path, failed).string() : path;
+  if (failed)
+    return fileError("replace", path, failed.value());
+  const std::string temporary = inPlace ? target : concat(target, ".tmp", static_cast<int64_t>(getpid()));
+  auto file = File::create(temporary, path);
   if (!file.ok())
     return file.status();
-  return Replacement(file.take(), path);
-}
-
-Replacement::~Replacement() {
-  if (!beside.name().empty())
-    ::unlink(beside.name().c_str());
-}
-
-Status Replacement::finish() {
-  Status status = beside.closeChecked();
-  if (status.ok() && ::rename(beside.name().c_str(), path.c_str()) != 0)
-    status = fileError("rename to", path, errno);
+  FileSink sink(*file);
+  Status status = write(sink);
+  if (status.ok() && !inPlace)
+    status = file->sync();
   if (status.ok())
-    beside = File();
+    status = file->closeChecked();
+  if (status.ok() && !inPlace && ::rename(temporary.c_str(), target.c_str()) != 0)
+    status = fileError("replace", target, errno);
+  if (status.failed() && !inPlace)
+    ::unlink(temporary.c_str());
   return status;
+}
+
+Status replaceFile(const std::string &path, std::string_view text) {
+  return replaceFile(path, [&](ByteSink &sink) { return sink.write(text.data(), text.size()); });
 }
 
 Expected<std::string> readWholeFile(const std::string &path, uint64_t limit) {

@@ -2,8 +2,10 @@
 #pragma once
 #include "runtime/Status.h"
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace tenon::runtime {
 
@@ -25,8 +27,8 @@ public:
   static Expected<File> openForReading(const std::string &path);
   /// Also gives its size in bytes; an error if it is not a regular file.
   static Expected<File> openForReading(const std::string &path, uint64_t &bytes);
-  /// Creates or truncates.
-  static Expected<File> create(const std::string &path);
+  /// Creates or truncates. Messages about a failure name `shown`, where that is another file.
+  static Expected<File> create(const std::string &path, const std::string &shown = "");
   static Expected<File> openDirectory(const std::string &path);
 
   /// Size in bytes; an error if it is not a regular file.
@@ -63,23 +65,10 @@ private:
   File &file;
 };
 
-/// A file that replaces `path` when it is complete: whatever fails before leaves the old one as it was, and nothing beside it.
-class Replacement {
-public:
-  /// Creates the new file beside `path`.
-  static Expected<Replacement> begin(const std::string &path);
-  Replacement(Replacement &&) = default;
-  ~Replacement();
-  File &file() { return beside; }
-  /// Closes the new file and puts it in the place of the old one.
-  Status finish();
-
-private:
-  Replacement(File beside, std::string path) : beside(std::move(beside)), path(std::move(path)) {}
-  File beside; // without a name once it is in its place
-  std::string path;
-};
-
+/// Replaces a file as a whole: `write` fills one beside it, which takes its name when it is on the disk. After an error the old file is as it was.
+/// A symbolic link stays one, and what is no regular file (a pipe, /dev/null) is written to where it is.
+Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write);
+Status replaceFile(const std::string &path, std::string_view text);
 /// The whole file as text; refuses more than `limit` bytes.
 Expected<std::string> readWholeFile(const std::string &path, uint64_t limit);
 /// Error of a failed system call on `path`; ENOSPC, EDQUOT, EFBIG and ENOMEM are resource errors, others input errors.

@@ -230,7 +230,8 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
     dims[dim.name] = 1;
   if (reader.has("memory")) {
     ManifestReader memory = reader.member("memory");
-    for (auto [key, formula] : {std::pair("workspace", &info.memory.workspace), std::pair("saved", &info.memory.saved), std::pair("states", &info.memory.states),
+    for (auto [key, formula] : {std::pair("workspace", &info.memory.workspace), std::pair("saved", &info.memory.saved),
+                                std::pair("states", &info.memory.states), std::pair("kept_states", &info.memory.keptStates),
                                 std::pair("inputs", &info.memory.inputs), std::pair("outputs", &info.memory.outputs)})
       *formula = memory.has(key) ? readFormula(memory.member(key), dims) : "0";
     info.memory.scratchPerWorker = memory.has("scratch_per_worker") ? memory.member("scratch_per_worker").integer(0, largest) : 0;

@@ -86,7 +86,7 @@ struct KernelInfo {
 };
 /// Formulas of bytes over the dims (runtime/Formula.h); empty if the manifest does not say.
 struct MemoryInfo {
-  std::string workspace, saved, states, inputs, outputs; // `saved` is a part of the workspace
+  std::string workspace, saved, states, keptStates, inputs, outputs; // `saved` is a part of the workspace; of `states` there are two copies
   int64_t scratchPerWorker = 0;
 };
 struct EntryInfo {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <unistd.h>
 
 namespace tenon::runtime {
 
@@ -227,15 +226,12 @@ Status writeNpy(const std::string &path, DataType type, std::span<const int64_t>
   std::string prefix("\x93NUMPY\x01\x00", 8);
   prefix += static_cast<char>(header.size() & 255);
   prefix += static_cast<char>(header.size() >> 8);
-  auto target = Replacement::begin(path);
-  if (!target.ok())
-    return target.status();
-  Status status = target->file().write(prefix.data(), prefix.size());
-  if (status.ok())
-    status = target->file().write(header.data(), header.size());
-  if (status.ok())
-    status = target->file().write(data, bytes);
-  return status.ok() ? target->finish() : status;
+  return replaceFile(path, [&](ByteSink &sink) {
+    Status status = sink.write(prefix.data(), prefix.size());
+    if (status.ok())
+      status = sink.write(header.data(), header.size());
+    return status.ok() ? sink.write(data, bytes) : status;
+  });
 }
 
 Status npyToInput(const NpyArray &array, const std::string &name, DataType to, std::span<const int64_t> shape, void *data) {

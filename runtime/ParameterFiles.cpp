@@ -4,7 +4,6 @@
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <cstring>
-#include <unistd.h>
 #include <xxhash.h>
 
 namespace tenon::runtime {
@@ -86,7 +85,7 @@ struct Findings {
     if (!wrong.empty())
       text += concat("; ", nameList(wrong));
     if (!missing.empty() && !options.allowMissing)
-      text += concat("; missing: ", nameList(missing));
+      text += concat("; missing: ", nameList(missing), options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "");
     if (!extra.empty() && !options.allowExtra)
       text += concat("; not in the model: ", nameList(extra));
     return text.empty() ? Status() : inputError("'", path, "' does not fit the model: ", text.substr(2));
@@ -311,14 +310,7 @@ uint64_t Parameters::fileBytes(ParameterArena which) const {
 }
 
 Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme) const {
-  auto target = Replacement::begin(path);
-  if (!target.ok())
-    return target.status();
-  FileSink sink(target->file());
-  Status status = writeArena(*this, sink, which, scheme);
-  if (status.ok())
-    status = target->file().sync();
-  return status.ok() ? target->finish() : status;
+  return replaceFile(path, [&](ByteSink &sink) { return writeArena(*this, sink, which, scheme); });
 }
 
 } // namespace tenon::runtime

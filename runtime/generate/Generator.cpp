@@ -144,8 +144,9 @@ Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
     return status;
   const runtime::BoundTensor &output = context.outputs()[0];
   size_t symbols = static_cast<size_t>(output.shape[2]), first = static_cast<size_t>(count - 1) * symbols;
-  logits.resize(symbols);
-  for (size_t i = 0; i < symbols; ++i)
+  // A model's table may be larger than the vocabulary: rows beyond it stand for no symbol.
+  logits.resize(std::min(symbols, static_cast<size_t>(vocabulary->size())));
+  for (size_t i = 0; i < logits.size(); ++i)
     logits[i] = output.type == runtime::DataType::F64 ? static_cast<const double *>(context.output(0))[first + i]
                                                       : static_cast<const float *>(context.output(0))[first + i];
   return {};
@@ -219,8 +220,6 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
     int32_t id = sampler.draw(logits, static_cast<uint64_t>(i));
     if (id < 0)
       return Status(runtime::ErrorKind::Numeric, runtime::concat("symbol ", i, ": the model gives no finite logit"));
-    if (id >= vocabulary->size()) // the model's table is larger than the vocabulary, and this row was never trained
-      continue;
     if (stopSymbol == id)
       break;
     std::string piece = vocabulary->text(id, previous);

@@ -78,7 +78,7 @@ Status writeRunSettings(const RunDirectory &run, const RunSettings &settings) {
   std::string bind;
   for (const auto &[name, size] : settings.bind)
     bind += concat(bind.empty() ? "" : ", ", quoteJson(name), ": ", size);
-  return replaceFile(run.settingsFile(), text + ", \"bind\": {" + bind + "}}\n");
+  return runtime::replaceFile(run.settingsFile(), text + ", \"bind\": {" + bind + "}}\n");
 }
 
 RunSettings mergeSettings(const RunSettings &saved, RunSettings given) {
@@ -112,16 +112,6 @@ Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run
   if (Status status = data::Vocabulary::restore(*text, vocabulary); status.failed())
     return status.in(run.vocabularyFile());
   return std::optional<data::Vocabulary>(std::move(vocabulary));
-}
-
-Status replaceFile(const std::string &path, std::string_view text) {
-  auto target = runtime::Replacement::begin(path);
-  if (!target.ok())
-    return target.status();
-  Status status = target->file().write(text.data(), text.size());
-  if (status.ok())
-    status = target->file().sync();
-  return status.ok() ? target->finish() : status;
 }
 
 Status setAside(const RunDirectory &run, std::vector<std::string> &notes) {

@@ -30,8 +30,6 @@ RunSettings mergeSettings(const RunSettings &saved, RunSettings given);
 /// vocabulary.json; nullopt where there is none.
 Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run);
 
-/// Replaces a file as a whole: a temporary file beside it, synced, then renamed.
-Status replaceFile(const std::string &path, std::string_view text);
 /// Renames checkpoints/ and metrics.jsonl to the first free name with a number, for --fresh.
 Status setAside(const RunDirectory &run, std::vector<std::string> &notes);
 

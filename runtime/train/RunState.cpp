@@ -103,12 +103,7 @@ Status loadStates(const std::string &path, Context &context) {
 }
 
 Status saveStates(const std::string &path, const Context &context) {
-  auto file = runtime::File::create(path);
-  if (!file.ok())
-    return file.status();
-  runtime::FileSink sink(*file);
-  Status status = writeStates(context, sink);
-  return status.ok() ? file->closeChecked() : status;
+  return runtime::replaceFile(path, [&](runtime::ByteSink &sink) { return writeStates(context, sink); });
 }
 
 Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {
@@ -127,9 +122,13 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
 
 Status loadRun(const std::string &directory, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
   found = false;
-  auto checkpoint = runtime::loadNewestCheckpoint(directory, notes);
+  std::vector<std::string> skipped;
+  auto checkpoint = runtime::loadNewestCheckpoint(directory, skipped);
+  if (!checkpoint.ok() && !skipped.empty()) // starting anew would cost what is there
+    return inputError("none of the ", skipped.size(), " checkpoints in '", directory, "' is valid; --fresh keeps them and starts anew: ", skipped[0]);
   if (!checkpoint.ok())
     return {};
+  notes.insert(notes.end(), skipped.begin(), skipped.end());
   if (Status status = checkMetadata(*checkpoint, *context.parameters(), true); status.failed())
     return status;
   auto number = [&](const char *key, JsonValue::Kind kind) -> const JsonValue * {

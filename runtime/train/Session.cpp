@@ -1,6 +1,7 @@
 #include "runtime/train/Session.h"
 #include "runtime/Artifact.h"
 #include "runtime/Context.h"
+#include "runtime/File.h"
 #include <cmath>
 
 namespace tenon::train {
@@ -130,7 +131,7 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
 }
 
 Status Session::saveDescription(const RunDirectory &run) const {
-  if (Status status = replaceFile(run.vocabularyFile(), trainTask->vocabulary().save()); status.failed())
+  if (Status status = runtime::replaceFile(run.vocabularyFile(), trainTask->vocabulary().save()); status.failed())
     return status;
   return writeRunSettings(run, settings);
 }

@@ -63,6 +63,8 @@ private:
     if (resumed && state.seed != session.recipe.seed)
       return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
                                  "; pass --seed ", state.seed, " to go on, or --fresh to start anew");
+    if (resumed && !options.weights.empty())
+      return runtime::usageError("the run in ", run.path, " goes on from step ", state.step, "; --weights is for a new one (--fresh, or another --out)");
     if (resumed)
       notes.push_back(concat("going on from step ", state.step));
     else if (Status status = initialize(notes); status.failed())

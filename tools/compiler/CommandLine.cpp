@@ -1,5 +1,5 @@
 #include "tools/compiler/CommandLine.h"
-#include <CLI/CLI.hpp>
+#include "tools/Help.h"
 #include <cstdio>
 
 namespace tenon::compiler {
@@ -47,6 +47,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
 
   CLI::App *explain = app.add_subcommand("explain", "the page of an error code");
   explain->add_option("code", line.code, "such as T0207")->required();
+  explain->footer("Example: tenon explain T0207");
   app.require_subcommand(1);
 }
 
@@ -88,15 +89,38 @@ CommandLine::Command commandOf(const CLI::App &app) {
   return name == "check" ? CommandLine::Command::Check : name == "compile" ? CommandLine::Command::Compile : CommandLine::Command::Explain;
 }
 
+/// Text goes to standard output, files into the directory of -o. False after a message.
+bool checkOutput(const CommandLine &line) {
+  if (line.command != CommandLine::Command::Compile) {
+    if (!line.mlirFlags.empty())
+      fprintf(stderr, "tenon: error: %s belongs to tenon compile\n", line.mlirFlags[0].c_str());
+    return line.mlirFlags.empty();
+  }
+  bool files = line.emit.empty() || line.emit == std::vector<std::string>{"lib"} || line.emit == std::vector<std::string>{"obj"};
+  const char *mistake = nullptr;
+  if (files && line.output.empty())
+    mistake = line.emit.empty() ? "compile needs the directory of the artifact, -o DIR, or --emit=STAGE" : "files need a directory, -o DIR";
+  else if (line.emit.size() > 1)
+    mistake = "one --emit at a time";
+  else if (!files && !line.output.empty())
+    mistake = "this stage is text for standard output; -o is for files";
+  else if (!files && line.json)
+    mistake = "--json describes an artifact; a stage is text";
+  if (mistake)
+    fprintf(stderr, "tenon: error: %s\n", mistake);
+  return !mistake;
+}
+
 } // namespace
 
 bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode) {
   CLI::App app("The Tenon compiler.", "tenon");
+  app.formatter(std::make_shared<HelpFormatter>());
   Texts texts;
   addCommands(app, line, texts);
   std::vector<std::string> arguments; // CLI11 takes them from the back
   for (int i = argc - 1; i > 0; --i)
-    if (std::string argument = argv[i]; argument.starts_with("--mlir-") || argument.starts_with("--remark"))
+    if (std::string argument = argv[i]; argument.starts_with("--mlir-"))
       line.mlirFlags.insert(line.mlirFlags.begin(), argument);
     else
       arguments.push_back(argument);
@@ -113,11 +137,7 @@ bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitC
   }
   line.command = commandOf(app);
   line.jsonDiagnostics = texts.diagnostics == "json";
-  if (line.command == CommandLine::Command::Compile && line.output.empty() && line.emit.empty()) {
-    fprintf(stderr, "tenon: error: compile needs the directory of the artifact, -o DIR, or --emit=STAGE\n");
-    return false;
-  }
-  return readPairs(texts, line.check);
+  return checkOutput(line) && readPairs(texts, line.check);
 }
 
 } // namespace tenon::compiler

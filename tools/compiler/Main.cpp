@@ -10,6 +10,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
+#include <set>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tenon::compiler {
@@ -33,6 +35,17 @@ std::vector<std::string> modelRoots() {
   return roots;
 }
 
+/// 2 if all that is wrong is what options name: a model, config, dim, entry or recipe that is not there, or the text of a --set.
+int exitCodeOf(const SourceFiles &sources, const Diagnostics &diagnostics) {
+  static const std::set<std::string> ofOptions = {"T0107", "T0108", "T0111", "T0624"};
+  for (const Diagnostic &mistake : diagnostics.all()) {
+    bool inOption = mistake.range.file < sources.files.size() && sources.files[mistake.range.file].path.starts_with("--");
+    if (mistake.severity == Diagnostic::Severity::Error && !inOption && !ofOptions.count(mistake.code))
+      return 1;
+  }
+  return 2;
+}
+
 /// Prints what was found; true if there are errors.
 bool show(const CommandLine &line, const SourceFiles &sources, const Diagnostics &diagnostics) {
   if (line.jsonDiagnostics)
@@ -45,16 +58,25 @@ bool show(const CommandLine &line, const SourceFiles &sources, const Diagnostics
 int runCheck(const CommandLine &line) {
   SourceFiles sources;
   Diagnostics diagnostics;
-  checkFile(line.check, sources, diagnostics);
+  bool right = checkFile(line.check, sources, diagnostics);
+  // A file is checked as a whole; what options pick from it has to be there.
+  if (right && !(line.check.model.empty() && line.check.recipe.empty() && line.check.entries.empty())) {
+    sources = {};
+    diagnostics = {};
+    check(line.check, sources, diagnostics);
+  }
   if (show(line, sources, diagnostics))
-    return 1;
+    return exitCodeOf(sources, diagnostics);
   if (!line.jsonDiagnostics)
     printf("%s: no mistakes\n", line.check.path.c_str());
   return 0;
 }
 
 int runExplain(const CommandLine &line) {
-  std::string page = explanation(line.code);
+  std::string code = line.code;
+  if (!code.empty() && code[0] == 't')
+    code[0] = 'T';
+  std::string page = explanation(code);
   if (page.empty()) {
     fprintf(stderr, "tenon: error: there is no error code '%s'; codes look like T0207\n", line.code.c_str());
     return 2;
@@ -96,7 +118,7 @@ int emitChecked(const CommandLine &line) {
   Diagnostics diagnostics;
   std::optional<Program> program = check(line.check, sources, diagnostics);
   if (show(line, sources, diagnostics) || !program)
-    return 1;
+    return exitCodeOf(sources, diagnostics);
   for (const Entry &entry : program->entries)
     printf("%s", print(*program, entry).c_str());
   return 0;
@@ -124,6 +146,8 @@ bool chooseRecipe(CommandLine &line) {
   return count <= 1;
 }
 
+std::string artifactName(const CommandLine &line) { return line.name.empty() ? fs::path(line.check.path).stem().string() : line.name; }
+
 int runCompile(CommandLine &line) {
   if (line.defaultRecipe && line.check.recipe.empty() && !chooseRecipe(line))
     return 2;
@@ -136,7 +160,7 @@ int runCompile(CommandLine &line) {
   CompileRequest request;
   request.check = line.check;
   request.outputDirectory = line.output;
-  request.name = line.name.empty() ? fs::path(line.check.path).stem().string() : line.name;
+  request.name = artifactName(line);
   request.dtype = line.doublePrecision ? "f64" : "f32";
   request.target = line.target;
   request.grad = line.gradient;
@@ -145,20 +169,20 @@ int runCompile(CommandLine &line) {
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);
-  return show(line, sources, diagnostics) ? 1 : code;
+  return show(line, sources, diagnostics) ? exitCodeOf(sources, diagnostics) : code;
 }
 
 } // namespace
 
 } // namespace tenon::compiler
 
-static std::string writtenDirectory;
+static std::string writtenManifest;
 static bool writtenJson = false;
 
-/// Where the last call of tn_compiler_main has written an artifact, or null; `json` tells whether its report was asked for as JSON.
+/// The manifest of the artifact that the last call of tn_compiler_main has written, or null; `json` tells whether its report was asked for as JSON.
 extern "C" __attribute__((visibility("default"))) const char *tn_compiler_artifact(int *json) {
   *json = writtenJson;
-  return writtenDirectory.empty() ? nullptr : writtenDirectory.c_str();
+  return writtenManifest.empty() ? nullptr : writtenManifest.c_str();
 }
 
 extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc, const char **argv) {
@@ -168,8 +192,13 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   if (!parseCommandLine(argc, argv, line, exitCode))
     return exitCode;
   bool readsFile = line.command != CommandLine::Command::Explain;
-  if (readsFile && access(line.check.path.c_str(), R_OK) != 0) {
+  struct stat information {};
+  if (readsFile && (access(line.check.path.c_str(), R_OK) != 0 || stat(line.check.path.c_str(), &information) != 0)) {
     fprintf(stderr, "tenon: error: cannot read %s: %s\n", line.check.path.c_str(), strerror(errno));
+    return 3;
+  }
+  if (readsFile && S_ISDIR(information.st_mode)) {
+    fprintf(stderr, "tenon: error: cannot read %s: it is a directory\n", line.check.path.c_str());
     return 3;
   }
   line.check.modelRoots = modelRoots();
@@ -188,7 +217,7 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   if (exitCode == 70)
     CrashGuard::report();
   bool isArtifact = line.command == CommandLine::Command::Compile && exitCode == 0 && line.emit.empty();
-  writtenDirectory = isArtifact ? line.output : "";
+  writtenManifest = isArtifact ? line.output + "/" + artifactName(line) + ".json" : "";
   writtenJson = line.json;
   return exitCode;
 }

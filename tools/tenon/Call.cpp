@@ -14,25 +14,49 @@ using runtime::TensorInfo;
 
 namespace {
 
-std::string namesOf(const std::vector<BoundTensor> &tensors) {
+template <typename Tensor> std::string namesOf(const std::vector<Tensor> &tensors) {
   std::string result;
-  for (const BoundTensor &tensor : tensors)
+  for (const Tensor &tensor : tensors)
     result += (result.empty() ? "" : ", ") + tensor.name;
   return result.empty() ? "none" : result;
+}
+
+template <typename T> std::string shapeText(const std::vector<T> &shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += concat(i ? ", " : "", shape[i]);
+  return text + "]";
+}
+
+/// "[B, T, D = 64]"
+std::string axesText(const EntryInfo &entry, const TensorInfo &tensor) {
+  std::vector<std::string> dims;
+  for (const runtime::DimInfo &dim : entry.dims)
+    dims.push_back(dim.name);
+  std::string text;
+  for (size_t i = 0; i < tensor.axes.size(); ++i) {
+    std::string size = tensor.shape[i].print(dims);
+    text += concat(i ? ", " : "", tensor.axes[i], size == tensor.axes[i] ? "" : " = " + size);
+  }
+  return "[" + text + "]";
 }
 
 /// A size that is one dim with a constant tells the dim; every other one is checked by the context.
 Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vector<uint64_t> &shape, std::map<std::string, int64_t> &dims) {
   if (shape.size() != input.shape.size())
-    return inputError("the file of ", input.name, " has ", shape.size(), " axes instead of ", input.shape.size());
+    return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape));
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const runtime::SizeForm &form = input.shape[axis];
     if (form.terms.size() != 1 || form.terms[0].second != 1)
       continue;
     int64_t value = static_cast<int64_t>(shape[axis]) - form.constant;
+    const std::string &dim = entry.dims[form.terms[0].first].name;
     if (value < 1)
-      return inputError("axis ", input.axes[axis], " of ", input.name, " is too short: ", shape[axis]);
-    dims.emplace(entry.dims[form.terms[0].first].name, value);
+      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ", dim, " = ",
+                        value, " is less than 1");
+    if (auto [known, added] = dims.emplace(dim, value); !added && known->second != value)
+      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ", dim, " = ",
+                        value, ", but ", dim, " = ", known->second, " elsewhere (--bind, or another input)");
   }
   return {};
 }
@@ -50,13 +74,6 @@ double valueAt(const void *data, DataType type, uint64_t i) {
   }
 }
 
-std::string shapeText(const std::vector<int64_t> &shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += concat(i ? ", " : "", shape[i]);
-  return text + "]";
-}
-
 } // namespace
 
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::Kind kind, const std::string &wanted,
@@ -71,8 +88,12 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
       continue;
     only = ++count == 1 ? entry.name : fallback;
   }
-  if (!wanted.empty() || count == 0)
-    return inputError("the artifact has no entry '", wanted.empty() ? fallback : wanted, "'; there are: ", names.empty() ? "none" : names);
+  if (!wanted.empty())
+    return usageError("the artifact has no entry '", wanted, "'; there are: ", names.empty() ? "none" : names);
+  if (count == 0 && kind == EntryInfo::Kind::Grad)
+    return usageError("the artifact was compiled without gradients; pass the specification (.tn), or compile it with --grad");
+  if (count == 0)
+    return usageError("the artifact has no entry '", fallback, "' to call; pass --entry with one of ", names.empty() ? "none" : names);
   return manifest.findEntry(only) ? Expected<std::string>(only) : usageError("pass --entry; there are: ", names);
 }
 
@@ -80,26 +101,26 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
                                                     const std::string &entryName, const NamedFiles &files, int threads) {
   const EntryInfo &entry = *model.artifact->manifest().findEntry(entryName);
   std::map<std::string, int64_t> dims;
+  for (const runtime::DimInfo &dim : entry.dims)
+    if (auto found = model.bind.find(dim.name); found != model.bind.end())
+      dims.emplace(dim.name, found->second);
   std::vector<runtime::NpyArray> arrays(entry.inputs.size());
-  std::vector<bool> given(entry.inputs.size());
+  std::vector<std::string> given(entry.inputs.size()); // files
   for (const auto &[name, file] : files) {
     int index = entry.inputIndex(name);
     if (index < 0)
-      return usageError("the entry ", entryName, " has no input '", name, "'");
+      return usageError("the entry ", entryName, " has no input '", name, "'; it reads: ", namesOf(entry.inputs));
     auto array = runtime::readNpy(file);
     if (!array.ok())
       return array.status();
     if (Status status = takeDims(entry, entry.inputs[static_cast<size_t>(index)], array->shape, dims); status.failed())
       return status.in(file);
     arrays[static_cast<size_t>(index)] = array.take();
-    given[static_cast<size_t>(index)] = true;
+    given[static_cast<size_t>(index)] = file;
   }
   for (size_t i = 0; i < given.size(); ++i)
-    if (!given[i])
+    if (given[i].empty())
       return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name, "=@FILE.npy");
-  for (const runtime::DimInfo &dim : entry.dims)
-    if (auto found = model.bind.find(dim.name); found != model.bind.end())
-      dims.emplace(dim.name, found->second);
   auto pool = runtime::ThreadPool::create(threads);
   if (!pool.ok())
     return pool.status();
@@ -108,7 +129,7 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
     const BoundTensor &tensor = (*context)->inputs()[i];
     Status status = runtime::npyToInput(arrays[i], tensor.name, tensor.type, tensor.shape, (*context)->input(static_cast<int>(i)));
     if (status.failed())
-      return status;
+      return status.in(given[i]);
   }
   return context;
 }
@@ -168,24 +189,30 @@ void printOutputs(const Context &context, bool json) {
   for (size_t i = 0; i < context.outputs().size(); ++i) {
     const BoundTensor &output = context.outputs()[i];
     const void *data = context.output(static_cast<int>(i));
-    uint64_t count = output.bytes / runtime::byteSize(output.type);
+    uint64_t count = output.bytes / runtime::byteSize(output.type), wrong = 0;
     double low = INFINITY, high = -INFINITY;
     for (uint64_t k = 0; k < count; ++k) {
-      low = std::fmin(low, valueAt(data, output.type, k));
-      high = std::fmax(high, valueAt(data, output.type, k));
+      double value = valueAt(data, output.type, k);
+      wrong += std::isnan(value);
+      low = std::fmin(low, value);
+      high = std::fmax(high, value);
     }
     char number[96];
-    bool scalar = output.shape.empty();
+    if (count == wrong) // fmin and fmax have seen no number
+      low = high = NAN;
+    bool scalar = output.shape.empty(), finite = std::isfinite(low) && std::isfinite(high);
     if (scalar)
       snprintf(number, sizeof number, "%.12g", low);
+    else if (json)
+      snprintf(number, sizeof number, finite ? "\"min\": %.9g, \"max\": %.9g" : "\"min\": null, \"max\": null", low, high);
     else
-      snprintf(number, sizeof number, json ? "\"min\": %.9g, \"max\": %.9g" : "%.6g .. %.6g", low, high);
-    std::string shape = shapeText(output.shape);
+      snprintf(number, sizeof number, "%.6g .. %.6g", low, high);
+    std::string shape = shapeText(output.shape), nans = wrong > 0 && !scalar ? concat(json ? ", \"nan\": " : ", not a number: ", wrong) : "";
     if (!json)
-      text += scalar ? concat(output.name, " ", number, "\n") : concat(output.name, " ", shape, " ", number, "\n");
+      text += scalar ? concat(output.name, " ", number, "\n") : concat(output.name, " ", shape, " ", number, nans, "\n");
     else
       text += concat(i ? ", " : "", runtime::quoteJson(output.name), ": ",
-                     scalar ? std::string(std::isfinite(low) ? number : "null") : concat("{\"shape\": ", shape, ", ", number, "}"));
+                     scalar ? std::string(finite ? number : "null") : concat("{\"shape\": ", shape, ", ", number, nans, "}"));
   }
   printf("%s%s", text.c_str(), json ? "}\n" : "");
 }

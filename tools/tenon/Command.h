@@ -5,6 +5,7 @@
 #include "runtime/Parameters.h"
 #include "runtime/Threads.h"
 #include "runtime/train/RunDirectory.h"
+#include "tools/Help.h"
 #include <CLI/CLI.hpp>
 #include <optional>
 
@@ -33,8 +34,10 @@ struct Model {
   std::optional<train::RunDirectory> run; // the source was a run directory
   std::map<std::string, int64_t> bind;    // of --bind, then of the run
 };
-/// Compiles a specification into the cache first. Usage error for options that only a specification can take.
+/// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of unknown dims.
 Expected<Model> openModel(const ModelOptions &options);
+/// --bind can only give sizes that the entry leaves open; the others were chosen when the artifact was compiled.
+Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entry);
 
 /// Where parameters come from: --weights FILE [--names SCHEME], the checkpoint of a run directory, or --init (initializers, --seed).
 struct WeightOptions {

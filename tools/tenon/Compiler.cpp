@@ -135,8 +135,8 @@ int runCompiler(const std::vector<std::string> &arguments, bool show) {
   int code = compilerMain(static_cast<int>(arguments.size()), pointers.data());
   auto artifact = reinterpret_cast<const char *(*)(int *)>(dlsym(library, "tn_compiler_artifact"));
   int json = 0;
-  const char *directory = code == 0 && show && artifact ? artifact(&json) : nullptr;
-  return directory ? report(printCompiled(directory, json != 0)) : code;
+  const char *manifest = code == 0 && show && artifact ? artifact(&json) : nullptr;
+  return manifest ? report(printCompiled(manifest, json != 0)) : code;
 }
 
 std::string cacheDirectory() {
@@ -173,7 +173,7 @@ Expected<std::string> compileIntoCache(const ModelOptions &options) {
   std::error_code ignored;
   fs::remove_all(temporary, ignored);
   if (code != 0) // its messages are out already
-    return Status(static_cast<runtime::ErrorKind>(code), concat("the specification ", options.source, " was not compiled"));
+    return Status(static_cast<runtime::ErrorKind>(code), "");
   return fs::exists(directory, ignored) ? Expected<std::string>(directory) : runtime::fileError("create", directory, failed.value());
 }
 

@@ -58,6 +58,8 @@ Status run(Options &options) {
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
+  if (Status status = checkOpen(*model, options.model, "eval"); status.failed())
+    return status;
   auto recipe = recipeFor(options, *model);
   if (!recipe.ok())
     return recipe.status();

@@ -18,6 +18,8 @@ struct Options {
 };
 
 Expected<generate::Settings> settingsFor(const Options &options, const runtime::Manifest &manifest) {
+  if (options.greedy && (options.temperature || options.topK || options.topP))
+    return usageError("--greedy always takes the most probable symbol; --temperature, --top-k and --top-p are for sampling");
   auto settings = generate::readSettings(manifest, options.block);
   if (!settings.ok())
     return settings;
@@ -88,7 +90,7 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--entry", options->entry, "entry to call (default: the block's)");
   command->add_option("-p,--prompt", options->prompt, "text to go on from (default: the block's start)");
   command->add_option("--prompt-file", options->promptFile, "the prompt from a file")->type_name("FILE");
-  command->add_option("-n,--length", options->limit, "symbols to make")->check(CLI::NonNegativeNumber);
+  command->add_option("-n,--length", options->limit, "symbols to make")->check(atLeast(0));
   command->add_option("--temperature", options->temperature, "divides the logits; below 1 is more certain");
   command->add_option("--top-k", options->topK, "only the k most probable symbols; 0: all");
   command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");

@@ -32,24 +32,20 @@ Status saveGradients(const std::string &path, const runtime::Context &context) {
     places.push_back(*place);
     writer.declare(name, type, std::vector<uint64_t>(place->info->shape.begin(), place->info->shape.end()));
   }
-  auto file = runtime::File::create(path);
-  if (!file.ok())
-    return file.status();
-  runtime::FileSink sink(*file);
-  Status status = writer.begin(sink);
-  for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
-    double value = train::scalarOutput(context, i);
-    status = writer.write(&value, sizeof value);
-  }
-  std::vector<char> values;
-  for (size_t i = 0; status.ok() && i < places.size(); ++i) {
-    values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
-    parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
-    status = writer.write(values.data(), values.size());
-  }
-  if (status.ok())
-    status = writer.finish();
-  return status.ok() ? file->closeChecked() : status;
+  return runtime::replaceFile(path, [&](runtime::ByteSink &sink) {
+    Status status = writer.begin(sink);
+    for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
+      double value = train::scalarOutput(context, i);
+      status = writer.write(&value, sizeof value);
+    }
+    std::vector<char> values;
+    for (size_t i = 0; status.ok() && i < places.size(); ++i) {
+      values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
+      parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
+      status = writer.write(values.data(), values.size());
+    }
+    return status.ok() ? writer.finish() : status;
+  });
 }
 
 Status run(Options &options) {
@@ -60,6 +56,8 @@ Status run(Options &options) {
   auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Grad, options.entry, "grad");
   if (!entry.ok())
     return entry.status();
+  if (Status status = checkOpen(*model, options.model, *entry); status.failed())
+    return status;
   auto inputs = parseFiles("--input", options.inputs);
   if (!inputs.ok())
     return inputs.status();

@@ -109,7 +109,7 @@ Status run(Options &options) {
   const Manifest &manifest = model->artifact->manifest();
   for (const std::string &name : options.entries)
     if (!manifest.findEntry(name))
-      return inputError("the artifact has no entry '", name, "'");
+      return usageError("the artifact has no entry '", name, "'");
   std::vector<EntryReport> reports;
   for (const EntryInfo &entry : manifest.entries)
     if (options.entries.empty() || std::find(options.entries.begin(), options.entries.end(), entry.name) != options.entries.end()) {

@@ -8,7 +8,8 @@ int report(const Status &status) {
   if (status.ok())
     return 0;
   bool stopped = status.kind() == runtime::ErrorKind::Resumable;
-  fprintf(stderr, "tenon: %s%s\n", stopped ? "" : "error: ", status.message().c_str());
+  if (!status.message().empty()) // else all is said
+    fprintf(stderr, "tenon: %s%s\n", stopped ? "" : "error: ", status.message().c_str());
   return status.exitCode();
 }
 
@@ -30,17 +31,15 @@ constexpr const char *kExamples = R"(Examples:
   tenon explain T0207                                     the page of an error
 )";
 
+std::string namesOf(const CLI::App &app) {
+  std::string names;
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  return names;
+}
+
 constexpr const char *kFooter = R"(Exit codes: 0 ok, 1 mistake in a specification, 2 usage, 3 input or data, 4 numeric failure, 5 out of memory or disk,
 70 bug in the compiler, 75 stopped but resumable.)";
-
-/// Examples come first, then the list of commands.
-class Help : public CLI::Formatter {
-public:
-  std::string make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const override {
-    std::string text = CLI::Formatter::make_help(app, name, mode);
-    return app->get_parent() == nullptr ? std::string(kExamples) + "\n" + text : text;
-  }
-};
 
 } // namespace
 
@@ -51,8 +50,8 @@ int main(int argc, char **argv) {
     return runCompiler(std::vector<std::string>(argv, argv + argc), true);
 
   CLI::App app("Tenon compiles models written in the Tenon language and trains, evaluates and runs them.", "tenon");
-  app.formatter(std::make_shared<Help>());
-  app.footer(kFooter);
+  app.formatter(std::make_shared<tenon::HelpFormatter>());
+  app.footer(std::string(kExamples) + "\n" + kFooter);
   app.set_version_flag("--version", "tenon " TENON_VERSION);
   app.require_subcommand(1);
   int exitCode = 0;
@@ -68,7 +67,7 @@ int main(int argc, char **argv) {
   app.add_subcommand("explain", "print the page of an error code");
   addTestGrad(app, exitCode);
   if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
-    return report(usageError("there is no command '", command, "'; see tenon --help"));
+    return report(usageError("there is no command '", command, "'; there are: ", namesOf(app)));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &help) {

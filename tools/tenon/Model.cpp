@@ -1,8 +1,10 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
 #include "tools/tenon/Command.h"
 #include "runtime/train/RunState.h"
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 namespace tenon::driver {
 
@@ -55,7 +57,34 @@ Status checkCompiledOptions(const ModelOptions &options) {
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
 }
 
+/// Every dim that --bind names has to be one of an entry.
+Status checkDims(const runtime::Manifest &manifest, const std::map<std::string, int64_t> &bind) {
+  std::set<std::string> known;
+  for (const runtime::EntryInfo &entry : manifest.entries)
+    for (const runtime::DimInfo &dim : entry.dims)
+      known.insert(dim.name);
+  std::string names;
+  for (const std::string &name : known)
+    names += (names.empty() ? "" : ", ") + name;
+  for (const auto &[name, size] : bind)
+    if (!known.count(name))
+      return usageError("the artifact leaves no dim '", name, "' open; open are: ", names.empty() ? "none" : names);
+  return {};
+}
+
 } // namespace
+
+Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entryName) {
+  const runtime::EntryInfo *entry = model.artifact->manifest().findEntry(entryName);
+  auto bind = parseBindings(options.bind);
+  if (!entry || !bind.ok() || isSpecification(options.source)) // what is compiled now took the sizes
+    return {};
+  for (const auto &[name, size] : *bind)
+    if (std::none_of(entry->dims.begin(), entry->dims.end(), [&, wanted = name](const runtime::DimInfo &dim) { return dim.name == wanted; }))
+      return usageError("--bind ", name, "=", size, ": the entry ", entryName, " was compiled for one size of ", name,
+                        "; another one needs the specification");
+  return {};
+}
 
 Expected<Model> openModel(const ModelOptions &options) {
   Model model;
@@ -84,6 +113,8 @@ Expected<Model> openModel(const ModelOptions &options) {
     return artifact.status();
   model.artifact = artifact.take();
   model.bind = *bind;
+  if (Status status = isSpecification(options.source) ? Status() : checkDims(model.artifact->manifest(), *bind); status.failed())
+    return status;
   if (model.run) {
     auto settings = train::readRunSettings(*model.run);
     if (!settings.ok())

@@ -46,17 +46,17 @@ Expected<uint64_t> bytesOf(const EntryReport &report, const char *what, const st
 }
 
 /// The code's own sizes, which `Context` allocates.
-Status compareWithCode(const runtime::Artifact &artifact, const EntryReport &report, uint64_t states) {
+Status compareWithCode(const runtime::Artifact &artifact, const EntryReport &report, uint64_t states, uint64_t kept) {
   const TnEntry &code = artifact.entry(artifact.entryIndex(report.entry->name));
   std::vector<int64_t> dims, offsets(static_cast<size_t>(code.offset_count) + 1);
   for (const runtime::DimInfo &dim : report.entry->dims)
     dims.push_back(report.dims.at(dim.name));
   int64_t sizes[4] = {};
   code.bind(dims.data(), offsets.data(), sizes);
-  if (static_cast<uint64_t>(sizes[1]) != report.workspace || static_cast<uint64_t>(sizes[0] + sizes[3]) != states ||
-      sizes[2] != report.entry->memory.scratchPerWorker)
-    return runtime::bugError("entry ", report.entry->name, ": the manifest says ", report.workspace, " bytes of workspace and ", states,
-                             " of states, the code ", sizes[1], " and ", sizes[0] + sizes[3]);
+  if (static_cast<uint64_t>(sizes[1]) != report.workspace || static_cast<uint64_t>(sizes[0]) != states ||
+      static_cast<uint64_t>(sizes[3]) != kept || sizes[2] != report.entry->memory.scratchPerWorker)
+    return runtime::bugError("entry ", report.entry->name, ": the manifest says ", report.workspace, " bytes of workspace, ", states,
+                             " of states and ", kept, " of kept ones, the code ", sizes[1], ", ", sizes[0], " and ", sizes[3]);
   return {};
 }
 
@@ -65,14 +65,15 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
   if (memory.workspace.empty())
     return {};
   auto workspace = bytesOf(report, "temporaries", memory.workspace), saved = bytesOf(report, "saved values", memory.saved),
-       states = bytesOf(report, "states", memory.states), inputs = bytesOf(report, "inputs", memory.inputs),
+       states = bytesOf(report, "states", memory.states), kept = bytesOf(report, "kept states", memory.keptStates),
+       inputs = bytesOf(report, "inputs", memory.inputs),
        outputs = bytesOf(report, "outputs", memory.outputs);
-  for (const auto *bytes : {&workspace, &saved, &states, &inputs, &outputs})
+  for (const auto *bytes : {&workspace, &saved, &states, &kept, &inputs, &outputs})
     if (!bytes->ok())
       return bytes->status();
   report.workspace = *workspace;
   if (artifact)
-    if (Status status = compareWithCode(*artifact, report, *states); status.failed())
+    if (Status status = compareWithCode(*artifact, report, *states, *kept); status.failed())
       return status;
   bool trains = report.entry->kind == EntryInfo::Kind::Train, differentiated = trains || report.entry->kind == EntryInfo::Kind::Grad;
   auto add = [&](const char *name, uint64_t bytes, const std::string &formula) {
@@ -85,9 +86,12 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
     add("gradients", manifest.parameterBytes, "");
   if (trains)
     add("optimizer moments", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments), "");
+  if (trains && manifest.accumulate > 1)
+    add("sums of gradients", manifest.parameterBytes, "");
   add("saved values", *saved, memory.saved);
   add("temporaries", *workspace - *saved, *saved > 0 ? concat(memory.workspace, " - (", memory.saved, ")") : memory.workspace);
   add("states, old and new", *states * 2, concat("2*(", memory.states, ")"));
+  add("kept states", *kept, memory.keptStates);
   add("inputs", *inputs, memory.inputs);
   add("outputs", *outputs, memory.outputs);
   add("scratch of a thread", static_cast<uint64_t>(memory.scratchPerWorker), "");
@@ -182,14 +186,18 @@ std::string reportJson(const EntryReport &report) {
                 ", \"workspace\": ", report.workspace, ", ", sums, ", \"kernels\": [", kernels, "]}");
 }
 
-Status printCompiled(const std::string &directory, bool json) {
-  auto artifact = runtime::Artifact::open(directory, "");
-  if (!artifact.ok())
-    return artifact.status();
-  const Manifest &manifest = (*artifact)->manifest();
+Status printCompiled(const std::string &path, bool json) {
+  // Not the library: it may be for another machine.
+  auto text = runtime::readWholeFile(path, 1 << 30);
+  if (!text.ok())
+    return text.status();
+  auto parsed = runtime::parseManifest(*text);
+  if (!parsed.ok())
+    return parsed.status().in(path);
+  const Manifest &manifest = *parsed;
   std::string entries;
   for (const EntryInfo &entry : manifest.entries) {
-    auto report = reportEntry(manifest, entry, {}, artifact->get());
+    auto report = reportEntry(manifest, entry, {}, nullptr);
     if (!report.ok())
       return report.status();
     if (json) {
@@ -200,7 +208,7 @@ Status printCompiled(const std::string &directory, bool json) {
     printMemory(*report);
   }
   if (json)
-    printf("{\"directory\": %s, \"entries\": [%s]}\n", runtime::quoteJson(directory).c_str(), entries.c_str());
+    printf("{\"manifest\": %s, \"entries\": [%s]}\n", runtime::quoteJson(path).c_str(), entries.c_str());
   return {};
 }
 

@@ -32,7 +32,7 @@ void printMemory(const EntryReport &report);
 void printKernels(const EntryReport &report);
 std::string reportJson(const EntryReport &report);
 
-/// What `tenon compile` says about the artifact it has written.
-Status printCompiled(const std::string &directory, bool json);
+/// What `tenon compile` says about the artifact it has written; `manifest` is the path of NAME.json.
+Status printCompiled(const std::string &manifest, bool json);
 
 } // namespace tenon::driver

@@ -24,6 +24,8 @@ Status run(Options &options) {
   auto entry = chooseEntry(model->artifact->manifest(), runtime::EntryInfo::Kind::Out, options.entry, "infer");
   if (!entry.ok())
     return entry.status();
+  if (Status status = checkOpen(*model, options.model, *entry); status.failed())
+    return status;
   auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs),
        states = parseFiles("--state", options.stateFiles), saved = parseFiles("--save-state", options.savedStateFiles);
   for (auto *files : {&inputs, &outputs, &states, &saved})

@@ -19,7 +19,7 @@ void addDataOptions(CLI::App &command, train::DataOverrides &data) {
   command.add_option("--held-out", data.heldOut, "last share of the text that is for evaluation only, such as 0.05")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE");
-  command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->check(CLI::NonNegativeNumber);
+  command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->check(atLeast(0));
   command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
   command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}));
 }
@@ -29,6 +29,8 @@ Status run(Options &options) {
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
+  if (Status status = checkOpen(*model, options.model, "train"); status.failed())
+    return status;
   if (options.output.empty() && !model->run)
     return usageError("train needs a directory for the run: --out DIR");
   if (options.output.empty())
@@ -52,11 +54,11 @@ void addTrain(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model);
   command->add_option("-o,--out", options->output, "run directory: checkpoints, metrics.jsonl, the model")->type_name("DIR");
   addDataOptions(*command, options->train.data);
-  command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->check(CLI::PositiveNumber);
-  command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(CLI::NonNegativeNumber);
-  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(CLI::NonNegativeNumber);
+  command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->check(atLeast(1));
+  command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(atLeast(0));
+  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(atLeast(0));
   command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's");
-  command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->check(CLI::PositiveNumber);
+  command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->check(atLeast(1));
   command->add_option("--keep", options->train.keep, "checkpoints to keep")->check(CLI::Range(1, 1 << 20));
   command->add_option("--weights", options->train.weights, "parameters to start from, a safetensors file")->type_name("FILE");
   command->add_option("--names", options->train.scheme, "whose names the weights file has");
