@@ -126,7 +126,7 @@ static const ExplainPages &layerPages() {
       {"T0413", "nothing is demanded", "A model has at least one `out` or `loss`; without them nothing would be computed.",
        "model M { dim B in x: [B] }", "model M { dim B in x: [B] out x }"},
       {"T0414", "the number of layers",
-       "stack[N] and loop[N] take a whole number that is not negative and known at compile time.", "use blocks = stack[T] Block",
+       "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time.", "use blocks = stack[T] Block",
        "use blocks = stack[12] Block"},
       {"T0415", "layers without end", "Layers or functions use each other in a circle; a program has finitely many layers.",
        "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},

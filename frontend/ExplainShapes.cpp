@@ -65,7 +65,10 @@ const ExplainPages &explainShapes() {
        "down. A product\n"
        "of two run-time dims is no size.",
        "config E = D / H         # D = 512, H = 10", "config E = D div H"},
-      {"T0214", "a negative size", "A size is never negative, for any size of the dims (each is at least 1).", "dim R = T - 2",
+      {"T0214", "a size out of range",
+       "A size is never negative, for any size of the dims (each is at least 1), and at most 2147483647: places are counted with 32 bits. A\n"
+       "parameter has at most 2^46 elements, in all layers of a stack.",
+       "dim R = T - 2",
        "dim R = T - 1"},
       {"T0215", "a window that does not fit",
        "Windows of K places, `stride` apart, over an axis of N places with p0 and p1 places of padding: there are (N + p0 + p1 - "

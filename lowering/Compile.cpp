@@ -101,9 +101,7 @@ LogicalResult Compilation::runPasses(func::FuncOp function, ArrayRef<const char 
   for (const char *pipeline : pipelines)
     if (failed(parsePassPipeline(pipeline, manager)))
       return failure();
-  if (failed(flags->apply(manager)))
-    return failure();
-  return manager.run(function);
+  return flags->run(manager, function, ("entry " + function.getSymName() + ", " + pipelines.front()).str());
 }
 
 LogicalResult Compilation::fuse(func::FuncOp function) {

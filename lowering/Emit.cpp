@@ -53,19 +53,17 @@ struct Unit {
   NativeResult result = {};
 };
 
-LogicalResult toLlvmDialect(ModuleOp module, PassFlags *flags) {
+LogicalResult toLlvmDialect(ModuleOp module, const std::string &name, PassFlags *flags) {
   PassManager passes(module.getContext());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(arith::createArithExpandOpsPass());
   passes.addPass(createConvertToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
-  if (flags && failed(flags->apply(passes)))
-    return failure();
-  return passes.run(module);
+  return flags ? flags->run(passes, module, name + " code to LLVM") : passes.run(module);
 }
 
 LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::function_ref<bool(llvm::StringRef)> isVisible) {
-  if (failed(toLlvmDialect(module, flags)))
+  if (failed(toLlvmDialect(module, unit.name, flags)))
     return failure();
   unit.module = translateModuleToLLVMIR(module, *unit.context, unit.name);
   if (!unit.module)
@@ -95,7 +93,8 @@ LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const
   return translate(*target, unit, flags, [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
 }
 
-LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, const std::string &manifest, Unit &unit) {
+LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, const std::string &manifest,
+                         Unit &unit) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
   for (const EntryTable &table : tables)
     emitBind(*target, table);

@@ -63,7 +63,8 @@ void writePositions(llvm::raw_ostream &out, const std::string &prefix, llvm::Str
 std::string writeHeader(llvm::StringRef manifest) {
   json::Value value = llvm::cantFail(json::parse(manifest));
   const json::Object &model = *value.getAsObject();
-  std::string name = identifier(*model.getString("name")), guard = "TENON_MODEL_" + llvm::StringRef(name).upper() + "_H";
+  std::string name = identifier(*model.getString("name"));
+  std::string guard = "TENON_MODEL_" + llvm::StringRef(name).upper() + "_H";
   if (llvm::isDigit(name.front()))
     name = "_" + name;
   std::string text;

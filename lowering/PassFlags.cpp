@@ -35,9 +35,12 @@ std::unique_ptr<PassFlags> PassFlags::parse(const std::vector<std::string> &flag
   return result;
 }
 
-LogicalResult PassFlags::apply(PassManager &manager) {
-  manager.enableTiming(root);
-  return applyPassManagerCLOptions(manager);
+LogicalResult PassFlags::run(PassManager &manager, Operation *op, const std::string &part) {
+  TimingScope scope = root.nest(part);
+  manager.enableTiming(scope);
+  if (failed(applyPassManagerCLOptions(manager)))
+    return failure();
+  return manager.run(op);
 }
 
 } // namespace tenon

@@ -13,10 +13,9 @@ public:
   /// `flags` as on the command line: --mlir-print-ir-after-all, --mlir-timing. Contexts made afterwards see those that are theirs. Null after a
   /// mistake, with a sentence in `error`. The flags are global to the process, as LLVM has them: one compilation at a time.
   static std::unique_ptr<PassFlags> parse(const std::vector<std::string> &flags, std::string &error);
-  /// Printing, crash reproducers, timing. The report of times is written when this object goes.
-  mlir::LogicalResult apply(mlir::PassManager &manager);
-  /// Time of a part that is no pass.
-  mlir::TimingScope scope(llvm::StringRef name) { return root.nest(name); }
+  /// Runs with printing, crash reproducers and timing as asked for. The report of times is written when this object goes; `part` is the line over
+  /// those of the passes, and has to be another one in each call: MLIR tells passes apart by their addresses.
+  mlir::LogicalResult run(mlir::PassManager &manager, mlir::Operation *op, const std::string &part);
 
 private:
   PassFlags() = default;

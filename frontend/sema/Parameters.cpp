@@ -84,6 +84,14 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
     param.axes.push_back(axisName(axis));
     param.shape.push_back(*size);
   }
+  constexpr int64_t kMostElements = int64_t(1) << 46; // 2^49 bytes in f64: what an address can name
+  int64_t elements = 1;
+  for (const auto *counts : {&param.shape, &param.stackCounts})
+    for (int64_t count : *counts)
+      if (__builtin_mul_overflow(elements, count, &elements) || elements > kMostElements) {
+        error("T0214", statement.name.range, "param " + statement.name.text + " has more than 2^46 elements");
+        return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
+      }
   auto init = initializer(scope, statement, given, param);
   if (!init)
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));

@@ -143,6 +143,14 @@ const AxisGroup *Checker::findAxis(Scope *scope, const std::string &name, ast::R
         mistake->related.push_back({found->second.range, name + " is " + text(value)});
       return nullptr;
     }
+    if (auto *size = &value.integer; size->isConstant() && size->constant() > INT32_MAX) {
+      bad = failed = true;
+      if (!session.badSizes.insert({found->second.range.file, found->second.range.begin}).second)
+        return nullptr;
+      if (auto *mistake = error("T0214", use, "the size of axis " + name + " is " + text(value) + "; an axis has at most 2147483647 places"))
+        mistake->related.push_back({found->second.range, name + " is " + text(value)});
+      return nullptr;
+    }
     AxisId axis = graph.newAxis(name, value.integer, value.runtime);
     axisPlaces[axis] = found->second.range;
     return &(at->axes[name] = {{axis}, found->second.range});

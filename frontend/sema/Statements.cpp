@@ -301,8 +301,10 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
     auto count = wholeSize(evaluate(scope, statement.count), statement.count->range, "the number of steps");
     if (!count)
       return poison();
-    if (count->isConstant() && count->constant() < 0) {
-      error("T0414", statement.count->range, "the number of steps is " + text(*count) + "; it is never negative");
+    constexpr int64_t kMostSteps = 1'000'000; // each has parameters with names of their own
+    if (count->isConstant() && (count->constant() < 0 || count->constant() > kMostSteps)) {
+      error("T0414", statement.count->range,
+            "the number of steps is " + text(*count) + (count->constant() < 0 ? "; it is never negative" : "; at most 1000000 are possible"));
       return poison();
     }
     if (statement.repeat == ast::Stmt::Repeat::Stack && !count->isConstant()) {

@@ -219,6 +219,7 @@ inline bool acceptsNumber(const Lexeme &l, const char *) { return l.kind == Lexe
 inline bool acceptsString(const Lexeme &l, const char *) { return l.kind == LexemeKind::String; }
 inline bool acceptsAxis(const Lexeme &l, const char *end) { return l.is("..") || acceptsName(l, end); }
 inline bool acceptsKeyword(const Lexeme &l, const char *end) { return acceptsWord(l, end) && lex(l.end, end).is("="); }
+inline bool acceptsAny(const Lexeme &l, const char *) { return l.kind != LexemeKind::Bad; }
 inline bool acceptsLabel(const Lexeme &l, const char *end) { return acceptsName(l, end) && lex(l.end, end).is("="); }
 inline bool acceptsKey(const Lexeme &l, const char *) { return l.kind == LexemeKind::Word || l.kind == LexemeKind::String; }
 
@@ -226,6 +227,7 @@ constexpr Class<Token> name(acceptsName, "a name");
 constexpr Class<Token> word(acceptsWord, "a word");
 constexpr Class<Token> axis(acceptsAxis, "an axis");
 constexpr Class<Token> argumentKeyword(acceptsKeyword, "a keyword with '='");
+constexpr Class<Token> anyToken(acceptsAny, "an argument"); // characters that make no token are worth a message of their own
 constexpr Class<Token> scoreLabel(acceptsLabel, "a name with '='");
 constexpr Class<Token> settingKey(acceptsKey, "a setting");
 constexpr Class<Text> text(acceptsString, "a string");

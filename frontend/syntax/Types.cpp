@@ -50,7 +50,7 @@ const auto index_def = colon > expression > -high;
 const auto target_def = arrow > axes;
 const auto axisOp_def = axes >> -index >> -target;
 const auto axisOps_def = squareStart > commaList(axisOp) > rangeClose;
-const auto argument_def = -(argumentKeyword > equals) >> expression;
+const auto argument_def = -(argumentKeyword > equals > &anyToken) >> expression;
 const auto argumentList_def = commaList(argument);
 const auto arguments_def = roundStart > -argumentList > roundClose;
 

@@ -122,13 +122,13 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
 
 Status loadRun(const std::string &directory, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
   found = false;
-  std::vector<std::string> skipped;
-  auto checkpoint = runtime::loadNewestCheckpoint(directory, skipped);
-  if (!checkpoint.ok() && !skipped.empty()) // starting anew would cost what is there
-    return inputError("none of the ", skipped.size(), " checkpoints in '", directory, "' is valid; --fresh keeps them and starts anew: ", skipped[0]);
+  std::vector<std::string> damaged;
+  auto checkpoint = runtime::loadNewestCheckpoint(directory, damaged);
+  if (!checkpoint.ok() && !damaged.empty()) // starting anew would cost what is there
+    return inputError("none of the ", damaged.size(), " checkpoints in '", directory, "' is valid; --fresh keeps them and starts anew: ", damaged[0]);
   if (!checkpoint.ok())
     return {};
-  notes.insert(notes.end(), skipped.begin(), skipped.end());
+  notes.insert(notes.end(), damaged.begin(), damaged.end());
   if (Status status = checkMetadata(*checkpoint, *context.parameters(), true); status.failed())
     return status;
   auto number = [&](const char *key, JsonValue::Kind kind) -> const JsonValue * {

@@ -46,6 +46,15 @@ Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary, 
 
 namespace {
 
+/// The symbols of a run stay what they are: another vocabulary would give other ids to the same text.
+Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabulary> &known, const RunSettings &saved, const RunSettings &now) {
+  bool sameUnit = !known || !now.data.unit || known->unit() == data::Unit::Words ||
+                  (*now.data.unit == "bytes") == (known->unit() == data::Unit::Bytes);
+  if (!known || (sameUnit && saved.data.vocabulary == now.data.vocabulary))
+    return {};
+  return runtime::usageError("the run in ", run.path, " has its vocabulary already; another one (--vocab, --unit) needs --fresh or another --out");
+}
+
 std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {
   for (const EntryInfo &entry : manifest.entries)
     if (entry.kind == EntryInfo::Kind::Train && (wanted.empty() || entry.name == wanted))
@@ -74,7 +83,12 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   auto known = options.fresh ? Expected<std::optional<data::Vocabulary>>(std::optional<data::Vocabulary>()) : readVocabulary(run);
   if (!known.ok())
     return known.status();
-  Status status = data::makeTask(session->recipe.data, data::Part::Training, *known ? &**known : nullptr, session->trainTask);
+  Status status = checkVocabulary(run, *known, *saved, session->settings);
+  if (status.failed())
+    return status;
+  if (*known && !saved->data.text.empty() && saved->data.text != session->settings.data.text)
+    session->notes.push_back(concat("the text is ", session->settings.data.text, "; before it was ", saved->data.text));
+  status = data::makeTask(session->recipe.data, data::Part::Training, *known ? &**known : nullptr, session->trainTask);
   if (status.failed())
     return status;
   auto pool = runtime::ThreadPool::create(options.threads);

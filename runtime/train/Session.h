@@ -15,6 +15,7 @@ struct Session {
   std::unique_ptr<data::DataTask> trainTask, validTask;
   std::unique_ptr<runtime::Context> train, valid; // `valid` is null without held-out text or `eval` entry
   std::unique_ptr<Feeder> trainFeeder, validFeeder;
+  std::vector<std::string> notes; // what the user should know before the first step
 
   /// Reads recipe and texts, makes contexts, writes nothing. Parameters are zero.
   static Status create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,

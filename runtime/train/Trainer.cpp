@@ -50,7 +50,7 @@ private:
   }
 
   Status begin() {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = session.notes;
     if (Status status = checkMemory(); status.failed())
       return status;
     if (Status status = setLength(notes); status.failed())
@@ -64,7 +64,8 @@ private:
       return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
                                  "; pass --seed ", state.seed, " to go on, or --fresh to start anew");
     if (resumed && !options.weights.empty())
-      return runtime::usageError("the run in ", run.path, " goes on from step ", state.step, "; --weights is for a new one (--fresh, or another --out)");
+      return runtime::usageError("the run in ", run.path, " goes on from step ", state.step,
+                                 "; --weights is for a new one (--fresh, or another --out)");
     if (resumed)
       notes.push_back(concat("going on from step ", state.step));
     else if (Status status = initialize(notes); status.failed())

@@ -13,12 +13,14 @@ static void check(tn_error *error) {
   exit(tn_error_code(error));
 }
 
-/* Rows of "abcabc..", each with another start; the target is the next letter. */
+/* Rows begin at different places of the text, which goes round; the target is the next letter. */
 static void makeBatch(int32_t *ids, int32_t *target) {
+  static const char text[] = "and the earth was without form, and void; ";
+  const int length = (int)sizeof text - 1;
   for (int row = 0; row < ROWS; ++row)
     for (int place = 0; place < LENGTH; ++place) {
-      ids[row * LENGTH + place] = 'a' + (row + place) % 3;
-      target[row * LENGTH + place] = 'a' + (row + place + 1) % 3;
+      ids[row * LENGTH + place] = text[(5 * row + place) % length];
+      target[row * LENGTH + place] = text[(5 * row + place + 1) % length];
     }
 }
 
@@ -41,7 +43,7 @@ static void train(tn_model *model, tn_threads *threads) {
 }
 
 static void predict(tn_model *model, tn_threads *threads) {
-  int32_t ids[4] = {'a', 'b', 'c', 'a'};
+  int32_t ids[4] = {'d', ' ', 't', 'h'};
   int64_t dims[tiny_step_dims];
   tn_tensor_info info;
   tn_context *context = NULL;
@@ -58,7 +60,7 @@ static void predict(tn_model *model, tn_threads *threads) {
   int best = 0;
   for (int symbol = 1; symbol < info.shape[2]; ++symbol)
     best = last[symbol] > last[best] ? symbol : best;
-  printf("after abca comes %c\n", best);
+  printf("after 'd th' comes %c\n", best);
   free(logits);
   tn_context_free(context);
 }

@@ -1,0 +1,66 @@
+// How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp and StepPlaces.cpp.
+#pragma once
+#include "frontend/sema/Graph.h"
+#include "frontend/sema/Step.h"
+#include <map>
+
+namespace tenon::sema {
+
+using Axes = std::vector<AxisId>;
+
+class StepDerivation {
+public:
+  StepDerivation(const Entry &old, Diagnostics &diagnostics)
+      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode), table(old.nodes.size()) {
+    for (NodeId id = 0; id < old.nodes.size(); ++id)
+      if (old.nodes[id].op == Op::Stack)
+        producer[old.nodes[id].index] = id;
+  }
+  std::optional<Entry> run();
+
+private:
+  // Sizes and axes.
+  bool setUp();
+  Size atCapacity(const Size &size) const;
+  bool along(AxisId axis) const { return includes(places, axis); }
+  Axes placesIn(NodeId id) const;
+  AxisId whole(AxisId axis);
+  Axes mapped(const Axes &axes, const Axes &demand);
+  // Nodes.
+  NodeId emit(Node node) {
+    fresh.nodes.push_back(std::move(node));
+    return NodeId(fresh.nodes.size() - 1);
+  }
+  NodeId unsupported(NodeId id, const std::string &what);
+  NodeId position();
+  NodeId newPlaces(AxisId axis, const Size &low);
+  NodeId pick(NodeId table, AxisId tableAxis, AxisId axis, const Size &low, const Node &like);
+  // The translation.
+  NodeId rewrite(NodeId id, const Axes &demand);
+  NodeId make(NodeId id, const Axes &demand);
+  NodeId makeNew(NodeId id);
+  NodeId clone(NodeId id, const Axes &demand);
+  NodeId rewriteStack(NodeId id);
+  NodeId rewriteArgument(NodeId id, const Axes &demand);
+  Axes demandOf(const Node &node, size_t operand, const Axes &demand) const;
+  bool isTable(NodeId id);
+  bool passesThrough(const Node &node) const { return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand; }
+  NodeId append(NodeId id, AxisId axis);
+  uint32_t newState(const Node &rows);
+  std::string roleOf(const Node &attend, size_t operand) const;
+
+  const Entry &old;
+  Entry fresh;
+  Diagnostics &diagnostics;
+  Axes places;
+  std::vector<NodeId> producer; // of stacks
+  std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
+  std::optional<unsigned> dim;  // of the walked axis
+  std::map<std::pair<NodeId, Axes>, NodeId> done;
+  std::map<AxisId, AxisId> wholeAxes;
+  std::string role = "kept"; // of what is appended next, for its name
+  NodeId positionNode = kNoNode;
+  bool failed = false;
+};
+
+} // namespace tenon::sema
