@@ -216,7 +216,8 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   fflush(stdout);
   if (exitCode == 70)
     CrashGuard::report();
-  bool isArtifact = line.command == CommandLine::Command::Compile && exitCode == 0 && line.emit.empty();
+  // A tool that reads the diagnostics gets nothing else, unless it asks.
+  bool isArtifact = line.command == CommandLine::Command::Compile && exitCode == 0 && line.emit.empty() && (line.json || !line.jsonDiagnostics);
   writtenManifest = isArtifact ? line.output + "/" + artifactName(line) + ".json" : "";
   writtenJson = line.json;
   return exitCode;

@@ -121,6 +121,9 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i].empty())
       return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name, "=@FILE.npy");
+  for (const runtime::DimInfo &dim : entry.dims)
+    if (!dims.count(dim.name))
+      return usageError("no input of the entry ", entryName, " tells the size of ", dim.name, "; pass --bind ", dim.name, "=SIZE");
   auto pool = runtime::ThreadPool::create(threads);
   if (!pool.ok())
     return pool.status();
