@@ -101,6 +101,13 @@ bool Selector::needsMemory(Value value) {
     return !isSource(op) || llvm::any_of(value.getUsers(), isKernel);
   if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value))
     return true;
+  // The gradient of a maximum looks for the elements that equal it: they have to be the numbers it was taken of, not numbers computed once more.
+  auto seeksEqual = [](Operation *user) {
+    auto compare = dyn_cast<CompareOp>(user);
+    return compare && compare.getKind() == Comparison::eq && isa<FloatType>(tensorOf(compare.getA()).getElementType());
+  };
+  if (llvm::any_of(value.getUsers(), seeksEqual) && costOfTree(value, costs) > 0)
+    return true;
   unsigned users = 0;
   bool repeated = false;
   llvm::SmallPtrSet<Operation *, 4> seen;

@@ -91,6 +91,7 @@ row("binary_cross_entropy of reals", "A C", PQ, "binary_cross_entropy(3 * $p, st
 # ---- axes
 row("cumsum", "A C", AC, "sin(cumsum[C]($p))")
 row("flip", "A C", PQ, "flip[A]($p) * flip[C]($q)")
+row("max behind normalize", "C", AC, "max[A](normalize[A, C]($p, eps = 0.1))")  # the winners must be found among the same numbers
 row("argmax", "A C", AC, "where(argmax[C]($p) == iota[C](), $p * $p, $p)")
 row("put", "B C G", {"p": "C, G", "q": "K, G"}, "sin(put[C: $at](expand[B]($p), $q))", "let $at = iota[K]() * 2 + expand[B, K](1)")
 row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
