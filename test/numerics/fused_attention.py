@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Gradients of a model with fused attention against those of the decomposed one: every parameter, dropout included.
+"""Gradients of a model with fused attention against those of the decomposed one: every parameter, without dropout (fused/ has
+recipes, and with them dropout).
 
-usage: fused_attention.py MODEL LENGTH WIDTH RATE [--f64] [--tier TIER] [--set NAME=VALUE] [--spoil]
+usage: fused_attention.py MODEL LENGTH WIDTH [--f64] [--tier TIER] [--set NAME=VALUE] [--spoil]
 
 MODEL is gpt2, bert, transformer_xl or xlnet. Transformer-XL and XLNet have LENGTH positions and 5 more in the memory.
 
---spoil gives one side another seed (weights and dropout), which has to be noticed.
+--spoil gives one side another seed (other weights), which has to be noticed.
 """
 import argparse
 import os
@@ -25,25 +26,25 @@ def ids(draw, limit, *shape):
     return [ids(draw, limit, *shape[1:]) for _ in range(shape[0])]
 
 
-def gpt2(length, width, rate, draw):
-    return {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length), "rate": rate}, {"ids": tensor("i32", ids(draw, 97, 2, length))}
+def gpt2(length, width, draw):
+    return {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length)}, {"ids": tensor("i32", ids(draw, 97, 2, length))}
 
 
-def bert(length, width, rate, draw):
-    sizes = {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length), "rate": rate}
+def bert(length, width, draw):
+    sizes = {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length)}
     given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 2, 2, length), "len": [length, max(1, length - 3)], "at": ids(draw, length, 2, 3),
              "word": ids(draw, 97, 2, 3), "follows": ids(draw, 2, 2)}
     return sizes, {name: tensor("i32", value) for name, value in given.items()} | {"weight": tensor("f64", [[1.0, 0.5, 0.0], [1.0, 1.0, 0.25]])}
 
 
-def transformer_xl(length, width, rate, draw):
-    sizes = {"V": 97, "D": 2 * width, "H": 2, "F": 40, "N": 2, "M": 5, "rate": rate, "rate_att": rate}
+def transformer_xl(length, width, draw):
+    sizes = {"V": 97, "D": 2 * width, "H": 2, "F": 40, "N": 2, "M": 5}
     return sizes, {name: tensor("i32", ids(draw, 97, 2, length)) for name in ("ids", "target")}
 
 
-def xlnet(length, width, rate, draw):
+def xlnet(length, width, draw):
     """Two rows in different orders, one of them reversed, both with some given tokens."""
-    sizes = {"V": 97, "D": 2 * width, "H": 2, "F": 40, "N": 2, "M": 5, "R": 3, "known": 2, "rate": rate}
+    sizes = {"V": 97, "D": 2 * width, "H": 2, "F": 40, "N": 2, "M": 5, "R": 3, "known": 2}
     rank = [[-1 if place % 3 == 0 else place for place in range(length)] for _ in range(2)]
     for row in rank:
         draw.shuffle(row)
@@ -59,13 +60,12 @@ def main():
     parser.add_argument("model", choices=["gpt2", "bert", "transformer_xl", "xlnet"])
     parser.add_argument("length", type=int)
     parser.add_argument("width", type=int)
-    parser.add_argument("rate", type=float)
     parser.add_argument("--f64", action="store_true")
     parser.add_argument("--tier")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--spoil", action="store_true")
     given = parser.parse_args()
-    sets, inputs = globals()[given.model](given.length, given.width, given.rate, random.Random(3))
+    sets, inputs = globals()[given.model](given.length, given.width, random.Random(3))
     if not given.f64 and "weight" in inputs:
         inputs["weight"] = Tensor("f32", inputs["weight"].shape, inputs["weight"].values)
     tier = given.tier or driver.best_tier()
