@@ -137,4 +137,22 @@ bool firstOnLine(const char *fileBegin, const char *p) {
   return p == fileBegin || p[-1] == '\n';
 }
 
+const char *startOfLine(const char *fileBegin, const char *p) {
+  while (p != fileBegin && p[-1] != '\n')
+    --p;
+  return p;
+}
+
+unsigned indentation(const char *fileBegin, const char *p) {
+  const char *line = startOfLine(fileBegin, p);
+  unsigned count = 0;
+  while (line + count < p && (line[count] == ' ' || line[count] == '\t'))
+    ++count;
+  return count;
+}
+
+bool isStart(const Lexeme &found) {
+  return found.kind == LexemeKind::Word && (startsStatement(found.text()) || startsOnlyItem(found.text()));
+}
+
 } // namespace tenon::syntax

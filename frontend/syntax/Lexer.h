@@ -34,5 +34,10 @@ bool startsAttendItem(std::string_view word);
 unsigned utf8Length(const char *p, const char *end);
 /// True if only blanks stand between the start of the line and `p`.
 bool firstOnLine(const char *fileBegin, const char *p);
+const char *startOfLine(const char *fileBegin, const char *p);
+/// Blanks and tabs at the start of the line of `p`.
+unsigned indentation(const char *fileBegin, const char *p);
+/// Is it a word that starts a statement or a top-level item?
+bool isStart(const Lexeme &found);
 
 } // namespace tenon::syntax
