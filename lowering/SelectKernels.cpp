@@ -2,8 +2,8 @@
 #include "dialect/Build.h"
 #include "lowering/ElementCode.h"
 #include "lowering/Passes.h"
+#include "lowering/ValuesInMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -13,37 +13,9 @@ namespace tenon {
 
 namespace {
 
-/// Ops that stay as they are; their tensor operands must exist in memory.
-bool isKernel(Operation *op) {
-  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, AppendStateOp, OptimizeOp>(op);
-}
-/// Values that are addresses: nothing is computed for them.
-bool isAddress(Operation *op) { return isa<ReadParameterOp, ReadStateOp, AtDepthOp>(op); }
-bool isSource(Operation *op) { return isa<ConstantOp, SizeOp, IotaOp, DepthValueOp>(op); }
-/// Ops that read their operand several times along rows.
-bool isRowOp(Operation *op) { return isa<NormalizeOp, NormalizeGradOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op); }
-/// Results with one element per row of the operand.
-bool isRowResult(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto reduce = dyn_cast_or_null<ReduceOp>(op))
-    return reduce.getDims().back() + 1 == tensorOf(reduce.getX()).getRank();
-  return isa_and_nonnull<CrossEntropyOp>(op) || (isa_and_nonnull<NormalizeOp>(op) && cast<OpResult>(value).getResultNumber() > 0);
-}
 bool keepsIndices(Operation *op) {
   return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, StopGradientOp, ActivationGradOp, AddOp,
              SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp, FloorDivOp, ModOp, AndOp, OrOp, CompareOp, SelectOp, ConvertOp, DropoutOp>(op);
-}
-/// Rough cost of computing one element again, in additions.
-unsigned costOf(Operation *op) {
-  if (isSource(op) || isa<BroadcastOp, SliceOp, ReshapeOp>(op))
-    return 0;
-  if (isa<ExpOp, LogOp, SinOp, CosOp, TanhOp, SigmoidOp, GeluOp, GeluTanhOp, ActivationGradOp, PowOp>(op))
-    return 12;
-  if (isa<DropoutOp>(op))
-    return 30;
-  if (isa<SinusoidOp>(op))
-    return 60;
-  return isa<DivOp, SqrtOp, GatherOp, ConcatOp, PadOp>(op) ? 3 : 1;
 }
 
 /// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.
@@ -51,13 +23,10 @@ using Place = std::optional<SmallVector<int64_t>>;
 
 class Selector {
 public:
-  Selector(func::FuncOp function, bool fuse) : function(function), fuse(fuse) {}
+  Selector(func::FuncOp function, bool fuse) : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse)) {}
   void run();
 
 private:
-  void decideMemory(Block &block);
-  bool needsMemory(Value value);
-  unsigned costOfTree(Value value, DenseMap<Value, unsigned> &known);
   void selectBlock(Block &block);
   void selectDot(DotOp dot);
   void selectNest(Operation *op);
@@ -74,73 +43,10 @@ private:
 
   func::FuncOp function;
   bool fuse;
-  llvm::DenseSet<Value> inMemory;       // results of element ops that get memory
-  llvm::DenseMap<Value, Value> placed;  // tensor-form value -> result of the kernel that makes it
-  DenseMap<Value, unsigned> costs;
+  llvm::DenseSet<Value> inMemory;      // results of element ops that get memory
+  llvm::DenseMap<Value, Value> placed; // tensor-form value -> result of the kernel that makes it
   SmallVector<Operation *> dead;
 };
-
-unsigned Selector::costOfTree(Value value, DenseMap<Value, unsigned> &known) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isKernel(op) || isAddress(op) || inMemory.contains(value))
-    return 0;
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  unsigned cost = costOf(op);
-  for (Value operand : op->getOperands())
-    if (isa<RankedTensorType>(operand.getType()))
-      cost = std::min(1000u, cost + costOfTree(operand, known));
-  return known[value] = cost;
-}
-
-bool Selector::needsMemory(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (value.use_empty())
-    return false;
-  if (!fuse)
-    return !isSource(op) || llvm::any_of(value.getUsers(), isKernel);
-  if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value))
-    return true;
-  // The gradient of a maximum looks for the elements that equal it: they have to be the numbers it was taken of, not numbers computed once more.
-  auto seeksEqual = [](Operation *user) {
-    auto compare = dyn_cast<CompareOp>(user);
-    return compare && compare.getKind() == Comparison::eq && isa<FloatType>(tensorOf(compare.getA()).getElementType());
-  };
-  if (llvm::any_of(value.getUsers(), seeksEqual) && costOfTree(value, costs) > 0)
-    return true;
-  unsigned users = 0;
-  bool repeated = false;
-  llvm::SmallPtrSet<Operation *, 4> seen;
-  for (Operation *user : value.getUsers()) {
-    if (isKernel(user))
-      return true;
-    bool outside = user->getBlock() != op->getBlock();
-    if (outside && !isSource(op))
-      return true;
-    if (isRowOp(user) && costOfTree(value, costs) > 0 && !isSource(op))
-      return true;
-    if (auto broadcast = dyn_cast<BroadcastOp>(user))
-      repeated |= tensorOf(broadcast.getX()).getRank() < tensorOf(broadcast.getY()).getRank();
-    users += seen.insert(user).second;
-  }
-  unsigned cost = costOfTree(value, costs);
-  if (isa<NormalizeOp, NormalizeGradOp, CrossEntropyGradOp>(op))
-    return users > 1;
-  return (users > 1 && cost * (users - 1) > 6) || (repeated && cost > 2);
-}
-
-void Selector::decideMemory(Block &block) {
-  for (Operation &op : block) {
-    for (Region &region : op.getRegions())
-      for (Block &inner : region)
-        decideMemory(inner);
-    if (isKernel(&op) || isAddress(&op))
-      continue;
-    for (Value result : op.getResults())
-      if (isa<RankedTensorType>(result.getType()) && needsMemory(result))
-        inMemory.insert(result);
-  }
-}
 
 // ---- fusion into a root kernel
 
@@ -404,7 +310,6 @@ void Selector::selectBlock(Block &block) {
 }
 
 void Selector::run() {
-  decideMemory(function.getBody().front());
   selectBlock(function.getBody().front());
   for (Operation *op : llvm::reverse(dead))
     if (op->use_empty())
