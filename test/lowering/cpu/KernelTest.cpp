@@ -7,8 +7,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/include/tenon/artifact.h"
-#include "test/lowering/cpu/Reference.h"
+#include "test/lowering/cpu/KernelRun.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
@@ -17,7 +16,7 @@
 
 using namespace mlir;
 using namespace tenon;
-using test::Numbers;
+using namespace tenon::test;
 namespace cl = llvm::cl;
 
 static cl::opt<std::string> inputFile(cl::Positional, cl::desc("FILE.mlir"));
@@ -45,8 +44,8 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<AffineExpr> sizes = sizesOf(type);
     for (Value depth : llvm::reverse(depths))
-      sizes.insert(sizes.begin(), getAffineConstantExpr(test::depthCount(depth), type.getContext()));
-    plan.stateBytes[index] = cpu::tensorBytes(type) * test::copies(depths);
+      sizes.insert(sizes.begin(), getAffineConstantExpr(depthCount(depth), type.getContext()));
+    plan.stateBytes[index] = cpu::tensorBytes(type) * copies(depths);
     states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), 0));
   };
   auto place = [&](Value value) {
@@ -74,264 +73,6 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
   function->setAttr("tenon.states", ArrayAttr::get(function.getContext(), states));
   return plan;
 }
-
-/// Aligned memory with guard bytes behind it that must stay as they are.
-class Memory {
-public:
-  explicit Memory(int64_t bytes = 0) : size((bytes + 63) / 64 * 64), data(static_cast<char *>(aligned_alloc(64, size + 64))) {
-    memset(data, 0xa5, size + 64);
-  }
-  ~Memory() { free(data); }
-  Memory(Memory &&other) : size(other.size), data(std::exchange(other.data, nullptr)) {}
-  bool guarded() const {
-    return std::all_of(data + size, data + size + 64, [](char c) { return c == char(0xa5); });
-  }
-  int64_t size;
-  char *data;
-};
-
-static void store(Type element, char *memory, const Numbers &values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (element.isF32())
-      reinterpret_cast<float *>(memory)[i] = float(values[i]);
-    else if (element.isF64())
-      reinterpret_cast<double *>(memory)[i] = values[i];
-    else if (element.isInteger(32))
-      reinterpret_cast<int32_t *>(memory)[i] = int32_t(values[i]);
-    else if (element.isInteger(64))
-      reinterpret_cast<int64_t *>(memory)[i] = int64_t(values[i]);
-    else
-      memory[i] = char(values[i]);
-  }
-}
-static Numbers load(Type element, const char *memory, size_t count) {
-  Numbers values(count);
-  for (size_t i = 0; i < count; ++i)
-    values[i] = element.isF32()         ? reinterpret_cast<const float *>(memory)[i]
-                : element.isF64()       ? reinterpret_cast<const double *>(memory)[i]
-                : element.isInteger(32) ? double(reinterpret_cast<const int32_t *>(memory)[i])
-                : element.isInteger(64) ? double(reinterpret_cast<const int64_t *>(memory)[i])
-                                        : double(memory[i]);
-  return values;
-}
-
-/// Values that f32 holds exactly, in [-2, 2); integers in [0, bound).
-static Numbers randomNumbers(Type element, int64_t count, uint64_t &state, int64_t bound) {
-  Numbers values;
-  for (int64_t i = 0; i < count; ++i) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    uint32_t bits = state >> 40;
-    if (isa<FloatType>(element))
-      values.push_back((double(bits) - 8388608.0) / 4194304.0);
-    else
-      values.push_back(element.isInteger(1) ? double(bits & 1) : double(bits % bound));
-  }
-  return values;
-}
-
-static bool reverseTiles = false;
-static int64_t largestTiles = 0;
-static void parallelFor(const TnContext *context, TnTile tile, int64_t tiles) {
-  largestTiles = std::max(largestTiles, tiles);
-  for (int64_t i = 0; i < tiles; ++i)
-    tile(context, reverseTiles ? tiles - 1 - i : i, 0);
-}
-
-struct Results {
-  std::map<std::string, std::pair<Type, std::vector<char>>> named;
-};
-
-class Run {
-public:
-  Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims)
-      : function(function), entry(entry), dims(dims) {
-    machine.dims = dims;
-    machine.seed = seed;
-    machine.step = stepNumber;
-    uint64_t state = 12345;
-    for (BlockArgument argument : function.getArguments())
-      if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
-        auto bound = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "test.bound");
-        machine.inputs.push_back(
-            randomNumbers(type.getElementType(), test::elementCount(type, dims), state, bound ? bound.getInt() : 5));
-        if (isa<FloatType>(type.getElementType()))
-          for (double &value : machine.inputs.back())
-            value = float(value * inputScale);
-      }
-    function.walk([&](Operation *op) {
-      if (auto read = dyn_cast<ReadStateOp>(op))
-        stateTypes[read.getIndex()] = {cast<RankedTensorType>(read.getValue().getType()), test::copies(read.getDepths())};
-      if (auto write = dyn_cast<WriteStateOp>(op))
-        stateTypes[write.getIndex()] = {cast<RankedTensorType>(write.getValue().getType()), test::copies(write.getDepths())};
-    });
-    for (auto &[index, type] : stateTypes)
-      machine.states.push_back(
-          randomNumbers(type.first.getElementType(), type.second * test::elementCount(type.first, dims), state, 5));
-    machine.nextStates = machine.states;
-    for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
-      auto type = cast<RankedTensorType>(parameter.getType());
-      std::string name = parameter.getSymName().str();
-      for (auto *arena : {&machine.parameters, &machine.gradients, &machine.firstMoments, &machine.secondMoments})
-        (*arena)[name] = randomNumbers(type.getElementType(), type.getNumElements(), state, 5);
-      for (double &value : machine.secondMoments[name])
-        value = std::fabs(value);
-      const int64_t count = parameter.getStacked() ? type.getDimSize(0) : 1;
-      arenaBytes = std::max<int64_t>(
-          arenaBytes, parameter.getOffset() + (count > 1 ? parameter.getStride() * count
-                                                         : type.getNumElements() * cpu::elementBytes(type.getElementType())));
-    }
-    start = machine;
-  }
-
-  Results reference() {
-    test::evaluate(function, machine);
-    Results results;
-    collect(results, [&](const std::string &name, Type element, const Numbers &values) {
-      Numbers shifted = values;
-      if (corrupt != 0)
-        shifted[0] += corrupt;
-      std::vector<char> bytes(shifted.size() * 8);
-      store(Float64Type::get(element.getContext()), bytes.data(), shifted);
-      results.named[name] = {element, bytes};
-    });
-    return results;
-  }
-
-  Results execute(int tier) {
-    std::vector<int64_t> offsets(entry.offset_count);
-    int64_t sizes[4];
-    entry.bind(dims.data(), offsets.data(), sizes);
-    std::vector<Memory> inputs, outputs;
-    std::vector<void *> inputPointers, outputPointers;
-    unsigned input = 0;
-    for (BlockArgument argument : function.getArguments())
-      if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
-        const Numbers &values = start.inputs[input++];
-        inputs.emplace_back(values.size() * cpu::elementBytes(type.getElementType()));
-        store(type.getElementType(), inputs.back().data, values);
-        inputPointers.push_back(inputs.back().data);
-      }
-    std::map<int64_t, OutputOp> outputOps;
-    function.walk([&](OutputOp output) { outputOps[output.getIndex()] = output; });
-    for (auto &[index, output] : outputOps) {
-      auto type = cast<RankedTensorType>(output.getValue().getType());
-      outputs.emplace_back(test::elementCount(type, dims) * cpu::elementBytes(type.getElementType()));
-      outputPointers.push_back(outputs.back().data);
-    }
-    std::vector<Memory> arenas;
-    for (int64_t bytes : {arenaBytes, arenaBytes, arenaBytes, arenaBytes, sizes[0], sizes[0], sizes[1]})
-      arenas.emplace_back(bytes);
-    Memory scratch(sizes[2]);
-    char *arenaPointers[TN_ARENA_COUNT] = {};
-    for (size_t i = 0; i < arenas.size(); ++i)
-      arenaPointers[i] = arenas[i].data;
-    std::map<std::string, Numbers> *tables[] = {&start.parameters, &start.gradients, &start.firstMoments, &start.secondMoments};
-    for (int arena = 0; arena < 4; ++arena)
-      forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
-        const Numbers &all = (*tables[arena])[parameter.getSymName().str()];
-        store(element, arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(),
-              Numbers(all.begin() + copy * count, all.begin() + (copy + 1) * count));
-      });
-    for (auto &[index, type] : stateTypes)
-      store(type.first.getElementType(), arenas[TN_ARENA_STATES].data + offsets[index], start.states[index]);
-    TnContext context = {dims.data(),
-                         arenaPointers,
-                         inputPointers.data(),
-                         outputPointers.data(),
-                         offsets.data(),
-                         parallelFor,
-                         scratch.data,
-                         sizes[2],
-                         seed,
-                         stepNumber,
-                         nullptr,
-                         uint64_t(gradientsOnly),
-                         0};
-    if (entry.run[tier](&context) != 0)
-      die("the entry failed");
-    Results results;
-    auto keep = [&](const std::string &name, Type element, const char *data, int64_t count) {
-      auto &place = results.named[name];
-      place.first = element;
-      place.second.insert(place.second.end(), data, data + count * cpu::elementBytes(element));
-    };
-    for (auto &[index, output] : outputOps) {
-      auto type = cast<RankedTensorType>(output.getValue().getType());
-      keep("output " + std::to_string(index), type.getElementType(),
-           outputs[std::distance(outputOps.begin(), outputOps.find(index))].data, test::elementCount(type, dims));
-    }
-    for (auto &[index, type] : stateTypes)
-      keep("state " + std::to_string(index), type.first.getElementType(), arenas[TN_ARENA_NEXT_STATES].data + offsets[index],
-           type.second * test::elementCount(type.first, dims));
-    const char *arenaNames[] = {"parameter ", "gradient ", "moment1 ", "moment2 "};
-    for (int arena = 0; arena < 4; ++arena)
-      forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
-        keep(arenaNames[arena] + parameter.getSymName().str(), element,
-             arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(), count);
-      });
-    for (const auto *group : {&inputs, &outputs, &arenas})
-      for (const Memory &memory : *group)
-        if (!memory.guarded())
-          die("memory behind a buffer was written");
-    if (!scratch.guarded())
-      die("memory behind the scratch was written");
-    if (timing > 0)
-      measure(context, tier);
-    return results;
-  }
-
-  [[noreturn]] void die(const std::string &what) {
-    llvm::errs() << function.getName() << ": " << what << "\n";
-    exit(1);
-  }
-
-private:
-  void measure(const TnContext &context, int tier) {
-    double best = INFINITY;
-    for (unsigned i = 0; i < timing; ++i) {
-      timespec from, to;
-      clock_gettime(CLOCK_MONOTONIC, &from);
-      entry.run[tier](&context);
-      clock_gettime(CLOCK_MONOTONIC, &to);
-      best = std::min(best, (to.tv_sec - from.tv_sec) * 1e6 + (to.tv_nsec - from.tv_nsec) * 1e-3);
-    }
-    llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most "
-                 << largestTiles << " tiles\n";
-  }
-  void forParameters(llvm::function_ref<void(ParameterOp, Type, int64_t, int64_t)> body) {
-    for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
-      auto type = cast<RankedTensorType>(parameter.getType());
-      const int64_t count = parameter.getStacked() ? type.getDimSize(0) : 1;
-      for (int64_t copy = 0; copy < count; ++copy)
-        body(parameter, type.getElementType(), copy, type.getNumElements() / count);
-    }
-  }
-  void collect(Results &results, llvm::function_ref<void(const std::string &, Type, const Numbers &)> add) {
-    (void)results;
-    function.walk([&](OutputOp output) {
-      add("output " + std::to_string(output.getIndex()), cast<RankedTensorType>(output.getValue().getType()).getElementType(),
-          machine.outputs.at(output.getIndex()));
-    });
-    for (auto &[index, type] : stateTypes)
-      add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
-    const bool moves = !gradientsOnly;
-    for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
-      Type element = cast<RankedTensorType>(parameter.getType()).getElementType();
-      std::string name = parameter.getSymName().str();
-      add("parameter " + name, element, (moves ? machine : start).parameters[name]);
-      add("gradient " + name, element, machine.gradients[name]);
-      add("moment1 " + name, element, (moves ? machine : start).firstMoments[name]);
-      add("moment2 " + name, element, (moves ? machine : start).secondMoments[name]);
-    }
-  }
-
-  func::FuncOp function;
-  const TnEntry &entry;
-  std::vector<int64_t> dims;
-  test::Machine machine, start;
-  std::map<int64_t, std::pair<RankedTensorType, int64_t>> stateTypes;
-  int64_t arenaBytes = 0;
-};
 
 /// Units in the last place of f32; results below the normal range are flushed to 0.
 static double errorInUlps(double got, double wanted) {
@@ -401,8 +142,8 @@ static bool runAll(std::vector<EntryToEmit> &entries, const TnArtifact &artifact
       if (int(dims.size()) < artifact.entries[e].dim_count)
         continue;
       dims.resize(artifact.entries[e].dim_count);
-      Run run(entries[e].function, artifact.entries[e], dims);
-      const Results expected = run.reference();
+      Run run(entries[e].function, artifact.entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
+      const Results expected = run.reference(corrupt);
       std::optional<Results> first;
       for (int tier = 0; tier < 3; ++tier) {
         if (!artifact.entries[e].run[tier])
@@ -412,10 +153,8 @@ static bool runAll(std::vector<EntryToEmit> &entries, const TnArtifact &artifact
           continue;
         }
         std::string what = entries[e].function.getName().str() + " dims " + list + " tier " + std::to_string(tier);
-        reverseTiles = false;
-        Results forward = run.execute(tier);
-        reverseTiles = true;
-        good &= sameBits(what + " with tiles reversed", forward, run.execute(tier));
+        Results forward = run.execute(tier, false);
+        good &= sameBits(what + " with tiles reversed", forward, run.execute(tier, true));
         good &= compare(what, forward, expected);
         if (first)
           good &= sameBits(what + " against another tier", forward, *first);

@@ -1,6 +1,5 @@
 #include "test/lowering/cpu/Reference.h"
 #include "dialect/TensorSizes.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -8,20 +7,15 @@
 using namespace mlir;
 
 namespace tenon::test {
-namespace {
 
-[[noreturn]] void fail(Operation *op, const char *what) {
+void fail(Operation *op, const char *what) {
   llvm::errs() << "reference: " << what << ": ";
   op->print(llvm::errs(), OpPrintingFlags().skipRegions());
   llvm::errs() << "\n";
   exit(2);
 }
 
-/// One element: integers and truth values in `whole`, reals in `real`.
-struct Scalar {
-  double real = 0;
-  int64_t whole = 0;
-};
+namespace {
 
 class Evaluation {
 public:
@@ -33,7 +27,6 @@ public:
       else
         tensors[argument] = machine.inputs[input++];
     }
-    module = function->getParentOfType<ModuleOp>();
     runBlock(function.getBody().front());
   }
 
@@ -83,7 +76,7 @@ private:
         .Case([&](GemmOp gemm) { runGemm(gemm); })
         .Case([&](StackOp stack) { runStack(stack); })
         .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
-        .Case([&](OptimizeOp optimize) { runOptimize(optimize); })
+        .Case([&](OptimizeOp optimize) { evaluateOptimize(optimize, machine, tensors); })
         .Case([&](AttentionOp attention) { evaluateAttention(attention, depthOf(attention), machine, tensors); })
         .Case([&](AttentionGradOp attention) { evaluateAttentionGrad(attention, depthOf(attention), machine, tensors); })
         .Case([&](ReadParameterOp read) {
@@ -215,86 +208,6 @@ private:
     });
   }
 
-  double setting(OptimizeOp op, StringRef key, double otherwise) {
-    Attribute value = op.getSettings().get(key);
-    if (auto real = dyn_cast_or_null<FloatAttr>(value))
-      return real.getValueAsDouble();
-    if (auto whole = dyn_cast_or_null<IntegerAttr>(value))
-      return double(whole.getInt());
-    return otherwise;
-  }
-  double scheduled(OptimizeOp op) {
-    auto name = dyn_cast_or_null<StringAttr>(op.getSettings().get("schedule"));
-    std::string kind = name ? name.getValue().str() : "constant";
-    const double s = double(machine.step), w = setting(op, "warmup", 0), total = setting(op, "total", 1),
-                 floor = setting(op, "floor", 0);
-    if (kind == "noam")
-      return setting(op, "factor", 1) * std::pow(setting(op, "size", 1), -0.5) *
-             std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(w, -1.5));
-    if (s < w)
-      return s / w;
-    const double progress = std::min((s - w) / (total - w), 1.0);
-    if (kind == "linear" || kind == "xlnet_linear")
-      return floor + (1 - floor) * (1 - progress);
-    if (kind == "cosine")
-      return floor + (1 - floor) * 0.5 * (1 + std::cos(M_PI * progress));
-    if (kind == "bert_linear")
-      return 1 - std::min(s / total, 1.0);
-    return 1;
-  }
-  void runOptimize(OptimizeOp op) {
-    double squares = 0;
-    for (auto &[name, g] : machine.gradients)
-      if (!parameterOf(name).getFrozen())
-        for (double x : g)
-          squares += x * x;
-    const double norm = std::sqrt(squares), rate = setting(op, "lr", 0) * scheduled(op), bound = setting(op, "clip", 0);
-    tensors[op.getNorm()] = {norm};
-    tensors[op.getRate()] = {rate};
-    const double clip = bound > 0 ? std::min(1.0, bound / (norm + 1e-6)) : 1;
-    for (auto &[name, p] : machine.parameters)
-      if (!parameterOf(name).getFrozen())
-        for (size_t i = 0; i < p.size(); ++i)
-          update(op, parameterOf(name), i, p, machine.gradients[name], machine.firstMoments[name], machine.secondMoments[name],
-                 rate, clip);
-  }
-  ParameterOp parameterOf(const std::string &name) { return module.lookupSymbol<ParameterOp>(name); }
-  void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers &gs, Numbers &ms, Numbers &vs, double rate,
-              double clip) {
-    auto factor = [&](StringRef name, double otherwise) {
-      auto values = parameter->getAttrOfType<DenseF64ArrayAttr>(name);
-      if (!values)
-        return otherwise;
-      return values.size() == 1 ? values[0] : values[i / (p.size() / values.size())];
-    };
-    rate *= factor("lr", 1);
-    double g = gs[i] * clip * factor("gradient", 1);
-    const double decay = factor("decay", setting(op, "decay", 0)), b1 = setting(op, "beta1", 0.9),
-                 b2 = setting(op, "beta2", 0.999), t = double(machine.step) + 1;
-    const StringRef rule = op.getRule();
-    if (rule == "sgd") {
-      g += decay * p[i];
-      if (double mu = setting(op, "momentum", 0); mu > 0)
-        g = ms[i] = mu * ms[i] + g;
-      p[i] -= rate * g;
-      return;
-    }
-    if (rule == "adam")
-      g += decay * p[i];
-    ms[i] = b1 * ms[i] + (1 - b1) * g;
-    vs[i] = b2 * vs[i] + (1 - b2) * g * g;
-    const double eps = setting(op, "eps", rule == "bert_adam" ? 1e-6 : 1e-8);
-    if (rule == "bert_adam") {
-      p[i] -= rate * (ms[i] / (std::sqrt(vs[i]) + eps) + decay * p[i]);
-      return;
-    }
-    if (rule == "adamw")
-      p[i] *= 1 - rate * decay;
-    p[i] -= rate * (ms[i] / (1 - std::pow(b1, t))) / (std::sqrt(vs[i] / (1 - std::pow(b2, t))) + eps);
-  }
-
-  // Scalars.
-
   std::vector<int64_t> indices(ValueRange values) {
     std::vector<int64_t> result;
     for (Value value : values)
@@ -332,7 +245,7 @@ private:
     } else if (auto size = dyn_cast<SizeValueOp>(op)) {
       scalars[size] = {0, evaluateExpression(size.getForm().getResult(0), machine.dims)};
     } else {
-      scalars[op.getResult(0)] = elementary(op);
+      scalars[op.getResult(0)] = evaluateArithmetic(op, [&](Value value) { return get(value); });
     }
   }
 
@@ -373,65 +286,7 @@ private:
     return survives(machine, get(op.getIndex()).whole, op.getSite(), op.getDepth() ? get(op.getDepth()).whole : 0, op.getThreshold());
   }
 
-  Scalar elementary(Operation &op) {
-    auto x = [&](int i) { return get(op.getOperand(i)).real; };
-    auto n = [&](int i) { return get(op.getOperand(i)).whole; };
-    auto real = [](double value) { return Scalar{value, 0}; };
-    auto whole = [](int64_t value) { return Scalar{0, value}; };
-    auto floorDiv = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
-    return llvm::TypeSwitch<Operation *, Scalar>(&op)
-        .Case([&](arith::ConstantOp c) {
-          if (auto f = dyn_cast<FloatAttr>(c.getValue()))
-            return real(f.getValueAsDouble());
-          int64_t value = cast<IntegerAttr>(c.getValue()).getInt();
-          return whole(c.getType().isInteger(1) ? value & 1 : value);
-        })
-        .Case([&](arith::AddFOp) { return real(x(0) + x(1)); })
-        .Case([&](arith::SubFOp) { return real(x(0) - x(1)); })
-        .Case([&](arith::MulFOp) { return real(x(0) * x(1)); })
-        .Case([&](arith::DivFOp) { return real(x(0) / x(1)); })
-        .Case([&](arith::NegFOp) { return real(-x(0)); })
-        .Case([&](arith::MaximumFOp) { return real(std::isnan(x(0)) || std::isnan(x(1)) ? NAN : std::max(x(0), x(1))); })
-        .Case([&](arith::MinimumFOp) { return real(std::isnan(x(0)) || std::isnan(x(1)) ? NAN : std::min(x(0), x(1))); })
-        .Case([&](arith::ExtFOp) { return real(x(0)); })
-        .Case([&](arith::TruncFOp) { return real(float(x(0))); })
-        .Case([&](arith::SIToFPOp) { return real(double(n(0))); })
-        .Case([&](arith::UIToFPOp) { return real(double(n(0))); })
-        .Case([&](arith::AddIOp) { return whole(n(0) + n(1)); })
-        .Case([&](arith::SubIOp) { return whole(n(0) - n(1)); })
-        .Case([&](arith::MulIOp) { return whole(n(0) * n(1)); })
-        .Case([&](arith::DivSIOp) { return whole(n(0) / n(1)); })
-        .Case([&](arith::RemSIOp) { return whole(n(0) % n(1)); })
-        .Case([&](arith::FloorDivSIOp) { return whole(floorDiv(n(0), n(1))); })
-        .Case([&](arith::MaxSIOp) { return whole(std::max(n(0), n(1))); })
-        .Case([&](arith::MinSIOp) { return whole(std::min(n(0), n(1))); })
-        .Case([&](arith::AndIOp) { return whole(n(0) & n(1)); })
-        .Case([&](arith::OrIOp) { return whole(n(0) | n(1)); })
-        .Case([&](arith::XOrIOp) { return whole(n(0) ^ n(1)); })
-        .Case<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>([&](auto) { return whole(n(0)); })
-        .Case([&](arith::SelectOp) { return n(0) ? get(op.getOperand(1)) : get(op.getOperand(2)); })
-        .Case([&](arith::CmpIOp compare) {
-          return whole(arith::applyCmpPredicate(compare.getPredicate(), APInt(64, n(0), true), APInt(64, n(1), true)));
-        })
-        .Case([&](arith::CmpFOp compare) {
-          return whole(arith::applyCmpPredicate(compare.getPredicate(), APFloat(x(0)), APFloat(x(1))));
-        })
-        .Case([&](math::ExpOp) { return real(std::exp(x(0))); })
-        .Case([&](math::LogOp) { return real(std::log(x(0))); })
-        .Case([&](math::TanhOp) { return real(std::tanh(x(0))); })
-        .Case([&](math::ErfOp) { return real(std::erf(x(0))); })
-        .Case([&](math::SinOp) { return real(std::sin(x(0))); })
-        .Case([&](math::CosOp) { return real(std::cos(x(0))); })
-        .Case([&](math::SqrtOp) { return real(std::sqrt(x(0))); })
-        .Case([&](math::RsqrtOp) { return real(1 / std::sqrt(x(0))); })
-        .Case([&](math::AbsFOp) { return real(std::fabs(x(0))); })
-        .Case([&](math::PowFOp) { return real(std::pow(x(0), x(1))); })
-        .Case([&](math::FmaOp) { return real(x(0) * x(1) + x(2)); })
-        .Default([&](Operation *other) -> Scalar { fail(other, "an op without a reference"); });
-  }
-
   Machine &machine;
-  ModuleOp module;
   Operation *current = nullptr;
   Tensors tensors;
   llvm::DenseMap<Value, Scalar> scalars;

@@ -1,0 +1,267 @@
+#include "test/lowering/cpu/KernelRun.h"
+#include "lowering/cpu/Kernel.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::test {
+
+/// Aligned memory with guard bytes behind it that must stay as they are.
+class Memory {
+public:
+  explicit Memory(int64_t bytes = 0) : size((bytes + 63) / 64 * 64), data(static_cast<char *>(aligned_alloc(64, size + 64))) {
+    memset(data, 0xa5, size + 64);
+  }
+  ~Memory() { free(data); }
+  Memory(Memory &&other) : size(other.size), data(std::exchange(other.data, nullptr)) {}
+  bool guarded() const {
+    return std::all_of(data + size, data + size + 64, [](char c) { return c == char(0xa5); });
+  }
+  int64_t size;
+  char *data;
+};
+
+/// The memory of one execution; `arenas` in the order of TnArena, without the workers' scratch.
+struct Run::Buffers {
+  std::vector<Memory> inputs, outputs, arenas;
+  Memory scratch;
+};
+
+static void store(Type element, char *memory, const Numbers &values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (element.isF32())
+      reinterpret_cast<float *>(memory)[i] = float(values[i]);
+    else if (element.isF64())
+      reinterpret_cast<double *>(memory)[i] = values[i];
+    else if (element.isInteger(32))
+      reinterpret_cast<int32_t *>(memory)[i] = int32_t(values[i]);
+    else if (element.isInteger(64))
+      reinterpret_cast<int64_t *>(memory)[i] = int64_t(values[i]);
+    else
+      memory[i] = char(values[i]);
+  }
+}
+Numbers load(Type element, const char *memory, size_t count) {
+  Numbers values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = element.isF32()         ? reinterpret_cast<const float *>(memory)[i]
+                : element.isF64()       ? reinterpret_cast<const double *>(memory)[i]
+                : element.isInteger(32) ? double(reinterpret_cast<const int32_t *>(memory)[i])
+                : element.isInteger(64) ? double(reinterpret_cast<const int64_t *>(memory)[i])
+                                        : double(memory[i]);
+  return values;
+}
+
+/// Values that f32 holds exactly, in [-2, 2); integers in [0, bound).
+static Numbers randomNumbers(Type element, int64_t count, uint64_t &state, int64_t bound) {
+  Numbers values;
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    uint32_t bits = state >> 40;
+    if (isa<FloatType>(element))
+      values.push_back((double(bits) - 8388608.0) / 4194304.0);
+    else
+      values.push_back(element.isInteger(1) ? double(bits & 1) : double(bits % bound));
+  }
+  return values;
+}
+
+static bool tilesReversed = false;
+static int64_t largestTiles = 0;
+static void parallelFor(const TnContext *context, TnTile tile, int64_t tiles) {
+  largestTiles = std::max(largestTiles, tiles);
+  for (int64_t i = 0; i < tiles; ++i)
+    tile(context, tilesReversed ? tiles - 1 - i : i, 0);
+}
+
+Run::Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims, const RunOptions &options)
+    : function(function), entry(entry), dims(dims), options(options) {
+  machine.dims = dims;
+  machine.seed = options.seed;
+  machine.step = options.step;
+  uint64_t state = 12345;
+  for (BlockArgument argument : function.getArguments())
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
+      auto bound = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "test.bound");
+      machine.inputs.push_back(randomNumbers(type.getElementType(), elementCount(type, dims), state, bound ? bound.getInt() : 5));
+      if (isa<FloatType>(type.getElementType()))
+        for (double &value : machine.inputs.back())
+          value = float(value * options.inputScale);
+    }
+  function.walk([&](Operation *op) {
+    if (auto read = dyn_cast<ReadStateOp>(op))
+      stateTypes[read.getIndex()] = {cast<RankedTensorType>(read.getValue().getType()), copies(read.getDepths())};
+    if (auto write = dyn_cast<WriteStateOp>(op))
+      stateTypes[write.getIndex()] = {cast<RankedTensorType>(write.getValue().getType()), copies(write.getDepths())};
+    if (auto output = dyn_cast<OutputOp>(op))
+      outputs[output.getIndex()] = output;
+  });
+  for (auto &[index, type] : stateTypes)
+    machine.states.push_back(randomNumbers(type.first.getElementType(), type.second * elementCount(type.first, dims), state, 5));
+  machine.nextStates = machine.states;
+  for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
+    auto type = cast<RankedTensorType>(parameter.getType());
+    std::string name = parameter.getSymName().str();
+    for (auto *arena : {&machine.parameters, &machine.gradients, &machine.firstMoments, &machine.secondMoments})
+      (*arena)[name] = randomNumbers(type.getElementType(), type.getNumElements(), state, 5);
+    for (double &value : machine.secondMoments[name])
+      value = std::fabs(value);
+    const int64_t count = parameter.getStacked() ? type.getDimSize(0) : 1;
+    const int64_t bytes = count > 1 ? parameter.getStride() * count : type.getNumElements() * cpu::elementBytes(type.getElementType());
+    arenaBytes = std::max<int64_t>(arenaBytes, parameter.getOffset() + bytes);
+  }
+  start = machine;
+}
+
+Results Run::reference(double corrupt) {
+  evaluate(function, machine);
+  Results results;
+  auto add = [&](const std::string &name, Type element, Numbers values) {
+    if (corrupt != 0)
+      values[0] += corrupt;
+    std::vector<char> bytes(values.size() * 8);
+    store(Float64Type::get(element.getContext()), bytes.data(), values);
+    results.named[name] = {element, bytes};
+  };
+  for (auto &[index, output] : outputs)
+    add("output " + std::to_string(index), cast<RankedTensorType>(output.getValue().getType()).getElementType(), machine.outputs.at(index));
+  for (auto &[index, type] : stateTypes)
+    add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
+  Machine &moved = options.gradientsOnly ? start : machine;
+  for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
+    Type element = cast<RankedTensorType>(parameter.getType()).getElementType();
+    std::string name = parameter.getSymName().str();
+    add("parameter " + name, element, moved.parameters[name]);
+    add("gradient " + name, element, machine.gradients[name]);
+    add("moment1 " + name, element, moved.firstMoments[name]);
+    add("moment2 " + name, element, moved.secondMoments[name]);
+  }
+  return results;
+}
+
+void Run::fill(Buffers &buffers, ArrayRef<int64_t> offsets) {
+  unsigned input = 0;
+  for (Type argument : function.getArgumentTypes())
+    if (auto type = dyn_cast<RankedTensorType>(argument)) {
+      const Numbers &values = start.inputs[input++];
+      buffers.inputs.emplace_back(values.size() * cpu::elementBytes(type.getElementType()));
+      store(type.getElementType(), buffers.inputs.back().data, values);
+    }
+  for (auto [index, output] : outputs) {
+    auto type = cast<RankedTensorType>(output.getValue().getType());
+    buffers.outputs.emplace_back(elementCount(type, dims) * cpu::elementBytes(type.getElementType()));
+  }
+  const std::map<std::string, Numbers> *tables[] = {&start.parameters, &start.gradients, &start.firstMoments, &start.secondMoments};
+  for (int arena = 0; arena < 4; ++arena)
+    forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
+      const Numbers &all = tables[arena]->at(parameter.getSymName().str());
+      store(element, buffers.arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(),
+            Numbers(all.begin() + copy * count, all.begin() + (copy + 1) * count));
+    });
+  for (auto &[index, type] : stateTypes)
+    store(type.first.getElementType(), buffers.arenas[TN_ARENA_STATES].data + offsets[index], start.states[index]);
+}
+
+Results Run::collect(const Buffers &buffers, ArrayRef<int64_t> offsets) {
+  Results results;
+  auto keep = [&](const std::string &name, Type element, const char *data, int64_t count) {
+    auto &place = results.named[name];
+    place.first = element;
+    place.second.insert(place.second.end(), data, data + count * cpu::elementBytes(element));
+  };
+  auto buffer = buffers.outputs.begin();
+  for (auto &[index, output] : outputs) {
+    auto type = cast<RankedTensorType>(output.getValue().getType());
+    keep("output " + std::to_string(index), type.getElementType(), (buffer++)->data, elementCount(type, dims));
+  }
+  for (auto &[index, type] : stateTypes)
+    keep("state " + std::to_string(index), type.first.getElementType(), buffers.arenas[TN_ARENA_NEXT_STATES].data + offsets[index],
+         type.second * elementCount(type.first, dims));
+  const char *arenaNames[] = {"parameter ", "gradient ", "moment1 ", "moment2 "};
+  for (int arena = 0; arena < 4; ++arena)
+    forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
+      keep(arenaNames[arena] + parameter.getSymName().str(), element,
+           buffers.arenas[arena].data + parameter.getOffset() + copy * parameter.getStride(), count);
+    });
+  return results;
+}
+
+void Run::checkGuards(const Buffers &buffers) {
+  for (const auto *group : {&buffers.inputs, &buffers.outputs, &buffers.arenas})
+    for (const Memory &memory : *group)
+      if (!memory.guarded())
+        die("memory behind a buffer was written");
+  if (!buffers.scratch.guarded())
+    die("memory behind the scratch was written");
+}
+
+Results Run::execute(int tier, bool reverseTiles) {
+  std::vector<int64_t> offsets(entry.offset_count);
+  int64_t sizes[4];
+  entry.bind(dims.data(), offsets.data(), sizes);
+  Buffers buffers{{}, {}, {}, Memory(sizes[2])};
+  for (int64_t bytes : {arenaBytes, arenaBytes, arenaBytes, arenaBytes, sizes[0], sizes[0], sizes[1]})
+    buffers.arenas.emplace_back(bytes);
+  fill(buffers, offsets);
+  auto pointers = [](const std::vector<Memory> &memories) {
+    std::vector<void *> result;
+    for (const Memory &memory : memories)
+      result.push_back(memory.data);
+    return result;
+  };
+  std::vector<void *> inputPointers = pointers(buffers.inputs), outputPointers = pointers(buffers.outputs);
+  char *arenaPointers[TN_ARENA_COUNT] = {};
+  for (size_t i = 0; i < buffers.arenas.size(); ++i)
+    arenaPointers[i] = buffers.arenas[i].data;
+  TnContext context = {dims.data(),
+                       arenaPointers,
+                       inputPointers.data(),
+                       outputPointers.data(),
+                       offsets.data(),
+                       parallelFor,
+                       buffers.scratch.data,
+                       sizes[2],
+                       options.seed,
+                       options.step,
+                       nullptr,
+                       uint64_t(options.gradientsOnly),
+                       0};
+  tilesReversed = reverseTiles;
+  if (entry.run[tier](&context) != 0)
+    die("the entry failed");
+  Results results = collect(buffers, offsets);
+  checkGuards(buffers);
+  if (options.timing > 0)
+    measure(context, tier);
+  return results;
+}
+
+void Run::die(const std::string &what) {
+  llvm::errs() << function.getName() << ": " << what << "\n";
+  exit(1);
+}
+
+void Run::measure(const TnContext &context, int tier) {
+  double best = INFINITY;
+  for (unsigned i = 0; i < options.timing; ++i) {
+    timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    entry.run[tier](&context);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    best = std::min(best, (to.tv_sec - from.tv_sec) * 1e6 + (to.tv_nsec - from.tv_nsec) * 1e-3);
+  }
+  llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most " << largestTiles << " tiles\n";
+}
+
+void Run::forParameters(llvm::function_ref<void(ParameterOp, Type, int64_t, int64_t)> body) {
+  for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
+    auto type = cast<RankedTensorType>(parameter.getType());
+    const int64_t count = parameter.getStacked() ? type.getDimSize(0) : 1;
+    for (int64_t copy = 0; copy < count; ++copy)
+      body(parameter, type.getElementType(), copy, type.getNumElements() / count);
+  }
+}
+
+} // namespace tenon::test

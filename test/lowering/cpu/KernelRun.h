@@ -1,0 +1,51 @@
+// One compiled function on random numbers: what the reference makes of them, and what the generated code does.
+#pragma once
+#include "runtime/include/tenon/artifact.h"
+#include "test/lowering/cpu/Reference.h"
+
+namespace tenon::test {
+
+struct RunOptions {
+  uint64_t seed = 0, step = 0;
+  double inputScale = 1;      // inputs are in [-2, 2) times this
+  bool gradientsOnly = false; // flag 1 of the context: parameters must not change
+  unsigned timing = 0;        // also run this many times and print the best time
+};
+
+/// By name: "output 0", "state 1", "gradient w". Bytes of the element type; of the reference, of f64.
+struct Results {
+  std::map<std::string, std::pair<mlir::Type, std::vector<char>>> named;
+};
+
+/// Numbers of `memory`, `count` elements of the type.
+Numbers load(mlir::Type element, const char *memory, size_t count);
+
+class Run {
+public:
+  Run(mlir::func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims, const RunOptions &options);
+  /// `corrupt` is added to element 0 of every result.
+  Results reference(double corrupt);
+  /// The code of one tier; the tiles of a kernel from the last to the first if `reverseTiles`. Ends the process if memory outside of buffers was written.
+  Results execute(int tier, bool reverseTiles);
+
+private:
+  struct Buffers;
+  void fill(Buffers &buffers, llvm::ArrayRef<int64_t> offsets);
+  Results collect(const Buffers &buffers, llvm::ArrayRef<int64_t> offsets);
+  void checkGuards(const Buffers &buffers);
+  void measure(const TnContext &context, int tier);
+  [[noreturn]] void die(const std::string &what);
+  /// Calls `body(parameter, element type, index in the stack, elements)` for each element of each stack.
+  void forParameters(llvm::function_ref<void(ParameterOp, mlir::Type, int64_t, int64_t)> body);
+
+  mlir::func::FuncOp function;
+  const TnEntry &entry;
+  std::vector<int64_t> dims;
+  RunOptions options;
+  Machine machine, start; // of the reference: after it ran, and before
+  std::map<int64_t, std::pair<mlir::RankedTensorType, int64_t>> stateTypes; // with the copies of a stack
+  std::map<int64_t, OutputOp> outputs;
+  int64_t arenaBytes = 0; // of each of the parameter arenas
+};
+
+} // namespace tenon::test
