@@ -85,6 +85,7 @@ struct ThreadPool::Shared {
   alignas(64) std::atomic<uint32_t> generation{0}; // the job's number again, as the word that idle threads park on
   std::atomic<uint32_t> parked{0};
   std::atomic<bool> stopping{false};
+  std::atomic<uint32_t> started{0}; // helper threads that have reached idle(), with all that a thread's start allocates behind them
   // Of the present job. Atomic because a late thread may read them while they change; its claim then fails.
   alignas(64) std::atomic<const TnContext *> context{nullptr};
   std::atomic<TnTile> tile{nullptr};
@@ -151,6 +152,8 @@ struct ThreadPool::Shared {
   void idle(int64_t worker) {
     FloatingPointScope mode;
     currentWorker = worker;
+    started.fetch_add(1, std::memory_order_release);
+    futexWake(started, 1);
     uint32_t seen = 0;
     for (;;) {
       auto changed = [&] { return generation.load(std::memory_order_seq_cst) != seen || stopping.load(std::memory_order_acquire); };
@@ -195,6 +198,9 @@ Expected<std::shared_ptr<ThreadPool>> ThreadPool::create(int threads) {
       return resourceError("cannot start thread ", i + 2, " of ", threads, ": ", systemMessage(error));
     inside.threads.push_back(thread);
   }
+  // A helper that a busy machine starts late would allocate its thread-local storage in the middle of some step.
+  for (uint32_t now; (now = inside.started.load(std::memory_order_acquire)) != helpers;)
+    futexWait(inside.started, now);
   return pool;
 }
 
