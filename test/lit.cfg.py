@@ -11,6 +11,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tenon_build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(config.tenon_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
+config.environment["TENON_CACHE"] = os.path.join(config.test_exec_root, "cache") # not the user's
 config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
                          ("%python", sys.executable)]
 with open("/proc/cpuinfo", encoding="utf-8") as cpus:
