@@ -47,6 +47,8 @@ private:
   mlir::Value generateElementwise(const Node &node);
   mlir::Value generateBinary(const Node &node, mlir::Value a, mlir::Value b);
   mlir::Value generateUnary(const Node &node, mlir::Value x);
+  mlir::Value generateAppend(const Node &node);
+  mlir::Value generateBodyArgument(const Node &node);
   mlir::Value generateParameter(const Node &node);
   mlir::Value unsupported(const Node &node, const char *what);
   // MlirGenAxes.cpp

@@ -93,25 +93,12 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
     if (depthsOf(node.stack).size() != entry.states[node.index].stackCounts.size())
       return unsupported(node, "a state of a stack inside a loop");
     return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack));
-  case Op::Append: {
-    int64_t dim = llvm::find(node.type.axes, node.axesTo[0]) - node.type.axes.begin();
-    Axes rows = node.type.axes;
-    rows[dim] = node.axesFrom[0];
-    Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
-    written[node.index] = true;
-    return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack), x, operand(node, 1),
-                                 builder.getI64IntegerAttr(dim));
-  }
+  case Op::Append:
+    return generateAppend(node);
   case Op::Depth:
     return DepthValueOp::create(builder, current, typeOf(node.type), depthOf(node.stack));
   case Op::BodyArgument:
-    for (OpenStack &level : open)
-      if (level.info == node.stack) {
-        if (node.index < entry.stacks[node.stack].carries)
-          return level.op.getBody().front().getArgument(1 + node.index);
-        return spread(value(level.node->operands[node.index]), axesOf(level.node->operands[node.index]), node.type.axes);
-      }
-    return unsupported(node, "a body argument outside its stack");
+    return generateBodyArgument(node);
   case Op::Stack:
     return generateStack(node, id);
   case Op::Result: {
@@ -171,6 +158,27 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   default:
     return generateElementwise(node);
   }
+}
+
+Value EntryGenerator::generateAppend(const Node &node) {
+  OpBuilder &builder = *at;
+  int64_t dim = llvm::find(node.type.axes, node.axesTo[0]) - node.type.axes.begin();
+  Axes rows = node.type.axes;
+  rows[dim] = node.axesFrom[0];
+  Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
+  written[node.index] = true;
+  return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack), x, operand(node, 1),
+                               builder.getI64IntegerAttr(dim));
+}
+
+Value EntryGenerator::generateBodyArgument(const Node &node) {
+  for (OpenStack &level : open)
+    if (level.info == node.stack) {
+      if (node.index < entry.stacks[node.stack].carries)
+        return level.op.getBody().front().getArgument(1 + node.index);
+      return spread(value(level.node->operands[node.index]), axesOf(level.node->operands[node.index]), node.type.axes);
+    }
+  return unsupported(node, "a body argument outside its stack");
 }
 
 Value EntryGenerator::generateParameter(const Node &node) {

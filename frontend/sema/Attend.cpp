@@ -76,28 +76,59 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
   }
 }
 
-Value Checker::attend(Scope *scope, const ast::Expr &expression) {
-  Scope *inner = newScope(scope);
+std::vector<AxisId> Checker::attendPlaces(Scope *scope, Scope *inner, const ast::Expr &expression) {
   std::vector<AxisId> places;
-  AttendParts parts;
   for (auto &binder : expression.binders) {
     auto axes = axesOf(scope, binder.axis);
     if (!axes)
-      return poison();
+      return {};
     if (axes->size() != 1 || includes(places, (*axes)[0])) {
       error("T0506", binder.axis.range,
             axes->size() != 1
                 ? "a place runs along one axis, " + binder.axis.text + " is a product"
                 : "two places run along axis " + binder.axis.text + "; give the keys an axis of their own: x[T -> S]");
-      return poison();
+      return {};
     }
     places.push_back((*axes)[0]);
     hints.placeNames[(*axes)[0]] = binder.name.text;
     defineValue(inner, binder.name, Value::ofTensor(graph.iota((*axes)[0], binder.name.range)), ast::Stmt::Kind::Carry);
   }
+  return places;
+}
+
+void Checker::attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression, const std::vector<AxisId> &places,
+                         AttendParts &parts) {
+  const AxisId key = places.back();
+  Value value = evaluate(inner, item.value);
+  if (value.isPoison() || (value.kind == Value::Kind::Bool && value.truth)) {
+    parts.bad |= value.isPoison();
+    return;
+  }
+  NodeId node = tensor(value, item.value->range);
+  if (node != kNoNode && graph.constantTruth(node) == std::optional(true))
+    return;
+  if (node == kNoNode || graph.element(node) != Element::Bool) {
+    error("T0502", item.value->range, "a mask must be a truth value per key, this is " + text(value));
+    parts.bad = true;
+  } else if (!graph.has(node, key)) {
+    auto *mistake = error("T0502", item.value->range,
+                          "a mask without the key axis " + axisName(key) + " hides all keys or none: it is " + text(node));
+    if (mistake && expression.binders.size() > 1)
+      mistake->notes.push_back({"help", "use the key place " + expression.binders.back().name.text +
+                                            ", or rename to the key axis: [" + axisName(places[0]) + " -> " + axisName(key) +
+                                            "]"});
+    parts.bad = true;
+  } else {
+    parts.masks.push_back(node);
+  }
+}
+
+Value Checker::attend(Scope *scope, const ast::Expr &expression) {
+  Scope *inner = newScope(scope);
+  std::vector<AxisId> places = attendPlaces(scope, inner, expression);
   if (places.empty())
     return poison();
-  AxisId key = places.back();
+  AttendParts parts;
   std::map<ItemKind, const ast::AttendItem *> single;
   for (auto &item : expression.items) {
     if (item.kind != ItemKind::Score && item.kind != ItemKind::Mask) {
@@ -108,45 +139,25 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
         parts.bad = true;
       }
     }
-    if (item.kind != ItemKind::Mask)
-      continue;
-    Value value = evaluate(inner, item.value);
-    if (value.isPoison() || (value.kind == Value::Kind::Bool && value.truth)) {
-      parts.bad |= value.isPoison();
-      continue;
-    }
-    NodeId node = tensor(value, item.value->range);
-    if (node != kNoNode && graph.constantTruth(node) == std::optional(true))
-      continue;
-    if (node == kNoNode || graph.element(node) != Element::Bool) {
-      error("T0502", item.value->range, "a mask must be a truth value per key, this is " + text(value));
-      parts.bad = true;
-    } else if (!graph.has(node, key)) {
-      auto *mistake = error("T0502", item.value->range,
-                            "a mask without the key axis " + axisName(key) + " hides all keys or none: it is " + text(node));
-      if (mistake && expression.binders.size() > 1)
-        mistake->notes.push_back({"help", "use the key place " + expression.binders.back().name.text +
-                                              ", or rename to the key axis: [" + axisName(places[0]) + " -> " + axisName(key) +
-                                              "]"});
-      parts.bad = true;
-    } else {
-      parts.masks.push_back(node);
-    }
+    if (item.kind == ItemKind::Mask)
+      attendMask(inner, item, expression, places, parts);
   }
   inner->conditions.insert(inner->conditions.end(), parts.masks.begin(), parts.masks.end());
   if (parts.bad) // what the mistaken mask would have hidden is unknown, so nothing is said about indices under it
     inner->conditions.push_back(graph.truth(false));
   for (auto &item : expression.items)
     if (item.kind != ItemKind::Mask)
-      attendItem(inner, item, key, parts);
+      attendItem(inner, item, places.back(), parts);
   if (!parts.bad && (parts.scores.empty() || parts.value == kNoNode)) {
     error("T0504", expression.range,
           parts.value == kNoNode ? "this attend has no `value`" : "this attend has no `score` that is not 0");
     return poison();
   }
-  if (parts.bad)
-    return poison();
+  return parts.bad ? poison() : attendNode(scope, expression, places, parts);
+}
 
+Value Checker::attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places, const AttendParts &parts) {
+  const AxisId key = places.back();
   std::vector<NodeId> weights = parts.scores;
   weights.insert(weights.end(), parts.masks.begin(), parts.masks.end());
   std::vector<AxisId> weightAxes = graph.unite(weights);

@@ -3,13 +3,11 @@
 
 namespace tenon::sema {
 
-Value Checker::concatBuiltin(const Call &call) {
-  if (!arity(call, 1, 1000, {}, 1))
-    return poison();
+std::optional<Checker::ConcatAxes> Checker::concatAxes(const Call &call) {
   const ast::AxisOp &op = (*call.axisOps)[0];
   if (call.axisOps->size() != 1 || op.to.empty() || op.low) {
     error("T0216", op.range, "concat names its axes: concat[A + B -> C](a, b)");
-    return poison();
+    return std::nullopt;
   }
   auto to = oneAxis(call.scope, op.to, "concat");
   std::vector<AxisId> parts;
@@ -17,38 +15,48 @@ Value Checker::concatBuiltin(const Call &call) {
   for (auto &term : op.from) {
     if (term.op == '*') {
       error("T0216", term.name.range, "the axes of concat are joined by +, not by *");
-      return poison();
+      return std::nullopt;
     }
     auto part = oneAxis(call.scope, {{0, term.name}}, "concat");
     if (!part)
-      return poison();
+      return std::nullopt;
     parts.push_back(*part);
     if (auto sum = add(total, graph.size(*part)))
       total = *sum;
   }
   if (!to)
-    return poison();
+    return std::nullopt;
   if (parts.size() != call.arguments.size()) {
     error("T0307", call.range,
           "concat of " + std::to_string(parts.size()) + " axes and " + std::to_string(call.arguments.size()) +
               (call.arguments.size() == 1 ? " tensor" : " tensors"));
-    return poison();
+    return std::nullopt;
   }
   if (total != graph.size(*to)) {
     std::string sum;
     for (AxisId part : parts)
       sum += (sum.empty() ? "" : " + ") + sized(part);
     error("T0211", op.range, sum + " gives " + text(total) + " places, axis " + axisName(*to) + " has " + text(graph.size(*to)));
-    return poison();
+    return std::nullopt;
   }
+  return ConcatAxes{parts, *to};
+}
+
+Value Checker::concatBuiltin(const Call &call) {
+  if (!arity(call, 1, 1000, {}, 1))
+    return poison();
+  auto joined = concatAxes(call);
+  if (!joined)
+    return poison();
+  const auto &[parts, to] = *joined;
   bool real = false, truth = true;
   std::vector<NodeId> operands, renamed;
   for (size_t i = 0; i < parts.size(); ++i) {
     NodeId node = tensor(call.arguments[i], call.ranges[i]);
     if (node == kNoNode || !requireAxis(node, parts[i], call.ranges[i], "this part of concat"))
       return poison();
-    if (*to != parts[i] && graph.has(node, *to)) {
-      error("T0206", call.ranges[i], "this part has axis " + axisName(*to) + " already: " + text(node));
+    if (to != parts[i] && graph.has(node, to)) {
+      error("T0206", call.ranges[i], "this part has axis " + axisName(to) + " already: " + text(node));
       return poison();
     }
     real |= graph.element(node) == Element::Real;
@@ -60,7 +68,7 @@ Value Checker::concatBuiltin(const Call &call) {
     std::vector<AxisId> own = graph.axes(operands[i]);
     for (AxisId &axis : own)
       if (axis == parts[i])
-        axis = *to;
+        axis = to;
     return own;
   };
   for (size_t i = 0; i < operands.size(); ++i)
@@ -75,7 +83,7 @@ Value Checker::concatBuiltin(const Call &call) {
     if (real && !sameSet(resultAxes(i), axes)) {
       std::vector<AxisId> wanted = axes;
       for (AxisId &axis : wanted)
-        if (axis == *to)
+        if (axis == to)
           axis = parts[i];
       error("T0212", call.ranges[i], "this part of concat has " + text(graph.axes(node)) + ", the others make it " + text(wanted),
             text(node));
@@ -85,7 +93,7 @@ Value Checker::concatBuiltin(const Call &call) {
     if (!sameSet(resultAxes(i), axes)) {
       std::vector<AxisId> full = axes;
       for (AxisId &axis : full)
-        if (axis == *to)
+        if (axis == to)
           axis = parts[i];
       node = graph.expand(node, full, call.ranges[i]);
     }
@@ -94,7 +102,7 @@ Value Checker::concatBuiltin(const Call &call) {
   Node node = makeNode(Op::Concat, {real ? Element::Real : truth ? Element::Bool : Element::Int, axes, {}});
   node.operands = operands;
   node.axesFrom = parts;
-  node.axesTo = {*to};
+  node.axesTo = {to};
   node.range = call.range;
   return Value::ofTensor(graph.add(node));
 }

@@ -150,6 +150,18 @@ private:
                      const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range);
   Value member(Scope *scope, const ast::Expr &expression);
   Value scan(Scope *scope, const ast::Expr &expression);
+  struct ScanState { // one scan under way
+    const ast::Expr &expression;
+    Scope *outer, *inner;
+    uint32_t body; // stack of the graph
+    std::vector<NodeId> initial, results; // per carry
+    std::map<std::string, size_t> carryOf;
+    bool ok = true;
+  };
+  void scanCarry(ScanState &state, const ast::Stmt &statement);
+  void scanNext(ScanState &state, const ast::Stmt &statement, const std::vector<const ast::Stmt *> &carries);
+  std::vector<NodeId> scanYields(ScanState &state, const ast::Stmt &yield, AxisId axis);
+  Value scanNode(ScanState &state, const std::vector<NodeId> &yields, AxisId axis);
 
   // ---- expressions (Expressions.cpp, Arithmetic.cpp, AxisOperations.cpp, Attend.cpp)
   Value evaluate(Scope *scope, const ast::Expr &expression);
@@ -187,7 +199,12 @@ private:
     double scale = 1, rate = 0;
     bool bad = false;
   };
+  /// Axes of the places, whose indices are defined in `inner`; the keys' axis is the last. Empty after a mistake.
+  std::vector<AxisId> attendPlaces(Scope *scope, Scope *inner, const ast::Expr &expression);
+  void attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression, const std::vector<AxisId> &places,
+                  AttendParts &parts);
   void attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, AttendParts &parts);
+  Value attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places, const AttendParts &parts);
   uint32_t randomSite(Scope *scope, ast::Range place);
 
   // ---- calls (Calls.cpp, Builtins.cpp, BuiltinsLoss.cpp, BuiltinsShape.cpp)
@@ -234,6 +251,11 @@ private:
   Value topBuiltin(const Call &call);
   Value putBuiltin(const Call &call);
   Value windowBuiltin(const Call &call);
+  struct ConcatAxes {
+    std::vector<AxisId> parts;
+    AxisId whole;
+  };
+  std::optional<ConcatAxes> concatAxes(const Call &call); // nullopt after an error
   Value concatBuiltin(const Call &call);
   Value expandBuiltin(const Call &call);
   Value iotaBuiltin(const Call &call);

@@ -137,6 +137,81 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
   return {outputs.size() == 1 ? outputs[0] : Value::ofTuple(outputs), whole ? std::max<int64_t>(count.asConstant().value_or(1), 1) : count.constant()};
 }
 
+void Checker::scanCarry(ScanState &state, const ast::Stmt &statement) {
+  Value start =
+      fit(state.outer, evaluate(state.outer, statement.value), *statement.type, "carry " + statement.name.text, statement.value->range);
+  if (start.isPoison()) {
+    state.ok = false;
+    defineValue(state.inner, statement.name, poison(), ast::Stmt::Kind::Carry);
+    return;
+  }
+  auto axes = typeAxes(state.outer, *statement.type);
+  NodeId full = axes ? graph.expand(start.node, *axes, statement.range) : start.node;
+  Node carry = makeNode(Op::BodyArgument, graph[full].type);
+  carry.type.pinned.clear();
+  carry.index = uint32_t(state.initial.size());
+  carry.range = statement.name.range;
+  state.carryOf[statement.name.text] = state.initial.size();
+  NodeId current = graph.add(carry, state.body);
+  defineValue(state.inner, statement.name, Value::ofTensor(current), ast::Stmt::Kind::Carry);
+  state.results.push_back(current); // without `next` a carry keeps its value
+  state.initial.push_back(full);
+}
+
+void Checker::scanNext(ScanState &state, const ast::Stmt &statement, const std::vector<const ast::Stmt *> &carries) {
+  auto carry = state.carryOf.find(statement.name.text);
+  if (carry == state.carryOf.end()) {
+    if (state.ok)
+      error("T0407", statement.name.range, "there is no carry " + statement.name.text + " in this scan");
+    state.ok = false;
+    return;
+  }
+  const ast::Stmt *declared = nullptr;
+  for (auto *candidate : carries)
+    if (candidate->name.text == statement.name.text)
+      declared = candidate;
+  Value value = fit(state.inner, evaluate(state.inner, statement.value), *declared->type, "the next value of " + statement.name.text,
+                    statement.value->range);
+  state.ok &= !value.isPoison();
+  if (!value.isPoison())
+    state.results[carry->second] = graph.expand(value.node, graph.axes(state.initial[carry->second]), statement.range);
+}
+
+std::vector<NodeId> Checker::scanYields(ScanState &state, const ast::Stmt &yield, AxisId axis) {
+  std::vector<NodeId> yields;
+  for (auto &value : yield.values) {
+    NodeId node = tensor(evaluate(state.inner, value), value->range);
+    state.ok &= node != kNoNode;
+    if (node != kNoNode && graph.has(node, axis)) {
+      error("T0206", value->range, "a yielded value has axis " + axisName(axis) + " itself; it is collected along that axis");
+      state.ok = false;
+    }
+    yields.push_back(node);
+  }
+  return yields;
+}
+
+Value Checker::scanNode(ScanState &state, const std::vector<NodeId> &yields, AxisId axis) {
+  StackInfo &stack = graph.entry.stacks[state.body];
+  stack.carries = unsigned(state.initial.size());
+  stack.results = state.results;
+  stack.results.insert(stack.results.end(), yields.begin(), yields.end());
+  Node node = makeNode(Op::Scan, {Element::Real, {}, {}});
+  node.operands = state.initial;
+  node.index = state.body;
+  node.axesFrom = {axis};
+  node.range = state.expression.range;
+  NodeId producer = graph.add(node, state.outer->body);
+  std::vector<Value> outputs;
+  for (size_t i = 0; i < yields.size(); ++i) {
+    ValueType type = graph[yields[i]].type;
+    type.pinned.clear();
+    type.axes.insert(type.axes.begin(), axis);
+    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(state.initial.size() + i), type, state.expression.range)));
+  }
+  return outputs.size() == 1 ? outputs[0] : Value::ofTuple(outputs);
+}
+
 Value Checker::scan(Scope *scope, const ast::Expr &expression) {
   if (expression.binders.size() != 1) {
     error("T0506", expression.range, "scan runs along one axis");
@@ -162,81 +237,18 @@ Value Checker::scan(Scope *scope, const ast::Expr &expression) {
   step.range = binder.name.range;
   defineValue(inner, binder.name, Value::ofTensor(graph.add(step, body)), ast::Stmt::Kind::Carry);
 
+  ScanState state{expression, scope, inner, body, {}, {}, {}};
   Body rest = statements(inner, expression.body, Place::Scan, nullptr, "scan");
-  std::vector<NodeId> initial, results;
-  std::map<std::string, size_t> carryOf;
-  bool ok = true;
-  for (auto *statement : rest.carries) {
-    Value start =
-        fit(scope, evaluate(scope, statement->value), *statement->type, "carry " + statement->name.text, statement->value->range);
-    if (start.isPoison()) {
-      ok = false;
-      defineValue(inner, statement->name, poison(), ast::Stmt::Kind::Carry);
-      continue;
-    }
-    auto axes = typeAxes(scope, *statement->type);
-    NodeId full = axes ? graph.expand(start.node, *axes, statement->range) : start.node;
-    Node carry = makeNode(Op::BodyArgument, graph[full].type);
-    carry.type.pinned.clear();
-    carry.index = uint32_t(initial.size());
-    carry.range = statement->name.range;
-    carryOf[statement->name.text] = initial.size();
-    defineValue(inner, statement->name, Value::ofTensor(graph.add(carry, body)), ast::Stmt::Kind::Carry);
-    results.push_back(graph.entry.nodes.size() ? graph.add(carry, body) : kNoNode); // without `next` a carry keeps its value
-    initial.push_back(full);
-  }
-  for (auto *statement : rest.next) {
-    auto carry = carryOf.find(statement->name.text);
-    if (carry == carryOf.end()) {
-      if (ok)
-        error("T0407", statement->name.range, "there is no carry " + statement->name.text + " in this scan");
-      ok = false;
-      continue;
-    }
-    const ast::Stmt *declared = nullptr;
-    for (auto *candidate : rest.carries)
-      if (candidate->name.text == statement->name.text)
-        declared = candidate;
-    Value value = fit(inner, evaluate(inner, statement->value), *declared->type, "the next value of " + statement->name.text,
-                      statement->value->range);
-    ok &= !value.isPoison();
-    if (!value.isPoison())
-      results[carry->second] = graph.expand(value.node, graph.axes(initial[carry->second]), statement->range);
-  }
+  for (auto *statement : rest.carries)
+    scanCarry(state, *statement);
+  for (auto *statement : rest.next)
+    scanNext(state, *statement, rest.carries);
   if (!rest.yield) {
     error("T0411", expression.range, "this scan has no `yield`");
     return poison();
   }
-  std::vector<NodeId> yields;
-  for (auto &value : rest.yield->values) {
-    NodeId node = tensor(evaluate(inner, value), value->range);
-    ok &= node != kNoNode;
-    if (node != kNoNode && graph.has(node, axis)) {
-      error("T0206", value->range, "a yielded value has axis " + axisName(axis) + " itself; it is collected along that axis");
-      ok = false;
-    }
-    yields.push_back(node);
-  }
-  if (!ok)
-    return poison();
-  StackInfo &stack = graph.entry.stacks[body];
-  stack.carries = unsigned(initial.size());
-  stack.results = results;
-  stack.results.insert(stack.results.end(), yields.begin(), yields.end());
-  Node node = makeNode(Op::Scan, {Element::Real, {}, {}});
-  node.operands = initial;
-  node.index = body;
-  node.axesFrom = {axis};
-  node.range = expression.range;
-  NodeId producer = graph.add(node, scope->body);
-  std::vector<Value> outputs;
-  for (size_t i = 0; i < yields.size(); ++i) {
-    ValueType type = graph[yields[i]].type;
-    type.pinned.clear();
-    type.axes.insert(type.axes.begin(), axis);
-    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(initial.size() + i), type, expression.range)));
-  }
-  return outputs.size() == 1 ? outputs[0] : Value::ofTuple(outputs);
+  std::vector<NodeId> yields = scanYields(state, *rest.yield, axis);
+  return state.ok ? scanNode(state, yields, axis) : poison();
 }
 
 } // namespace tenon::sema
