@@ -1,0 +1,62 @@
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-select-kernels,cse))' | FileCheck %s
+
+// Two contractions read the product: it is stored, and computed once.
+// CHECK-LABEL: func.func @two_readers
+// CHECK: %[[E:.*]] = tenon.nest
+// CHECK: math.exp
+// CHECK-NOT: math.exp
+// CHECK: tenon.gemm %[[E]]
+// CHECK-NOT: math.exp
+// CHECK: tenon.gemm %[[E]]
+// CHECK-NOT: math.exp
+// CHECK: return
+func.func @two_readers(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %u: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %e = tenon.exp %x : tensor<4x8xf32>
+  %a = tenon.dot %e[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %b = tenon.dot %e[0, 2], %u[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  tenon.output 0 "a", %a : tensor<4x8xf32>
+  tenon.output 1 "b", %b : tensor<4x6xf32>
+  return
+}
+
+// Views and elementwise ops never exist by themselves: one nest.
+// CHECK-LABEL: func.func @one_nest
+// CHECK-COUNT-1: tenon.nest
+// CHECK-NOT: tenon.nest
+// CHECK-NOT: tenon.{{broadcast|add|tanh}}
+// CHECK: return
+func.func @one_nest(%x: tensor<4x8xf32>, %b: tensor<8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %bs = tenon.broadcast %b [1] : tensor<8xf32> -> tensor<4x8xf32>
+  %a = tenon.add %x, %bs : tensor<4x8xf32>
+  %y = tenon.tanh %a : tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  return
+}
+
+// A reduction over rows that other rows read is no epilogue: the contraction is stored before it is summed.
+// CHECK-LABEL: func.func @columns
+// CHECK: %[[D:.*]] = tenon.gemm
+// CHECK: tenon.nest
+// CHECK: tenon.fold sum
+// CHECK: tenon.at %[[D]]
+// CHECK: return
+func.func @columns(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %d = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %y = tenon.reduce sum %d [0] : tensor<4x8xf32> -> tensor<8xf32>
+  tenon.output 0 "y", %y : tensor<8xf32>
+  return
+}
+
+// What is carried out is stored as well as what is made of it: one contraction.
+// CHECK-LABEL: func.func @also_an_output
+// CHECK-COUNT-1: tenon.gemm
+// CHECK-NOT: tenon.gemm
+// CHECK: tenon.output 0 "a"
+// CHECK: return
+func.func @also_an_output(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %a = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %y = tenon.gelu %a : tensor<4x8xf32>
+  tenon.output 0 "a", %a : tensor<4x8xf32>
+  tenon.output 1 "y", %y : tensor<4x8xf32>
+  return
+}
