@@ -150,15 +150,30 @@ Expected<File> File::openForReading(const std::string &path, uint64_t &bytes) {
   return file;
 }
 
+/// What the symbolic link at `path` names, link after link, whether it exists or not; `path` itself if it is no link.
+static Expected<std::string> followLinks(const std::string &path) {
+  namespace fs = std::filesystem;
+  constexpr int mostLinks = 40; // as Linux
+  fs::path at = path;
+  for (int links = 0; links < mostLinks; ++links) {
+    std::error_code failed;
+    fs::path next = fs::read_symlink(at, failed);
+    if (failed)
+      return at.string();
+    at = at.parent_path() / next; // an absolute `next` replaces the folder
+  }
+  return fileError("replace", path, ELOOP);
+}
+
 Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write) {
-  std::error_code failed;
   struct stat information;
-  const bool exists = stat(path.c_str(), &information) == 0, inPlace = exists && !S_ISREG(information.st_mode);
-  std::string target = exists && !inPlace ? std::filesystem::canonical(path, failed).string() : path;
-  if (failed)
-    return fileError("replace", path, failed.value());
+  const bool inPlace = stat(path.c_str(), &information) == 0 && !S_ISREG(information.st_mode);
+  auto followed = inPlace ? Expected<std::string>(path) : followLinks(path);
+  if (!followed.ok())
+    return followed.status();
+  const std::string target = *followed;
   const std::string temporary = inPlace ? target : concat(target, ".tmp", static_cast<int64_t>(getpid()));
-  auto file = File::create(temporary, path);
+  auto file = File::create(temporary, target == path ? path : concat(path, "' -> '", target));
   if (!file.ok())
     return file.status();
   FileSink sink(*file);

@@ -66,7 +66,7 @@ private:
 };
 
 /// Replaces a file as a whole: `write` fills one beside it, which takes its name when it is on the disk. After an error the old file is as it was.
-/// A symbolic link to a file stays one, and what is no regular file (a pipe, /dev/null) is written to where it is.
+/// A symbolic link stays one, even if what it names does not exist yet; and what is no regular file (a pipe, /dev/null) is written to where it is.
 Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write);
 Status replaceFile(const std::string &path, std::string_view text);
 /// The whole file as text; refuses more than `limit` bytes.
