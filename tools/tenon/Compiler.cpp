@@ -1,6 +1,7 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
 #include "tools/tenon/Command.h"
 #include "tools/tenon/Report.h"
+#include "tools/tenon/ScratchFolder.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -166,14 +167,15 @@ Expected<std::string> compileIntoCache(const ModelOptions &options) {
   fs::create_directories(root, failed);
   if (failed)
     return runtime::fileError("create", root, failed.value());
-  std::string temporary = concat(directory, ".", static_cast<int64_t>(getpid()), ".tmp");
-  int code = runCompiler(compileArguments(options, temporary), false);
-  if (code == 0)
-    fs::rename(temporary, directory, failed); // fails if another process was faster: then theirs is as good
-  std::error_code ignored;
-  fs::remove_all(temporary, ignored);
+  removeLeftovers(root);
+  auto folder = ScratchFolder::create(directory);
+  if (folder.failed())
+    return folder.status();
+  int code = runCompiler(compileArguments(options, folder->path()), false);
   if (code != 0) // its messages are out already
     return Status(static_cast<runtime::ErrorKind>(code), "");
+  fs::rename(folder->path(), directory, failed); // fails if another process was faster: then theirs is as good
+  std::error_code ignored;
   return fs::exists(directory, ignored) ? Expected<std::string>(directory) : runtime::fileError("create", directory, failed.value());
 }
 
