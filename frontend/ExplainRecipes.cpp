@@ -91,6 +91,14 @@ const ExplainPages &explainRecipes() {
        "schedule = noam(size = hidden, warmup = 4000)", "schedule = noam(size = D, warmup = 4000)"},
       {"T0624", "unknown recipe", "--recipe names a train block of the chosen model.", "tenon train gpt2.tn --recipe tiny",
        "tenon train gpt2.tn --recipe small"},
+      {"T0625", "an entry that cannot generate",
+       "Text is generated symbol by symbol: each call of the entry of a generate block brings `ids`, the newest symbols, and takes "
+       "the logits of the\n"
+       "next one. So the entry must read ids: index(V)[B, T] and no other input, its first output must be logits with the axes "
+       "[B, T, V], and it must\n"
+       "keep what came before: by walking along T (`out step(T) = logits`), or in a `state` as Transformer-XL does.",
+       "out logits\ngenerate GPT2 as sample { entry = infer  method = greedy }",
+       "out step(T) = logits\ngenerate GPT2 as sample { entry = step  method = greedy }"},
       {"T0640", "a pattern that matches nothing",
        "The patterns of groups and freeze are compared with whole paths of parameters, such as blocks.3.wq.weight; * stands for "
        "any text, dots\n"

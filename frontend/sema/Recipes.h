@@ -39,6 +39,9 @@ CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &contex
 /// T0620: an input of the train entry that the recipe's data task does not make.
 void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 
+/// T0625: a `generate` block whose entry cannot be fed by its own text.
+void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
+
 /// T0621, T0622: two recipes of one name, a recipe of an unknown model (or layer: for names tables, see Names.h).
 void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
                       Diagnostics &diagnostics);

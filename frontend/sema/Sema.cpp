@@ -111,6 +111,10 @@ public:
 
     if (!requests(program, train, trainSets, trainBinds))
       return std::nullopt;
+    for (auto &recipe : program.recipes)
+      for (auto &entry : program.entries)
+        if (isFor(recipe, entry))
+          checkGeneration(recipe, entry, session.diagnostics);
     for (auto &entry : program.entries)
       adoptParameters(session, program, entry);
     program.sites = session.sites;
@@ -142,8 +146,12 @@ public:
       auto recipeSets = withConfigs(own);
       auto full = context(recipeSets, own.dims, tables);
       CheckedRecipe checked = checkRecipe(*recipe, full, session.diagnostics);
-      if (recipe->kind != ast::Recipe::Kind::Train || session.diagnostics.hasErrors())
+      if (session.diagnostics.hasErrors())
         continue;
+      if (recipe->kind != ast::Recipe::Kind::Train) {
+        checkGenerate(checked);
+        continue;
+      }
       EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, own.dims);
       for (auto &[loss, weight] : lossWeights(checked, full))
         request.losses.push_back(loss);
@@ -210,6 +218,17 @@ private:
         tables.add(*recipe, owners, session.tablesReported ? known : session.diagnostics);
     session.tablesReported = true;
     return tables;
+  }
+  static bool isFor(const CheckedRecipe &recipe, const Entry &entry) {
+    const Setting *name = recipe.kind == "generate" ? recipe.find("entry") : nullptr;
+    return name && entry.kind == Entry::Kind::Out && name->text == entry.name;
+  }
+  void checkGenerate(const CheckedRecipe &recipe) {
+    EntryRequest request = losses(Entry::Kind::Out, false, sets, binds);
+    if (const Setting *name = recipe.find("entry"))
+      request.name = name->text;
+    if (auto entry = Checker(session, model, request).run(); entry && isFor(recipe, *entry))
+      checkGeneration(recipe, *entry, session.diagnostics);
   }
   /// --set first: it wins over the configs that a recipe binds.
   Sets withConfigs(const RecipeBinds &own) const {

@@ -55,6 +55,27 @@ Status readMethod(const JsonValue &value, Settings &settings) {
   return {};
 }
 
+Status readTexts(const JsonValue &values, Settings &settings) {
+  auto read = [&](const char *key, std::string &text, std::optional<int32_t> *symbol) -> Status {
+    const JsonValue *value = values.find(key);
+    if (value && value->isString())
+      text = unescape(value->text);
+    if (!symbol || !value || !value->isNumber())
+      return {};
+    if (!(value->real >= 0 && value->real <= INT32_MAX))
+      return inputError("generate: ", key, " = ", value->real, " is not the number of a symbol");
+    *symbol = static_cast<int32_t>(value->real);
+    return {};
+  };
+  if (const JsonValue *seed = values.find("seed"); seed && seed->isNumber())
+    settings.seed = static_cast<uint64_t>(seed->integer);
+  for (const Status &status : {read("entry", settings.entry, nullptr), read("start", settings.start, &settings.startSymbol),
+                               read("stop", settings.stop, &settings.stopSymbol)})
+    if (status.failed())
+      return status;
+  return {};
+}
+
 } // namespace
 
 Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name) {
@@ -67,13 +88,8 @@ Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::st
     names += (names.empty() ? "" : ", ") + blockName->text;
     if (!name.empty() && blockName->text != name)
       continue;
-    auto text = [&](const char *key, std::string &result) {
-      if (const JsonValue *value = values->find(key); value && value->isString())
-        result = unescape(value->text);
-    };
-    text("entry", settings.entry);
-    text("start", settings.start);
-    text("stop", settings.stop);
+    if (Status status = readTexts(*values, settings); status.failed())
+      return status;
     if (const JsonValue *method = values->find("method"))
       if (Status status = readMethod(*method, settings); status.failed())
         return status;
@@ -105,6 +121,9 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
   if (Status status = generator->makeContext(1, generator->single); status.failed())
     return status;
   int64_t symbols = generator->single->outputs()[0].shape[2];
+  for (auto symbol : {settings.startSymbol, settings.stopSymbol})
+    if (symbol && *symbol >= vocabulary.size())
+      return inputError("generate: there is no symbol ", *symbol, " in a vocabulary of ", vocabulary.size());
   if (symbols < vocabulary.size())
     return inputError("the model knows ", symbols, " symbols and the vocabulary has ", vocabulary.size());
   return generator;
@@ -203,7 +222,9 @@ Status Generator::encode(std::string_view text, std::vector<int32_t> &ids) const
 
 Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &sink) {
   std::vector<int32_t> ids;
-  if (Status status = encode(prompt.empty() ? std::string_view(settings.start) : prompt, ids); status.failed())
+  if (prompt.empty() && settings.startSymbol)
+    ids.push_back(*settings.startSymbol);
+  else if (Status status = encode(prompt.empty() ? std::string_view(settings.start) : prompt, ids); status.failed())
     return status.in("prompt");
   if (ids.empty())
     return runtime::usageError("there is no prompt, and the generate block has no start");
@@ -212,7 +233,7 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
   single->resetStates();
   if (Status status = feedPrompt(ids); status.failed())
     return status;
-  std::optional<int32_t> stopSymbol = settings.stop.empty() ? std::nullopt : vocabulary->find(settings.stop);
+  std::optional<int32_t> stopSymbol = settings.stop.empty() ? settings.stopSymbol : vocabulary->find(settings.stop);
   Sampler sampler(settings.method, seed);
   std::string held, all;
   int32_t previous = ids.back();

@@ -4,6 +4,7 @@
 #include "runtime/data/Vocabulary.h"
 #include "runtime/generate/Sampler.h"
 #include <functional>
+#include <optional>
 
 namespace tenon::generate {
 
@@ -15,6 +16,8 @@ struct Settings {
   Method method;
   int64_t limit = 400;             // symbols to make
   std::string start, stop;         // text, or a symbol of the vocabulary such as <|endoftext|>
+  std::optional<int32_t> startSymbol, stopSymbol; // the same as numbers, where the block has numbers
+  uint64_t seed = 0;
 };
 /// The block `name` of the manifest (empty: the first one, or the defaults if there is none).
 runtime::Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name);

@@ -14,7 +14,7 @@ struct Options {
   std::optional<std::string> stop;
   std::optional<double> temperature, topP;
   std::optional<int64_t> topK, limit;
-  bool greedy = false;
+  bool greedy = false, seedGiven = false;
 };
 
 Expected<generate::Settings> settingsFor(const Options &options, const runtime::Manifest &manifest) {
@@ -30,7 +30,12 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
   settings->method.topK = options.topK.value_or(settings->method.topK);
   settings->method.topP = options.topP.value_or(settings->method.topP);
   settings->limit = options.limit.value_or(settings->limit);
-  settings->stop = options.stop.value_or(settings->stop);
+  if (options.stop) {
+    settings->stop = *options.stop;
+    settings->stopSymbol.reset();
+  }
+  if (options.seedGiven)
+    settings->seed = options.weights.seed;
   return settings;
 }
 
@@ -70,7 +75,7 @@ Status run(Options &options) {
   if (!generator.ok())
     return generator.status();
   fwrite(prompt.data(), 1, prompt.size(), stdout);
-  Status status = (*generator)->run(prompt, options.weights.seed, [](std::string_view text) {
+  Status status = (*generator)->run(prompt, settings->seed, [](std::string_view text) {
     // A closed pipe ends the generation; main reports other write errors.
     return fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
   });
@@ -98,7 +103,10 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
   command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's, else bytes)")->type_name("FILE");
   command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
-  onRun(*command, exitCode, [options] { return run(*options); });
+  onRun(*command, exitCode, [options, command] {
+    options->seedGiven = command->count("--seed") > 0;
+    return run(*options);
+  });
 }
 
 } // namespace tenon::driver
