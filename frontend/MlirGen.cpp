@@ -172,9 +172,16 @@ Value EntryGenerator::depthOf(uint32_t stack) {
 
 SmallVector<Value> EntryGenerator::depthsOf(uint32_t stack) {
   SmallVector<Value> depths;
-  for (; stack < entry.stacks.size(); stack = entry.stacks[stack].parent)
+  for (; stack < entry.stacks.size(); stack = entry.stacks[stack].owner)
     if (Value depth = depthOf(stack))
       depths.insert(depths.begin(), depth);
+  return depths;
+}
+
+SmallVector<Value> EntryGenerator::allDepthsOf(uint32_t stack) {
+  SmallVector<Value> depths;
+  for (; stack < entry.stacks.size(); stack = entry.stacks[stack].parent)
+    depths.insert(depths.begin(), depthOf(stack));
   return depths;
 }
 

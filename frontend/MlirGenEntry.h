@@ -37,6 +37,8 @@ private:
   mlir::Value depthOf(uint32_t stack);
   /// Depths of the stacks around a node, outermost first: where its parameters and states lie.
   llvm::SmallVector<mlir::Value> depthsOf(uint32_t stack);
+  /// Depths of `stack` and of all loops around it, outermost first.
+  llvm::SmallVector<mlir::Value> allDepthsOf(uint32_t stack);
   /// One number for them, for random draws; null outside of stacks.
   mlir::Value countedDepth(uint32_t stack);
   void keepStatesBetween(uint32_t state);

@@ -90,8 +90,6 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Param:
     return generateParameter(node);
   case Op::State:
-    if (depthsOf(node.stack).size() != entry.states[node.index].stackCounts.size())
-      return unsupported(node, "a state of a stack inside a loop");
     return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack));
   case Op::Append:
     return generateAppend(node);
@@ -167,7 +165,7 @@ Value EntryGenerator::generateAppend(const Node &node) {
   rows[dim] = node.axesFrom[0];
   Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
   written[node.index] = true;
-  return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack), x, operand(node, 1),
+  return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), allDepthsOf(node.stack), x, operand(node, 1),
                                builder.getI64IntegerAttr(dim));
 }
 
@@ -183,11 +181,8 @@ Value EntryGenerator::generateBodyArgument(const Node &node) {
 
 Value EntryGenerator::generateParameter(const Node &node) {
   const Param &param = program.params[node.index];
-  SmallVector<Value> depths;
-  if (!param.stackCounts.empty())
-    depths = depthsOf(node.stack);
-  if (depths.size() != param.stackCounts.size())
-    return unsupported(node, "parameters of a stack inside a loop");
+  SmallVector<Value> depths = depthsOf(node.stack);
+  assert(depths.size() == param.stackCounts.size());
   return ReadParameterOp::create(*at, current, typeOf(node.type), FlatSymbolRefAttr::get(context, param.path), depths);
 }
 

@@ -110,6 +110,8 @@ struct Node {
 struct StackInfo {
   std::string path;                  // "blocks"
   uint32_t parent = ~0u;             // enclosing stack
+  uint32_t owner = ~0u;              // the stack that it belongs to: its parameters are slices by the depths of both. Often the parent; a loop in
+                                     // between, or a stack that only uses it, does not multiply them
   int64_t first = 0;                 // depths of this body: first .. first + count - 1 of `total`; an `if depth` makes several bodies of a stack
   Size count, total;
   bool isScan = false;

@@ -1,5 +1,6 @@
 // Reverse-mode differentiation over DifferentiableOpInterface. See Passes.td.
 #include "dialect/Build.h"
+#include "lowering/GradientWrites.h"
 #include "lowering/Passes.h"
 #include "lowering/SavedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,10 +14,33 @@ namespace tenon {
 
 namespace {
 
+/// Depths `first` .. `first + count - 1` of a loop that has been left.
+struct DepthRange {
+  int64_t first, count;
+  bool operator==(const DepthRange &) const = default;
+};
+
+/// The gradient of what one `read_parameter` gives. In the loop of its last depth it is a slice; outside of that loop, where a loop in between
+/// does not belong to the parameter, it is the slices of all depths of the loop, stacked in front.
+struct ParameterGradient {
+  StringAttr symbol;
+  SmallVector<Value> depths;           // of the forward loops that have not been left, outermost first
+  SmallVector<DepthRange> left;        // outermost first: the leading dimensions of `sum`
+  Value sum;
+};
+
 /// Gradients of the values of one block while it is walked backwards, and of the parameters read in it.
 struct Gradients {
   DenseMap<Value, Value> of;
-  llvm::MapVector<StringAttr, Value> parameters;
+  SmallVector<ParameterGradient> parameters;
+
+  Value &ofParameter(StringAttr symbol, ArrayRef<Value> depths, ArrayRef<DepthRange> left) {
+    for (ParameterGradient &known : parameters)
+      if (known.symbol == symbol && depths == ArrayRef(known.depths) && left == ArrayRef(known.left))
+        return known.sum;
+    parameters.push_back({symbol, SmallVector<Value>(depths), SmallVector<DepthRange>(left), {}});
+    return parameters.back().sum;
+  }
 };
 
 class Differentiator {
@@ -33,15 +57,13 @@ private:
   LogicalResult differentiate(Operation *op, Gradients &gradients, OpBuilder &builder);
   LogicalResult differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder);
   void writeParameters(Gradients &gradients, OpBuilder &builder);
-  /// A stack that is applied twice has two reverse loops: the later one adds what the earlier one found, and writes the sum.
-  LogicalResult joinWrites();
-  LogicalResult joinWrites(ArrayRef<WriteGradientOp> writes);
+  void writeByDepth(const ParameterGradient &gradient, OpBuilder &builder);
   void freezeTheRest();
 
   func::FuncOp function;
   llvm::DenseSet<Value> active; // values that a trained parameter reaches
   llvm::StringSet<> trained;
-  SmallVector<Value> depths; // depth arguments of the reversed bodies under construction, outermost first
+  SmallVector<Value> depths, forwardDepths; // depth arguments of the reversed bodies under construction, outermost first, and of theirs
 };
 
 bool isRealTensor(Value value) {
@@ -96,7 +118,7 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   if (!demanded)
     return success();
   if (auto read = dyn_cast<ReadParameterOp>(op)) {
-    Value &sum = gradients.parameters[read.getParameterAttr().getAttr()];
+    Value &sum = gradients.ofParameter(read.getParameterAttr().getAttr(), SmallVector<Value>(read.getDepths()), {});
     sum = sum ? Build(builder, op->getLoc()).add(sum, ofResults[0]) : ofResults[0];
     return success();
   }
@@ -126,30 +148,98 @@ LogicalResult Differentiator::walk(Block &block, Gradients &gradients, OpBuilder
   return success();
 }
 
+/// Writes the gradients that no loop around adds to any more, and takes them off the list.
 void Differentiator::writeParameters(Gradients &gradients, OpBuilder &builder) {
-  for (auto &[symbol, gradient] : gradients.parameters) {
-    trained.insert(symbol.getValue());
-    WriteGradientOp::create(builder, gradient.getLoc(), FlatSymbolRefAttr::get(symbol), depths, gradient);
-  }
+  llvm::erase_if(gradients.parameters, [&](const ParameterGradient &gradient) {
+    trained.insert(gradient.symbol.getValue());
+    if (gradient.depths != forwardDepths)
+      return false;
+    writeByDepth(gradient, builder);
+    return true;
+  });
 }
+
+void Differentiator::writeByDepth(const ParameterGradient &gradient, OpBuilder &builder) {
+  Location location = gradient.sum.getLoc();
+  SmallVector<Value> all(depths);
+  Value slice = gradient.sum;
+  OpBuilder inside = builder;
+  for (DepthRange range : gradient.left) {
+    auto loop = StackOp::create(inside, location, TypeRange(), range.count, ValueRange(), false, range.first);
+    Block *body = new Block;
+    loop.getBody().push_back(body);
+    all.push_back(body->addArgument(builder.getIndexType(), location));
+    inside = OpBuilder::atBlockBegin(body);
+    YieldOp::create(inside, location, ValueRange());
+    inside.setInsertionPointToStart(body);
+    auto whole = tensorOf(slice);
+    auto type = tensorType(ArrayRef(sizesOf(whole)).drop_front(), whole.getElementType(), dimCountOf(whole));
+    slice = AtDepthOp::create(inside, location, type, slice, all.back(), inside.getI64IntegerAttr(range.first));
+  }
+  WriteGradientOp::create(inside, location, FlatSymbolRefAttr::get(gradient.symbol), all, slice);
+}
+
+/// A reverse loop while its body is built: what it carries and what it collects by depth becomes known only then.
+class ReversedStack {
+public:
+  ReversedStack(StackOp forward, OpBuilder &builder) : forward(forward), builder(builder), block(new Block) {
+    block->addArgument(builder.getIndexType(), forward.getLoc());
+  }
+  Value depth() const { return block->getArgument(0); }
+  Block *body() const { return block; }
+  /// The argument of a new carry.
+  Value carry(Value initial) {
+    initials.push_back(initial);
+    return block->addArgument(initial.getType(), forward.getLoc());
+  }
+  StackOp finish(ArrayRef<Value> carried, ArrayRef<Value> collected) {
+    SmallVector<Type> types;
+    for (Value value : initials)
+      types.push_back(value.getType());
+    for (Value value : collected) {
+      auto type = tensorOf(value);
+      SmallVector<AffineExpr> sizes = sizesOf(type);
+      sizes.insert(sizes.begin(), getAffineConstantExpr(forward.getCount(), type.getContext()));
+      types.push_back(tensorType(sizes, type.getElementType(), dimCountOf(type)));
+    }
+    SmallVector<Value> yielded(carried);
+    llvm::append_range(yielded, collected);
+    OpBuilder end(forward.getContext());
+    end.setInsertionPointToEnd(block);
+    YieldOp::create(end, forward.getLoc(), yielded);
+    auto stack = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), initials, builder.getUnitAttr(), forward.getFirstAttr());
+    stack.getBody().push_back(block);
+    return stack;
+  }
+
+private:
+  StackOp forward;
+  OpBuilder &builder;
+  Block *block;
+  SmallVector<Value> initials;
+};
 
 LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder) {
   Block &body = stack.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
-  unsigned carries = stack.getCarries().size();
+  const unsigned carries = stack.getCarries().size();
   Location location = stack.getLoc();
   Build build(builder, location);
   if (llvm::none_of(stack.getResults(), [&](Value result) { return gradients.of.contains(result); }))
     return success();
 
   // Carries of the reverse loop: gradients of the carries, then sums for the captured values that are active.
+  ReversedStack reversed(stack, builder);
+  Gradients inner;
+  OpBuilder inside(stack.getContext());
+  inside.setInsertionPointToEnd(reversed.body());
   SmallVector<unsigned> realCarries;
-  SmallVector<Value> initial;
+  SmallVector<Value> ofCarries;
   for (unsigned i = 0; i < carries; ++i)
     if (isRealTensor(stack.getCarries()[i])) {
       realCarries.push_back(i);
       Value gradient = gradients.of.lookup(stack.getResult(i));
-      initial.push_back(gradient ? gradient : build.zerosLike(stack.getResult(i)));
+      ofCarries.push_back(reversed.carry(gradient ? gradient : build.zerosLike(stack.getResult(i))));
     }
   llvm::SetVector<Value> captured;
   body.walk([&](Operation *op) {
@@ -158,90 +248,55 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
         captured.insert(operand);
   });
   for (Value value : captured)
-    initial.push_back(build.zerosLike(value));
-
-  SmallVector<Type> types;
-  for (Value value : initial)
-    types.push_back(value.getType());
-  auto reversed = StackOp::create(builder, location, types, stack.getCountAttr(), initial, builder.getUnitAttr(), stack.getFirstAttr());
-  Block *block = new Block;
-  reversed.getBody().push_back(block);
-  Value depth = block->addArgument(builder.getIndexType(), location);
-  for (Type type : types)
-    block->addArgument(type, location);
-
-  Gradients inner;
-  OpBuilder inside = OpBuilder::atBlockEnd(block);
-  for (auto [k, i] : llvm::enumerate(realCarries))
-    accumulate(inner, yield.getOperand(i), block->getArgument(1 + k), inside);
+    inner.of[value] = reversed.carry(build.zerosLike(value)); // a yielded value may be one of them: its gradient is added below
+  for (auto [i, gradient] : llvm::zip(realCarries, ofCarries))
+    accumulate(inner, yield.getOperand(i), gradient, inside);
   for (unsigned i = carries; i < stack.getNumResults(); ++i) // saved or history results that the outside differentiates
     if (Value gradient = gradients.of.lookup(stack.getResult(i)))
-      accumulate(inner, yield.getOperand(i), AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, depth, stack.getFirstAttr()), inside);
-  for (auto [k, value] : llvm::enumerate(captured))
-    inner.of[value] = block->getArgument(1 + realCarries.size() + k);
-  depths.push_back(depth);
+      accumulate(inner, yield.getOperand(i),
+                 AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, reversed.depth(), stack.getFirstAttr()), inside);
+  depths.push_back(reversed.depth());
+  forwardDepths.push_back(body.getArgument(0));
   LogicalResult walked = walk(body, inner, inside);
   depths.pop_back();
-  if (failed(walked))
+  forwardDepths.pop_back();
+  if (failed(walked)) {
+    delete reversed.body();
     return failure();
-  SmallVector<Value> yielded;
+  }
+  SmallVector<Value> yielded, collected;
   for (unsigned i : realCarries) {
     Value gradient = inner.of.lookup(body.getArgument(1 + i));
     yielded.push_back(gradient ? gradient : Build(inside, location).zerosLike(body.getArgument(1 + i)));
   }
   for (Value value : captured)
     yielded.push_back(inner.of.lookup(value));
-  YieldOp::create(inside, location, yielded);
+  // Parameters of a stack that a loop around runs several times.
+  auto isOwn = [&](const ParameterGradient &gradient) { return !gradient.depths.empty() && gradient.depths.back() == body.getArgument(0); };
+  SmallVector<ParameterGradient> repeated, byDepth;
+  for (ParameterGradient &gradient : inner.parameters)
+    (isOwn(gradient) ? byDepth : repeated).push_back(gradient);
+  for (ParameterGradient &gradient : repeated)
+    yielded.push_back(Build(inside, location).add(reversed.carry(build.zerosLike(gradient.sum)), gradient.sum));
+  for (ParameterGradient &gradient : byDepth)
+    collected.push_back(gradient.sum);
+  StackOp loop = reversed.finish(yielded, collected);
   SmallVector<Value> operands(stack.getCarries()); // the next line replaces the op
-  makeAvailable(stack, reversed);
+  const DepthRange range{int64_t(stack.getFirst()), int64_t(stack.getCount())};
+  makeAvailable(stack, loop);
 
-  for (auto [k, i] : llvm::enumerate(realCarries))
-    accumulate(gradients, operands[i], reversed.getResult(k), builder);
-  for (auto [k, value] : llvm::enumerate(captured))
-    accumulate(gradients, value, reversed.getResult(realCarries.size() + k), builder);
-  return success();
-}
-
-/// The loops over the depths of a write, outermost first.
-SmallVector<StackOp> loopsOf(WriteGradientOp write) {
-  return llvm::map_to_vector(write.getDepths(), [](Value depth) { return cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp()); });
-}
-bool sameDepths(StackOp a, StackOp b) { return a.getFirst() == b.getFirst() && a.getCount() == b.getCount(); }
-bool meet(StackOp a, StackOp b) {
-  return int64_t(a.getFirst()) < int64_t(b.getFirst() + b.getCount()) && int64_t(b.getFirst()) < int64_t(a.getFirst() + a.getCount());
-}
-
-LogicalResult Differentiator::joinWrites(ArrayRef<WriteGradientOp> writes) {
-  SmallVector<WriteGradientOp> last; // one per range of depths
-  for (WriteGradientOp write : writes) {
-    SmallVector<StackOp> loops = loopsOf(write);
-    bool joined = false;
-    for (WriteGradientOp &other : last) {
-      SmallVector<StackOp> earlier = loopsOf(other);
-      if (earlier.size() == loops.size() && !llvm::all_of_zip(earlier, loops, meet))
-        continue;
-      if (earlier.size() != loops.size() || earlier.empty() || !llvm::all_of_zip(earlier, loops, sameDepths))
-        return write.emitOpError("not supported yet: ") << write.getParameter() << " is trained in two loops over different depths";
-      OpBuilder builder(write);
-      write.getGradientMutable().assign(Build(builder, write.getLoc()).add(other.getGradient(), write.getGradient()));
-      other.erase();
-      for (unsigned k = loops.size(); k-- > 0;)
-        makeAvailable(earlier[k], loops[k]);
-      other = write;
-      joined = true;
-    }
-    if (!joined)
-      last.push_back(write);
+  auto add = [&](Value &sum, Value more) { sum = sum ? Build(builder, location).add(sum, more) : more; };
+  unsigned next = 0;
+  for (unsigned i : realCarries)
+    accumulate(gradients, operands[i], loop.getResult(next++), builder);
+  for (Value value : captured)
+    accumulate(gradients, value, loop.getResult(next++), builder);
+  for (ParameterGradient &gradient : repeated)
+    add(gradients.ofParameter(gradient.symbol, gradient.depths, gradient.left), loop.getResult(next++));
+  for (ParameterGradient &gradient : byDepth) {
+    gradient.left.insert(gradient.left.begin(), range);
+    add(gradients.ofParameter(gradient.symbol, ArrayRef(gradient.depths).drop_back(), gradient.left), loop.getResult(next++));
   }
-  return success();
-}
-
-LogicalResult Differentiator::joinWrites() {
-  llvm::MapVector<StringAttr, SmallVector<WriteGradientOp>> writes;
-  function.walk([&](WriteGradientOp write) { writes[write.getParameterAttr().getAttr()].push_back(write); });
-  for (auto &[parameter, ofIt] : writes)
-    if (ofIt.size() > 1 && failed(joinWrites(ofIt)))
-      return failure();
   return success();
 }
 
@@ -266,8 +321,9 @@ LogicalResult Differentiator::run() {
   OpBuilder builder(block.getTerminator());
   Gradients gradients;
   gradients.of[loss.getValue()] = Build(builder, loss.getLoc()).constant(loss.getValue().getType(), 1);
-  if (failed(walk(block, gradients, builder)) || failed(joinWrites()))
+  if (failed(walk(block, gradients, builder)))
     return failure();
+  joinGradientWrites(function);
   freezeTheRest();
   return success();
 }

@@ -351,9 +351,25 @@ void dropUnusedResults(func::FuncOp function) {
   }
 }
 
+/// A body that yields one carry as another one reads a place that the copies at its end overwrite: the value gets a place of its own first.
+void copyExchangedCarries(func::FuncOp function) {
+  function.walk([&](YieldOp yield) {
+    auto stack = dyn_cast<StackOp>(yield->getParentOp());
+    for (unsigned i = 0; stack && i < stack.getCarries().size(); ++i) {
+      auto argument = dyn_cast<BlockArgument>(yield.getOperand(i));
+      if (!argument || argument.getOwner() != yield->getBlock() || argument.getArgNumber() == i + 1)
+        continue;
+      OpBuilder builder(yield);
+      SmallVector<int64_t> all(llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(argument).getRank())));
+      yield.setOperand(i, BroadcastOp::create(builder, yield.getLoc(), argument.getType(), argument, builder.getDenseI64ArrayAttr(all)));
+    }
+  });
+}
+
 struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
   void runOnOperation() override {
+    copyExchangedCarries(getOperation());
     Selector(getOperation(), fuse).run();
     dropUnusedResults(getOperation());
   }

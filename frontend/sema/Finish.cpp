@@ -221,6 +221,7 @@ private:
   StackInfo stack(size_t index) const {
     StackInfo info = old.stacks[index];
     info.parent = stackOf(info.parent);
+    info.owner = stackOf(info.owner);
     info.count = size(info.count);
     info.total = size(info.total);
     std::vector<NodeId> results;

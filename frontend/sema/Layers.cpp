@@ -41,6 +41,8 @@ std::optional<Checker::CallFrame> Checker::frameOf(Instance &instance, Scope *ca
   if (stacked)
     frame.stackCounts.push_back(instance.count.constant());
   frame.parameterBody = stacked && inStack ? body : owner.parameterBody;
+  if (stacked && inStack)
+    graph.entry.stacks[body].owner = owner.parameterBody;
   frame.body = &layer.body;
 
   CallFrame call;

@@ -276,7 +276,10 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
   if (value.isPoison() || old.isPoison() || value.node == old.node)
     return;
   NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
-  if (scope->body != scope->frame->parameterBody) {
+  bool repeats = scope->body != scope->frame->parameterBody;
+  for (uint32_t body = scope->body; body != kEntryBody; body = graph.entry.stacks[body].parent)
+    repeats |= graph.entry.stacks[body].parent != graph.entry.stacks[body].owner;
+  if (repeats) {
     error("T0408", statement.range,
           "not supported yet: a state that changes inside loop[...], inside scan, or in a layer that a stack shares");
     return;

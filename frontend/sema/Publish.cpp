@@ -3,12 +3,11 @@
 
 namespace tenon::sema {
 
-/// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the bodies around it.
+/// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the stacks that it belongs to.
 static void markPresent(Param &param, const Entry &entry, uint32_t body) {
   std::vector<const StackInfo *> bodies;
-  for (; body < entry.stacks.size(); body = entry.stacks[body].parent)
-    if (!entry.stacks[body].shared)
-      bodies.insert(bodies.begin(), &entry.stacks[body]);
+  for (; body < entry.stacks.size(); body = entry.stacks[body].owner)
+    bodies.insert(bodies.begin(), &entry.stacks[body]);
   size_t elements = 1;
   for (int64_t count : param.stackCounts)
     elements *= size_t(count);

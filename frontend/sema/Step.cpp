@@ -176,10 +176,10 @@ std::string StepDerivation::roleOf(const Node &attend, size_t operand) const {
 uint32_t StepDerivation::newState(const Node &rows) {
   State state;
   std::string path = old.name + ".";
-  if (rows.stack != kEntryBody) {
+  if (rows.stack != kEntryBody)
     path += old.stacks[rows.stack].path + ".*.";
-    state.stackCounts.push_back(old.stacks[rows.stack].total.asConstant().value_or(1));
-  }
+  for (uint32_t stack = rows.stack; stack != kEntryBody; stack = old.stacks[stack].parent) // each round of a loop keeps its own
+    state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
   path += role;
   auto taken = [&](const std::string &name) {
     return std::any_of(fresh.states.begin(), fresh.states.end(), [&](const State &other) { return other.path == name; });
@@ -199,8 +199,6 @@ uint32_t StepDerivation::newState(const Node &rows) {
 
 NodeId StepDerivation::append(NodeId id, AxisId axis) {
   const Node &node = old.nodes[id];
-  if (node.stack != kEntryBody && old.stacks[node.stack].parent != kEntryBody)
-    return unsupported(id, "a value kept in a stack inside a stack");
   Node made = makeNode(Op::Append, node.type);
   made.stack = node.stack;
   made.range = node.range;

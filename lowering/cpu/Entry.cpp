@@ -153,10 +153,6 @@ LogicalResult KernelSequence::emitYield(StackOp stack, ArrayRef<Buffer> argument
       return yield.emitError("the memory plan has no place for yielded value ") << i;
     Buffer to;
     if (i < carries) {
-      if (auto argument = dyn_cast<BlockArgument>(value);
-          argument && argument.getOwner() == &block && argument.getArgNumber() != i + 1)
-        return yield.emitError("not supported yet: a stack that yields carry ")
-               << argument.getArgNumber() - 1 << " as carry " << i;
       to = arguments[i];
       for (Buffer::Step &step : to.steps)
         if (step.depth == block.getArgument(0))
