@@ -2,6 +2,7 @@
 #include "frontend/MlirGen.h"
 #include "frontend/MlirGenEntry.h"
 #include "mlir/IR/Verifier.h"
+#include <set>
 
 using namespace mlir;
 
@@ -126,34 +127,75 @@ void EntryGenerator::copyUnwrittenStates() {
   }
 }
 
+namespace {
+
+/// Depths of a state that one body sets: a range for each level, outermost first.
+using Depths = SmallVector<std::pair<int64_t, int64_t>>;
+
+/// Calls `visit(from, to, bodies)` for the ranges of `level` in which the same bodies set the state.
+template <typename Visit> void forRanges(ArrayRef<Depths> set, size_t level, int64_t count, Visit visit) {
+  std::set<int64_t> cuts{0, count};
+  for (const Depths &depths : set)
+    cuts.insert({depths[level].first, depths[level].second});
+  for (auto from = cuts.begin(), to = std::next(from); to != cuts.end(); ++from, ++to) {
+    std::vector<Depths> here;
+    for (const Depths &depths : set)
+      if (depths[level].first <= *from && *to <= depths[level].second)
+        here.push_back(depths);
+    visit(*from, *to, here);
+  }
+}
+
+bool coversAll(ArrayRef<Depths> set, size_t level, ArrayRef<int64_t> counts) {
+  if (level == counts.size())
+    return !set.empty();
+  bool all = true;
+  forRanges(set, level, counts[level], [&](int64_t, int64_t, ArrayRef<Depths> here) { all &= coversAll(here, level + 1, counts); });
+  return all;
+}
+
+/// Copies the slices that none of `set` writes.
+void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, ArrayRef<int64_t> counts, OpBuilder &builder, Location location,
+                SmallVector<Value> &depths) {
+  const size_t level = depths.size();
+  if (level == counts.size()) {
+    Value old = ReadStateOp::create(builder, location, slice, builder.getI64IntegerAttr(state), depths);
+    WriteStateOp::create(builder, location, builder.getI64IntegerAttr(state), depths, old);
+    return;
+  }
+  forRanges(set, level, counts[level], [&](int64_t from, int64_t to, ArrayRef<Depths> here) {
+    if (coversAll(here, level + 1, counts))
+      return;
+    auto loop = StackOp::create(builder, location, TypeRange(), to - from, ValueRange(), false, from);
+    Block *block = new Block;
+    loop.getBody().push_back(block);
+    depths.push_back(block->addArgument(builder.getIndexType(), location));
+    OpBuilder inside = OpBuilder::atBlockEnd(block);
+    keepOthers(state, slice, here, counts, inside, location, depths);
+    YieldOp::create(inside, location, ValueRange());
+    depths.pop_back();
+  });
+}
+
+} // namespace
+
 /// A stack whose bodies differ by depth may set a state at some of its depths only; the others keep theirs.
 void EntryGenerator::keepStatesBetween(uint32_t state) {
   const State &info = entry.states[state];
-  if (info.inPlace || info.stackCounts.size() != 1) // deeper nesting is refused by the checker
+  if (info.inPlace || info.stackCounts.empty())
     return;
-  std::vector<bool> set(info.stackCounts[0]);
-  for (const StackInfo &stack : entry.stacks)
-    for (auto &[index, node] : stack.nextStates)
-      if (index == state)
-        std::fill_n(set.begin() + stack.first, stack.count.constant(), true);
+  std::vector<Depths> set;
+  for (size_t i = 0; i < entry.stacks.size(); ++i)
+    for (auto &[index, node] : entry.stacks[i].nextStates)
+      if (index == state) {
+        set.emplace_back();
+        for (size_t stack = i; stack < entry.stacks.size(); stack = entry.stacks[stack].owner)
+          set.back().insert(set.back().begin(), {entry.stacks[stack].first, entry.stacks[stack].first + entry.stacks[stack].count.constant()});
+      }
   auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());
-  auto slice = tensorType(ArrayRef(sizesOf(whole)).drop_front(), whole.getElementType(), entry.dims.size());
-  for (size_t first = 0; first < set.size();) {
-    size_t last = first;
-    while (last < set.size() && !set[last])
-      ++last;
-    if (last > first) {
-      auto op = StackOp::create(root, current, TypeRange(), root.getI64IntegerAttr(last - first), ValueRange(), UnitAttr(), root.getI64IntegerAttr(first));
-      Block *block = new Block;
-      op.getBody().push_back(block);
-      Value depth = block->addArgument(root.getIndexType(), current);
-      OpBuilder inside = OpBuilder::atBlockEnd(block);
-      Value old = ReadStateOp::create(inside, current, slice, inside.getI64IntegerAttr(state), depth);
-      WriteStateOp::create(inside, current, inside.getI64IntegerAttr(state), depth, old);
-      YieldOp::create(inside, current, ValueRange());
-    }
-    first = last + 1;
-  }
+  auto slice = tensorType(ArrayRef(sizesOf(whole)).drop_front(info.stackCounts.size()), whole.getElementType(), entry.dims.size());
+  SmallVector<Value> depths;
+  keepOthers(state, slice, set, info.stackCounts, root, current, depths);
 }
 
 OpBuilder &EntryGenerator::builderOf(uint32_t stack) {

@@ -324,22 +324,12 @@ std::optional<Entry> Checker::finish() {
         return false;
     return true;
   };
-  auto isPart = [&](uint32_t body) {
-    for (; body != kEntryBody; body = graph.entry.stacks[body].parent)
-      if (graph.entry.stacks[body].count != graph.entry.stacks[body].total)
-        return true;
-    return false;
-  };
   for (size_t i = 0; i < nextValues.size(); ++i) {
     if (!needed[i])
       continue;
     bool again = false;
     for (size_t before = 0; before < i; ++before)
       again |= needed[before] && nextValues[before].state == nextValues[i].state && depthsMeet(nextValues[before].body, nextValues[i].body);
-    if (graph.entry.states[nextValues[i].state].stackCounts.size() > 1 && isPart(nextValues[i].body)) {
-      error("T0408", nextValues[i].range, "not supported yet: a state of a stack inside a stack whose layers differ by depth");
-      continue;
-    }
     if (again) {
       error("T0408", nextValues[i].range,
             "state " + graph.entry.states[nextValues[i].state].path +

@@ -177,9 +177,11 @@ uint32_t StepDerivation::newState(const Node &rows) {
   State state;
   std::string path = old.name + ".";
   if (rows.stack != kEntryBody)
-    path += old.stacks[rows.stack].path + ".*.";
+    path += old.stacks[rows.stack].path + ".";
   for (uint32_t stack = rows.stack; stack != kEntryBody; stack = old.stacks[stack].parent) // each round of a loop keeps its own
     state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
+  for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
+    path += "*.";
   path += role;
   auto taken = [&](const std::string &name) {
     return std::any_of(fresh.states.begin(), fresh.states.end(), [&](const State &other) { return other.path == name; });
