@@ -1,0 +1,123 @@
+// What the verifiers of sources, views and moves refuse.
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics
+
+func.func @constant_c1() {
+  // expected-error @+1 {{'tenon.constant' op expects a whole number for integer elements, got 5.000000e-01}}
+  %y = tenon.constant 0.5 : tensor<4xi32>
+  return
+}
+
+// -----
+func.func @size_c1() {
+  // expected-error @+1 {{'tenon.size' op expects one form and a scalar result}}
+  %y = tenon.size affine_map<(d0) -> (d0)> : tensor<4xi32>
+  return
+}
+
+// -----
+func.func @iota_c1() {
+  // expected-error @+1 {{'tenon.iota' op expects a dimension of an integer tensor}}
+  %y = tenon.iota 1 : tensor<4xi32>
+  return
+}
+
+// -----
+func.func @sinusoid_c1() {
+  // expected-error @+1 {{'tenon.sinusoid' op expects a table [places, features] with a known number of features}}
+  %y = tenon.sinusoid start affine_map<() -> (0)> : tensor<8xf32>
+  return
+}
+
+// -----
+// broadcast C1: one entry per dimension ..
+func.func @broadcast_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.broadcast' op expects one result dimension per operand dimension, got 1 for rank 2}}
+  %y = tenon.broadcast %x [0] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+// .. all different.
+func.func @broadcast_c1_twice(%x: tensor<4x4xf32>) {
+  // expected-error @+1 {{'tenon.broadcast' op expects different result dimensions, got 0}}
+  %y = tenon.broadcast %x [0, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+func.func @broadcast_c3(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tenon.broadcast' op expects one element type, got 'f32' and 'f64'}}
+  %y = tenon.broadcast %x [0] : tensor<4xf32> -> tensor<4xf64>
+  return
+}
+
+// -----
+// reshape C1: a group too many, and one too few.
+func.func @reshape_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.reshape' op expects groups that cover both shapes}}
+  %y = tenon.reshape %x [1, 2, 1] : tensor<4x8xf32> -> tensor<4x2x4xf32>
+  return
+}
+
+// -----
+func.func @reshape_c1_few(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.reshape' op expects groups that cover both shapes}}
+  %y = tenon.reshape %x [1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+func.func @reshape_c2(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.reshape' op expects equal sizes within a group, operand dimension 1, result dimension 1}}
+  %y = tenon.reshape %x [1, 2] : tensor<4x8xf32> -> tensor<4x2x5xf32>
+  return
+}
+
+// -----
+func.func @slice_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.slice' op expects dimension 0 to keep its size, got 4 and 5}}
+  %y = tenon.slice %x 1 from affine_map<() -> (2)> : tensor<4x8xf32> -> tensor<5x3xf32>
+  return
+}
+
+// -----
+func.func @pad_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.pad' op expects operand and result of one rank and element type, got 'tensor<4x8xf32>' and 'tensor<4x9xf64>'}}
+  %y = tenon.pad %x 1 from affine_map<() -> (1)> : tensor<4x8xf32> -> tensor<4x9xf64>
+  return
+}
+
+// -----
+func.func @gather_c1(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{'tenon.gather' op expects one entry of x_dims per dimension of x, -1 at the gathered one}}
+  %y = tenon.gather %x[%i] dim 0 x_dims [1, -1] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x8xf32>
+  return
+}
+
+// -----
+func.func @gather_c2(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{'tenon.gather' op expects one entry of index_dims per dimension of the index}}
+  %y = tenon.gather %x[%i] dim 0 x_dims [-1, 1] index_dims [0, 1] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x8xf32>
+  return
+}
+
+// -----
+func.func @gather_c3(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{'tenon.gather' op expects the sizes named by x_dims and index_dims to be those of the result}}
+  %y = tenon.gather %x[%i] dim 0 x_dims [-1, 1] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x9xf32>
+  return
+}
+
+// -----
+func.func @gather_c4(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{'tenon.gather' op expects every dimension of the result to be named}}
+  %y = tenon.gather %x[%i] dim 0 x_dims [-1, 1] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x8x2xf32>
+  return
+}
+
+// -----
+func.func @scatter_add_c5(%dy: tensor<3x8xf32>, %i: tensor<3xi32>, %base: tensor<40x8xf32>) {
+  // expected-error @+1 {{'tenon.scatter_add' op expects the tensor it adds onto to have the type of its result}}
+  %y = tenon.scatter_add %dy[%i] onto %base : tensor<40x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<3x8xf32>, tensor<3xi32> -> tensor<50x8xf32>
+  return
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Every error that the dialect emits is expected by a test.
+
+lint-messages.py [--sources DIR] [--tests DIR]
+  --sources  the folder whose .cpp files emit (default: dialect)
+  --tests    the folder whose files expect, by `expected-error {{..}}` (default: test)
+
+A message is the text of emitOpError(..) or emitError(..) with what is streamed after it; what is not a literal matches anything.
+An expectation covers a message that it contains from its first literal to its last, after the name of the op where the message is in a method of
+it. Prints each message no test expects, then the counts.
+"""
+import argparse
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+EMIT = re.compile(r"emit(?:Op)?Error\(")
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def statements(text):
+    """Where each message begins, and its statement up to the semicolon outside of literals."""
+    for found in EMIT.finditer(text):
+        end, quoted = found.end(), False
+        while end < len(text) and (quoted or text[end] != ";"):
+            if text[end] == "\\" and quoted:
+                end += 1
+            elif text[end] == '"':
+                quoted = not quoted
+            end += 1
+        yield found.start(), text[found.end():end]
+
+
+def operation(text, place):
+    """The op in whose method `place` lies, as diagnostics name it, or nothing: a function that several ops share."""
+    heads = re.findall(r"^(?:static |template |[A-Z])[^\n;]*\{$", text[:place], re.M) + [""]
+    method = re.search(r"(\w+)Op::\w+\(", heads[-2] if len(heads) > 1 else "")
+    return "'tenon." + re.sub(r"(?<!^)([A-Z])", r"_\1", method[1]).lower() + "' op " if method else ""
+
+
+def pattern(statement, prefix):
+    """The message as a regular expression, or None where it has no literal of its own (it passes on another's text)."""
+    literals = [literal.replace('\\"', '"') for literal in LITERAL.findall(statement)]
+    if not literals:
+        return None
+    return re.compile(re.escape(prefix) + ".*".join(re.escape(literal.strip()) for literal in literals), re.S)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", default=os.path.join(ROOT, "dialect"))
+    parser.add_argument("--tests", default=os.path.join(ROOT, "test"))
+    options = parser.parse_args()
+    expected = []
+    for folder, _, names in sorted(os.walk(options.tests)):
+        for name in sorted(names):
+            if name.endswith(".mlir"):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    expected += re.findall(r"expected-error[^{\n]*\{\{(.*?)\}\}", file.read())
+    total, missing = 0, 0
+    for name in sorted(os.listdir(options.sources)):
+        if not name.endswith((".cpp", ".h")):
+            continue
+        with open(os.path.join(options.sources, name), encoding="utf-8") as file:
+            text = file.read()
+        for place, statement in statements(text):
+            wanted = pattern(statement, operation(text, place))
+            if wanted is None:
+                continue
+            total += 1
+            if not any(wanted.search(message) for message in expected):
+                print(f"{name}:{text.count(chr(10), 0, place) + 1}: no test expects: {' .. '.join(LITERAL.findall(statement))}")
+                missing += 1
+    print(f"{total} messages, {missing} without a test")
+    return 1 if missing or not total else 0
+
+
+sys.exit(main())
