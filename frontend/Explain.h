@@ -24,6 +24,7 @@ const ExplainPages &explainSyntax();
 const ExplainPages &explainChecker();
 const ExplainPages &explainShapes();
 const ExplainPages &explainRecipes();
+const ExplainPages &explainNames();
 
 /// All areas, for `tenon explain` without a code and for tests.
 std::vector<const ExplainPages *> explainAreas();

@@ -107,6 +107,19 @@ const ExplainPages &explainRecipes() {
       {"T0642", "depth of a parameter that is in no stack",
        "The group matches a parameter that belongs to no stack[..], so there is no depth to speak of.",
        "groups = group(\"*\", lr = 0.9 ^ depth)", "groups = group(\"blocks.*\", lr = 0.9 ^ depth)"},
+      {"T0690", "not supported yet",
+       "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
+       "than f32 and f64,\n"
+       "several tasks, an optimizer or schedule without a generated step. `tenon check` accepts such recipes, `tenon compile` "
+       "and `tenon train`\n"
+       "refuse them.",
+       "", ""},
+  };
+  return pages;
+}
+
+const ExplainPages &explainNames() {
+  static const ExplainPages pages = {
       {"T0650", "a names table of an unknown layer", "A table belongs to a model or layer and speaks of the paths inside it.",
        "names Blok as hf { \"up.*\" = \"dense.*\" }", "names Block as hf { \"up.*\" = \"dense.*\" }"},
       {"T0651", "not a pattern of paths",
@@ -132,13 +145,6 @@ const ExplainPages &explainRecipes() {
        "the index of the\n"
        "first axis; transpose(\"name\") has the name only.",
        "\"wv.weight\" = part(\"in_proj_weight\", 3, 3)", "\"wv.weight\" = part(\"in_proj_weight\", 2, 3)"},
-      {"T0690", "not supported yet",
-       "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
-       "than f32 and f64,\n"
-       "several tasks, an optimizer or schedule without a generated step. `tenon check` accepts such recipes, `tenon compile` "
-       "and `tenon train`\n"
-       "refuse them.",
-       "", ""},
   };
   return pages;
 }

@@ -5,6 +5,7 @@ usage: lint-files.py [FOLDER]
 
 Without FOLDER: the files git tracks in the repository this script lies in. With FOLDER: every file below it.
 """
+import ast
 import os
 import re
 import subprocess
@@ -14,11 +15,52 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".py", ".cu")
 TEXT = CODE + (".tn", ".mlir", ".md", ".test", ".txt", ".cmake", ".json", ".in", "")
 HARD_LINES = 800
+HARD_FUNCTION = 120
 COLUMNS = 240  # hard; .clang-format breaks at 130
 LARGEST_FILE = 1 << 20
 # Spelled in parts, so that this file passes its own test.
 MACHINE_PATHS = re.compile(r"(?<!\w)/" + r"(work|farm|home/\w+|tmp/bash)" + "/")
 CONFLICT = re.compile(r"^(<{7}|>{7}) ")
+
+
+# Comments, raw strings, strings and characters, lines of the preprocessor: what cannot open or close a block.
+INERT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:[^\n\\]|\\.)*', re.S | re.M)
+TYPE = re.compile(r"\s*(template\b|inline\b|typedef\b|\s)*(namespace|class|struct|union|enum)\b")
+
+
+def is_function(header):
+    """Whether the block after `header`, which stands in a namespace or class, is a function and no initializer."""
+    plain = header
+    while (shorter := re.sub(r"\([^()]*\)|<[^<>]*>", " ", plain)) != plain:
+        plain = shorter
+    return "(" in header and not TYPE.match(plain) and ("=" not in plain or "operator" in plain)
+
+
+def cpp_functions(text):
+    """(first line, lines) of each function that is not inside another one."""
+    text = INERT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    blocks, header, start = [], "", None  # of each open block: whether it is a function, and its first line
+    line = 1
+    for character in text:
+        line += character == "\n"
+        if character == "{":
+            inside = any(function for function, _ in blocks)
+            blocks.append((not inside and is_function(header), start or line))
+        elif character == "}" and blocks:
+            function, first = blocks.pop()
+            if function:
+                yield first, line - first + 1
+        if character in "{};":
+            header, start = "", None
+        elif start or not character.isspace():
+            start = start or line
+            header += character
+
+
+def python_functions(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno - node.lineno + 1
 
 
 def tracked(folder):
@@ -46,6 +88,10 @@ def findings(name, path):
         return
     if extension in CODE and len(lines) - 1 > HARD_LINES:
         yield len(lines) - 1, f"{len(lines) - 1} lines, more than {HARD_LINES}: split the file by concern"
+    functions = {".cpp": cpp_functions, ".h": cpp_functions, ".c": cpp_functions, ".py": python_functions}.get(extension, lambda text: [])
+    for number, length in functions("\n".join(lines)):
+        if length > HARD_FUNCTION:
+            yield number, f"a function of {length} lines, more than {HARD_FUNCTION}: split it by concern"
     for number, line in enumerate(lines, 1):
         if extension in CODE and extension != ".td" and len(line) > COLUMNS:  # prose of op descriptions flows
             yield number, f"{len(line)} columns, more than {COLUMNS}"
