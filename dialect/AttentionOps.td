@@ -11,9 +11,21 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
     `y = sum over the key of dropout(p) * value`.
     Every operand has `labels`: which dimension of the index space each of its dimensions is. p lives on the union of the labels of scores and masks.
 
-    Constraints: C1 scores, masks and value mention the key; C2 sizes of equal labels agree; C3 every dimension of y is mentioned.
+    | operand | shape | dtype |
+    |---|---|---|
+    | scores | as labelled | real, as y |
+    | masks | as labelled | truth value |
+    | value | as labelled | real, as y |
+    | factor | as labelled, optional | real: multiplies the scores |
+    | depth | index, optional | index: of the stack, for the dropout site |
 
     This is the meaning, evaluated element by element it needs queries x keys numbers; `tenon-fuse-attention` turns it into `tenon.attention`.
+
+    Constraints: C1 scores, masks and value mention the key; C2 sizes of equal labels agree; C3 every dimension of y is mentioned.
+
+    Gradient: none of its own: it is fused or decomposed before differentiation.
+
+    Source: Vaswani et al. 2017, section 3.2.1; Shaw et al. 2018 and Dai et al. 2019 for sums of scores.
 
     Example:
     ```mlir
@@ -95,8 +107,20 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
     `dquery_i = sum_j dS_ij k_j`, `dkey_j = sum_i dS_ij q_i`, `dvalue_j = sum_i dropout(p)_ij dy_i`, `dposition_query_i = sum_j dS_ij table_d`,
     `dtable_m = sum over d = m of dS_ij Q_i`, `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`.
 
+    | operand | shape | dtype |
+    |---|---|---|
+    | dy, y | [B, I, H, F] | real |
+    | row_max, row_sum_inverse | [B, H, I] | real |
+    | the rest | as in `tenon.attention` | as there |
+
     Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further real operand that is present; the tables' have the
     batch in front: dtable [B, P, H, E], dscore_table [B, P, H], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
+
+    Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables with the batch in front.
+
+    Gradient: not supported yet (a second derivative).
+
+    Source: Dao 2023, algorithm 2, extended by the relative and selected terms.
 
     Example:
     ```mlir
@@ -108,10 +132,6 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
       // %dy: tensor<2x5x4x40xf32> %y: tensor<2x5x4x40xf32> %m: tensor<2x4x5xf32> %s: tensor<2x4x5xf32>
       // %q: tensor<2x5x4x64xf32> %k: tensor<2x8x4x64xf32> %v: tensor<2x8x4x40xf32>
     ```
-
-    Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables with the batch in front.
-
-    Source: Dao 2023, algorithm 2, extended by the relative and selected terms.
   }];
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse,
                    Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,

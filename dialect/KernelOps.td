@@ -6,9 +6,20 @@ include "TenonDialect.td"
 def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
   let summary = "a loop nest: elementwise work and reductions along rows, fused";
   let description = [{
-    The body runs for every index of the parallel domain `rows` (sizes as linear forms over the dims; the block arguments are the indices). It computes scalars
-    (arith, math, `tenon.at`, `tenon.fold`, `tenon.random_keep`), stores them with `tenon.put`, and repeats work along inner dimensions with `tenon.each`. Every element of every result is
-    put exactly once. Reductions run over 16 virtual lanes and are combined in a fixed tree.
+    Formula: `for rows: body`.
+
+    | attribute | meaning |
+    |---|---|
+    | rows | sizes of the parallel domain, linear forms |
+
+    The body runs for every index of the parallel domain `rows` (sizes as linear forms over the dims; the block arguments are the indices). It
+    computes scalars (arith, math, `tenon.at`, `tenon.fold`, `tenon.random_keep`), stores them with `tenon.put`, and repeats work along inner
+    dimensions with `tenon.each`. Every element of every result is put exactly once. Reductions run over 16 virtual lanes and are combined in a
+    fixed tree.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: loop fusion as in Kennedy & McKinley 1993; row reductions inside: Milakov & Gimelshein 2018.
 
     Example:
     ```mlir
@@ -31,8 +42,18 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
 def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
   let description = [{
-    The block arguments are the indices, after those of the nest around it. Bodies beside each other run one after the other, so that a later one may read by
-    `tenon.fold` what rows need first.
+    Formula: `for sizes: body`.
+
+    | attribute | meaning |
+    |---|---|
+    | sizes | sizes of the inner dimensions, linear forms |
+
+    The block arguments are the indices, after those of the nest around it. Bodies beside each other run one after the other, so that a later
+    one may read by `tenon.fold` what rows need first.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: as for `tenon.nest`.
 
     Example:
     ```mlir
@@ -53,8 +74,17 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
 def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
   let summary = "reduces the yielded scalar over inner dimensions";
   let description = [{
-    Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16 virtual lanes, fixed tree); inside `each`
-    it is a sequential loop.
+    Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16 virtual
+    lanes, fixed tree); inside `each` it is a sequential loop.
+
+    | attribute | meaning |
+    |---|---|
+    | kind | sum, max, min, all, any |
+    | sizes | sizes of the inner dimensions, linear forms |
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: pairwise summation, Higham 1993: a tree over lanes instead of one chain.
 
     Example:
     ```mlir
@@ -79,6 +109,17 @@ def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
   let description = [{
     Formula: `element = tensor[indices]`, in scalar code of a kernel. As many indices as the tensor has dimensions; they are inside it.
 
+    | operand | shape | dtype |
+    |---|---|---|
+    | tensor | any | any |
+    | indices | one per dimension | index |
+
+    Constraints: C1 one index per dimension.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: MLIR's `tensor.extract`, kept apart because these reads become vector loads.
+
     Example:
     ```mlir
     %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32 // %x: tensor<4x8xf32> %i: index %j: index
@@ -96,6 +137,14 @@ def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
   let description = [{
     Formula: `value = form(dims of the entry)`.
 
+    | attribute | meaning |
+    |---|---|
+    | form | linear form of the dims of the entry |
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: docs/language.md, section "Axes, not positions".
+
     Example:
     ```mlir
     %n = tenon.size_value affine_map<() -> (150)>
@@ -108,8 +157,19 @@ def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
 def Tenon_PutOp : Tenon_Op<"put"> {
   let summary = "stores one element of result number `result` of the enclosing kernel";
   let description = [{
-    Each element of each result is put exactly once. The indices are those of the result, which need not be in the order of the kernel's own. A result may lie where
-    an operand lies that is read before it is put, at the same indices.
+    Formula: `result[indices] = element`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | indices | one per dimension of the result | index |
+    | element | scalar | as the result |
+
+    Each element of each result is put exactly once. The indices are those of the result, which need not be in the order of the kernel's own. A
+    result may lie where an operand lies that is read before it is put, at the same indices.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: destination passing, as in Shaikhha et al. 2017.
 
     Example:
     ```mlir
@@ -126,8 +186,20 @@ def Tenon_PutOp : Tenon_Op<"put"> {
 def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let summary = "whether an element survives a dropout";
   let description = [{
-    `random16(seed, step, site, depth, index) >= threshold`. With e the logical index: Philox 4x32-10, key (seed), counter words (16 (e div 128) + e mod 16, step, site, depth); the eight 16-bit
-    values of the four words, low half first, belong to (e div 16) mod 8. Sixteen neighbours thus share one vector evaluation.
+    Formula: `keep = random16(seed, step, site, depth, index) >= threshold`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | index | index | index |
+    | depth | index of the stack, optional | index |
+
+    With e the logical index: Philox 4x32-10, key (seed), counter words (16 (e div
+    128) + e mod 16, step, site, depth); the eight 16-bit values of the four words, low half first, belong to (e div 16) mod 8. Sixteen
+    neighbours thus share one vector evaluation.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: Salmon et al. 2011 (Philox 4x32-10).
 
     Example:
     ```mlir
@@ -141,8 +213,19 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
 def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "contraction with fused epilogue";
   let description = [{
-    Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices of the result dimensions and the contracted sum; it puts the results
-    (each of which has all those dimensions, in any order stated by its put). K is one sequential chain of fused multiply-adds per element.
+    Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | a, b | one label per dimension | real |
+
+    Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices of the result
+    dimensions and the contracted sum; it puts the results (each of which has all those dimensions, in any order stated by its put). K is one
+    sequential chain of fused multiply-adds per element.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: Goto & van de Geijn 2008 (blocks and packing).
 
     Example:
     ```mlir

@@ -10,18 +10,20 @@ class Tenon_LayerOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemoni
 def Tenon_DotOp : Tenon_LayerOp<"dot"> {
   let summary = "contraction of two tensors";
   let description = [{
-    Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others are summed over:
-    `y[i0, .., i(r-1)] = sum over labels >= r of a[labels of a] * b[labels of b]`. A label in a, b and y is a batch dimension.
+    Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others are summed
+    over: `y[i0, .., i(r-1)] = sum over labels >= r of a[labels of a] * b[labels of b]`. A label in a, b and y is a batch dimension.
 
     | operand | shape | dtype |
     |---|---|---|
     | a, b | any | real |
     | y | labels 0 .. r-1 | as a |
 
-    Constraints: C1 one label per dimension, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an operand;
-    C4 summed labels occur in both; C5 element types agree.
+    Constraints: C1 one label per dimension, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an
+    operand; C4 summed labels occur in both; C5 element types agree.
 
     Gradient: da = dot(dy, b), db = dot(a, dy) with the same labels.
+
+    Source: Einstein 1916, section 5 (summation over repeated indices), with free and batch labels.
 
     Example:
     ```mlir
@@ -40,11 +42,20 @@ def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
 def Tenon_ReduceOp : Tenon_LayerOp<"reduce"> {
   let summary = "sum, max, min, all or any over some dimensions";
   let description = [{
+    Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the number of
+    threads.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y with the dimensions `dims` | as y |
+
     The dimensions `dims` disappear. An empty sum is 0, an empty max is -inf.
 
     Constraints: C1 dims ascending and inside; C2 the other sizes are those of y in order; C3 all, any take truth values, the rest numbers.
 
     Gradient: sum: dy repeated; max, min: dy to the places that equal y, divided by their number.
+
+    Source: docs/language.md, reductions over axes; the tree: `tenon.fold`.
 
     Example:
     ```mlir
@@ -58,7 +69,24 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce"> {
 
 def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "softmax or its logarithm along the last dimension";
-  let description = "Formula: `y = exp(x - max x) / sum exp(x - max x)`, or with `log` `x - max x - ln sum exp(x - max x)`.\n\nGradient: `dx = y (dy - sum dy y)`; with `log` `dx = dy - exp(y) sum dy`.\n\nExample:\n```mlir\n%y = tenon.softmax %x : tensor<4x8xf32>\n```\n";
+  let description = [{
+    Formula: `y = exp(x - max x) / sum exp(x - max x)`, or with `log` `x - max x - ln sum exp(x - max x)`, along the last dimension.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y, at least one dimension | real, as y |
+
+    Constraints: C1 x has a dimension.
+
+    Gradient: `dx = y (dy - sum dy y)`; with `log` `dx = dy - exp(y) sum dy`.
+
+    Source: Bridle 1990 (softmax); the shift by the maximum: Milakov & Gimelshein 2018, section 2.
+
+    Example:
+    ```mlir
+    %y = tenon.softmax %x : tensor<4x8xf32>
+    ```
+  }];
   let arguments = (ins Tenon_RealTensor:$x, UnitAttr:$log);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "(`log` $log^)? $x attr-dict `:` type($y)";
@@ -68,6 +96,10 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<De
   let summary = "zero mean and unit variance along the last dimension";
   let description = [{
     Formula: mean = sum x / D, rstd = 1 / sqrt(sum (x - mean)^2 / D + eps) (biased variance, two passes), y = (x - mean) rstd.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | [.., D] | real, as y |
 
     Constraints: C1 y has the type of x; C2 mean and rstd have its other dimensions.
 
@@ -86,7 +118,23 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<De
 }
 def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of normalize";
-  let description = "Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.\n\nExample:\n```mlir\n%dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32> // %x: tensor<4x8xf32> %dy: tensor<4x8xf32> %mean: tensor<4xf32> %rstd: tensor<4xf32>\n```\n";
+  let description = [{
+    Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | dy, x | [.., D] | real, as dx |
+    | mean, rstd | [..] | real |
+
+    Gradient: not supported yet (a second derivative).
+
+    Source: the derivative of Ba, Kiros, Hinton 2016, equation 3.
+
+    Example:
+    ```mlir
+    %dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32> // %x: tensor<4x8xf32> %dy: tensor<4x8xf32> %mean: tensor<4xf32> %rstd: tensor<4xf32>
+    ```
+  }];
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$x, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
   let results = (outs Tenon_RealTensor:$dx);
   let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
@@ -95,8 +143,9 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
 def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
   let description = [{
-    Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but `skip`), t_y the rest of 1;
-    u = 0 gives -p_y. Rows where `where` is false give 0 and are not read. lse is the logarithm of the sum of exponentials, kept for the gradient.
+    Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but
+    `skip`), t_y the rest of 1; u = 0 gives -p_y. Rows where `where` is false give 0 and are not read. lse is the logarithm of the sum of
+    exponentials, kept for the gradient.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -108,6 +157,8 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss"
     Constraints: C1 labels, where, loss and lse have the shape of logits without the last dimension.
 
     Gradient: `tenon.cross_entropy_grad`.
+
+    Source: Szegedy et al. 2016, section 7 (spread targets); the rows that count: Devlin et al. 2019, section 3.1.
 
     Example:
     ```mlir
@@ -121,7 +172,26 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss"
 }
 def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
-  let description = "Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.\n\nExample:\n```mlir\n%d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>\n// %dloss: tensor<4xf32> %logits: tensor<4x50xf32> %labels: tensor<4xi32> %lse: tensor<4xf32>\n```\n";
+  let description = [{
+    Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | dloss, lse | [..] | as dlogits |
+    | logits | [.., V] | as dlogits |
+    | labels | [..] | integer in 0 .. V-1 |
+    | where | [..] | truth value, optional |
+
+    Gradient: not supported yet (a second derivative).
+
+    Source: the derivative of `tenon.cross_entropy`; spread targets: Szegedy et al. 2016, section 7.
+
+    Example:
+    ```mlir
+    %d = tenon.cross_entropy_grad %dloss, %logits, %labels, %lse : tensor<4x50xf32>, tensor<4xi32>, tensor<4xf32>
+    // %dloss: tensor<4xf32> %logits: tensor<4x50xf32> %labels: tensor<4xi32> %lse: tensor<4xf32>
+    ```
+  }];
   let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse, Optional<Tenon_BoolTensor>:$where,
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$dlogits);
@@ -131,8 +201,17 @@ def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpIn
 def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
   let summary = "zeroes elements at random and scales the rest";
   let description = [{
-    Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site, depth, logical index of the element)
-    are at least 65536 q. Dimensions in `shared` count as index 0, so the mask is shared along them. The gradient is the same op on dy: same site, same bits.
+    Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site, depth, logical
+    index of the element) are at least 65536 q. Dimensions in `shared` count as index 0, so the mask is shared along them.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y | real, as y |
+    | depth | index of the stack, optional | index |
+
+    Constraints: C1 0 <= rate <= 1.
+
+    Gradient: the same op on dy: same site, same bits.
 
     Source: Philox 4x32 (Salmon et al. 2011).
 

@@ -12,21 +12,72 @@ class Tenon_SourceOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemon
 
 def Tenon_ConstantOp : Tenon_SourceOp<"constant"> {
   let summary = "one number at every place";
-  let description = "Formula: `y = value`. The value is kept as f64 (exact for i32 and i1).\n\nExample:\n```mlir\n%y = tenon.constant 0.5 : tensor<4x8xf32>\n```\n";
+  let description = [{
+    Formula: `y = value`. The value is kept as f64 (exact for i32 and i1).
+
+    | attribute | meaning |
+    |---|---|
+    | value | the number, rounded to the element type of y |
+
+    Constraints: C1 a whole number for integers and truth values.
+
+    Gradient: none, it has no operands.
+
+    Source: docs/language.md, numbers in expressions.
+
+    Example:
+    ```mlir
+    %y = tenon.constant 0.5 : tensor<4x8xf32>
+    ```
+  }];
   let arguments = (ins F64Attr:$value);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$value attr-dict `:` type($y)";
 }
 def Tenon_SizeOp : Tenon_SourceOp<"size"> {
   let summary = "a linear form of the dims as a number";
-  let description = "Formula: `y = form(dims)`, a scalar.\n\nExample:\n```mlir\n%y = tenon.size affine_map<(d0, d1) -> (d1 + 150)> : tensor<i32>\n```\n";
+  let description = [{
+    Formula: `y = form(dims)`, a scalar.
+
+    | attribute | meaning |
+    |---|---|
+    | form | linear form of the dims of the entry |
+
+    Constraints: C1 one form, y is a scalar.
+
+    Gradient: none, it has no operands.
+
+    Source: docs/language.md, section "Axes, not positions": the length of an axis as a number.
+
+    Example:
+    ```mlir
+    %y = tenon.size affine_map<(d0, d1) -> (d1 + 150)> : tensor<i32>
+    ```
+  }];
   let arguments = (ins AffineMapAttr:$form);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$form attr-dict `:` type($y)";
 }
 def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
   let summary = "the place along one dimension";
-  let description = "Formula: `y[.., i, ..] = i`, i the index of dimension `dim`.\n\nExample:\n```mlir\n%y = tenon.iota 0 : tensor<8xi32>\n```\n";
+  let description = [{
+    Formula: `y[.., i, ..] = i`, i the index of dimension `dim`.
+
+    | attribute | meaning |
+    |---|---|
+    | dim | dimension of y |
+
+    Constraints: C1 y has integers and dimension `dim`.
+
+    Gradient: none, it has no operands.
+
+    Source: docs/language.md, section "Axes, not positions": the place along an axis as a number; the name is APL's.
+
+    Example:
+    ```mlir
+    %y = tenon.iota 0 : tensor<8xi32>
+    ```
+  }];
   let arguments = (ins I64Attr:$dim);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$dim attr-dict `:` type($y)";
@@ -34,9 +85,20 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
 def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
   let summary = "sinusoidal position table";
   let description = [{
-    Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1,
-    `w_k = 10000^(-2k / D)` (`t2t`: `exp(-k ln(10000) / max(h - 1, 1))`), the table holds sin(p w_k) at k and cos(p w_k) at h + k,
-    or at 2k and 2k + 1 if `interleaved`; a left-over odd column is 0.
+    Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1, `w_k = 10000^(-2k / D)`
+    (`t2t`: `exp(-k ln(10000) / max(h - 1, 1))`), the table holds sin(p w_k) at k and cos(p w_k) at h + k, or at 2k and 2k + 1 if
+    `interleaved`; a left-over odd column is 0.
+
+    | attribute | meaning |
+    |---|---|
+    | start | form added to the place |
+    | clamp | bound of the place, 0: none |
+    | interleaved | order of the columns |
+    | t2t | the steps of tensor2tensor |
+
+    Constraints: C1 y has two dimensions, the second a number.
+
+    Gradient: none, it has no operands.
 
     Source: Vaswani et al. 2017, section 3.5; Dai et al. 2019 (halves); tensor2tensor (steps).
 
@@ -53,12 +115,18 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
 def Tenon_BroadcastOp : Tenon_ShapeOp<"broadcast"> {
   let summary = "transpose and repeat";
   let description = [{
-    Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other dimensions. `dims` need
-    not be sorted, so a transposition is a broadcast with as many dimensions on both sides.
+    Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other dimensions. `dims`
+    need not be sorted, so a transposition is a broadcast with as many dimensions on both sides.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | dimension k as dimension dims[k] of y | as y |
 
     Constraints: C1 one entry of `dims` per dimension of x, all different; C2 sizes agree; C3 element types agree.
 
     Gradient: dx sums dy over the repeated dimensions, transposed back.
+
+    Source: APL's dyadic transpose, with repetition.
 
     Example:
     ```mlir
@@ -72,12 +140,20 @@ def Tenon_BroadcastOp : Tenon_ShapeOp<"broadcast"> {
 def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
   let summary = "split or merge neighbouring dimensions";
   let description = [{
-    Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers, positive for a split of one
-    dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
+    Formula: `y[i] = x[j]` where i and j have the same row-major place.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | groups of dimensions as in y | as y |
+
+    Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers, positive for a split
+    of one dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
 
     Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree (split and merged sizes are numbers).
 
     Gradient: the reshape back.
+
+    Source: Vaswani et al. 2017, section 3.2.2: a width split into heads, and merged.
 
     Example:
     ```mlir
@@ -93,9 +169,15 @@ def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
   let description = [{
     Formula: `y[.., i, ..] = x[.., low + i, ..]` along `dim`; `low` is a linear form of the dims.
 
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y but along `dim` | as y |
+
     Constraints: C1 all sizes but that of `dim` agree. That low and low + size stay inside was proved by the checker.
 
     Gradient: `tenon.pad`.
+
+    Source: docs/language.md, section "Axes, not positions": a range of an axis.
 
     Example:
     ```mlir
@@ -108,14 +190,48 @@ def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
 }
 def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
   let summary = "zeros around one dimension";
-  let description = "Formula: `y[.., i, ..] = x[.., i - low, ..]` where that exists, else 0.\n\nConstraints: C1 all sizes but that of `dim` agree.\n\nGradient: `tenon.slice`.\n\nExample:\n```mlir\n%y = tenon.pad %x 1 from affine_map<() -> (2)> : tensor<4x3xf32> -> tensor<4x8xf32>\n```\n";
+  let description = [{
+    Formula: `y[.., i, ..] = x[.., i - low, ..]` where that exists, else 0.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y but along `dim` | as y |
+
+    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree.
+
+    Gradient: `tenon.slice`.
+
+    Source: the transpose of `tenon.slice`.
+
+    Example:
+    ```mlir
+    %y = tenon.pad %x 1 from affine_map<() -> (2)> : tensor<4x3xf32> -> tensor<4x8xf32>
+    ```
+  }];
   let arguments = (ins Tenon_Tensor:$x, I64Attr:$dim, AffineMapAttr:$low);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
 }
 def Tenon_ConcatOp : Tenon_ShapeOp<"concat"> {
   let summary = "tensors one after the other along one dimension";
-  let description = "Constraints: C1 all sizes but those of `dim` agree; C2 the sizes of `dim` add up.\n\nGradient: slices of dy.\n\nExample:\n```mlir\n%y = tenon.concat 0 %a, %b : tensor<2x8xf32>, tensor<3x8xf32> -> tensor<5x8xf32>\n```\n";
+  let description = [{
+    Formula: `y[.., i, ..] = parts[k][.., i - s_k, ..]`, s_k the sum of the sizes of the parts before, k the last part with s_k <= i.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | parts | as y but along `dim` | as y |
+
+    Constraints: C1 all sizes but those of `dim` agree, ranks and element types too; C2 the sizes of `dim` add up.
+
+    Gradient: slices of dy.
+
+    Source: docs/language.md, concatenation along an axis (memory before tokens: Dai et al. 2019, section 3.2).
+
+    Example:
+    ```mlir
+    %y = tenon.concat 0 %a, %b : tensor<2x8xf32>, tensor<3x8xf32> -> tensor<5x8xf32>
+    ```
+  }];
   let arguments = (ins I64Attr:$dim, Variadic<Tenon_Tensor>:$parts);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$dim $parts attr-dict `:` type($parts) `->` type($y)";
@@ -123,14 +239,22 @@ def Tenon_ConcatOp : Tenon_ShapeOp<"concat"> {
 def Tenon_GatherOp : Tenon_ShapeOp<"gather"> {
   let summary = "elements picked by an index tensor along one dimension";
   let description = [{
-    Formula: `y[i] = x[..]`, where dimension k of x is read at i[x_dims[k]] and dimension `dim` (x_dims[dim] = -1) at
-    `index[i[index_dims[0]], ..]`. Dimensions of y named by both lists are batched. With `clamp` the index is clipped to the dimension (it is in range wherever
-    the element is used: under the mask of an attention).
+    Formula: `y[i] = x[..]`, where dimension k of x is read at i[x_dims[k]] and dimension `dim` (x_dims[dim] = -1) at `index[i[index_dims[0]],
+    ..]`. Dimensions of y named by both lists are batched. With `clamp` the index is clipped to the dimension (it is in range wherever the
+    element is used: under the mask of an attention).
 
-    Constraints: C1 one entry of x_dims per dimension of x, -1 exactly at `dim`; C2 one entry of index_dims per dimension of index; C3 sizes agree;
-    C4 every dimension of y is named.
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | sizes as y at x_dims | as y |
+    | index | sizes as y at index_dims | integer, 0 .. size of `dim` - 1 |
+
+    Constraints: C1 one entry of x_dims per dimension of x, -1 exactly at `dim`; C2 one entry of index_dims per dimension of index; C3 sizes
+    agree; C4 every dimension of y is named.
 
     Gradient: dx = `tenon.scatter_add` of dy; the index has none.
+
+    Source: docs/language.md, section "Axes, not positions": an axis indexed by a tensor; relative keys by distance: Shaw et al. 2018, section
+    3.2.
 
     Example:
     ```mlir
@@ -144,13 +268,21 @@ def Tenon_GatherOp : Tenon_ShapeOp<"gather"> {
 def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "sums elements into the places an index tensor names: the transpose of gather";
   let description = [{
-    Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of summation is the row-major order
-    of dy, so the bits do not depend on threads. With `onto` a tensor of the type of dx the sum starts from it, and the planner lets dx take its place, so that rows
-    nobody names are not touched.
+    Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of summation is the
+    row-major order of dy, so the bits do not depend on threads. With `onto` a tensor of the type of dx the sum starts from it, and the planner
+    lets dx take its place, so that rows nobody names are not touched.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | dy | any | real, as dx |
+    | index | sizes as dy at index_dims | integer, 0 .. size of `dim` - 1 |
+    | base | as dx | as dx, optional |
 
     Constraints: those of gather; C5 the tensor of `onto` has the type of dx.
 
     Gradient: of dy it is the gather, of the tensor of `onto` the gradient of dx.
+
+    Source: the transpose of `tenon.gather`.
 
     Example:
     ```mlir

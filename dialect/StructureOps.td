@@ -6,7 +6,19 @@ include "TenonDialect.td"
 def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
   let summary = "declares a parameter of the model";
   let description = [{
-    `type` has the sizes of the stacks it lives in first, outermost first: none, one where it is `stacked`, `levels` where stacks are nested. `offset` is its place in the arenas, in bytes; a stack element follows the other, `stride` bytes apart. Declared at module level.
+    Formula: none, a declaration at module level. `type` has the sizes of the stacks it lives in first, outermost first: none, one where it is
+    `stacked`, `levels` where stacks are nested.
+
+    | attribute | meaning |
+    |---|---|
+    | offset | its place in the arenas, in bytes |
+    | stride | bytes from one stack element to the next |
+    | stacked, levels | whether, and in how many stacks, it lives |
+    | frozen | it is not trained |
+
+    Gradient: `tenon.write_gradient` stores it.
+
+    Source: docs/language.md, section "Layers"; docs/artifact.md has the arenas.
 
     Example:
     ```mlir
@@ -18,44 +30,111 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
 }
 def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure]> {
   let summary = "value of a parameter, or of its slice at the depths of the stacks around it";
-  let description = "Gradient: `tenon.write_gradient`.\n\nExample:\n```mlir\n%w = tenon.read_parameter @emb : tensor<50x8xf32>\n```\n";
+  let description = [{
+    Formula: `value = parameter[depths]`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | depths | index, one per stack around it | index |
+
+    Gradient: `tenon.write_gradient`.
+
+    Source: docs/language.md, section "Layers".
+
+    Example:
+    ```mlir
+    %w = tenon.read_parameter @emb : tensor<50x8xf32>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths);
   let results = (outs Tenon_RealTensor:$value);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? attr-dict `:` type($value)";
 }
 def Tenon_WriteGradientOp : Tenon_Op<"write_gradient"> {
   let summary = "stores the gradient of a parameter, or of its slice at a depth";
-  let description = "Each parameter (each depth of it) that the step trains is written exactly once.\n\nExample:\n```mlir\ntenon.write_gradient @emb, %g : tensor<50x8xf32>\n```\n";
+  let description = [{
+    Formula: `gradient of parameter[depths] = gradient`. Each parameter (each depth of it) that the step trains is written exactly once.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | depths | index, one per stack around it | index |
+    | gradient | as the value read | as the value read |
+
+    Gradient: none, it has no results.
+
+    Source: Griewank & Walther 2008, chapter 3: the adjoint of an independent variable.
+
+    Example:
+    ```mlir
+    tenon.write_gradient @emb, %g : tensor<50x8xf32>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths, Tenon_RealTensor:$gradient);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? `,` $gradient attr-dict `:` type($gradient)";
 }
 def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
   let summary = "old value of state number `index` of the entry, or of its slice at a depth";
-  let description = "States carry no gradient.\n\nExample:\n```mlir\n%m = tenon.read_state 0 : tensor<2x4x8xf32>\n```\n";
+  let description = [{
+    Formula: `value = state[depths]`, as it was before the run.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | depths | index, one per stack around it | index |
+
+    Gradient: none, states carry none.
+
+    Source: Dai et al. 2019, section 3.2: memory of the last segment, without gradient.
+
+    Example:
+    ```mlir
+    %m = tenon.read_state 0 : tensor<2x4x8xf32>
+    ```
+  }];
   let arguments = (ins I64Attr:$index, Variadic<Index>:$depths);
   let results = (outs Tenon_Tensor:$value);
   let assemblyFormat = "$index (`[` $depths^ `]`)? attr-dict `:` type($value)";
 }
 def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let summary = "new value of state number `index` of the entry, or of its slice at a depth";
-  let description = "Written once per run and depth; reads see the old value.\n\nExample:\n```mlir\ntenon.write_state 0, %m : tensor<2x4x8xf32>\n```\n";
+  let description = [{
+    Formula: `state[depths] = value`, for the next run. Written once per run and depth; reads see the old value.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | depths | index, one per stack around it | index |
+    | value | as the state | as the state |
+
+    Gradient: none, states carry none.
+
+    Source: Dai et al. 2019, section 3.2.
+
+    Example:
+    ```mlir
+    tenon.write_state 0, %m : tensor<2x4x8xf32>
+    ```
+  }];
   let arguments = (ins I64Attr:$index, Variadic<Index>:$depths, Tenon_Tensor:$value);
   let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $value attr-dict `:` type($value)";
 }
 def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
   let summary = "writes rows into a state that is kept in place, and gives the whole state";
   let description = [{
-    State number `index` of the entry (its slice at a depth) is not swapped with a next state: rows `position` .. `position` + n - 1 along dimension `dim`
-    are written, where n is the size of `rows` along it, the others stay as they are. `whole` is the state afterwards. What is read of it lies behind this op, by its result.
+    Formula: `whole[.., position + i, ..] = rows[.., i, ..]`, elsewhere the old state.
 
     | operand | shape | dtype |
     |---|---|---|
     | rows | as whole, n instead of the size along dim | as whole |
     | position | scalar | integer, 0 <= position <= size - n |
 
+    State number `index` of the entry (its slice at a depth) is not swapped with a next state: rows `position` .. `position` + n - 1 along
+    dimension `dim` are written, where n is the size of `rows` along it, the others stay as they are. `whole` is the state afterwards. What is
+    read of it lies behind this op, by its result.
+
     Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar.
 
     Gradient: none, states carry none.
+
+    Source: Shazeer 2019, section 2.4: keys and values of one more token.
 
     Example:
     ```mlir
@@ -70,14 +149,23 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
 def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a stack of layers: one body, run `count` times";
   let description = [{
-    The body takes the depth and the carries and yields new carries, then saved values. Results: the last carries, then each saved value
-    stacked along a new first dimension of size `count`. Depths are `first` to first+count-1: where an `if depth` makes layers of a stack different, runs of
-    equal ones are a stack each. It may use values from outside (constants along the depth). `reverse` runs from the last depth down
-    to the first: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
+    Formula: `(c_(d+1), saved_d) = body(d, c_d)` for d = first .. first + count - 1.
 
-    Constraints: C1 block arguments are the depth and the carries; C2 yielded carries have the carries' types; C3 a stacked result is the saved type with `count` in front.
+    | operand | shape | dtype |
+    |---|---|---|
+    | carries | any | any |
+
+    The body takes the depth and the carries and yields new carries, then saved values. Results: the last carries, then each saved value
+    stacked along a new first dimension of size `count`. Depths are `first` to first+count-1: where an `if depth` makes layers of a stack
+    different, runs of equal ones are a stack each. It may use values from outside (constants along the depth). `reverse` runs from the last
+    depth down to the first: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
+
+    Constraints: C1 block arguments are the depth and the carries; C2 yielded carries have the carries' types; C3 a stacked result is the saved
+    type with `count` in front.
 
     Gradient: a `stack` in reverse; saved values are chosen by the differentiation pass.
+
+    Source: Vaswani et al. 2017, section 3.1 (N layers of one kind); reversal: Griewank & Walther 2008, chapter 3.
 
     Example:
     ```mlir
@@ -97,7 +185,16 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
 def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
   let summary = "values leaving a region of stack, fold or gemm";
   let description = [{
-    A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that it reduces; a gemm takes none.
+    Formula: none, it ends a region. A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that
+    it reduces; a gemm takes none.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | values | as the op around it wants | any |
+
+    Gradient: that of the stack around it.
+
+    Source: MLIR's regions: control leaves by the last op of a block.
 
     Example:
     ```mlir
@@ -114,27 +211,81 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
 }
 def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
-  let description = "Formula: `y = x[depth - first]`.\n\nExample:\n```mlir\n%y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>\n```\n";
+  let description = [{
+    Formula: `y = x[depth - first]`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | [count] then as y | as y |
+    | depth | index, first .. first + count - 1 | index |
+
+    Gradient: none of its own: the differentiation pass makes it, after stacks have been reversed.
+
+    Source: Griewank & Walther 2008, chapter 3: a value of the tape, read on the way back.
+
+    Example:
+    ```mlir
+    %y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>
+    ```
+  }];
   let arguments = (ins Tenon_Tensor:$x, Index:$depth, DefaultValuedAttr<I64Attr, "0">:$first);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x `[` $depth `]` (`from` $first^)? attr-dict `:` type($x) `->` type($y)";
 }
 def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "the depth as a scalar tensor";
-  let description = "Example:\n```mlir\n%y = tenon.depth_value %depth : tensor<i32>\n```\n";
+  let description = [{
+    Formula: `y = depth`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | depth | index | index |
+
+    Gradient: none, y is an integer.
+
+    Source: docs/language.md, section "Layers": the depth in an expression.
+
+    Example:
+    ```mlir
+    %y = tenon.depth_value %depth : tensor<i32>
+    ```
+  }];
   let arguments = (ins Index:$depth);
   let results = (outs Tenon_IntTensor:$y);
   let assemblyFormat = "$depth attr-dict `:` type($y)";
 }
 def Tenon_OutputOp : Tenon_Op<"output"> {
   let summary = "result number `index` of the entry";
-  let description = "The value is stored dense and row-major into the caller's buffer.\n\nExample:\n```mlir\ntenon.output 0 \"logits\", %y : tensor<4x8xf32>\n```\n";
+  let description = [{
+    Formula: `result[index] = value`, stored dense and row-major into the caller's buffer.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | value | any | any |
+
+    Gradient: output 0 of a train entry is what is differentiated; the others carry none.
+
+    Source: docs/artifact.md.
+
+    Example:
+    ```mlir
+    tenon.output 0 "logits", %y : tensor<4x8xf32>
+    ```
+  }];
   let arguments = (ins I64Attr:$index, StrAttr:$name, Tenon_Tensor:$value);
   let assemblyFormat = "$index $name `,` $value attr-dict `:` type($value)";
 }
 def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
+    Formula: with the gradient g, sgd: `x -= rate g`; adam: `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`, `x -= rate m^ /
+    (sqrt(v^) + eps)` with m^, v^ divided by 1 - beta^s; adamw: the same and `x -= rate decay x`; bert_adam: without the division by 1 - beta^s.
+
+    | attribute | meaning |
+    |---|---|
+    | rule | sgd, adam, adamw, bert_adam |
+    | settings | the table below |
+
     All gradients have been written. `rule` is sgd, adam, adamw or bert_adam. `settings`, numbers unless said:
 
     | key | default | meaning |
@@ -151,11 +302,14 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
     | at_start, warmup_share | false, 0 | total is TnContext::total_steps; warmup = floor(share total) |
     | size, factor | noam: required, 1 | factor size^-0.5 min((s+1)^-0.5, (s+1) w^-1.5) |
 
-    linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) / 2; bert_linear: 1 - s / total.
-    Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and `gradient` (factors; that of the gradient after clipping), `decay` (instead
-    of the setting), `clip` and `clip_group` (bound of the norm of what has the same group and the same bound, instead of the setting; NaN: the setting),
-    `frozen_at` (1: this element keeps its value). Frozen parameters take no part, neither in norms. One pass over the arenas: gradient, moments and parameter are read and written once.
-    Results: the norm of all gradients before clipping (0 where an update waits for further batches) and the learning rate of this step, f64.
+    linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) / 2;
+    bert_linear: 1 - s / total. Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and `gradient` (factors;
+    that of the gradient after clipping), `decay` (instead of the setting), `clip` and `clip_group` (bound of the norm of what has the same
+    group and the same bound, instead of the setting; NaN: the setting), `frozen_at` (1: this element keeps its value). Frozen parameters take
+    no part, neither in norms. One pass over the arenas: gradient, moments and parameter are read and written once. Results: the norm of all
+    gradients before clipping (0 where an update waits for further batches) and the learning rate of this step, f64.
+
+    Gradient: none, it is the end of a step.
 
     Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; google-research/bert optimization.py.
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Every operation of the dialect is documented, and its example is one that tenon-opt accepts.
 
-usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--require PARTS]
+usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--roundtrip DIR] [--require PARTS]
 
   --record FILE   records as `llvm-tblgen --dump-json` prints them; default: made from dialect/TenonOps.td
   --opt PROGRAM   runs each example through it; default: only the text is checked
-  --require       parts that each description needs, with commas; default: summary,description,example
+  --roundtrip DIR each operation must be in a CHECK line of DIR/roundtrip*.mlir: printed and parsed again there
+  --require       parts that each description needs, with commas; default: all of them
+
+The parts: summary, description, formula, operands (a table of the operands; of the attributes where there are none), constraints (where there is a
+verifier), gradient, source (of the formula or the idea, or what the op is the transpose of), example.
 
 An example is the ```mlir block of the description. It is wrapped in a function whose arguments are the values that it uses but does not
 define. Their types are those after the first line's colon, in order; the last one stands for what is left; %depth is an index; a comment
@@ -22,10 +26,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PARTS = {
     "summary": lambda op, text: bool(op["summary"]),
     "description": lambda op, text: len(text.split()) >= 5,
+    "formula": lambda op, text: "Formula:" in text,
+    "operands": lambda op, text: ("| operand" if op["operands"] else "| attribute") in text,
+    "constraints": lambda op, text: not op["hasVerifier"] or "Constraints:" in text,
+    "gradient": lambda op, text: "Gradient:" in text,
+    "source": lambda op, text: "Source:" in text,
     "example": lambda op, text: "```mlir" in text,
-    "operands": lambda op, text: "| operand" in text,
-    "gradient": lambda op, text: "Gradient" in text,
-    "source": lambda op, text: "Source" in text,
 }
 TYPE = re.compile(r"(?:tensor|memref|vector)<[^<>]*(?:<[^<>]*>[^<>]*)*>|\bindex\b|\b[fi]\d+\b")
 
@@ -69,6 +75,17 @@ def wrapped(example):
     return "\n".join(declared + [f"func.func @example({', '.join(arguments)}) {{", code, "  return", "}"]) + "\n"
 
 
+def checked(folder):
+    """The operations that the round trips in `folder` check."""
+    found = set()
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("roundtrip") and name.endswith(".mlir"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                for line in re.findall(r"// CHECK[A-Z-]*:(.*)", file.read()):
+                    found |= set(re.findall(r"\btenon\.(\w+)", line))
+    return found
+
+
 def accepted(program, example):
     """None, or why the example is refused."""
     try:
@@ -83,18 +100,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record")
     parser.add_argument("--opt")
-    parser.add_argument("--require", default="summary,description,example")
+    parser.add_argument("--roundtrip")
+    parser.add_argument("--require", default=",".join(PARTS))
     options = parser.parse_args()
     every = records(options.record)
     names = every["!instanceof"].get("Op", [])
+    values = set(every["!instanceof"].get("TypeConstraint", []))
+    round_trips = checked(options.roundtrip) if options.roundtrip else None
     findings = 0
     for name in sorted(names):
         op = every[name]
+        op["operands"] = [argument for kind, argument in op["arguments"]["args"] if kind["def"] in values]
         text = op["description"] or ""
         for part in options.require.split(","):
             if not PARTS[part](op, text):
                 print(f"{name}: no {part}")
                 findings += 1
+        if round_trips is not None and op["opName"] not in round_trips:
+            print(f"{name}: no round trip")
+            findings += 1
         for example in re.findall(r"```mlir\n(.*?)```", text, re.S) if options.opt else []:
             refusal = accepted(options.opt, example)
             if refusal:

@@ -1,0 +1,49 @@
+// RUN: tenon-opt %s --verify-roundtrip | FileCheck %s
+// RUN: tenon-opt %s --mlir-print-op-generic | tenon-opt | FileCheck %s
+
+// CHECK: [[$FOUR:#map[0-9]*]] = affine_map<() -> (4)>
+// CHECK: [[$EIGHT:#map[0-9]*]] = affine_map<() -> (8)>
+
+// CHECK-LABEL: func.func @nest
+func.func @nest(%x: tensor<4x8xf32>, %depth: index) {
+  // CHECK: tenon.nest [[$FOUR]] : tensor<4x8xf32>, tensor<4xf32> {
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: index):
+  %y:2 = tenon.nest affine_map<() -> (4)> : tensor<4x8xf32>, tensor<4xf32> {
+  ^bb0(%i: index):
+    // CHECK-NEXT: %[[SUM:.*]] = tenon.fold sum [[$EIGHT]] : f32 {
+    // CHECK-NEXT: ^bb0(%[[J:.*]]: index):
+    %sum = tenon.fold sum affine_map<() -> (8)> : f32 {
+    ^bb0(%j: index):
+      // CHECK-NEXT: %[[E:.*]] = tenon.at %{{.*}}[%[[I]], %[[J]]] : tensor<4x8xf32> -> f32
+      %e = tenon.at %x[%i, %j] : tensor<4x8xf32> -> f32
+      // CHECK-NEXT: tenon.yield %[[E]] : f32
+      tenon.yield %e : f32
+    }
+    // CHECK: tenon.put 1[%[[I]]], %[[SUM]] : f32
+    tenon.put 1 [%i], %sum : f32
+    // CHECK: tenon.each [[$EIGHT]] {
+    tenon.each affine_map<() -> (8)> {
+    ^bb0(%j: index):
+      // CHECK: tenon.random_keep %{{.*}} depth %{{.*}} site 3 threshold 6554
+      %keep = tenon.random_keep %j depth %depth site 3 threshold 6554
+      // CHECK: tenon.size_value [[$EIGHT]]
+      %n = tenon.size_value affine_map<() -> (8)>
+      %zero = arith.constant 0.0 : f32
+      %v = arith.select %keep, %sum, %zero : f32
+      tenon.put 0 [%i, %j], %v : f32
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @gemm
+func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
+  // CHECK: tenon.gemm %{{.*}}[0, 2], %{{.*}}[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[J:.*]]: index, %[[SUM:.*]]: f32):
+  %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    // CHECK-NEXT: tenon.put 0[%[[I]], %[[J]]], %[[SUM]] : f32
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  return
+}

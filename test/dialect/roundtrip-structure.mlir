@@ -1,0 +1,41 @@
+// RUN: tenon-opt %s --verify-roundtrip | FileCheck %s
+// RUN: tenon-opt %s --mlir-print-op-generic | tenon-opt | FileCheck %s
+
+// CHECK: tenon.parameter @plain : tensor<50x8xf32>
+tenon.parameter @plain : tensor<50x8xf32>
+// CHECK: tenon.parameter @"blocks.*.w" stacked frozen {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x8xf32>
+tenon.parameter @"blocks.*.w" stacked frozen {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x8xf32>
+
+// CHECK-LABEL: func.func @structure
+func.func @structure(%x: tensor<4x8xf32>, %rows: tensor<2x3x8xf32>, %position: tensor<i32>) {
+  // CHECK: tenon.read_parameter @plain : tensor<50x8xf32>
+  %p = tenon.read_parameter @plain : tensor<50x8xf32>
+  // CHECK: tenon.write_gradient @plain, %{{.*}} : tensor<50x8xf32>
+  tenon.write_gradient @plain, %p : tensor<50x8xf32>
+  // CHECK: tenon.read_state 0 : tensor<4x8xf32>
+  %s = tenon.read_state 0 : tensor<4x8xf32>
+  // CHECK: tenon.stack 3 from 2 reverse(%{{.*}}) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<3x4x8xf32>) {
+  %y, %saved = tenon.stack 3 from 2 reverse (%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<3x4x8xf32>) {
+  ^bb0(%depth: index, %h: tensor<4x8xf32>):
+    // CHECK: tenon.depth_value %{{.*}} : tensor<i32>
+    %d = tenon.depth_value %depth : tensor<i32>
+    // CHECK: tenon.read_parameter @"blocks.*.w"[%{{.*}}] : tensor<8x8xf32>
+    %w = tenon.read_parameter @"blocks.*.w"[%depth] : tensor<8x8xf32>
+    // CHECK: tenon.write_gradient @"blocks.*.w"[%{{.*}}], %{{.*}} : tensor<8x8xf32>
+    tenon.write_gradient @"blocks.*.w"[%depth], %w : tensor<8x8xf32>
+    // CHECK: tenon.write_state 1[%{{.*}}], %{{.*}} : tensor<4x8xf32>
+    tenon.write_state 1[%depth], %h : tensor<4x8xf32>
+    // CHECK: tenon.append_state 2[%{{.*}}], %{{.*}} at %{{.*}} dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
+    %whole = tenon.append_state 2[%depth], %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
+    // CHECK: tenon.yield %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<4x8xf32>
+    tenon.yield %h, %h : tensor<4x8xf32>, tensor<4x8xf32>
+  }
+  %c = arith.constant 3 : index
+  // CHECK: tenon.at_depth %{{.*}}[%{{.*}}] from 2 : tensor<3x4x8xf32> -> tensor<4x8xf32>
+  %t = tenon.at_depth %saved[%c] from 2 : tensor<3x4x8xf32> -> tensor<4x8xf32>
+  // CHECK: tenon.output 0 "y", %{{.*}} : tensor<4x8xf32>
+  tenon.output 0 "y", %t : tensor<4x8xf32>
+  // CHECK: tenon.optimize "adamw" {settings = {decay = 1.000000e-02 : f64, lr = 1.000000e-03 : f64}} : tensor<f64>, tensor<f64>
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, decay = 1.0e-2}} : tensor<f64>, tensor<f64>
+  return
+}
