@@ -131,10 +131,9 @@ void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   auto size = [&](AxisId axis) { return entry.axes[axis].size; };
   const bool fits = type.element == Element::Real && type.axes.size() == 3 && size(type.axes[0]) == size(ids->type.axes[0]) &&
                     size(type.axes[1]) == size(ids->type.axes[1]);
-  const auto symbols = fits ? size(type.axes[2]).asConstant() : std::nullopt, bound = ids->bound.asConstant();
-  if (!fits || (symbols && bound && *symbols > *bound))
+  if (!fits)
     refuse("puts out " + name + " first, which is not the logits of ids", "cannot generate",
-           "the first output must be real, with the axes of ids and then one over at most as many symbols as ids may hold");
+           "the first output must be real, with the axes of ids and then one over the symbols");
 }
 
 void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
