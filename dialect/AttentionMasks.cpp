@@ -135,4 +135,13 @@ void forEachOperand(const Mask &mask, llvm::function_ref<void(int64_t)> visit) {
     visit(mask.operand);
 }
 
+SmallVector<int64_t> labelsOf(Attribute attribute) {
+  if (auto dense = dyn_cast<DenseI64ArrayAttr>(attribute))
+    return SmallVector<int64_t>(dense.asArrayRef());
+  SmallVector<int64_t> labels;
+  for (Attribute label : cast<ArrayAttr>(attribute))
+    labels.push_back(cast<IntegerAttr>(label).getInt());
+  return labels;
+}
+
 } // namespace tenon

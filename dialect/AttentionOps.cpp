@@ -5,15 +5,6 @@
 using namespace mlir;
 using namespace tenon;
 
-static SmallVector<int64_t> labelsOf(Attribute attribute) {
-  if (auto dense = dyn_cast<DenseI64ArrayAttr>(attribute))
-    return SmallVector<int64_t>(dense.asArrayRef());
-  SmallVector<int64_t> labels;
-  for (Attribute label : cast<ArrayAttr>(attribute))
-    labels.push_back(cast<IntegerAttr>(label).getInt());
-  return labels;
-}
-
 LogicalResult AttendOp::verify() {
   int64_t key = tensorOf(getY()).getRank();
   llvm::SmallDenseMap<int64_t, AffineExpr> sizes;

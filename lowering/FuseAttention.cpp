@@ -14,15 +14,7 @@ namespace tenon {
 
 namespace {
 
-SmallVector<int64_t> labelsAt(AttendOp attend, size_t number) {
-  Attribute attribute = attend.getLabels()[number];
-  if (auto dense = dyn_cast<DenseI64ArrayAttr>(attribute))
-    return SmallVector<int64_t>(dense.asArrayRef());
-  SmallVector<int64_t> labels;
-  for (Attribute label : cast<ArrayAttr>(attribute))
-    labels.push_back(cast<IntegerAttr>(label).getInt());
-  return labels;
-}
+SmallVector<int64_t> labelsAt(AttendOp attend, size_t number) { return labelsOf(attend.getLabels()[number]); }
 
 class Fuser {
 public:
