@@ -140,6 +140,7 @@ struct Param {
   std::vector<bool> present;              // elements of the stack that exist where an `if depth` leaves some out; empty: all
   std::vector<std::string> axes;          // names, for the manifest and messages
   std::vector<int64_t> shape;             // without the stack counts
+  std::vector<int64_t> publishedShape;    // one size per axis of the declaration: a formal that stands for a product is one
   Initializer init;
   // scheme -> public name of each element of the stack, in row-major order of stackCounts (one element when not stacked)
   std::map<std::string, std::vector<PublicName>> publicNames;
@@ -182,6 +183,7 @@ struct Entry {
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
   std::vector<State> states;               // those the entry reaches; the same path = the same state across entries
   std::string walkedAxis;                  // out step(T): "T"
+  ast::Range walkedRange;                  // of its name in the out
   AxisId walked = 0;                       // its id; meaningless if nothing has that axis
   bool isStep = false;                     // deriveStep has been here: the size of the walked axis is the number of new places of a call
   uint32_t positionState = 0;              // isStep: the number of places that earlier calls brought

@@ -11,6 +11,7 @@ struct CheckOptions {
   std::string model;                                         // empty: the last model of the file
   std::vector<std::pair<std::string, std::string>> set;      // --set D=64, Block=Bottleneck: name, expression text
   std::vector<std::pair<std::string, int64_t>> bind;         // --bind B=8: dims, for every entry
+  std::vector<std::pair<std::string, int64_t>> recipeBind;   // --bind-recipe B=8: dims of "eval" and "train", instead of the recipe's
   std::string recipe;                                        // train recipe whose step is built; empty: none
   std::vector<std::string> entries;                          // empty: all outs, eval and (with a recipe) train
   std::vector<std::string> modelRoots;                       // where imports are looked up after the importing file's folder

@@ -46,6 +46,7 @@ private:
   int outputFailure(std::error_code failure);
   int emit();
   int write(const EmitOptions &options);
+  int writeFiles(const EmitOptions &options);
 
   const CompileRequest &request;
   SourceFiles &sources;
@@ -181,6 +182,8 @@ int Compilation::emit() {
     hash.update(name + "=" + value);
   for (auto &[name, value] : request.check.bind)
     hash.update(name + "=" + std::to_string(value));
+  for (auto &[name, value] : request.check.recipeBind)
+    hash.update("recipe " + name + "=" + std::to_string(value));
   hash.update(request.check.recipe + request.dtype + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : ""));
   for (const std::string &tier : request.tiers)
     hash.update(tier);
@@ -217,9 +220,19 @@ int Compilation::outputFailure(std::error_code failure) {
   return failure == std::errc::no_space_on_device || failure == std::errc::file_too_large ? kResourceError : kOutputError;
 }
 
+int Compilation::write(const EmitOptions &options) {
+  std::vector<std::string> made; // outermost first: what was not there before goes away again
+  for (StringRef path = request.outputDirectory; !path.empty() && !llvm::sys::fs::exists(path); path = llvm::sys::path::parent_path(path))
+    made.insert(made.begin(), path.str());
+  int code = writeFiles(options);
+  for (; code != 0 && !made.empty(); made.pop_back())
+    llvm::sys::fs::remove(made.back()); // a folder that is not empty stays
+  return code;
+}
+
 /// The files are made in a folder of their own beside the old ones and take their places when all stand: a failure leaves an earlier artifact as
 /// it was.
-int Compilation::write(const EmitOptions &options) {
+int Compilation::writeFiles(const EmitOptions &options) {
   namespace fs = llvm::sys::fs;
   if (std::error_code failure = fs::create_directories(request.outputDirectory))
     return outputFailure(failure);
@@ -258,6 +271,10 @@ int Compilation::run() {
   }
   if (request.grad)
     makeGradEntry();
+  if (program->entries.empty()) {
+    llvm::errs() << "tenon: error: " << program->model << " has no loss, so it has no gradient\n";
+    return kUsageError;
+  }
   for (const CheckedRecipe &candidate : program->recipes)
     if (candidate.kind == "train" && candidate.name == request.check.recipe)
       recipe = &candidate;

@@ -83,6 +83,8 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"init", json::Object{{"kind", param.init.kind}, {"a", std::move(spread)}}},
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});
+    if (param.publishedShape != param.shape)
+      array.back().getAsObject()->insert({"published", json::Array(param.publishedShape)});
     if (!param.present.empty()) {
       json::Array present;
       for (bool exists : param.present)

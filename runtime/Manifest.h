@@ -40,6 +40,7 @@ struct ParameterInfo {
   std::vector<int64_t> stack;
   std::vector<std::string> axes;
   std::vector<int64_t> shape;     // without the stack
+  std::vector<int64_t> published; // the same elements in the shape of public files: neighbouring axes of `shape` joined
   uint64_t offset = 0, stride = 0;// bytes
   enum class Layout { Row, Panel16 } layout = Layout::Row;
   // Panel16: axes [0, panelSplit) are one side of the matrix, the rest the other; the output side is cut into panels of 16.

@@ -157,8 +157,11 @@ Status checkMemory(const std::vector<MemoryItem> &items) {
 
 std::string memoryTable(const std::vector<MemoryItem> &items) {
   std::string table;
+  size_t width = 24;
+  for (const MemoryItem &item : items)
+    width = std::max(width, item.name.size());
   auto line = [&](std::string name, uint64_t bytes) {
-    name.resize(std::max<size_t>(name.size(), 24), ' ');
+    name.resize(width, ' ');
     std::string size = readableBytes(bytes);
     table += concat("  ", name, std::string(14 - std::min<size_t>(14, size.size()), ' '), size, '\n');
   };

@@ -136,7 +136,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   Findings findings;
   LoadReport report;
   std::set<std::string> used;
-  auto examine = [&](const std::string &own, const std::string &tensor, const Shape &shape, bool typeFits) {
+  auto examine = [&](const std::string &own, const std::string &tensor, const Shape &shape, const Shape &fine, bool typeFits) {
     const SafetensorsEntry *entry = file->find(tensor);
     if (!entry) {
       findings.missing.push_back(own == tensor ? own : concat(own, " (", tensor, ")"));
@@ -145,13 +145,13 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     used.insert(tensor);
     if (!typeFits)
       findings.wrong.push_back(concat(tensor, " has element type ", nameOf(entry->type)));
-    else if (options.scheme.empty() ? withoutOnes(entry->shape) != withoutOnes(shape) : !mergesTo(shape, entry->shape))
+    else if (options.scheme.empty() ? withoutOnes(entry->shape) != withoutOnes(shape) : !mergesTo(fine, entry->shape))
       findings.wrong.push_back(concat(tensor, " has shape ", shapeText(entry->shape), ", expected ", shapeText(shape)));
   };
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file->find(piece.tensor);
     std::string own = piece.place.info->elementName(piece.place.stackIndex);
-    examine(own, piece.tensor, piece.shape, !entry || isReal(entry->type));
+    examine(own, piece.tensor, piece.shape, piece.fine, !entry || isReal(entry->type));
     if (entry && (report.loaded.empty() || report.loaded.back() != own))
       report.loaded.push_back(own);
   }
@@ -159,7 +159,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     for (const auto &[key, state] : states)
       for (const std::string &name : stateNames(state.info)) {
         const SafetensorsEntry *entry = file->find(name);
-        examine(name, name, stateShape(state.info), !entry || entry->type == state.info.type);
+        examine(name, name, stateShape(state.info), {}, !entry || entry->type == state.info.type);
       }
   for (const SafetensorsEntry &entry : file->entries()) {
     if (used.count(entry.name))

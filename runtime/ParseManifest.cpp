@@ -3,6 +3,7 @@
 #include "runtime/Checked.h"
 #include "runtime/Formula.h"
 #include "runtime/ManifestReader.h"
+#include "runtime/PublicNames.h"
 #include "tenon/artifact.h"
 #include <algorithm>
 #include <set>
@@ -168,6 +169,9 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
     reader.fail("axes and shape differ in length");
   if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
     reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
+  info.published = reader.has("published") ? readSizes(reader.member("published"), 0) : info.shape;
+  if (!mergesTo({info.shape.begin(), info.shape.end()}, {info.published.begin(), info.published.end()}))
+    reader.fail("published is not the shape with neighbouring axes joined");
   readLayout(reader, info);
   readInitializer(reader.member("init"), info);
   if (reader.has("names"))

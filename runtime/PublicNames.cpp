@@ -41,13 +41,13 @@ namespace {
 /// The pieces of one parameter element.
 Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, const Has &has, std::vector<Piece> &pieces) {
   const ParameterInfo &info = *place.info;
-  Shape shape(info.shape.begin(), info.shape.end());
+  const Shape own(info.shape.begin(), info.shape.end()), shape(info.published.begin(), info.published.end());
   uint64_t elements = static_cast<uint64_t>(info.elements);
   std::string chosen = name.name;
   for (const std::string &other : name.also)
     if (!has(chosen) && has(other))
       chosen = other;
-  Piece piece{place, chosen, shape, 0, 0, elements, false};
+  Piece piece{place, chosen, shape, own, 0, 0, elements, false};
   switch (name.transform) {
   case Transform::None:
     break;
@@ -56,17 +56,20 @@ Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, cons
       return inputError("'", name.name, "' cannot be transposed: ", info.elementName(place.stackIndex), " has shape ", shapeText(shape));
     piece.transpose = withoutOnes(shape).size() == 2; // with an axis of size 1 the order of elements is the same
     std::reverse(piece.shape.begin(), piece.shape.end());
+    piece.fine = piece.shape;
     break;
   case Transform::Part:
     if (shape.empty())
       return inputError("'", name.name, "' cannot hold parts of the scalar ", info.elementName(place.stackIndex));
     piece.shape[0] *= static_cast<uint64_t>(name.parts);
+    piece.fine[0] *= static_cast<uint64_t>(name.parts);
     piece.publicFirst = elements * static_cast<uint64_t>(name.part);
     break;
   case Transform::Stacked: {
     if (shape.empty())
       return inputError("'", name.name, "' cannot be a stack: ", info.elementName(place.stackIndex), " is a scalar");
     piece.shape.erase(piece.shape.begin());
+    piece.fine = own[0] == shape[0] ? Shape(own.begin() + 1, own.end()) : piece.shape;
     for (uint64_t i = 0; i < shape[0]; ++i) {
       Piece slice = piece;
       slice.tensor.replace(slice.tensor.find('#'), 1, std::to_string(i));
@@ -87,16 +90,15 @@ Status allPieces(const Manifest &manifest, const std::string &scheme, const Has 
     for (int64_t i = 0; i < info.stackElements; ++i) {
       if (!info.has(i))
         continue;
-      PublicNameInfo own;
-      own.name = info.elementName(i);
-      const PublicNameInfo *name = &own;
-      if (!scheme.empty()) {
-        auto list = info.names.find(scheme);
-        if (list == info.names.end())
-          return usageError("the artifact has no names '", scheme, "' for parameter '", own.name, "'");
-        name = &list->second[static_cast<size_t>(i)];
+      if (scheme.empty()) { // own names have the own axes
+        const Shape shape(info.shape.begin(), info.shape.end());
+        pieces.push_back({{&info, i}, info.elementName(i), shape, shape, 0, 0, static_cast<uint64_t>(info.elements), false});
+        continue;
       }
-      if (Status status = piecesOf({&info, i}, *name, has, pieces); status.failed())
+      auto list = info.names.find(scheme);
+      if (list == info.names.end())
+        return usageError("the artifact has no names '", scheme, "' for parameter '", info.elementName(i), "'");
+      if (Status status = piecesOf({&info, i}, list->second[static_cast<size_t>(i)], has, pieces); status.failed())
         return status;
     }
   return {};

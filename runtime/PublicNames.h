@@ -11,6 +11,7 @@ struct Piece {
   Parameters::Place place;
   std::string tensor;       // public name
   Shape shape;              // of the whole public tensor
+  Shape fine;               // the same with all axes of the parameter, where they are in the order of the public tensor
   uint64_t publicFirst = 0; // elements
   uint64_t ownFirst = 0;
   uint64_t count = 0;

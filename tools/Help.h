@@ -1,8 +1,13 @@
 // How the commands print their help and check numbers: examples come first.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace tenon {
 
@@ -18,13 +23,33 @@ private:
   static bool leads(const CLI::App *app) { return app->get_footer().rfind("Example", 0) == 0; }
 };
 
+/// The whole text as a number; nullopt for anything else, and for what T cannot hold.
+template <typename T = int64_t> std::optional<T> wholeNumber(std::string_view text) {
+  T value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional<T>(value) : std::nullopt;
+}
+
+/// For Option::transform, because CLI11 takes 010 for eight and cuts what is too large.
+template <typename T = int64_t> CLI::Validator whole(std::type_identity_t<T> least = 0, std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
+  return CLI::Validator(
+      [least, most](std::string &text) -> std::string {
+        std::optional<T> value = wholeNumber<T>(text);
+        if (!value || *value < least || *value > most)
+          return "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", not '" + text + "'";
+        text = std::to_string(*value);
+        return {};
+      },
+      "", "");
+}
+
 /// A number of at least `least`, or more than it.
 inline CLI::Validator atLeast(double least, bool more = false) {
   return CLI::Validator(
       [least, more](std::string &text) -> std::string {
         char *end = nullptr;
         double value = strtod(text.c_str(), &end);
-        if (end != text.c_str() && !*end && (more ? value > least : value >= least))
+        if (end != text.c_str() && !*end && std::isfinite(value) && (more ? value > least : value >= least))
           return {};
         std::string bound = std::to_string(least);
         bound.erase(bound.find_last_not_of('0') + 1);

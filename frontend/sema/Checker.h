@@ -115,6 +115,7 @@ private:
   Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
   Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
   std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param);
+  std::vector<int64_t> declaredSizes(Scope *scope, const ast::Type &type);
   std::optional<Initializer> initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range,
                                            const std::string &name);
   Value stateValue(Scope *scope, const ast::Stmt &statement);

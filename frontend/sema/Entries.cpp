@@ -55,6 +55,7 @@ bool Checker::demandOuts() {
       if (!graph.entry.walkedAxis.empty())
         error("T0413", axis.range, "not supported yet: an entry that walks two axes");
       graph.entry.walkedAxis = axis.text;
+      graph.entry.walkedRange = axis.range;
     }
     for (auto &name : statement->names) {
       Value value = lookup(top, name);

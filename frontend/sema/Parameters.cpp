@@ -84,6 +84,7 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
     param.axes.push_back(axisName(axis));
     param.shape.push_back(*size);
   }
+  param.publishedShape = declaredSizes(scope, *statement.type);
   constexpr int64_t kMostElements = int64_t(1) << 46; // 2^49 bytes in f64: what an address can name
   int64_t elements = 1;
   for (const auto *counts : {&param.shape, &param.stackCounts})
@@ -134,16 +135,22 @@ Value Checker::tiedParameter(const Value &tied, const std::vector<AxisId> &axes,
   return Value::ofTensor(graph.rename(node, fresh, axes, range));
 }
 
-std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param) {
-  std::vector<int64_t> fan; // sizes of the declared axes; a formal that stands for a product is one
-  for (auto &name : statement.type->axes) {
+/// One size per axis of a declaration; a formal that stands for a product is one axis.
+std::vector<int64_t> Checker::declaredSizes(Scope *scope, const ast::Type &type) {
+  std::vector<int64_t> sizes;
+  for (auto &name : type.axes) {
     int64_t size = 1;
     bool bad = false;
     if (const AxisGroup *group = findAxis(scope, name.text, name.range, bad))
       for (AxisId axis : group->axes)
         size *= graph.size(axis).asConstant().value_or(1);
-    fan.push_back(size);
+    sizes.push_back(size);
   }
+  return sizes;
+}
+
+std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param) {
+  const std::vector<int64_t> &fan = param.publishedShape;
   if (given)
     return initializerOf(given->value, fan, given->range, statement.name.text);
   if (param.stackCounts.empty())

@@ -70,13 +70,12 @@ public:
           mistake->notes.push_back({"help", "did you mean " + near + "?"});
         bad = true;
       }
-    for (auto &[name, value] : session.options.bind) {
-      binds[name] = value;
-      if (value < 1) {
-        session.error("T0209", model.name.range, "a dim is at least 1, " + name + " = " + std::to_string(value));
-        bad = true;
-      }
-    }
+    reportRepeated(session.options.recipeBind, "--bind-recipe");
+    for (auto &[name, value] : session.options.bind)
+      binds[name] = size(name, value);
+    for (auto &[name, value] : session.options.recipeBind)
+      stepBinds[name] = size(name, value);
+    stepBinds.insert(binds.begin(), binds.end());
     for (auto *recipe : session.recipes)
       if (recipe->kind != ast::Recipe::Kind::Names && recipe->owner.text == model.name.text)
         recipes.push_back(recipe);
@@ -94,7 +93,7 @@ public:
     if (train)
       own = checkBinds(*train, chosen, session.diagnostics);
     auto trainSets = withConfigs(own);
-    auto trainBinds = binds;
+    auto trainBinds = stepBinds;
     for (auto &[name, value] : own.dims)
       trainBinds.try_emplace(name, value); // --bind wins over the recipe
     for (auto *recipe : recipes) {
@@ -169,9 +168,17 @@ private:
   const ast::Model &model;
   Declared declared;
   Sets sets;
-  Binds binds;
+  Binds binds, stepBinds; // stepBinds: of the entries eval and train, without what the recipe binds
   std::vector<const ast::Recipe *> recipes;
   bool bad = false;
+
+  int64_t size(const std::string &name, int64_t value) {
+    if (value < 1) {
+      session.error("T0209", model.name.range, "a dim is at least 1, " + name + " = " + std::to_string(value));
+      bad = true;
+    }
+    return value;
+  }
 
   const ast::Recipe *findRecipe() {
     std::vector<std::string> names;

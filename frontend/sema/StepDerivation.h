@@ -28,6 +28,8 @@ private:
   Axes mapped(const Axes &axes, const Axes &demand);
   // Nodes.
   NodeId emit(Node node) {
+    if (node.range.end == 0) // what counts the places is there because of `out step(T)`
+      node.range = old.walkedRange;
     fresh.nodes.push_back(std::move(node));
     return NodeId(fresh.nodes.size() - 1);
   }

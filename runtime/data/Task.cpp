@@ -77,7 +77,8 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
 
 Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
   std::string text;
-  if (Status status = readTexts(settings.texts, text); !status.ok())
+  const bool characters = known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;
+  if (Status status = readTexts(settings.texts, characters, text); !status.ok())
     return status;
   Vocabulary vocabulary;
   bool specials = settings.name == "permutation_lm" || settings.name == "mlm_nsp";
@@ -87,7 +88,7 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     if (Status status = Vocabulary::read(settings.vocabulary, vocabulary); !status.ok())
       return status;
   } else {
-    vocabulary = settings.unit == Unit::Characters ? Vocabulary::characters(text, specials) : Vocabulary::bytes(specials);
+    vocabulary = characters ? Vocabulary::characters(text, specials) : Vocabulary::bytes(specials);
   }
   std::string_view used = text;
   if (settings.heldOut > 0) {

@@ -35,6 +35,12 @@ Status readTextFile(const std::string &path, std::string &text) {
   return got == 0 ? Status() : inputError("cannot read the text " + path + ": " + strerror(reason));
 }
 
+static std::string hexadecimal(char byte) {
+  const char *digits = "0123456789ABCDEF";
+  unsigned value = static_cast<unsigned char>(byte);
+  return {digits[value >> 4], digits[value & 15]};
+}
+
 static Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
   glob_t found{};
   int result = glob(pattern.c_str(), 0, nullptr, &found);
@@ -46,7 +52,15 @@ static Status listFiles(const std::string &pattern, std::vector<std::string> &pa
   return result == 0 ? Status() : inputError("cannot list the texts ", pattern);
 }
 
-Status readTexts(const std::vector<std::string> &patterns, std::string &text) {
+/// A replacement character for each bad byte would train on what nobody wrote.
+static Status checkCharacters(const std::string &path, std::string_view text) {
+  std::optional<size_t> bad = malformedAt(text);
+  return bad ? inputError("the text ", path, " is not UTF-8: its byte ", *bad, " (0x", hexadecimal(text[*bad]), ") belongs to no character; ",
+                          "convert it, or take bytes as symbols (unit = \"bytes\", --unit bytes)")
+             : Status();
+}
+
+Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text) {
   text.clear();
   std::vector<std::string> paths;
   for (const std::string &pattern : patterns)
@@ -55,6 +69,8 @@ Status readTexts(const std::vector<std::string> &patterns, std::string &text) {
   for (const std::string &path : paths) {
     std::string one;
     if (Status status = readTextFile(path, one); status.failed())
+      return status;
+    if (Status status = characters ? checkCharacters(path, one) : Status(); status.failed())
       return status;
     if (!text.empty() && text.back() != '\n')
       text += '\n';

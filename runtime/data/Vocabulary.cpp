@@ -51,6 +51,19 @@ char32_t decodeCodePoint(std::string_view text, size_t &offset) {
   return point;
 }
 
+/// What decodeCodePoint gives for a bad byte; U+FFFD itself takes three.
+static bool isMalformed(char32_t c, size_t bytes) { return c == 0xFFFD && bytes == 1; }
+
+std::optional<size_t> malformedAt(std::string_view text) {
+  for (size_t offset = 0; offset < text.size();) {
+    const size_t begin = offset;
+    char32_t c = decodeCodePoint(text, offset);
+    if (isMalformed(c, offset - begin))
+      return begin;
+  }
+  return std::nullopt;
+}
+
 void appendCodePoint(std::string &text, char32_t c) {
   if (c < 0x80) {
     text += static_cast<char>(c);
@@ -277,7 +290,10 @@ Status Vocabulary::encode(std::string_view text, std::vector<int32_t> &result) c
   }
   if (kind == Unit::Characters) {
     for (size_t offset = 0; offset < text.size();) {
+      const size_t begin = offset;
       char32_t c = decodeCodePoint(text, offset);
+      if (isMalformed(c, offset - begin))
+        return inputError("it is not UTF-8: its byte " + std::to_string(begin) + " belongs to no character");
       auto at = std::lower_bound(points.begin(), points.end(), c);
       if (at == points.end() || *at != c) {
         std::string spelling;

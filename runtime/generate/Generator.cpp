@@ -96,7 +96,7 @@ Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::st
     return settings;
   }
   if (!name.empty())
-    return inputError("the model has no generate block '", name, "'; there are: ", names.empty() ? "none" : names);
+    return runtime::usageError("the model has no generate block '", name, "'; there are: ", names.empty() ? "none" : names);
   return settings;
 }
 

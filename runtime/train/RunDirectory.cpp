@@ -114,18 +114,16 @@ Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run
   return std::optional<data::Vocabulary>(std::move(vocabulary));
 }
 
-Status setAside(const RunDirectory &run, std::vector<std::string> &notes) {
-  for (const std::string &path : {run.checkpoints(), run.metrics()}) {
-    if (!exists(path))
-      continue;
-    int number = 1;
-    while (exists(path + "." + std::to_string(number)))
-      ++number;
-    std::string to = path + "." + std::to_string(number);
-    if (rename(path.c_str(), to.c_str()) != 0)
-      return runtime::fileError("rename", path, errno);
-    notes.push_back(concat("kept the earlier ", path, " as ", to));
-  }
+Status setAside(const std::string &path, std::vector<std::string> &notes) {
+  if (!exists(path))
+    return {};
+  int number = 1;
+  while (exists(path + "." + std::to_string(number)))
+    ++number;
+  std::string to = path + "." + std::to_string(number);
+  if (rename(path.c_str(), to.c_str()) != 0)
+    return runtime::fileError("rename", path, errno);
+  notes.push_back(concat("kept the earlier ", path, " as ", to));
   return {};
 }
 

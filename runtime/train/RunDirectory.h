@@ -30,7 +30,7 @@ RunSettings mergeSettings(const RunSettings &saved, RunSettings given);
 /// vocabulary.json; nullopt where there is none.
 Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run);
 
-/// Renames checkpoints/ and metrics.jsonl to the first free name with a number, for --fresh.
-Status setAside(const RunDirectory &run, std::vector<std::string> &notes);
+/// Renames what is at `path`, if anything, to the first free name with a number, and says so in `notes`.
+Status setAside(const std::string &path, std::vector<std::string> &notes);
 
 } // namespace tenon::train

@@ -17,6 +17,12 @@ using runtime::ErrorKind;
 
 namespace {
 
+uint64_t metricsOf(const RunDirectory &run) {
+  std::error_code failed;
+  uint64_t bytes = std::filesystem::file_size(run.metrics(), failed);
+  return failed ? 0 : bytes;
+}
+
 /// Steps in a row without a finite loss after which training ends.
 constexpr int kMaximumSkips = 10;
 
@@ -67,11 +73,13 @@ private:
       return runtime::usageError("the run in ", run.path, " goes on from step ", state.step,
                                  "; --weights is for a new one (--fresh, or another --out)");
     if (resumed)
-      notes.push_back(concat("going on from step ", state.step));
+      notes.push_back(totalSteps() > 0 && state.step >= totalSteps()
+                          ? concat("the run has ", state.step, " steps already, ", totalSteps(), " are asked for (--steps): nothing is left to train")
+                          : concat("going on from step ", state.step));
     else if (Status status = initialize(notes); status.failed())
       return status;
     session.setSeed(state.seed);
-    if (Status status = prepareDirectory(notes); status.failed())
+    if (Status status = prepareDirectory(resumed, notes); status.failed())
       return status;
     for (const std::string &note : notes)
       progress.message(note);
@@ -99,14 +107,21 @@ private:
   }
 
   /// The first writes: everything that can be wrong with the input has been found before.
-  Status prepareDirectory(std::vector<std::string> &notes) {
+  Status prepareDirectory(bool resumed, std::vector<std::string> &notes) {
     std::error_code failed;
     std::filesystem::create_directories(run.path, failed);
     if (failed)
       return runtime::fileError("create", run.path, failed.value());
     if (options.fresh)
-      if (Status status = setAside(run, notes); status.failed())
+      if (Status status = setAside(run.checkpoints(), notes); status.failed())
         return status;
+    // Without its checkpoints an earlier run cannot go on: its steps stay readable, and this one's begin a file of their own.
+    if (!resumed && metricsOf(run) > 0) {
+      if (!options.fresh)
+        notes.push_back(concat("there is no checkpoint in ", run.checkpoints(), ": training starts from step 0"));
+      if (Status status = setAside(run.metrics(), notes); status.failed())
+        return status;
+    }
     return options.prepare ? options.prepare() : Status();
   }
 
@@ -210,6 +225,8 @@ private:
       bool onlyLoss = outputs <= 4 && i == 1; // one named loss: the same number again
       if (!onlyLoss || name == "grad_norm" || name == "learning_rate")
         line.add(name == "learning_rate" ? "lr" : name, values[i]);
+      if (name == "learning_rate")
+        checkRate(values[i]);
     }
     line.add("tokens_per_second", speed);
     line.add("seconds", state.seconds);
@@ -220,6 +237,15 @@ private:
     smoothLoss = smoothSpeed == speed ? loss : 0.9 * smoothLoss + 0.1 * loss;
     ProgressPoint point{state.step, totalSteps(), smoothLoss, session.trainTask->perCharacter(), smoothSpeed, secondsLeft(), resident};
     progress.update(point, state.step == 1 || state.step == totalSteps());
+  }
+
+  /// Steps behind the end of a schedule would look like training.
+  void checkRate(double rate) {
+    bool early = state.step <= static_cast<uint64_t>(session.recipe.warmup) + 1, last = state.step == totalSteps();
+    if (rate > 0 || rateEnded || early || last)
+      return;
+    rateEnded = true;
+    progress.message(concat("step ", state.step, ": the schedule has come to a learning rate of 0; steps from here on change nothing"));
   }
 
   double secondsLeft() const {
@@ -302,7 +328,7 @@ private:
   double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0;
   uint64_t lastSaved = 0;
   int skips = 0;
-  bool metricsFailed = false;
+  bool metricsFailed = false, rateEnded = false;
 };
 
 } // namespace

@@ -57,12 +57,16 @@ TEST(Vocabulary, CharactersRoundTrip) {
   EXPECT_EQ(vocabulary.encode("z", ids).message(), "the character 'z' is not among the characters of the training text");
 }
 
-TEST(Vocabulary, MalformedUtf8IsReplaced) {
+TEST(Vocabulary, MalformedUtf8IsFound) {
   for (std::string text : {"\xC3", "\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\xE2\x82"}) {
     size_t offset = 0;
     EXPECT_EQ(decodeCodePoint(text, offset), 0xFFFDu);
     EXPECT_EQ(offset, 1u);
   }
+  EXPECT_EQ(malformedAt("a\xEF\xBF\xBD\xC3\xA9"), std::nullopt); // U+FFFD itself is a character
+  EXPECT_EQ(malformedAt("a\xC3\xA9\xE9z"), 3u);
+  std::vector<int32_t> ids;
+  EXPECT_EQ(Vocabulary::characters("a\xEF\xBF\xBD", false).encode("a\xE9", ids).message(), "it is not UTF-8: its byte 1 belongs to no character");
   EXPECT_EQ(incompleteTail("ab\xE2\x82"), 2u);
   EXPECT_EQ(incompleteTail("ab\xE2\x82\xAC"), 0u);
   EXPECT_EQ(incompleteTail("\xF0\x9F\x98"), 3u);

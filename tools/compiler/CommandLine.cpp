@@ -1,5 +1,6 @@
 #include "tools/compiler/CommandLine.h"
 #include "tools/Help.h"
+#include <algorithm>
 #include <cstdio>
 
 namespace tenon::compiler {
@@ -9,7 +10,7 @@ namespace {
 constexpr const char *kStages = "ast|checked|tenon|fused|grad|kernel|llvm|asm|obj|lib";
 
 struct Texts {
-  std::vector<std::string> set, bind;
+  std::vector<std::string> set, bind, recipeBind;
   std::string diagnostics = "text";
 };
 
@@ -18,6 +19,8 @@ void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
   command.add_option("--model", line.check.model, "model (default: the last of the file)");
   command.add_option("--set", texts.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
   command.add_option("--bind", texts.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
+  command.add_option("--bind-recipe", texts.recipeBind, "size of a dim in the entries eval and train alone, instead of the recipe's")
+      ->type_name("NAME=SIZE");
   command.add_option("--recipe", line.check.recipe, "train recipe");
   command.add_option("--entry", line.check.entries, "only this entry; may be given again");
   command.add_option("--diagnostics", texts.diagnostics, "text to stderr, or json to stdout")->check(CLI::IsMember({"text", "json"}));
@@ -38,7 +41,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember({"ast", "checked", "tenon", "fused", "grad", "kernel", "llvm", "asm", "obj", "lib"}));
   compile->add_flag("--f64", line.doublePrecision, "double precision");
-  compile->add_flag("--grad", line.gradient, "also an entry `grad`: losses and gradients");
+  compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
   compile->add_flag("--default-recipe", line.defaultRecipe, "with the train recipe if the model has one only");
@@ -63,6 +66,21 @@ bool split(const std::string &option, const std::string &text, std::string &name
   return true;
 }
 
+bool readSizes(const std::string &option, const std::vector<std::string> &texts, std::vector<std::pair<std::string, int64_t>> &sizes) {
+  std::string name, value;
+  for (const std::string &text : texts) {
+    if (!split(option, text, name, value))
+      return false;
+    std::optional<int64_t> size = wholeNumber(value);
+    if (!size || *size < 1) {
+      fprintf(stderr, "tenon: error: %s takes a size of at least 1, not '%s'\n", option.c_str(), text.c_str());
+      return false;
+    }
+    sizes.emplace_back(name, *size);
+  }
+  return true;
+}
+
 bool readPairs(const Texts &texts, CheckOptions &check) {
   std::string name, value;
   for (const std::string &text : texts.set) {
@@ -70,18 +88,7 @@ bool readPairs(const Texts &texts, CheckOptions &check) {
       return false;
     check.set.emplace_back(name, value);
   }
-  for (const std::string &text : texts.bind) {
-    if (!split("--bind", text, name, value))
-      return false;
-    char *end = nullptr;
-    int64_t size = strtoll(value.c_str(), &end, 10);
-    if (*end || size < 1) {
-      fprintf(stderr, "tenon: error: --bind takes a size of at least 1, not '%s'\n", text.c_str());
-      return false;
-    }
-    check.bind.emplace_back(name, size);
-  }
-  return true;
+  return readSizes("--bind", texts.bind, check.bind) && readSizes("--bind-recipe", texts.recipeBind, check.recipeBind);
 }
 
 CommandLine::Command commandOf(const CLI::App &app) {
@@ -106,6 +113,10 @@ bool checkOutput(const CommandLine &line) {
     mistake = "this stage is text for standard output; -o is for files";
   else if (!files && line.json)
     mistake = "--json describes an artifact; a stage is text";
+  else if (line.name.find('/') != std::string::npos)
+    mistake = "--name is a part of file names and cannot have a /; the directory is that of -o";
+  else if (line.gradient && std::any_of(line.check.entries.begin(), line.check.entries.end(), [](const std::string &name) { return name != "grad"; }))
+    mistake = "--grad makes the entry grad and no other; leave --entry out";
   if (mistake)
     fprintf(stderr, "tenon: error: %s\n", mistake);
   return !mistake;
@@ -137,7 +148,11 @@ bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitC
   }
   line.command = commandOf(app);
   line.jsonDiagnostics = texts.diagnostics == "json";
-  return checkOutput(line) && readPairs(texts, line.check);
+  if (!checkOutput(line) || !readPairs(texts, line.check))
+    return false;
+  if (line.gradient) // made from the entry of the losses; all that is left of --entry is `grad`
+    line.check.entries.clear();
+  return true;
 }
 
 } // namespace tenon::compiler

@@ -175,11 +175,19 @@ Status writeStates(const Context &context, const NamedFiles &files) {
   return {};
 }
 
+Status checkOutputs(const Context &context, const NamedFiles &outputs, const NamedFiles &states) {
+  for (const auto &[name, file] : outputs)
+    if (context.entry().outputIndex(name) < 0)
+      return usageError("the entry ", context.entry().name, " has no output '", name, "'; there are: ", namesOf(context.outputs()));
+  for (const auto &[name, file] : states)
+    if (auto index = findState(context, name); !index.ok())
+      return index.status();
+  return {};
+}
+
 Status saveOutputs(const Context &context, const NamedFiles &files) {
   for (const auto &[name, file] : files) {
     int index = context.entry().outputIndex(name);
-    if (index < 0)
-      return usageError("the entry ", context.entry().name, " has no output '", name, "'; there are: ", namesOf(context.outputs()));
     const BoundTensor &output = context.outputs()[static_cast<size_t>(index)];
     if (Status status = runtime::writeNpy(file, output.type, output.shape, context.output(index)); status.failed())
       return status;

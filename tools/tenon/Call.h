@@ -14,7 +14,9 @@ Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model,
 /// States from and to files; a stacked state's file has the sizes of the stack first.
 Status readStates(runtime::Context &context, const NamedFiles &files);
 Status writeStates(const runtime::Context &context, const NamedFiles &files);
-/// Writes outputs to files; an error names the outputs that there are.
+/// Usage error for names that are no outputs of the entry, or no states; before a run, so that nothing is written in vain.
+Status checkOutputs(const runtime::Context &context, const NamedFiles &outputs, const NamedFiles &states);
+/// Writes outputs to files whose names are checked.
 Status saveOutputs(const runtime::Context &context, const NamedFiles &files);
 /// Scalars as "name value", tensors as name, shape and range; to stdout.
 void printOutputs(const runtime::Context &context, bool json);

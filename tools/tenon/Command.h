@@ -6,6 +6,7 @@
 #include "runtime/Threads.h"
 #include "runtime/train/RunDirectory.h"
 #include "tools/Help.h"
+#include "tools/tenon/Cache.h"
 #include <CLI/CLI.hpp>
 #include <optional>
 
@@ -23,6 +24,7 @@ struct ModelOptions {
   std::string model, recipe, target, tier;
   std::vector<std::string> set, bind, entries;
   bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false;
+  bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };
 /// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --threads, --f64.
@@ -33,6 +35,7 @@ struct Model {
   std::shared_ptr<const runtime::Artifact> artifact;
   std::optional<train::RunDirectory> run; // the source was a run directory
   std::map<std::string, int64_t> bind;    // of --bind, then of the run
+  runtime::File cacheLock;                // the source was a specification: its folder in the cache stays as long as this
 };
 /// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of unknown dims.
 Expected<Model> openModel(const ModelOptions &options);
@@ -57,10 +60,8 @@ Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std:
 /// check, compile, explain and --emit live in the compiler library, which is opened when it is needed. Arguments as for main.
 /// `show`: prints what a new artifact needs.
 int runCompiler(const std::vector<std::string> &arguments, bool show);
-/// The cache directory: $TENON_CACHE, $XDG_CACHE_HOME/tenon or ~/.cache/tenon.
-std::string cacheDirectory();
 /// The artifact directory of a specification, compiled if the cache does not have it.
-Expected<std::string> compileIntoCache(const ModelOptions &options);
+Expected<CachedModel> compileIntoCache(const ModelOptions &options);
 
 /// Copies an artifact's files into DIRECTORY, which is replaced as a whole.
 Status copyArtifact(const std::string &from, const std::string &directory);

@@ -1,4 +1,5 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
+#include "tools/tenon/Cache.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/Report.h"
 #include "tools/tenon/ScratchFolder.h"
@@ -99,7 +100,7 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   add("--model", options.model);
   add("--recipe", options.recipe);
   add("--target", options.target);
-  for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair("--bind", &options.bind), std::pair("--entry", &options.entries)})
+  for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind), std::pair("--entry", &options.entries)})
     for (const std::string &value : *values)
       add(option, value);
   if (options.doublePrecision)
@@ -140,30 +141,11 @@ int runCompiler(const std::vector<std::string> &arguments, bool show) {
   return manifest ? report(printCompiled(manifest, json != 0)) : code;
 }
 
-std::string cacheDirectory() {
-  if (const char *given = getenv("TENON_CACHE"); given && *given)
-    return given;
-  if (const char *given = getenv("XDG_CACHE_HOME"); given && *given)
-    return std::string(given) + "/tenon";
-  const char *home = getenv("HOME");
-  return home && *home ? std::string(home) + "/.cache/tenon" : "";
-}
+namespace {
 
-Expected<std::string> compileIntoCache(const ModelOptions &options) {
-  Hash hash;
-  std::set<std::string> seen;
-  if (Status status = addTexts(options.source, seen, hash); status.failed())
-    return status;
-  for (const std::string &argument : compileArguments(options, ""))
-    hash.add(argument);
-  addCompiler(hash);
-  std::string root = cacheDirectory();
-  if (root.empty())
-    return inputError("there is no place for compiled models: set TENON_CACHE to a directory");
-  std::string directory = root + "/" + hash.hex();
+/// Compiles into a folder of its own, which takes its place in the cache when it is whole.
+Status compileTo(const ModelOptions &options, const std::string &root, const std::string &directory) {
   std::error_code failed;
-  if (fs::exists(directory, failed))
-    return directory;
   fs::create_directories(root, failed);
   if (failed)
     return runtime::fileError("create", root, failed.value());
@@ -176,7 +158,31 @@ Expected<std::string> compileIntoCache(const ModelOptions &options) {
     return Status(static_cast<runtime::ErrorKind>(code), "");
   fs::rename(folder->path(), directory, failed); // fails if another process was faster: then theirs is as good
   std::error_code ignored;
-  return fs::exists(directory, ignored) ? Expected<std::string>(directory) : runtime::fileError("create", directory, failed.value());
+  return fs::exists(directory, ignored) ? Status() : runtime::fileError("create", directory, failed.value());
+}
+
+} // namespace
+
+Expected<CachedModel> compileIntoCache(const ModelOptions &options) {
+  Hash hash;
+  std::set<std::string> seen;
+  if (Status status = addTexts(options.source, seen, hash); status.failed())
+    return status;
+  for (const std::string &argument : compileArguments(options, ""))
+    hash.add(argument);
+  addCompiler(hash);
+  const std::string root = cacheDirectory(), name = hash.hex();
+  if (root.empty())
+    return inputError("there is no place for compiled models: set TENON_CACHE to a directory");
+  if (auto known = findInCache(root, name))
+    return std::move(*known);
+  if (Status status = compileTo(options, root, root + "/" + name); status.failed())
+    return status;
+  auto made = findInCache(root, name);
+  if (!made)
+    return inputError("the compiled model has disappeared from ", root);
+  pruneCache(root);
+  return std::move(*made);
 }
 
 Status copyArtifact(const std::string &from, const std::string &directory) {

@@ -54,7 +54,7 @@ void print(const train::Evaluation &result, bool perCharacter, bool json) {
 }
 
 Status run(Options &options) {
-  options.model.defaultRecipe = true;
+  options.model.defaultRecipe = options.model.bindRecipe = true;
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
@@ -102,7 +102,7 @@ void addEval(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
   command->add_option("--vocab", options->vocabulary, "vocabulary file")->type_name("FILE");
-  command->add_option("--batches", options->batches, "at most so many batches");
+  command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
   onRun(*command, exitCode, [options] { return run(*options); });

@@ -1,6 +1,6 @@
 // tenon generate: text from a trained model, streamed to stdout.
 #include "runtime/generate/Generator.h"
-#include "tools/tenon/Command.h"
+#include "tools/tenon/Call.h"
 #include <cstdio>
 
 namespace tenon::driver {
@@ -23,8 +23,12 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
   auto settings = generate::readSettings(manifest, options.block);
   if (!settings.ok())
     return settings;
-  if (!options.entry.empty())
-    settings->entry = options.entry;
+  if (!options.entry.empty()) {
+    auto entry = chooseEntry(manifest, runtime::EntryInfo::Kind::Out, options.entry, "");
+    if (!entry.ok())
+      return entry.status();
+    settings->entry = *entry;
+  }
   settings->method.greedy |= options.greedy;
   settings->method.temperature = options.temperature.value_or(settings->method.temperature);
   settings->method.topK = options.topK.value_or(settings->method.topK);
@@ -95,9 +99,9 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--entry", options->entry, "entry to call (default: the block's)");
   command->add_option("-p,--prompt", options->prompt, "text to go on from (default: the block's start)");
   command->add_option("--prompt-file", options->promptFile, "the prompt from a file")->type_name("FILE");
-  command->add_option("-n,--length", options->limit, "symbols to make")->check(atLeast(0));
+  command->add_option("-n,--length", options->limit, "symbols to make")->transform(whole());
   command->add_option("--temperature", options->temperature, "divides the logits; below 1 is more certain");
-  command->add_option("--top-k", options->topK, "only the k most probable symbols; 0: all");
+  command->add_option("--top-k", options->topK, "only the k most probable symbols; 0: all")->transform(whole());
   command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");
   command->add_flag("--greedy", options->greedy, "always the most probable symbol");
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");

@@ -95,7 +95,7 @@ void addGrad(CLI::App &app, int &exitCode) {
   command->add_option("--states", options->states, "states to start from (default: their initial values)")->type_name("FILE");
   command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")->type_name("FILE");
   command->add_option("--output-names", options->outputNames, "write the gradients, without the losses, with the names of this `names` table");
-  command->add_option("--step", options->step, "step number of random choices (default 0)");
+  command->add_option("--step", options->step, "step number of random choices (default 0)")->transform(whole());
   command->add_flag("--json", options->json, "losses as one JSON object");
   command->footer("Example: tenon grad txl.tn --f64 --init --seed 1 --input ids=@ids.npy --input target=@target.npy --output grads.safetensors");
   onRun(*command, exitCode, [options] { return run(*options); });

@@ -15,7 +15,7 @@ void addInit(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model);
   command->add_option("-o,--output", options->output, "weights file to write (.safetensors)")->required();
   command->add_option("--names", options->names, "write with the names of this `names` table");
-  command->add_option("--seed", options->seed, "seed of the initializers (default 0)");
+  command->add_option("--seed", options->seed, "seed of the initializers (default 0)")->transform(whole<uint64_t>());
   command->footer("Example: tenon init model.tn --set N=2 --seed 7 -o start.safetensors");
   onRun(*command, exitCode, [options]() -> Status {
     auto model = openModel(options->model);

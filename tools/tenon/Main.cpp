@@ -38,7 +38,8 @@ std::string namesOf(const CLI::App &app) {
   return names;
 }
 
-constexpr const char *kFooter = R"(Exit codes: 0 ok, 1 mistake in a specification, 2 usage, 3 input or data, 4 numeric failure, 5 out of memory or disk,
+constexpr const char *kFooter = R"(What a command compiles stays in ~/.cache/tenon (TENON_CACHE: elsewhere), the 200 models used last and at most 1 GiB of them.
+Exit codes: 0 ok, 1 mistake in a specification, 2 usage, 3 input or data, 4 numeric failure, 5 out of memory or disk,
 70 bug in the compiler, 75 stopped but resumable.)";
 
 } // namespace
@@ -68,6 +69,10 @@ int main(int argc, char **argv) {
   addTestGrad(app, exitCode);
   if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
     return report(usageError("there is no command '", command, "'; there are: ", namesOf(app)));
+  if (argc == 1) {
+    fprintf(stderr, "%s", app.help().c_str());
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &help) {

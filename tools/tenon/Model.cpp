@@ -18,7 +18,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--recipe", options.recipe, "train recipe of the specification");
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
   command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
-  command.add_option("--threads", options.threads, "threads (default: all CPUs)")->check(CLI::Range(1, 4096));
+  command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   command.add_flag("--f64", options.doublePrecision, "double precision");
 }
 
@@ -26,11 +26,11 @@ Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::st
   std::map<std::string, int64_t> result;
   for (const std::string &text : texts) {
     size_t equals = text.find('=');
-    char *end = nullptr;
-    int64_t value = equals == std::string::npos ? 0 : strtoll(text.c_str() + equals + 1, &end, 10);
-    if (equals == std::string::npos || equals == 0 || !end || *end || value < 1)
+    std::optional<int64_t> value = equals == std::string::npos ? std::nullopt : wholeNumber(std::string_view(text).substr(equals + 1));
+    if (!value || equals == 0 || *value < 1)
       return usageError("--bind takes NAME=SIZE with a size of at least 1, not '", text, "'");
-    result[text.substr(0, equals)] = value;
+    if (!result.emplace(text.substr(0, equals), *value).second)
+      return usageError("--bind gives ", text.substr(0, equals), " twice; once is enough");
   }
   return result;
 }
@@ -41,7 +41,10 @@ Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std:
     size_t equals = text.find("=@");
     if (equals == std::string::npos || equals == 0 || equals + 2 == text.size())
       return usageError(option, " takes NAME=@FILE.npy, not '", text, "'");
-    result.emplace_back(text.substr(0, equals), text.substr(equals + 2));
+    std::string name = text.substr(0, equals);
+    if (std::any_of(result.begin(), result.end(), [&](const auto &earlier) { return earlier.first == name; }))
+      return usageError(option, " names ", name, " twice; once is enough");
+    result.emplace_back(std::move(name), text.substr(equals + 2));
   }
   return result;
 }
@@ -97,7 +100,8 @@ Expected<Model> openModel(const ModelOptions &options) {
     auto compiled = compileIntoCache(options);
     if (!compiled.ok())
       return compiled.status();
-    directory = *compiled;
+    directory = compiled->directory;
+    model.cacheLock = std::move(compiled->lock);
   } else {
     if (Status status = checkCompiledOptions(options); status.failed())
       return status;
@@ -128,7 +132,7 @@ void addWeightOptions(CLI::App &command, WeightOptions &options) {
   command.add_option("--weights", options.file, "parameters, a safetensors file")->type_name("FILE");
   command.add_option("--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
   command.add_flag("--init", options.init, "parameters from their initializers");
-  command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)");
+  command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
 }
 
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options) {

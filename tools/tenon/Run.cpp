@@ -43,6 +43,8 @@ Status run(Options &options) {
   if (status.ok())
     status = readStates(**context, *states);
   if (status.ok())
+    status = checkOutputs(**context, *outputs, *saved);
+  if (status.ok())
     status = (*context)->run();
   if (status.ok())
     status = saveOutputs(**context, *outputs);
@@ -69,7 +71,7 @@ void addRun(CLI::App &app, int &exitCode) {
   command->add_option("--save-state", options->savedStateFiles, "where one state goes afterwards")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states to start from, such as a memory (default: their initial values)")->type_name("FILE");
   command->add_option("--save-states", options->saveStates, "where the states go afterwards (.safetensors)")->type_name("FILE");
-  command->add_option("--step", options->step, "step number of random choices (default 0)");
+  command->add_option("--step", options->step, "step number of random choices (default 0)")->transform(whole());
   command->add_flag("--json", options->json, "summary as one JSON object");
   command->footer("Example: tenon run gpt2.tn --weights model.safetensors --names hf --input ids=@ids.npy --output logits=@out.npy");
   onRun(*command, exitCode, [options] { return run(*options); });

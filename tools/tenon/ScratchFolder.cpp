@@ -1,6 +1,8 @@
 #include "tools/tenon/ScratchFolder.h"
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
+#include <regex>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,11 +53,25 @@ ScratchFolder::~ScratchFolder() {
     fs::remove_all(path(), ignored);
 }
 
+namespace {
+
+/// Whether a name is that of a scratch folder whose process may be gone: PREFIX.PID.N.tmp, which its lock tells; or PREFIX.PID.tmp of versions
+/// without a lock, where only a process of that number can be asked for.
+bool mayBeLeft(const std::string &name) {
+  static const std::regex scratch("[0-9a-f]{32}\\.([0-9]{1,9})(\\.[0-9]+)?\\.tmp");
+  std::smatch parts;
+  if (!std::regex_match(name, parts, scratch))
+    return false;
+  return parts[2].matched || (kill(std::stoi(parts[1].str()), 0) != 0 && errno == ESRCH);
+}
+
+} // namespace
+
 void removeLeftovers(const std::string &directory) {
   std::error_code failed;
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end; entry.increment(failed)) {
     std::error_code ignored;
-    if (entry->path().extension() != ".tmp" || entry->is_symlink(ignored))
+    if (!mayBeLeft(entry->path().filename().string()) || entry->is_symlink(ignored))
       continue;
     auto folder = File::openDirectory(entry->path().string());
     if (folder.ok() && tryLock(*folder) == Lock::Taken)

@@ -182,7 +182,7 @@ void addTestGrad(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--entry", options->entry, "entry to call (default: grad)");
   command->add_option("--input", options->inputs, "an input (default: random values for all)")->type_name("NAME=@FILE.npy");
-  command->add_option("--directions", options->directions, "random directions (default 32)")->check(atLeast(1));
+  command->add_option("--directions", options->directions, "random directions (default 32)")->transform(whole(1));
   command->add_option("--epsilon", options->epsilon, "length of the step (default 1e-5)")->check(atLeast(0, true));
   command->add_option("--rtol", options->relative, "relative tolerance (default 1e-6)")->check(atLeast(0, true));
   command->add_option("--atol", options->absolute, "absolute tolerance (default 1e-8)")->check(atLeast(0, true));

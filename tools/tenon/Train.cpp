@@ -19,13 +19,25 @@ void addDataOptions(CLI::App &command, train::DataOverrides &data) {
   command.add_option("--held-out", data.heldOut, "last share of the text that is for evaluation only, such as 0.05")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE");
-  command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->check(atLeast(0));
+  command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->transform(whole());
   command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
   command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}));
 }
 
+/// The sizes that the compiled entries of a run leave open. What the compiler has bound already is no business of later commands, whose entries
+/// may have an open dim of the same name.
+std::map<std::string, int64_t> openSizes(const Model &model) {
+  std::map<std::string, int64_t> sizes;
+  for (const runtime::EntryInfo &entry : model.artifact->manifest().entries)
+    if (entry.kind == runtime::EntryInfo::Kind::Train || entry.kind == runtime::EntryInfo::Kind::Eval)
+      for (const runtime::DimInfo &dim : entry.dims)
+        if (auto given = model.bind.find(dim.name); given != model.bind.end())
+          sizes.insert(*given);
+  return sizes;
+}
+
 Status run(Options &options) {
-  options.model.defaultRecipe = true;
+  options.model.defaultRecipe = options.model.bindRecipe = true;
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
@@ -41,7 +53,7 @@ Status run(Options &options) {
     options.train.prepare = [&] { return copyArtifact(model->artifact->directory(), train::RunDirectory{options.output}.model()); };
   options.train.runDirectory = options.output;
   options.train.threads = options.model.threads;
-  options.train.bind = model->bind;
+  options.train.bind = openSizes(*model);
   options.train.seconds = options.minutes * 60 + options.seconds;
   return train::trainModel(model->artifact, options.train);
 }
@@ -54,12 +66,13 @@ void addTrain(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model);
   command->add_option("-o,--out", options->output, "run directory: checkpoints, metrics.jsonl, the model")->type_name("DIR");
   addDataOptions(*command, options->train.data);
-  command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->check(atLeast(1));
+  command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->transform(whole(1));
   command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(atLeast(0));
   command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(atLeast(0));
-  command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's");
-  command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->check(atLeast(1));
-  command->add_option("--keep", options->train.keep, "checkpoints to keep")->check(CLI::Range(1, 1 << 20));
+  command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's")
+      ->transform(whole<uint64_t>());
+  command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->transform(whole(1));
+  command->add_option("--keep", options->train.keep, "checkpoints to keep")->transform(whole(1, 1 << 20));
   command->add_option("--weights", options->train.weights, "parameters to start from, a safetensors file")->type_name("FILE");
   command->add_option("--names", options->train.scheme, "whose names the weights file has");
   command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
