@@ -47,7 +47,6 @@ public:
       : code(code), builder(code.builder), results(results), laneCount(lanes) {}
 
   const int64_t &lanes() const { return laneCount; }
-  bool inLanes() const { return vectorised; }
 
   void bind(Value source, LaneValue value) { values[source] = value; }
   LaneValue get(Value source);
