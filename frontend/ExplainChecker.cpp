@@ -55,7 +55,7 @@ static const ExplainPages &valuePages() {
        "mask j < len"},
       {"T0304", "division of whole numbers", "`/` of whole numbers may not be whole. `div` rounds down, real(..) makes reals.",
        "let half = i / 2", "let half = i div 2"},
-      {"T0305", "unknown element type", "Types are [..] for reals, index(n), i32, i64, bool, f32, f64, bf16, f16.",
+      {"T0305", "unknown element type", "Types are [..] for reals, index(n) with n of at least 1, i32, i64, bool, f32, f64, bf16, f16.",
        "in ids: int[B, T]", "in ids: index(V)[B, T]"},
       {"T0306", "a number out of range", "A compile-time number is not finite, does not fit into 64 bits, or is divided by 0.",
        "config A = 1 / 0", "config A = 1 / 2"},
@@ -112,7 +112,8 @@ static const ExplainPages &layerPages() {
        "`next` gives a new value to a state of the same layer or model, or to a carry of the same scan.", "next memory = c",
        "next mem = c"},
       {"T0408", "a state that would be set twice",
-       "A state has one new value per step, so its layer is called once; a second instance is a second `use`.", "", ""},
+       "A state has one new value per step: one `next` in its body, and one call of its layer; a second instance is a second `use`.",
+       "next mem = c\nnext mem = stop_gradient(c)", "next mem = stop_gradient(c)"},
       {"T0409", "a statement in the wrong place",
        "in, out and loss stand in models; return in layers and functions; carry and yield in scan; until in layers under loop.",
        "layer Block(x: [D]) -> [D] { in y: [D] .. }", "layer Block(x: [D], y: [D]) -> [D] { .. }"},
@@ -131,7 +132,7 @@ static const ExplainPages &layerPages() {
       {"T0415", "layers without end", "Layers or functions use each other in a circle; a program has finitely many layers.",
        "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
       {"T0416", "an entry that walks an axis needs later places",
-       "`out step(T)` brings the places of T window by window and keeps what earlier ones gave. Along T everything is per place, but for "
+       "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is per place, but for "
        "attends whose mask implies key <= query (or key < n for an n of the first window), scan, cumsum and causal windows.",
        "attend(i: T, j: S) { score s = .. value .. }", "mask j <= i"},
   };

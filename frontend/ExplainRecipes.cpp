@@ -99,11 +99,22 @@ const ExplainPages &explainRecipes() {
        "keep what came before: by walking along T (`out step(T) = logits`), or in a `state` as Transformer-XL does.",
        "out logits\ngenerate GPT2 as sample { entry = infer  method = greedy }",
        "out step(T) = logits\ngenerate GPT2 as sample { entry = step  method = greedy }"},
+      {"T0626", "a loss that no parameter reaches",
+       "Training follows the gradient of a loss to the parameters. This one depends on none of them, or only through stop_gradient, states,\n"
+       "whole numbers (argmax, comparisons) or a weight of 0: no step would change anything.",
+       "loss l = mean(stop_gradient(h))", "loss l = mean(h)"},
+      {"T0627", "a schedule that ends in its warm-up",
+       "`total` counts the steps of the whole schedule, its warm-up among them; a rate that decays needs some steps after it.",
+       "schedule = cosine(warmup = 1000, total = 1000)", "schedule = cosine(warmup = 1000, total = 100_000)"},
       {"T0640", "a pattern that matches nothing",
        "The patterns of groups and freeze are compared with whole paths of parameters, such as blocks.3.wq.weight; * stands for "
        "any text, dots\n"
        "included. A pattern without a match is a slip of the pen that would silently train something else.",
        "freeze = (\"encoder\")", "freeze = (\"encoder.*\")"},
+      {"T0641", "nothing is left to train",
+       "`freeze` names every parameter that the losses of the recipe reach. The patterns are compared with whole paths, and * stands for any\n"
+       "text, dots included.",
+       "freeze = (\"*\")", "freeze = (\"encoder.*\")"},
       {"T0642", "depth of a parameter that is in no stack",
        "The group matches a parameter that belongs to no stack[..], so there is no depth to speak of.",
        "groups = group(\"*\", lr = 0.9 ^ depth)", "groups = group(\"blocks.*\", lr = 0.9 ^ depth)"},

@@ -31,9 +31,13 @@ std::string publicName(cpu::Tier tier) { return tier == cpu::Tier::Portable ? "p
 class Compilation {
 public:
   Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
+  /// An error by which a pass says that it cannot do something yet, or that a loss reaches no parameter, becomes one of the specification:
+  /// with a place, and no crash. Any other error of a pass is the compiler's own.
   int run();
 
 private:
+  int runStages();
+  LogicalResult reportRefusal(mlir::Diagnostic &diagnostic);
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
   bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
   void makeGradEntry();
@@ -123,7 +127,7 @@ LogicalResult Compilation::differentiate(func::FuncOp function) {
 
 /// The range that a place in a source begins; it is one character wide.
 static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &sources) {
-  auto place = dyn_cast<FileLineColLoc>(location);
+  auto place = location->findInstanceOf<FileLineColLoc>();
   for (size_t file = 0; place && file < sources.files.size(); ++file) {
     const std::string &text = sources.files[file].text;
     if (sources.files[file].path != place.getFilename().getValue())
@@ -135,6 +139,27 @@ static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &s
     return ast::Range{uint32_t(file), begin, begin + 1};
   }
   return std::nullopt;
+}
+
+LogicalResult Compilation::reportRefusal(mlir::Diagnostic &diagnostic) {
+  std::string text = diagnostic.str();
+  StringRef message = text;
+  if (message.starts_with("'")) // "'tenon.stack' op not supported yet: ..."
+    message = message.split(" op ").second;
+  const bool isLoss = message.starts_with("no trained parameter reaches");
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !(isLoss || message.starts_with("not supported yet")))
+    return failure(); // to the handler before this one
+  ast::Range range = recipe ? recipe->range : ast::Range();
+  for (size_t file = 0; file < sources.files.size() && !recipe; ++file)
+    if (sources.files[file].path == request.check.path)
+      range.file = uint32_t(file);
+  range = rangeOf(diagnostic.getLocation(), sources).value_or(range);
+  auto isSame = [&](const tenon::Diagnostic &other) {
+    return other.message == message && other.range.file == range.file && other.range.begin == range.begin;
+  };
+  if (llvm::none_of(diagnostics.all(), isSame)) // every entry would say it
+    diagnostics.error(isLoss ? "T0626" : "T0901", range, message.str());
+  return success();
 }
 
 /// A step over all entries; a warning of a pass becomes one of the compiler, with a note for each entry that has it.
@@ -152,7 +177,9 @@ LogicalResult Compilation::forAll(LogicalResult (Compilation::*step)(func::FuncO
     auto same = llvm::find_if(warnings, [&](const Collected &each) { return each.range.file == range->file && each.range.begin == range->begin; });
     if (same == warnings.end())
       same = warnings.insert(warnings.end(), {*range, {}});
-    same->notes.emplace_back("entry " + entry, diagnostic.str());
+    std::pair<std::string, std::string> note("note", "entry " + entry + ": " + diagnostic.str());
+    if (!llvm::is_contained(same->notes, note)) // the bodies of a stack with an `if depth` have one each
+      same->notes.push_back(std::move(note));
     return success();
   });
   LogicalResult result = success();
@@ -256,7 +283,9 @@ int Compilation::writeFiles(const EmitOptions &options) {
 }
 
 int Compilation::run() {
-  program = check(request.check, sources, diagnostics);
+  CheckOptions options = request.check;
+  options.gradient = request.grad;
+  program = check(options, sources, diagnostics);
   if (!program || diagnostics.hasErrors())
     return 1;
   if (request.target != "cpu") {
@@ -284,18 +313,25 @@ int Compilation::run() {
   context->loadAllAvailableDialects();
   registerTenonLoweringPasses();
   registerCSEPass();
+  int code = 0;
+  {
+    ScopedDiagnosticHandler handler(context.get(), [this](mlir::Diagnostic &diagnostic) { return reportRefusal(diagnostic); });
+    code = runStages();
+  }
+  return diagnostics.hasErrors() ? 1 : code;
+}
+
+int Compilation::runStages() {
   Builder builder(context.get());
   module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()), diagnostics);
   if (!module)
-    return diagnostics.hasErrors() ? 1 : kCompilerError;
-  printStage("tenon");
-  if (failed(verify(*module)))
     return kCompilerError;
-  if (failed(forAll(&Compilation::fuse)))
-    return diagnostics.hasErrors() ? 1 : kCompilerError;
+  printStage("tenon");
+  if (failed(verify(*module)) || failed(forAll(&Compilation::fuse)))
+    return kCompilerError;
   printStage("fused");
   if (failed(forAll(&Compilation::differentiate)))
-    return diagnostics.hasErrors() ? 1 : kCompilerError;
+    return kCompilerError;
   printStage("grad");
   const char *select = request.decomposed ? "tenon-select-kernels{fuse=false}" : "tenon-select-kernels";
   for (auto function : module->getOps<func::FuncOp>())

@@ -316,14 +316,17 @@ LogicalResult Differentiator::run() {
   if (!loss)
     return function.emitOpError("has no loss to differentiate");
   findActive(block);
+  const char *const unreached = "no trained parameter reaches the loss, so there is no gradient to take";
   if (!isActive(loss.getValue()))
-    return loss.emitOpError("no trained parameter reaches the loss");
+    return loss.emitOpError(unreached);
   OpBuilder builder(block.getTerminator());
   Gradients gradients;
   gradients.of[loss.getValue()] = Build(builder, loss.getLoc()).constant(loss.getValue().getType(), 1);
   if (failed(walk(block, gradients, builder)))
     return failure();
   joinGradientWrites(function);
+  if (trained.empty()) // what seemed active was a stack without parameters
+    return loss.emitOpError(unreached);
   freezeTheRest();
   return success();
 }

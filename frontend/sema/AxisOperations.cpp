@@ -150,14 +150,15 @@ bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId>
     return true;
   }
   auto highest = subtract(limit, Size(1));
-  std::string holds = holder + " holds 0 .. " + (highest ? text(*highest) : "?");
+  const bool empty = highest && highest->asConstant().value_or(0) < 0;
+  const std::string places = empty ? " has no places" : " holds 0 .. " + (highest ? text(*highest) : "?");
   auto *mistake = error(code, range, message, proof.range.empty() ? "nothing bounds it" : "ranges over " + proof.range);
   if (mistake) {
     auto place = axis ? axisPlaces.find(*axis) : axisPlaces.end();
     if (place != axisPlaces.end())
-      mistake->related.push_back({place->second, axisName(*axis) + " holds 0 .. " + (highest ? text(*highest) : "?")});
+      mistake->related.push_back({place->second, axisName(*axis) + places});
     else
-      mistake->notes.push_back({"note", holds});
+      mistake->notes.push_back({"note", holder + places});
     if (!proof.example.empty())
       mistake->notes.push_back({"example", proof.example});
     if (!conditions.empty())

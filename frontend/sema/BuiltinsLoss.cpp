@@ -37,6 +37,10 @@ Value Checker::normalizeBuiltin(const Call &call) {
   auto number = staticReal(eps->value, eps->range, "eps");
   if (!number)
     return poison();
+  if (*number < 0) {
+    error("T0308", eps->range, "eps of normalize is never negative, this is " + text(eps->value));
+    return poison();
+  }
   for (AxisId axis : *axes)
     if (!requireAxis(node, axis, call.ranges[0], "the argument of normalize"))
       return poison();

@@ -102,6 +102,7 @@ private:
   };
   enum class Place { Model, Layer, Function, Scan };
   Body statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given, const std::string &owner);
+  void nextOnce(Body &body, const ast::Stmt &statement);
   bool allowed(const ast::Stmt &statement, Place place);
   void configStatement(Scope *scope, const ast::Stmt &statement, Keywords *given);
   void dimStatement(Scope *scope, const ast::Stmt &statement, Place place, Keywords *given);

@@ -52,6 +52,8 @@ bool Checker::demandOuts() {
       if (!axes)
         continue;
       walked = (*axes)[0];
+      if (std::find(configs.begin(), configs.end(), axis.text) != configs.end())
+        error("T0416", axis.range, "an entry walks along a dim: " + axis.text + " is a config, and has no new places from call to call");
       if (!graph.entry.walkedAxis.empty())
         error("T0413", axis.range, "not supported yet: an entry that walks two axes");
       graph.entry.walkedAxis = axis.text;

@@ -26,6 +26,10 @@ Value Checker::inputValue(const ast::Stmt &statement) {
     if (!bound)
       return recovered(top, type);
     input.bound = *bound;
+    if (auto values = bound->asConstant(); values && *values < 1) {
+      error("T0305", type.bound->range, "an index has at least one value; here there are " + std::to_string(*values));
+      return poison();
+    }
   }
   auto [place, isNew] = inputIndex.try_emplace(input.name, uint32_t(graph.entry.inputs.size()));
   if (isNew)

@@ -148,10 +148,11 @@ SettingValue RecipeChecker::readText(const ast::ExprPtr &expression, const Param
   }
   if (value && value->kind == Setting::Kind::Text)
     return value;
-  if (value && value->kind == Setting::Kind::Int && parameter.type == Type::TextOrInt && value->integer >= 0)
+  const std::string least = parameter.low > 0 ? "1" : "0";
+  if (value && value->kind == Setting::Kind::Int && parameter.type == Type::TextOrInt && value->integer >= (least == "1" ? 1 : 0))
     return value;
   return wrong(expression, parameter,
-               parameter.type == Type::TextOrInt ? "a text or a whole number of at least 0" : "a text in quotes");
+               parameter.type == Type::TextOrInt ? "a text or a whole number of at least " + least : "a text in quotes");
 }
 
 SettingValue RecipeChecker::readWord(const ast::ExprPtr &expression, const Parameter &parameter) {
@@ -301,7 +302,38 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     diagnostics.error("T0610", callee->range, "`" + call->text + "` needs at least one pattern of parameter names", "no pattern");
     good = false;
   }
+  good = good && (family != "schedule" || checkLengths(*call)) && (call->text != "sgd" || checkMomentum(*call));
   return good ? call : nullptr;
+}
+
+bool RecipeChecker::checkMomentum(const Setting &sgd) {
+  const Setting *nesterov = nullptr;
+  double momentum = 0;
+  for (const auto &[name, value] : sgd.keywords) {
+    nesterov = name == "nesterov" ? value.get() : nesterov;
+    momentum = name == "momentum" ? value->real : momentum;
+  }
+  if (!nesterov || !nesterov->truth || momentum > 0)
+    return true;
+  diagnostics.error("T0610", nesterov->range, "`nesterov` needs a `momentum` above 0", "without it this is plain sgd");
+  return false;
+}
+
+/// A schedule that decays has steps left after its warm-up; where it counts epochs, training checks this when it knows the text.
+bool RecipeChecker::checkLengths(const Setting &schedule) {
+  const Setting *warmup = nullptr, *total = nullptr;
+  for (const auto &[name, value] : schedule.keywords) {
+    warmup = name == "warmup" ? value.get() : warmup;
+    total = name == "total" ? value.get() : total;
+  }
+  if (!warmup || !total || warmup->kind != Setting::Kind::Int || warmup->integer < total->integer)
+    return true;
+  Diagnostic &error = diagnostics.error("T0627", total->range,
+                                        "`" + schedule.text + "` ends after " + std::to_string(total->integer) + " steps, but warms up for " +
+                                            std::to_string(warmup->integer),
+                                        "`total` must be more than `warmup`");
+  error.related.push_back({warmup->range, "the warm-up"});
+  return false;
 }
 
 SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter &parameter) {

@@ -127,14 +127,15 @@ static std::vector<Function> dataTasks() {
       {"data task", "images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}, false, {}}};
   for (Function &task : tasks) {
     task.parameters.push_back(every);                   // for `valid`: evaluate after so many steps
-    task.parameters.push_back(probability("held_out")); // the last share of the text, which training does not see
+    task.parameters.push_back({"held_out", Type::Real, false, false, 0, 1, false, true, {}, false}); // the last share of the text, which training does not see
   }
   return tasks;
 }
 
 static std::vector<Function> others() {
   const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
-  const Parameter limit = of("limit", Type::TextOrInt);
+  Parameter limit = of("limit", Type::TextOrInt);
+  limit.low = 1;
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
   return {

@@ -3,9 +3,11 @@
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Names.h"
 #include "frontend/sema/Publish.h"
+#include "frontend/sema/Reach.h"
 #include "frontend/sema/Recipes.h"
 #include "frontend/sema/Step.h"
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace tenon {
@@ -125,11 +127,16 @@ public:
           program.policies =
               resolvePolicies(recipe, allParameters(), context(trainSets, trainBinds, tables), session.diagnostics);
           for (auto &entry : program.entries)
-            if (entry.kind == Entry::Kind::Train)
+            if (entry.kind == Entry::Kind::Train) {
               checkDataInputs(recipe, entry, session.diagnostics);
+              checkReach(recipe, entry, program.lossWeights, program.policies, [&](uint32_t index) { return program.params[index].path; });
+            }
           reportUnsupported(recipe, session.diagnostics);
         }
     }
+    for (auto &entry : program.entries)
+      if (session.options.gradient && !train && entry.kind == Entry::Kind::Eval)
+        checkReach({}, entry, {}, {}, [](uint32_t) { return ""; });
     if (session.diagnostics.hasErrors())
       return std::nullopt;
     return program;
@@ -155,8 +162,9 @@ public:
       for (auto &[loss, weight] : lossWeights(checked, full))
         request.losses.push_back(loss);
       if (auto entry = Checker(session, model, request).run()) {
-        resolvePolicies(checked, allParameters(), full, session.diagnostics);
+        auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
         checkDataInputs(checked, *entry, session.diagnostics);
+        checkReach(checked, *entry, lossWeights(checked, full), policies, [&](uint32_t index) { return session.parameters[index].param.path; });
       }
     }
   }
@@ -348,6 +356,35 @@ private:
       Checker(session, model, losses(Entry::Kind::Train, true, useSets, useBinds)).run();
     if (useSets.empty())
       Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).runUnused();
+  }
+  /// A step has something to do: a loss that it weighs reaches a parameter, and one that is not frozen.
+  void checkReach(const CheckedRecipe &recipe, const Entry &entry, const std::vector<std::pair<std::string, double>> &weights,
+                  const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf) {
+    auto isFrozen = [&](uint32_t index) {
+      auto policy = policies.find(pathOf(index));
+      return policy != policies.end() && policy->second.frozen;
+    };
+    const std::string *first = nullptr;
+    bool reached = false, free = false;
+    for (auto &[name, node] : entry.results) {
+      if (std::any_of(weights.begin(), weights.end(), [&](auto &weight) { return weight.first == name && weight.second == 0; }))
+        continue;
+      first = first ? first : &name;
+      reached |= reachesParameter(entry, node, [](uint32_t) { return false; });
+      free |= reachesParameter(entry, node, isFrozen);
+    }
+    const Setting *freeze = recipe.find("freeze"), *loss = recipe.find("loss");
+    if (!first && loss && !entry.results.empty()) {
+      session.error("T0626", loss->range, "this weighs every loss by 0: there is nothing to train");
+    } else if (first && !reached) {
+      for (auto &statement : model.body)
+        if (statement->kind == ast::Stmt::Kind::Loss && statement->name.text == *first)
+          session.error("T0626", statement->name.range,
+                        "no parameter reaches loss " + *first + ", so " +
+                            (recipe.name.empty() ? "there is no gradient to take" : "recipe `" + recipe.name + "` would train nothing"));
+    } else if (first && !free && freeze) {
+      session.error("T0641", freeze->range, "`freeze` leaves no parameter that recipe `" + recipe.name + "` could train");
+    }
   }
   std::nullopt_t failAfterChecking(const Sets &useSets, const Binds &useBinds) {
     if (!bad)

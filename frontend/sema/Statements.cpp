@@ -50,6 +50,16 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
   return false;
 }
 
+void Checker::nextOnce(Body &body, const ast::Stmt &statement) {
+  for (auto *other : body.next)
+    if (other->name.text == statement.name.text) {
+      if (auto *mistake = error("T0408", statement.range, "a second `next " + statement.name.text + "`: it has one new value per step"))
+        mistake->related.push_back({other->range, "first one"});
+      return;
+    }
+  body.next.push_back(&statement);
+}
+
 Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given,
                                   const std::string &owner) {
   Body body;
@@ -116,7 +126,7 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
       break;
     }
     case Kind::Next:
-      body.next.push_back(&statement);
+      nextOnce(body, statement);
       break;
     case Kind::Carry:
       body.carries.push_back(&statement);

@@ -1,0 +1,70 @@
+#include "frontend/sema/Reach.h"
+
+namespace tenon::sema {
+namespace {
+
+class Reach {
+public:
+  Reach(const Entry &entry, const std::function<bool(uint32_t)> &isFixed) : entry(entry), producer(entry.stacks.size(), kNoNode) {
+    for (NodeId i = 0; i < entry.nodes.size(); ++i)
+      if (isLoop(i))
+        producer[entry.nodes[i].index] = i;
+    reached.resize(entry.nodes.size());
+    for (bool changed = true; changed;) { // a carry may be reached at its second step only
+      changed = false;
+      for (NodeId i = 0; i < entry.nodes.size(); ++i)
+        if (!reached[i] && isReached(entry.nodes[i], isFixed))
+          reached[i] = changed = true;
+    }
+  }
+  std::vector<bool> reached;
+
+private:
+  const Entry &entry;
+  std::vector<NodeId> producer; // of each stack
+
+  bool isLoop(NodeId id) const { return entry.nodes[id].op == Op::Stack || entry.nodes[id].op == Op::Scan; }
+  bool isCarryReached(uint32_t stack, size_t index) const {
+    const StackInfo &info = entry.stacks[stack];
+    return reached[info.results[index]] || (index < info.carries && reached[entry.nodes[producer[stack]].operands[index]]);
+  }
+  bool isReached(const Node &node, const std::function<bool(uint32_t)> &isFixed) const {
+    if (node.type.element != Element::Real)
+      return false;
+    switch (node.op) {
+    case Op::Param:
+      return !isFixed(node.index);
+    case Op::StopGradient:
+    case Op::Mod: // steps: their slope is taken as 0
+    case Op::FloorDiv:
+    case Op::State:
+    case Op::Stack: // its results are asked one by one
+    case Op::Scan:
+      return false;
+    case Op::BodyArgument:
+      return isCarryReached(node.stack, node.index);
+    case Op::Result:
+      if (isLoop(node.operands[0])) {
+        const Node &from = entry.nodes[node.operands[0]];
+        const unsigned carries = entry.stacks[from.index].carries;
+        const bool history = from.op == Op::Stack && node.index >= carries;
+        return isCarryReached(from.index, history ? node.index - carries : node.index);
+      }
+      break;
+    default:
+      break;
+    }
+    for (NodeId operand : node.operands)
+      if (reached[operand])
+        return true;
+    return false;
+  }
+};
+
+} // namespace
+
+bool reachesParameter(const Entry &entry, NodeId node, const std::function<bool(uint32_t)> &isFixed) {
+  return Reach(entry, isFixed).reached[node];
+}
+
+} // namespace tenon::sema
