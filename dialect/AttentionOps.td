@@ -38,6 +38,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "`scores` `(` $scores `)` `masks` `(` $masks `)` `value` `(` $value `)` (`factor` `(` $factor^ `)`)? (`depth` $depth^)? `labels` $labels `scale` $scale `rate` $rate `site` $site attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {

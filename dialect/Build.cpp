@@ -15,7 +15,7 @@ RankedTensorType withoutDims(RankedTensorType type, ArrayRef<int64_t> dims) {
 }
 
 Value Build::compare(Comparison kind, Value a, Value b) {
-  return CompareOp::create(builder, location, withElement(tensorOf(a), builder.getI1Type()), kind, a, b);
+  return CompareOp::create(builder, location, kind, a, b);
 }
 
 Value Build::convert(Value x, Type element) {
@@ -41,7 +41,7 @@ Value Build::alongLast(Value x, RankedTensorType type) {
 Value Build::reduce(Reduction kind, Value x, ArrayRef<int64_t> dims) {
   if (dims.empty())
     return x;
-  return ReduceOp::create(builder, location, withoutDims(tensorOf(x), dims), kind, x, builder.getDenseI64ArrayAttr(dims));
+  return ReduceOp::create(builder, location, kind, x, dims);
 }
 
 Value Build::reduceLast(Reduction kind, Value x) { return reduce(kind, x, {tensorOf(x).getRank() - 1}); }

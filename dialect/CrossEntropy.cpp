@@ -96,14 +96,15 @@ SmallVector<Value> CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> 
     gradients[0] = CrossEntropyGradOp::create(builder, getLoc(), getLogits().getType(), resultGradients[0], getLogits(), getLabels(), getLse(), getWhere(), getSpreadAttr(), getSkipAttr());
   return gradients;
 }
-LogicalResult CrossEntropyOp::verify() {
-  auto x = tensorOf(getLogits());
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto x = tensorOf(adaptor.getLogits());
   if (x.getRank() == 0)
-    return emitOpError("expects a class dimension");
+    return emitOptionalError(location, "'tenon.cross_entropy' op expects a class dimension");
   auto row = withoutDims(x, {x.getRank() - 1});
-  if (getLoss().getType() != row || withElement(tensorOf(getLabels()), x.getElementType()) != row ||
-      (getWhere() && withElement(tensorOf(getWhere()), x.getElementType()) != row)) // C1
-    return emitOpError("expects labels and losses of the shape of ") << row << ", got " << getLabels().getType() << " and " << getLoss().getType();
+  for (Value operand : {adaptor.getLabels(), adaptor.getWhere()})
+    if (operand && withElement(tensorOf(operand), x.getElementType()) != row) // C1
+      return emitOptionalError(location, "'tenon.cross_entropy' op expects labels and `where` of the shape of ", row, ", got ", operand.getType());
+  types.append({row, row}); // C1
   return success();
 }
 Value CrossEntropyGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {

@@ -254,9 +254,8 @@ LogicalResult ActivationGradOp::verify() {
     return emitOpError("expects the activation gelu or gelu_tanh, got ") << getOf();
   return success();
 }
-LogicalResult CompareOp::verify() {
-  if (tensorOf(getY()) != withElement(tensorOf(getA()), IntegerType::get(getContext(), 1)))
-    return emitOpError("expects truth values of the shape of its operands, got ") << getY().getType();
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(withElement(tensorOf(adaptor.getA()), IntegerType::get(context, 1))); // C1
   return success();
 }
 LogicalResult SelectOp::verify() {

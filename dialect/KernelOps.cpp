@@ -4,15 +4,10 @@
 using namespace mlir;
 using namespace tenon;
 
-void AtOp::build(OpBuilder &, OperationState &state, Value tensor, ValueRange indices) {
-  state.addOperands(tensor);
-  state.addOperands(indices);
-  state.addTypes(cast<RankedTensorType>(tensor.getType()).getElementType());
-}
-
-LogicalResult AtOp::verify() {
-  int64_t rank = cast<RankedTensorType>(getTensor().getType()).getRank();
-  if (rank != int64_t(getIndices().size()))
-    return emitOpError("expects one index per dimension, got ") << getIndices().size() << " for rank " << rank;
+LogicalResult AtOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto tensor = cast<RankedTensorType>(adaptor.getTensor().getType());
+  if (tensor.getRank() != int64_t(adaptor.getIndices().size())) // C1
+    return emitOptionalError(location, "'tenon.at' op expects one index per dimension, got ", adaptor.getIndices().size(), " for rank ", tensor.getRank());
+  types.push_back(tensor.getElementType());
   return success();
 }

@@ -104,7 +104,7 @@ def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind $sizes `:` type($value) attr-dict-with-keyword $body";
 }
-def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
+def Tenon_AtOp : Tenon_Op<"at", [Pure, InferTypeOpAdaptor]> {
   let summary = "one element of a tensor";
   let description = [{
     Formula: `element = tensor[indices]`, in scalar code of a kernel. As many indices as the tensor has dimensions; they are inside it.
@@ -128,9 +128,7 @@ def Tenon_AtOp : Tenon_Op<"at", [Pure]> {
   let arguments = (ins Tenon_Tensor:$tensor, Variadic<Index>:$indices);
   let results = (outs Tenon_Scalar:$element);
   let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor) `->` type($element)";
-  let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$tensor, "::mlir::ValueRange":$indices)>];
-  let extraClassDeclaration = "";
+  let hasFolder = 1;
 }
 def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
   let summary = "a linear form of the dims, as an index in scalar code";
@@ -153,6 +151,7 @@ def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
   let arguments = (ins AffineMapAttr:$form);
   let results = (outs Index:$value);
   let assemblyFormat = "$form attr-dict";
+  let hasFolder = 1;
 }
 def Tenon_PutOp : Tenon_Op<"put"> {
   let summary = "stores one element of result number `result` of the enclosing kernel";
@@ -209,6 +208,7 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let arguments = (ins Index:$index, Optional<Index>:$depth, I64Attr:$site, I64Attr:$threshold);
   let results = (outs I1:$keep);
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
+  let hasFolder = 1;
 }
 def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "contraction with fused epilogue";

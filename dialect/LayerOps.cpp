@@ -87,7 +87,7 @@ Value ReduceOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, E
   SmallVector<AffineExpr> sizes;
   for (int64_t dim : getDims())
     sizes.push_back(sizesOf(x)[dim]);
-  return fold(builder, getLoc(), getKind(), x.getElementType(), sizes, dimCountOf(x), [&](ValueRange j) {
+  return tenon::fold(builder, getLoc(), getKind(), x.getElementType(), sizes, dimCountOf(x), [&](ValueRange j) {
     SmallVector<Value> place;
     for (int64_t i = 0, kept = 0, folded = 0; i < x.getRank(); ++i)
       place.push_back(llvm::is_contained(getDims(), i) ? j[folded++] : indices[kept++]);
@@ -109,13 +109,18 @@ SmallVector<Value> ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> result
   Value share = g.div(resultGradients[0], g.reduce(Reduction::sum, winners, getDims()));
   return {g.mul(winners, g.broadcast(share, kept, x))};
 }
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto x = tensorOf(adaptor.getX());
+  ArrayRef<int64_t> dims = adaptor.getDims();
+  bool ascending = std::adjacent_find(dims.begin(), dims.end(), std::greater_equal<>()) == dims.end();
+  if (dims.empty() || !ascending || dims.front() < 0 || dims.back() >= x.getRank()) // C1
+    return emitOptionalError(location, "'tenon.reduce' op expects ascending dimensions inside rank ", x.getRank());
+  types.push_back(withoutDims(x, dims)); // C2
+  return success();
+}
 LogicalResult ReduceOp::verify() {
   auto x = tensorOf(getX());
   bool truth = x.getElementType().isInteger(1), wantsTruth = getKind() == Reduction::all || getKind() == Reduction::any;
-  if (!llvm::is_sorted(getDims()) || getDims().empty() || getDims().front() < 0 || getDims().back() >= x.getRank()) // C1
-    return emitOpError("expects ascending dimensions inside rank ") << x.getRank();
-  if (withoutDims(x, getDims()) != tensorOf(getY())) // C2
-    return emitOpError("expects the result ") << withoutDims(x, getDims()) << ", got " << getY().getType();
   if (truth != wantsTruth) // C3
     return emitOpError("expects truth values for all and any, numbers otherwise, got ") << x.getElementType();
   return success();
@@ -191,13 +196,12 @@ SmallVector<Value> NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
     return {Value()};
   return {NormalizeGradOp::create(builder, getLoc(), getX().getType(), resultGradients[0], getX(), getMean(), getRstd())};
 }
-LogicalResult NormalizeOp::verify() {
-  auto x = tensorOf(getX());
-  if (x.getRank() == 0 || getY().getType() != x) // C1
-    return emitOpError("expects a result of the type of its operand, got ") << getY().getType();
+LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto x = tensorOf(adaptor.getX());
+  if (x.getRank() == 0)
+    return emitOptionalError(location, "'tenon.normalize' op expects at least one dimension");
   auto row = withoutDims(x, {x.getRank() - 1});
-  if (getMean().getType() != row || getRstd().getType() != row) // C2
-    return emitOpError("expects statistics of type ") << row << ", got " << getMean().getType();
+  types.append({x, row, row}); // C1, C2
   return success();
 }
 Value NormalizeGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {

@@ -33,13 +33,14 @@ def Tenon_DotOp : Tenon_LayerOp<"dot"> {
   let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels attr-dict `:` type($a) `,` type($b) `->` type($y)";
+  let hasCanonicalizeMethod = 1;
 }
 
 def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
     [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"all", 3>, I32EnumAttrCase<"any", 4>]> {
   let cppNamespace = "::tenon";
 }
-def Tenon_ReduceOp : Tenon_LayerOp<"reduce"> {
+def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor]> {
   let summary = "sum, max, min, all or any over some dimensions";
   let description = [{
     Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the number of
@@ -65,6 +66,8 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce"> {
   let arguments = (ins Tenon_Reduction:$kind, Tenon_Tensor:$x, DenseI64ArrayAttr:$dims);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$kind $x $dims attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
@@ -92,7 +95,7 @@ def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Decla
   let assemblyFormat = "(`log` $log^)? $x attr-dict `:` type($y)";
 }
 
-def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "zero mean and unit variance along the last dimension";
   let description = [{
     Formula: mean = sum x / D, rstd = 1 / sqrt(sum (x - mean)^2 / D + eps) (biased variance, two passes), y = (x - mean) rstd.
@@ -115,6 +118,7 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [DeclareOpInterfaceMethods<De
   let arguments = (ins Tenon_RealTensor:$x, F64Attr:$eps);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
   let assemblyFormat = "$x `eps` $eps attr-dict `:` type($x) `->` type($y) `,` type($mean) `,` type($rstd)";
+  let hasVerifier = 0; // the rule of its types says it all
 }
 def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of normalize";
@@ -140,7 +144,7 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
   let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
 }
 
-def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
   let description = [{
     Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but
@@ -169,6 +173,8 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [AllTypesMatch<["loss"
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$loss, Tenon_RealTensor:$lse);
   let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
+  let hasCanonicalizeMethod = 1;
+  let hasVerifier = 0; // the rule of its types says it all
 }
 def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
@@ -223,5 +229,6 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
   let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, I64Attr:$site, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x)";
+  let hasFolder = 1;
 }
 #endif

@@ -272,15 +272,25 @@ SmallVector<Value> ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   }
   return gradients;
 }
-LogicalResult ConcatOp::verify() {
-  AffineExpr sum = getAffineConstantExpr(0, getContext());
-  for (Value part : getParts()) {
-    if (failed(verifyOtherDims(*this, part, getY(), getDim()))) // C1
-      return failure();
-    sum = sum + sizesOf(tensorOf(part))[getDim()];
+/// The type of the first part, with the sizes of all along `dim`.
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  int64_t dim = adaptor.getDim();
+  if (adaptor.getParts().empty() || dim < 0 || dim >= tensorOf(adaptor.getParts()[0]).getRank()) // C1
+    return emitOptionalError(location, "'tenon.concat' op expects parts that have a dimension ", dim);
+  auto first = tensorOf(adaptor.getParts()[0]);
+  SmallVector<AffineExpr> sizes = sizesOf(first);
+  unsigned dimCount = dimCountOf(first);
+  for (Value part : adaptor.getParts().drop_front()) {
+    SmallVector<AffineExpr> own = sizesOf(tensorOf(part));
+    AffineExpr along = own.size() == sizes.size() ? own[dim] : AffineExpr();
+    if (along)
+      own[dim] = sizes[dim];
+    if (own != sizes || tensorOf(part).getElementType() != first.getElementType()) // C1
+      return emitOptionalError(location, "'tenon.concat' op expects parts that agree but along dimension ", dim, ", got ", first, " and ", part.getType());
+    dimCount = std::max(dimCount, dimCountOf(tensorOf(part)));
+    sizes[dim] = simplifyAffineExpr(sizes[dim] + along, dimCount, 0); // C2
   }
-  if (sizesOf(tensorOf(getY()))[getDim()] != simplifyAffineExpr(sum, dimCountOf(tensorOf(getY())), 0)) // C2
-    return emitOpError("expects the sizes of dimension ") << getDim() << " to add up, got " << textOf(sum) << " for " << getY().getType();
+  types.push_back(tensorType(sizes, first.getElementType(), dimCount));
   return success();
 }
 
@@ -310,32 +320,37 @@ SmallVector<Value> GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   return {ScatterAddOp::create(builder, getLoc(), getX().getType(), dy[0], getIndex(), Value(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
 }
 
-/// C1 to C4 of gather; y is the gathered tensor, x the one read from.
-template <typename OpTy> static LogicalResult verifyGather(OpTy op, RankedTensorType x, RankedTensorType y) {
+/// The type of the tensor gathered from one of type `x`: of the result of gather, of dy of scatter_add. C1 to C4 of gather.
+template <typename OpTy> static FailureOr<RankedTensorType> gatheredType(std::optional<Location> location, StringRef name, OpTy op, RankedTensorType x) {
   auto index = tensorOf(op.getIndex());
-  if (int64_t(op.getXDims().size()) != x.getRank() || int64_t(op.getDim()) >= x.getRank() || op.getXDims()[op.getDim()] != -1) // C1
-    return op.emitOpError("expects one entry of x_dims per dimension of x, -1 at the gathered one");
+  int64_t dim = op.getDim();
+  if (int64_t(op.getXDims().size()) != x.getRank() || dim < 0 || dim >= x.getRank() || op.getXDims()[dim] != -1) // C1
+    return emitOptionalError(location, name, "expects one entry of x_dims per dimension of x, -1 at the gathered one");
   if (int64_t(op.getIndexDims().size()) != index.getRank()) // C2
-    return op.emitOpError("expects one entry of index_dims per dimension of the index");
-  SmallVector<AffineExpr> xs = sizesOf(x), ys = sizesOf(y), is = sizesOf(index);
-  llvm::SmallDenseSet<int64_t> named;
-  auto check = [&](ArrayRef<int64_t> dims, ArrayRef<AffineExpr> sizes) {
-    for (auto [i, dim] : llvm::enumerate(dims)) {
-      if (dim == -1 && int64_t(i) == int64_t(op.getDim()) && dims.data() == op.getXDims().data())
-        continue;
-      if (dim < 0 || dim >= y.getRank() || sizes[i] != ys[dim]) // C3
-        return false;
-      named.insert(dim);
-    }
-    return true;
+    return emitOptionalError(location, name, "expects one entry of index_dims per dimension of the index");
+  std::map<int64_t, AffineExpr> sizes;
+  auto agree = [&](ArrayRef<int64_t> dims, ArrayRef<AffineExpr> own, int64_t skipped) {
+    bool all = true;
+    for (auto [i, at] : llvm::enumerate(dims))
+      if (int64_t(i) != skipped)
+        all &= at >= 0 && sizes.try_emplace(at, own[i]).first->second == own[i];
+    return all;
   };
-  if (!check(op.getXDims(), xs) || !check(op.getIndexDims(), is))
-    return op.emitOpError("expects the sizes named by x_dims and index_dims to be those of the result");
-  if (int64_t(named.size()) != y.getRank()) // C4
-    return op.emitOpError("expects every dimension of the result to be named");
-  return success();
+  if (!agree(op.getXDims(), sizesOf(x), dim) || !agree(op.getIndexDims(), sizesOf(index), -1)) // C3
+    return emitOptionalError(location, name, "expects dimensions of the result in x_dims and index_dims, with one size each");
+  if (!sizes.empty() && sizes.rbegin()->first != int64_t(sizes.size()) - 1) // C4
+    return emitOptionalError(location, name, "expects every dimension of the result to be named");
+  SmallVector<AffineExpr> all;
+  for (auto [at, size] : sizes)
+    all.push_back(size);
+  return tensorType(all, x.getElementType(), std::max(dimCountOf(x), dimCountOf(index)));
 }
-LogicalResult GatherOp::verify() { return verifyGather(*this, tensorOf(getX()), tensorOf(getY())); }
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type = gatheredType(location, "'tenon.gather' op ", adaptor, tensorOf(adaptor.getX()));
+  if (succeeded(type))
+    types.push_back(*type);
+  return type;
+}
 
 Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   // dx[a, ..] = sum over the places of the index that are not batched with x of (index == a ? dy : 0).
@@ -378,5 +393,8 @@ SmallVector<Value> ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> re
 LogicalResult ScatterAddOp::verify() {
   if (getBase() && getBase().getType() != getDx().getType()) // C5
     return emitOpError("expects the tensor it adds onto to have the type of its result");
-  return verifyGather(*this, tensorOf(getDx()), tensorOf(getDy()));
+  FailureOr<RankedTensorType> wanted = gatheredType(getLoc(), "'tenon.scatter_add' op ", *this, tensorOf(getDx()));
+  if (succeeded(wanted) && *wanted != getDy().getType()) // C1 to C4 of gather
+    return emitOpError("expects dy of type ") << *wanted << ", got " << getDy().getType();
+  return wanted;
 }

@@ -10,7 +10,7 @@ class Tenon_SourceOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemon
   let hasVerifier = 1;
 }
 
-def Tenon_ConstantOp : Tenon_SourceOp<"constant"> {
+def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike]> {
   let summary = "one number at every place";
   let description = [{
     Formula: `y = value`. The value is kept as f64 (exact for i32 and i1).
@@ -33,6 +33,7 @@ def Tenon_ConstantOp : Tenon_SourceOp<"constant"> {
   let arguments = (ins F64Attr:$value);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$value attr-dict `:` type($y)";
+  let hasFolder = 1;
 }
 def Tenon_SizeOp : Tenon_SourceOp<"size"> {
   let summary = "a linear form of the dims as a number";
@@ -57,6 +58,7 @@ def Tenon_SizeOp : Tenon_SourceOp<"size"> {
   let arguments = (ins AffineMapAttr:$form);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$form attr-dict `:` type($y)";
+  let hasFolder = 1;
 }
 def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
   let summary = "the place along one dimension";
@@ -81,6 +83,7 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
   let arguments = (ins I64Attr:$dim);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$dim attr-dict `:` type($y)";
+  let hasFolder = 1;
 }
 def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
   let summary = "sinusoidal position table";
@@ -136,6 +139,8 @@ def Tenon_BroadcastOp : Tenon_ShapeOp<"broadcast"> {
   let arguments = (ins Tenon_Tensor:$x, DenseI64ArrayAttr:$dims);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x $dims attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
   let summary = "split or merge neighbouring dimensions";
@@ -163,6 +168,7 @@ def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
   let arguments = (ins Tenon_Tensor:$x, DenseI64ArrayAttr:$groups);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x $groups attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
 }
 def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
   let summary = "consecutive elements of one dimension";
@@ -187,6 +193,8 @@ def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
   let arguments = (ins Tenon_Tensor:$x, I64Attr:$dim, AffineMapAttr:$low);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
   let summary = "zeros around one dimension";
@@ -211,8 +219,9 @@ def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
   let arguments = (ins Tenon_Tensor:$x, I64Attr:$dim, AffineMapAttr:$low);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
 }
-def Tenon_ConcatOp : Tenon_ShapeOp<"concat"> {
+def Tenon_ConcatOp : Tenon_ShapeOp<"concat", [InferTypeOpAdaptor]> {
   let summary = "tensors one after the other along one dimension";
   let description = [{
     Formula: `y[.., i, ..] = parts[k][.., i - s_k, ..]`, s_k the sum of the sizes of the parts before, k the last part with s_k <= i.
@@ -235,8 +244,11 @@ def Tenon_ConcatOp : Tenon_ShapeOp<"concat"> {
   let arguments = (ins I64Attr:$dim, Variadic<Tenon_Tensor>:$parts);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$dim $parts attr-dict `:` type($parts) `->` type($y)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+  let hasVerifier = 0; // the rule of its type says it all
 }
-def Tenon_GatherOp : Tenon_ShapeOp<"gather"> {
+def Tenon_GatherOp : Tenon_ShapeOp<"gather", [InferTypeOpAdaptor]> {
   let summary = "elements picked by an index tensor along one dimension";
   let description = [{
     Formula: `y[i] = x[..]`, where dimension k of x is read at i[x_dims[k]] and dimension `dim` (x_dims[dim] = -1) at `index[i[index_dims[0]],
@@ -264,6 +276,9 @@ def Tenon_GatherOp : Tenon_ShapeOp<"gather"> {
   let arguments = (ins Tenon_Tensor:$x, Tenon_IntTensor:$index, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x `[` $index `]` `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($x) `,` type($index) `->` type($y)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+  let hasVerifier = 0; // the rule of its type says it all
 }
 def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "sums elements into the places an index tensor names: the transpose of gather";
@@ -293,5 +308,6 @@ def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethod
   let results = (outs Tenon_RealTensor:$dx);
   let assemblyFormat = "$dy `[` $index `]` (`onto` $base^ `:` type($base))? `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($dy) `,` type($index) `->` type($dx)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 #endif

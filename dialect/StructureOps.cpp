@@ -45,6 +45,13 @@ LogicalResult AppendStateOp::verify() {
   return success();
 }
 
+LogicalResult AtDepthOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  if (x.getRank() == 0) // C1
+    return emitOptionalError(location, "'tenon.at_depth' op expects a value that was stacked, got ", x);
+  types.push_back(tensorType(ArrayRef(sizesOf(x)).drop_front(), x.getElementType(), dimCountOf(x)));
+  return success();
+}
 Value AtDepthOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Value place = getDepth();
   if (getFirst() != 0)

@@ -209,7 +209,7 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ (void)$_builder, (void)$_state; }]>];
 }
-def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, InferTypeOpAdaptor, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
   let description = [{
     Formula: `y = x[depth - first]`.
@@ -218,6 +218,8 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<Elem
     |---|---|---|
     | x | [count] then as y | as y |
     | depth | index, first .. first + count - 1 | index |
+
+    Constraints: C1 x has the stacked dimension; y has the others.
 
     Gradient: none of its own: the differentiation pass makes it, after stacks have been reversed.
 
@@ -231,6 +233,7 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, DeclareOpInterfaceMethods<Elem
   let arguments = (ins Tenon_Tensor:$x, Index:$depth, DefaultValuedAttr<I64Attr, "0">:$first);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x `[` $depth `]` (`from` $first^)? attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
 }
 def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "the depth as a scalar tensor";

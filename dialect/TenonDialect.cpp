@@ -2,6 +2,7 @@
 #include "dialect/TensorSizes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 
 using namespace mlir;
 
@@ -14,7 +15,24 @@ using namespace mlir;
 #include "dialect/TenonOps.cpp.inc"
 #pragma GCC diagnostic pop
 
+namespace {
+/// A constant stays in the body it is in: the body of a stack is differentiated by itself, and a kernel is emitted by itself.
+struct KeepConstants : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *) const override { return true; }
+};
+} // namespace
+
+/// Tensors from the number at every place (tenon.constant), scalars of the kernel form from their own attribute.
+Operation *tenon::TenonDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
+  if (!isa<RankedTensorType>(type))
+    return arith::ConstantOp::materialize(builder, value, type, location);
+  auto number = dyn_cast<FloatAttr>(value);
+  return number ? ConstantOp::create(builder, location, type, number).getOperation() : nullptr;
+}
+
 void tenon::TenonDialect::initialize() {
+  addInterfaces<KeepConstants>();
   addOperations<
 #define GET_OP_LIST
 #include "dialect/TenonOps.cpp.inc"

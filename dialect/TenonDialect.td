@@ -20,6 +20,7 @@ def Tenon_Dialect : Dialect {
     have equal sizes, so no op ever asks for a size at run time.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+  let hasConstantMaterializer = 1;
 }
 
 class Tenon_Op<string mnemonic, list<Trait> traits = []> : Op<Tenon_Dialect, mnemonic, traits>;

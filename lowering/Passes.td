@@ -6,10 +6,10 @@ include "mlir/Pass/PassBase.td"
 def Simplify : Pass<"tenon-simplify", "::mlir::func::FuncOp"> {
   let summary = "folds views, merges equal ops, drops what nobody reads";
   let description = [{
-    Composes broadcasts, drops identities, turns a gather at a constant into a slice, moves parameter reads that do not depend on the depth out of stacks,
-    merges equal ops (also before differentiation: shared projections) and removes dead ones. After differentiation a sum with a scatter_add
-    becomes a scatter_add onto the other term.
-    Terminates: every rewrite removes an op or moves one outwards.
+    Folds and brings into canonical form (dialect/Fold*.cpp: what is exact and an op's own affair), drops x + 0, contracts relative scores before they are
+    gathered, moves parameter reads that do not depend on the depth out of stacks, merges equal ops (also before differentiation: shared projections) and
+    removes dead ones. After differentiation a sum with a scatter_add becomes a scatter_add onto the other term.
+    Terminates: every rewrite removes an op, moves one outwards, or is a canonical form, whose files say why they end.
   }];
   let options = [Option<"afterDifferentiation", "after-differentiation", "bool", "false", "stop_gradient has done its work and is dropped">];
   let dependentDialects = ["::tenon::TenonDialect"];

@@ -5,7 +5,7 @@ lint-messages.py [--sources DIR] [--tests DIR]
   --sources  the folder whose .cpp files emit (default: dialect)
   --tests    the folder whose files expect, by `expected-error {{..}}` (default: test)
 
-A message is the text of emitOpError(..) or emitError(..) with what is streamed after it; what is not a literal matches anything.
+A message is the text of emitOpError(..), emitOptionalError(..) or emitError(..) with what is streamed after it; what is not a literal matches anything.
 An expectation covers a message that it contains from its first literal to its last, after the name of the op where the message is in a method of
 it. Prints each message no test expects, then the counts.
 """
@@ -15,12 +15,12 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-EMIT = re.compile(r"emit(?:Op)?Error\(")
+EMIT = re.compile(r"emit(?:Op|Optional)?Error\(")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def statements(text):
-    """Where each message begins, and its statement up to the semicolon outside of literals."""
+    """Where each message begins, whether it begins with the name of its op, and its statement up to the semicolon outside of literals."""
     for found in EMIT.finditer(text):
         end, quoted = found.end(), False
         while end < len(text) and (quoted or text[end] != ";"):
@@ -29,7 +29,7 @@ def statements(text):
             elif text[end] == '"':
                 quoted = not quoted
             end += 1
-        yield found.start(), text[found.end():end]
+        yield found.start(), found[0].startswith("emitOpE"), text[found.end():end]
 
 
 def operation(text, place):
@@ -64,8 +64,8 @@ def main():
             continue
         with open(os.path.join(options.sources, name), encoding="utf-8") as file:
             text = file.read()
-        for place, statement in statements(text):
-            wanted = pattern(statement, operation(text, place))
+        for place, named, statement in statements(text):
+            wanted = pattern(statement, operation(text, place) if named else "")
             if wanted is None:
                 continue
             total += 1

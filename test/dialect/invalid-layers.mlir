@@ -23,6 +23,7 @@ func.func @dot_c5(%a: tensor<4x8xf32>, %b: tensor<5x8xf64>) {
 
 // -----
 func.func @reduce_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.reduce' op expects ascending dimensions inside rank 2}}
   %y = tenon.reduce sum %x [1, 0] : tensor<4x8xf32> -> tensor<f32>
   return
@@ -30,7 +31,8 @@ func.func @reduce_c1(%x: tensor<4x8xf32>) {
 
 // -----
 func.func @reduce_c2(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'tenon.reduce' op expects the result 'tensor<4xf32>', got 'tensor<8xf32>'}}
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.reduce' op inferred type(s) 'tensor<4xf32>' are incompatible with return type(s) of operation 'tensor<8xf32>'}}
   %y = tenon.reduce sum %x [1] : tensor<4x8xf32> -> tensor<8xf32>
   return
 }
@@ -44,20 +46,31 @@ func.func @softmax_c1(%x: tensor<f32>) {
 
 // -----
 func.func @normalize_c1(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'tenon.normalize' op expects a result of the type of its operand, got 'tensor<4x9xf32>'}}
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.normalize' op inferred type(s) 'tensor<4x8xf32>', 'tensor<4xf32>', 'tensor<4xf32>' are incompatible with return type(s) of operation 'tensor<4x9xf32>', 'tensor<4xf32>', 'tensor<4xf32>'}}
   %y, %m, %r = tenon.normalize %x eps 1.0e-5 : tensor<4x8xf32> -> tensor<4x9xf32>, tensor<4xf32>, tensor<4xf32>
   return
 }
 
 // -----
 func.func @normalize_c2(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'tenon.normalize' op expects statistics of type 'tensor<4xf32>', got 'tensor<8xf32>'}}
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.normalize' op inferred type(s) 'tensor<4x8xf32>', 'tensor<4xf32>', 'tensor<4xf32>' are incompatible with return type(s) of operation 'tensor<4x8xf32>', 'tensor<8xf32>', 'tensor<8xf32>'}}
   %y, %m, %r = tenon.normalize %x eps 1.0e-5 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
   return
 }
 
 // -----
+func.func @normalize_rank(%x: tensor<f32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.normalize' op expects at least one dimension}}
+  %y, %m, %r = tenon.normalize %x eps 1.0e-5 : tensor<f32> -> tensor<f32>, tensor<f32>, tensor<f32>
+  return
+}
+
+// -----
 func.func @cross_entropy_rank(%x: tensor<f32>, %l: tensor<i32>) {
+  // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.cross_entropy' op expects a class dimension}}
   %loss, %lse = tenon.cross_entropy %x, %l : tensor<f32>, tensor<i32> -> tensor<f32>
   return
@@ -65,7 +78,8 @@ func.func @cross_entropy_rank(%x: tensor<f32>, %l: tensor<i32>) {
 
 // -----
 func.func @cross_entropy_c1(%x: tensor<4x50xf32>, %l: tensor<5xi32>) {
-  // expected-error @+1 {{'tenon.cross_entropy' op expects labels and losses of the shape of 'tensor<4xf32>', got 'tensor<5xi32>' and 'tensor<4xf32>'}}
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.cross_entropy' op expects labels and `where` of the shape of 'tensor<4xf32>', got 'tensor<5xi32>'}}
   %loss, %lse = tenon.cross_entropy %x, %l : tensor<4x50xf32>, tensor<5xi32> -> tensor<4xf32>
   return
 }
@@ -101,7 +115,24 @@ func.func @stack_c3(%x: tensor<4xf32>) {
 }
 
 // -----
+func.func @at_depth_c1(%x: tensor<f32>, %i: index) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.at_depth' op expects a value that was stacked, got 'tensor<f32>'}}
+  %y = tenon.at_depth %x[%i] : tensor<f32> -> tensor<f32>
+  return
+}
+
+// -----
+func.func @at_depth_c1_type(%x: tensor<3x4xf32>, %i: index) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.at_depth' op inferred type(s) 'tensor<4xf32>' are incompatible with return type(s) of operation 'tensor<3xf32>'}}
+  %y = tenon.at_depth %x[%i] : tensor<3x4xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
 func.func @at_c1(%x: tensor<4x8xf32>, %i: index) {
+  // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.at' op expects one index per dimension, got 1 for rank 2}}
   %y = tenon.at %x[%i] : tensor<4x8xf32> -> f32
   return

@@ -88,7 +88,24 @@ func.func @pad_c1(%x: tensor<4x8xf32>) {
 }
 
 // -----
+func.func @concat_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.concat' op expects parts that have a dimension 2}}
+  %y = tenon.concat 2 %x, %x : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+func.func @concat_c1_others(%x: tensor<4x8xf32>, %z: tensor<4x9xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.concat' op expects parts that agree but along dimension 0, got 'tensor<4x8xf32>' and 'tensor<4x9xf32>'}}
+  %y = tenon.concat 0 %x, %z : tensor<4x8xf32>, tensor<4x9xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
 func.func @gather_c1(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.gather' op expects one entry of x_dims per dimension of x, -1 at the gathered one}}
   %y = tenon.gather %x[%i] dim 0 x_dims [1, -1] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x8xf32>
   return
@@ -96,6 +113,7 @@ func.func @gather_c1(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
 
 // -----
 func.func @gather_c2(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.gather' op expects one entry of index_dims per dimension of the index}}
   %y = tenon.gather %x[%i] dim 0 x_dims [-1, 1] index_dims [0, 1] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x8xf32>
   return
@@ -103,15 +121,33 @@ func.func @gather_c2(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
 
 // -----
 func.func @gather_c3(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
-  // expected-error @+1 {{'tenon.gather' op expects the sizes named by x_dims and index_dims to be those of the result}}
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.gather' op inferred type(s) 'tensor<3x8xf32>' are incompatible with return type(s) of operation 'tensor<3x9xf32>'}}
   %y = tenon.gather %x[%i] dim 0 x_dims [-1, 1] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x9xf32>
   return
 }
 
 // -----
+// Both lists name dimension 0, with sizes 8 and 3.
+func.func @gather_c3_twice(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.gather' op expects dimensions of the result in x_dims and index_dims, with one size each}}
+  %y = tenon.gather %x[%i] dim 0 x_dims [-1, 0] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<8xf32>
+  return
+}
+
+// -----
 func.func @gather_c4(%x: tensor<50x8xf32>, %i: tensor<3xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.gather' op expects every dimension of the result to be named}}
-  %y = tenon.gather %x[%i] dim 0 x_dims [-1, 1] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x8x2xf32>
+  %y = tenon.gather %x[%i] dim 0 x_dims [-1, 2] index_dims [0] : tensor<50x8xf32>, tensor<3xi32> -> tensor<3x2x8xf32>
+  return
+}
+
+// -----
+func.func @scatter_add_c3(%dy: tensor<3x9xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{'tenon.scatter_add' op expects dy of type 'tensor<3x8xf32>', got 'tensor<3x9xf32>'}}
+  %y = tenon.scatter_add %dy[%i] dim 0 x_dims [-1, 1] index_dims [0] : tensor<3x9xf32>, tensor<3xi32> -> tensor<50x8xf32>
   return
 }
 
