@@ -1,129 +1,67 @@
-#include "lowering/AddOptimizer.h"
+// The optimizer step at the end of a differentiated function. See Passes.td.
 #include "dialect/TenonDialect.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <cmath>
 
 using namespace mlir;
 
 namespace tenon {
-
-static const Setting *keyword(const Setting &call, StringRef name) {
-  for (auto &[key, value] : call.keywords)
-    if (key == name)
-      return value.get();
-  return nullptr;
-}
-static double numberOf(const Setting &setting) { return setting.kind == Setting::Kind::Int ? double(setting.integer) : setting.real; }
+#define GEN_PASS_DEF_ADDOPTIMIZER
+#include "lowering/Passes.h.inc"
 
 namespace {
-class SettingsBuilder {
-public:
-  explicit SettingsBuilder(MLIRContext *context) : builder(context) {}
-  void real(StringRef name, double value) { settings.set(name, builder.getF64FloatAttr(value)); }
-  void text(StringRef name, StringRef value) { settings.set(name, builder.getStringAttr(value)); }
-  void truth(StringRef name, bool value) { settings.set(name, builder.getBoolAttr(value)); }
-  NamedAttrList settings;
 
-private:
-  Builder builder;
-};
-} // namespace
+constexpr StringLiteral kOptimizer = "tenon.optimizer";
 
-static double addRule(const Setting &optimizer, SettingsBuilder &out) {
-  double decay = 0;
-  if (optimizer.text != "sgd") { // defaults of the published rules
-    out.real("beta1", 0.9);
-    out.real("beta2", 0.999);
-    out.real("eps", optimizer.text == "bert_adam" ? 1e-6 : 1e-8);
-  }
-  if (optimizer.text == "adamw")
-    decay = 0.01;
-  for (auto &[name, value] : optimizer.keywords) {
-    if (name == "betas" && value->elements.size() == 2) {
-      out.real("beta1", numberOf(*value->elements[0]));
-      out.real("beta2", numberOf(*value->elements[1]));
-    } else if (name == "nesterov") {
-      out.truth("nesterov", value->truth);
-    } else if (name == "decay") {
-      decay = numberOf(*value);
-    } else {
-      out.real(name, numberOf(*value));
-    }
-  }
-  out.real("decay", decay);
-  return decay;
-}
-
-std::optional<double> scheduleEpochs(const CheckedRecipe &recipe) {
-  const Setting *schedule = recipe.find("schedule"), *run = recipe.find("epochs");
-  if (!schedule || keyword(*schedule, "total"))
-    return std::nullopt;
-  if (const Setting *epochs = keyword(*schedule, "epochs"))
-    return numberOf(*epochs);
-  const Setting *warmup = keyword(*schedule, "warmup");
-  const bool matters = warmup && warmup->kind == Setting::Kind::Real; // a share of the run
-  return run && matters ? std::optional<double>(numberOf(*run)) : std::nullopt;
-}
-
-static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagnostics &diagnostics) {
-  const Setting *schedule = recipe.find("schedule");
-  if (!schedule)
-    return;
-  const Setting *steps = recipe.find("steps"), *total = keyword(*schedule, "total");
-  double length = total ? numberOf(*total) : steps ? numberOf(*steps) : 0;
-  const bool inEpochs = scheduleEpochs(recipe).has_value();
-  out.text("schedule", schedule->text);
-  for (auto &[name, value] : schedule->keywords) {
-    double number = numberOf(*value);
-    if (name == "epochs")
-      continue;
-    const bool isShare = name == "warmup" && value->kind == Setting::Kind::Real; // of the run
-    if (isShare && !inEpochs && length == 0)
-      diagnostics.error("T0901", value->range, "`warmup` is a share of the run, whose length the recipe does not say",
-                        "add steps = .. or epochs = .. to the recipe, or write a number of steps");
-    out.real(isShare && inEpochs ? "warmup_share" : name, isShare && !inEpochs ? std::floor(number * length) : number);
-  }
-  if (inEpochs)
-    out.truth("at_start", true);
-  bool decays = schedule->text != "constant" && schedule->text != "noam";
-  if (!total && !inEpochs && length > 0 && decays)
-    out.real("total", length);
-}
-
-void addOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics) {
-  SettingsBuilder out(function.getContext());
-  const Setting *optimizer = recipe.find("optimizer");
-  if (!optimizer) {
-    diagnostics.error("T0901", recipe.range, "this recipe has no optimizer", "add optimizer = adamw(lr = 1e-3), for example");
-    return;
-  }
-  double decay = addRule(*optimizer, out);
-  addSchedule(recipe, out, diagnostics);
-  if (const Setting *clip = recipe.find("clip")) {
-    const Setting *bound = !clip->elements.empty() ? clip->elements[0].get() : !clip->keywords.empty() ? clip->keywords[0].second.get() : nullptr;
-    if (clip->text != "global_norm" || !bound) {
-      diagnostics.error("T0901", clip->range, "not supported yet: clipping by " + clip->text + "; global_norm(x) is");
-      return;
-    }
-    out.real("clip", numberOf(*bound));
-  }
-  if (const Setting *batches = recipe.find("accumulate"))
-    out.real("accumulate", numberOf(*batches));
-  auto module = function->getParentOfType<ModuleOp>();
-  for (auto parameter : module.getOps<ParameterOp>()) // NaN: the optimizer's own decay
-    if (auto own = parameter->getAttrOfType<DenseF64ArrayAttr>("decay")) {
-      SmallVector<double> values(own.asArrayRef());
+/// NaN in the decay of a parameter means the optimizer's own.
+void setOwnDecay(ModuleOp module, DictionaryAttr settings) {
+  auto own = settings.getAs<FloatAttr>("decay");
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (auto decay = parameter->getAttrOfType<DenseF64ArrayAttr>("decay")) {
+      SmallVector<double> values(decay.asArrayRef());
       for (double &value : values)
-        value = std::isnan(value) ? decay : value;
-      parameter->setAttr("decay", Builder(function.getContext()).getDenseF64ArrayAttr(values));
+        value = !std::isnan(value) ? value : own ? own.getValueAsDouble() : 0;
+      parameter->setAttr("decay", DenseF64ArrayAttr::get(module.getContext(), values));
     }
+}
+
+LogicalResult addOptimizer(func::FuncOp function) {
+  auto described = function->getAttrOfType<DictionaryAttr>(kOptimizer);
+  auto rule = described ? described.getAs<StringAttr>("rule") : StringAttr();
+  auto settings = described ? described.getAs<DictionaryAttr>("settings") : DictionaryAttr();
+  if (!rule || !settings)
+    return function.emitOpError("attribute ") << kOptimizer << " expects {rule = \"..\", settings = {..}}";
+  if (!function.walk([](WriteGradientOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return function.emitOpError("has an optimizer and no gradient; tenon-differentiate comes first");
+  setOwnDecay(function->getParentOfType<ModuleOp>(), settings);
   Block &block = function.getBody().front();
   int64_t outputs = llvm::range_size(block.getOps<OutputOp>());
   OpBuilder builder(block.getTerminator());
   auto scalar = RankedTensorType::get({}, builder.getF64Type());
-  auto op = OptimizeOp::create(builder, function.getLoc(), scalar, scalar, builder.getStringAttr(optimizer->text),
-                               DictionaryAttr::get(function.getContext(), out.settings));
+  auto op = OptimizeOp::create(builder, function.getLoc(), scalar, scalar, rule, settings);
   OutputOp::create(builder, function.getLoc(), outputs, "grad_norm", op.getNorm());
   OutputOp::create(builder, function.getLoc(), outputs + 1, "learning_rate", op.getRate());
+  function->removeAttr(kOptimizer); // a second run adds nothing
+  return success();
 }
 
+struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
+  void runOnOperation() override {
+    func::FuncOp first;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function->hasAttr(kOptimizer))
+        continue;
+      if (first) {
+        function.emitOpError("has an optimizer, as @") << first.getSymName() << " has: the parameters of a module have one";
+        return signalPassFailure();
+      }
+      first = function;
+      if (failed(addOptimizer(function)))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
 } // namespace tenon

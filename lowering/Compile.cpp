@@ -1,15 +1,17 @@
 #include "lowering/Compile.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/MlirGen.h"
-#include "lowering/AddOptimizer.h"
 #include "lowering/Emit.h"
 #include "lowering/Header.h"
 #include "lowering/Manifest.h"
+#include "lowering/OptimizerSettings.h"
 #include "lowering/PassFlags.h"
 #include "lowering/Passes.h"
+#include "lowering/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,9 +27,6 @@ namespace {
 
 constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerError = 70;
 
-/// As in manifests and in `--tier`.
-std::string publicName(cpu::Tier tier) { return tier == cpu::Tier::Portable ? "portable" : tier == cpu::Tier::Avx2 ? "x86-64-v3" : "x86-64-v4"; }
-
 class Compilation {
 public:
   Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
@@ -41,11 +40,8 @@ private:
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
   bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
   void makeGradEntry();
-  uint64_t placeParameters();
-  LogicalResult runPasses(func::FuncOp function, ArrayRef<const char *> pipelines);
-  LogicalResult fuse(func::FuncOp function);
-  LogicalResult differentiate(func::FuncOp function);
-  LogicalResult forAll(LogicalResult (Compilation::*step)(func::FuncOp));
+  void describeOptimizers();
+  LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
   int outputFailure(std::error_code failure);
   int emit();
@@ -79,50 +75,11 @@ void Compilation::makeGradEntry() {
   program->entries = std::move(kept);
 }
 
-/// Parameters one after the other, each stack element on its own cache lines. Returns the bytes of an arena.
-uint64_t Compilation::placeParameters() {
-  uint64_t offset = 0;
-  Builder builder(context.get());
-  for (auto parameter : module->getOps<ParameterOp>()) {
-    auto type = cast<RankedTensorType>(parameter.getType());
-    const Param *param = nullptr;
-    for (const Param &candidate : program->params)
-      if (candidate.path == parameter.getSymName())
-        param = &candidate;
-    int64_t copies = 1;
-    for (int64_t count : param->stackCounts)
-      copies *= count;
-    uint64_t bytes = uint64_t(type.getNumElements() / std::max<int64_t>(copies, 1)) * (type.getElementTypeBitWidth() / 8);
-    uint64_t stride = (bytes + 63) / 64 * 64;
-    parameter.setOffset(offset);
-    parameter.setStride(stride);
-    offset += stride * copies;
-  }
-  return offset;
-}
-
-LogicalResult Compilation::runPasses(func::FuncOp function, ArrayRef<const char *> pipelines) {
-  PassManager manager(context.get(), func::FuncOp::getOperationName());
-  for (const char *pipeline : pipelines)
-    if (failed(parsePassPipeline(pipeline, manager)))
-      return failure();
-  return flags->run(manager, function, ("entry " + function.getSymName() + ", " + pipelines.front()).str());
-}
-
-LogicalResult Compilation::fuse(func::FuncOp function) {
-  const char *decompose = request.decomposed ? "tenon-decompose" : "tenon-decompose{only=attend}";
-  const char *fuse = request.decomposed ? "tenon-simplify" : "tenon-simplify,tenon-fuse-attention";
-  return runPasses(function, {fuse, decompose, "tenon-simplify"});
-}
-
-LogicalResult Compilation::differentiate(func::FuncOp function) {
-  if (function->getAttrOfType<StringAttr>("tenon.kind").getValue() == "train") {
-    if (failed(runPasses(function, {"tenon-differentiate"})))
-      return failure();
-    if (function.getSymName() != "grad" && recipe)
-      addOptimizer(function, *recipe, diagnostics);
-  }
-  return diagnostics.hasErrors() ? failure() : runPasses(function, {"tenon-simplify{after-differentiation=true}"});
+/// What the recipe says goes into the module: from here on it is all that the passes read.
+void Compilation::describeOptimizers() {
+  for (auto function : module->getOps<func::FuncOp>())
+    if (recipe && !request.grad && function->getAttrOfType<StringAttr>("tenon.kind").getValue() == "train")
+      describeOptimizer(function, *recipe, diagnostics);
 }
 
 /// The range that a place in a source begins; it is one character wide.
@@ -162,8 +119,18 @@ LogicalResult Compilation::reportRefusal(mlir::Diagnostic &diagnostic) {
   return success();
 }
 
-/// A step over all entries; a warning of a pass becomes one of the compiler, with a note for each entry that has it.
-LogicalResult Compilation::forAll(LogicalResult (Compilation::*step)(func::FuncOp)) {
+/// Which function the passes are at.
+struct WatchEntry : PassInstrumentation {
+  explicit WatchEntry(std::string &entry) : entry(entry) {}
+  void runBeforePass(Pass *, Operation *op) override {
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      entry = function.getSymName().str();
+  }
+  std::string &entry;
+};
+
+/// A warning of a pass becomes one of the compiler, with a note for each entry that has it.
+LogicalResult Compilation::runStage(const Stage &stage) {
   struct Collected {
     ast::Range range;
     std::vector<std::pair<std::string, std::string>> notes;
@@ -182,12 +149,12 @@ LogicalResult Compilation::forAll(LogicalResult (Compilation::*step)(func::FuncO
       same->notes.push_back(std::move(note));
     return success();
   });
-  LogicalResult result = success();
-  for (auto function : module->getOps<func::FuncOp>()) {
-    entry = function.getSymName().str();
-    if (failed(result = (this->*step)(function)))
-      break;
-  }
+  FormOptions options;
+  options.decomposed = request.decomposed;
+  PassManager manager(context.get());
+  manager.addInstrumentation(std::make_unique<WatchEntry>(entry));
+  stage.build(manager, options);
+  LogicalResult result = flags->run(manager, *module, stage.pipeline.str());
   for (Collected &warning : warnings)
     diagnostics.warning("T0902", warning.range, "this attention stores its scores").notes = std::move(warning.notes);
   return result;
@@ -204,7 +171,7 @@ int Compilation::emit() {
   llvm::SHA256 hash;
   for (const SourceFiles::Source &source : sources.files)
     hash.update(source.text);
-  ManifestFacts facts{request.name, request.dtype, request.check.recipe, {}, llvm::toHex(hash.final(), true), placeParameters(), {}};
+  ManifestFacts facts{request.name, request.dtype, request.check.recipe, {}, llvm::toHex(hash.final(), true), parameterBytes(*module), {}};
   for (auto &[name, value] : request.check.set)
     hash.update(name + "=" + value);
   for (auto &[name, value] : request.check.bind)
@@ -215,17 +182,12 @@ int Compilation::emit() {
   for (const std::string &tier : request.tiers)
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
-  for (auto function : module->getOps<func::FuncOp>()) {
-    EntryToEmit entry{function, planMemory(function), 0, 0};
-    size_t dims = function->getAttrOfType<ArrayAttr>("tenon.dims").size();
-    entry.inputs = function.getNumArguments() - dims;
-    entry.outputs = llvm::range_size(function.getBody().front().getOps<OutputOp>());
-    entries.push_back(std::move(entry));
-  }
+  for (auto function : module->getOps<func::FuncOp>())
+    entries.push_back(planEntry(function));
   EmitOptions options;
-  std::erase_if(options.tiers, [&](cpu::Tier tier) { return !request.tiers.empty() && !llvm::is_contained(request.tiers, publicName(tier)); });
+  std::erase_if(options.tiers, [&](cpu::Tier tier) { return !request.tiers.empty() && !llvm::is_contained(request.tiers, cpu::tierPublicName(tier)); });
   for (cpu::Tier tier : options.tiers)
-    facts.tiers.push_back(publicName(tier));
+    facts.tiers.push_back(cpu::tierPublicName(tier).str());
   options.flags = flags.get();
   options.name = request.name;
   options.manifest = [&](ArrayRef<EntryTable> tables) { return writeManifest(*program, *module, facts, tables); };
@@ -292,6 +254,8 @@ int Compilation::run() {
     llvm::errs() << "tenon: error: not supported yet: target " << request.target << "; cpu is\n";
     return kUsageError;
   }
+  registerTenonLoweringPasses(); // MLIR's flags name passes
+  registerCSEPass();
   std::string mistake;
   flags = PassFlags::parse(request.mlirFlags, mistake);
   if (!flags) {
@@ -311,8 +275,6 @@ int Compilation::run() {
   registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
-  registerTenonLoweringPasses();
-  registerCSEPass();
   int code = 0;
   {
     ScopedDiagnosticHandler handler(context.get(), [this](mlir::Diagnostic &diagnostic) { return reportRefusal(diagnostic); });
@@ -325,19 +287,18 @@ int Compilation::runStages() {
   Builder builder(context.get());
   module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()), diagnostics);
   if (!module)
-    return kCompilerError;
+    return diagnostics.hasErrors() ? 1 : kCompilerError;
+  describeOptimizers();
+  if (diagnostics.hasErrors())
+    return 1;
   printStage("tenon");
-  if (failed(verify(*module)) || failed(forAll(&Compilation::fuse)))
+  if (failed(verify(*module)))
     return kCompilerError;
-  printStage("fused");
-  if (failed(forAll(&Compilation::differentiate)))
-    return kCompilerError;
-  printStage("grad");
-  const char *select = request.decomposed ? "tenon-select-kernels{fuse=false}" : "tenon-select-kernels";
-  for (auto function : module->getOps<func::FuncOp>())
-    if (failed(runPasses(function, {select, "cse"})))
+  for (const Stage &stage : stagesToKernelForm()) {
+    if (failed(runStage(stage)))
       return kCompilerError;
-  printStage("kernel");
+    printStage(stage.result);
+  }
   if (onlyText() && !emits("llvm") && !emits("asm"))
     return 0;
   return emit();

@@ -2,13 +2,9 @@
 #include "dialect/TenonDialect.h"
 #include "lowering/NativeCode.h"
 #include "lowering/PassFlags.h"
+#include "lowering/Pipelines.h"
 #include "lowering/Tables.h"
-#include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -39,10 +35,7 @@ struct Unit {
 
 LogicalResult toLlvmDialect(ModuleOp module, const std::string &name, PassFlags *flags) {
   PassManager passes(module.getContext());
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(arith::createArithExpandOpsPass());
-  passes.addPass(createConvertToLLVMPass());
-  passes.addPass(createReconcileUnrealizedCastsPass());
+  buildLlvmPipeline(passes);
   return flags ? flags->run(passes, module, name + " code to LLVM") : passes.run(module);
 }
 
@@ -61,20 +54,6 @@ LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::fun
         function.setLinkage(llvm::GlobalValue::InternalLinkage);
     }
   return success();
-}
-
-LogicalResult emitTier(ModuleOp module, std::vector<EntryToEmit> &entries, const cpu::ParameterTable &parameters, Unit &unit,
-                       PassFlags *flags, std::vector<EntryTable> &tables) {
-  OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
-  for (auto [i, entry] : llvm::enumerate(entries)) {
-    cpu::KernelSequence sequence(*target, entry.function, entry.plan, parameters, unit.tier);
-    if (failed(sequence.emit(runSymbol(entry.function.getName(), unit.tier))))
-      return failure();
-    tables[i].temporaries = sequence.temporarySlots();
-    tables[i].scratchBytes = std::max(tables[i].scratchBytes, sequence.scratchBytes());
-    tables[i].tiers.push_back(unit.tier);
-  }
-  return translate(*target, unit, flags, [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
 }
 
 LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, const std::string &manifest,
@@ -119,16 +98,15 @@ LogicalResult linkFailure(ModuleOp module, const EmitOptions &options, const std
 
 LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options,
                           llvm::raw_ostream &text) {
-  cpu::ParameterTable parameters;
-  for (ParameterOp parameter : module.getOps<ParameterOp>())
-    parameters[parameter.getSymName()] = parameter;
   std::vector<EntryTable> tables;
   for (EntryToEmit &entry : entries)
     tables.push_back({entry.function, &entry.plan, {}, 0, {}, entry.inputs, entry.outputs});
   std::vector<Unit> units;
+  auto isEntry = [](llvm::StringRef name) { return name.starts_with("tn_run_"); };
   for (cpu::Tier tier : options.tiers) {
     units.push_back({cpu::tierName(tier).str(), tier});
-    if (failed(emitTier(module, entries, parameters, units.back(), options.flags, tables)))
+    OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+    if (failed(emitTier(*target, entries, module, tier, tables)) || failed(translate(*target, units.back(), options.flags, isEntry)))
       return failure();
   }
   std::string manifest;

@@ -23,6 +23,9 @@ struct EntryToEmit {
   int32_t inputs = 0, outputs = 0; // states: plan.stateCount; dims: the leading index arguments
 };
 
+/// The entry as it is emitted: its memory planned, its arguments and outputs counted.
+EntryToEmit planEntry(mlir::func::FuncOp function);
+
 class PassFlags;
 
 struct EmitOptions {
@@ -40,6 +43,10 @@ struct EmitOptions {
 
 /// Dialects and interfaces that emission needs in the context of the module.
 void registerEmitDialects(mlir::DialectRegistry &registry);
+
+/// Functions `tn_run_*` of one tier and their kernels into `target`, in the dialects llvm, func, scf, vector, arith and math. Sizes that all tiers share are noted in
+/// `tables`, one per entry. Errors are reported at ops.
+mlir::LogicalResult emitTier(mlir::ModuleOp target, llvm::ArrayRef<EntryToEmit> entries, mlir::ModuleOp module, cpu::Tier tier, std::vector<EntryTable> &tables);
 
 /// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the
 /// optimised code of each tier after the other. Errors are reported at ops, or at the module for files and the linker.

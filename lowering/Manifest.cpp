@@ -1,6 +1,6 @@
 #include "lowering/Manifest.h"
 #include "dialect/TenonDialect.h"
-#include "lowering/AddOptimizer.h"
+#include "lowering/OptimizerSettings.h"
 #include "lowering/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
 #include "llvm/Support/JSON.h"

@@ -25,13 +25,13 @@ SmallVector<Buffer::Step, 1> stateSteps(func::FuncOp entry, int64_t state, Value
   return depthSteps(depths, cast<RankedTensorType>(type).getShape(), elementBytes);
 }
 
-int64_t nominalSize(AffineExpr expression) {
+int64_t nominalSize(AffineExpr expression, int64_t nominalDim) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return constant.getValue();
   if (isa<AffineDimExpr>(expression))
-    return kNominalDim;
+    return nominalDim;
   auto binary = cast<AffineBinaryOpExpr>(expression);
-  int64_t left = nominalSize(binary.getLHS()), right = nominalSize(binary.getRHS());
+  int64_t left = nominalSize(binary.getLHS(), nominalDim), right = nominalSize(binary.getRHS(), nominalDim);
   switch (expression.getKind()) {
   case AffineExprKind::Add:
     return left + right;

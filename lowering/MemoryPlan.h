@@ -46,9 +46,11 @@ struct MemoryPlan {
 /// The sizes that overlaps are chosen for: every symbolic dim is this.
 constexpr int64_t kNominalDim = 64;
 /// The value of an expression over the dims at nominal sizes.
-int64_t nominalSize(mlir::AffineExpr expression);
+int64_t nominalSize(mlir::AffineExpr expression, int64_t nominalDim = kNominalDim);
 
 /// Plans the function (kernel form). Pure analysis: the function is not changed.
-MemoryPlan planMemory(mlir::func::FuncOp function);
+MemoryPlan planMemory(mlir::func::FuncOp function, int64_t nominalDim = kNominalDim);
+/// What planning takes for granted: a body, and declarations of the parameters and states it names. Reported at ops.
+mlir::LogicalResult checkPlannable(mlir::func::FuncOp function);
 
 } // namespace tenon

@@ -1,5 +1,6 @@
 // Every pass with logic, by function; named pipelines are in Pipelines.h.
 #pragma once
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
@@ -8,5 +9,8 @@ namespace tenon {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "lowering/Passes.h.inc"
+
+/// Bytes of an arena, after tenon-place-parameters.
+uint64_t parameterBytes(mlir::ModuleOp module);
 
 } // namespace tenon

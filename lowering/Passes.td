@@ -61,6 +61,18 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
+  let summary = "the optimizer step at the end of the train function";
+  let description = [{
+    The function whose attribute is `tenon.optimizer = {rule = "adamw", settings = {lr = 1.0e-3}}` gets `tenon.optimize` with that rule and those settings behind its gradients, and the two
+    results as its last outputs, `grad_norm` and `learning_rate`. NaN in the `decay` of a parameter becomes the optimizer's own. The attribute goes: a second run adds nothing.
+
+    Before: a differentiated function and what its recipe says. After: a train step. Functions without the attribute stay as they are.
+    Refuses: a function without gradients, a second function with an optimizer, an attribute of another form.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "tensor form to kernel form";
   let description = [{
@@ -69,5 +81,43 @@ def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "inline producers into consumers">];
   let dependentDialects = ["::tenon::TenonDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def PlaceParameters : Pass<"tenon-place-parameters", "::mlir::ModuleOp"> {
+  let summary = "where each parameter lies in the arenas";
+  let description = [{
+    Sets `offset` and `stride` of every `tenon.parameter`, in bytes: one after the other in the order of the module, each stack element on cache lines of its own. Parameters, gradients and
+    moments have the same layout.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
+def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
+  let summary = "writes down where the values of an entry live";
+  let description = [{
+    The plan that code is emitted by, as attributes. Of the function: `tenon.workspace`, the slots of the workspace, lowest first: `bytes`, a formula over the dims, `after`, the slots it lies above,
+    `offset` where that puts it at nominal sizes, `saved` if it lives from the forward into the backward pass. Of an op: `tenon.places`, one text per result, empty where nobody reads it;
+    of a stack also `tenon.carries`. A place is a memory (workspace, parameters, gradients, states, next states, kept states, input, output) with the number of its slot, or its byte in the arena
+    of gradients, and how it moves with the depth of each stack around it.
+
+    Two values share a slot only where one is written over the other in place; slots overlap in memory where their lifetimes do not.
+    Refuses: gradients of parameters and states that are not declared.
+    Complexity: quadratic in the number of slots. Source: first fit by size, Pisarchyk & Lee 2020, section 4.
+  }];
+  let options = [Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
+def EmitCpu : Pass<"tenon-emit-cpu", "::mlir::ModuleOp"> {
+  let summary = "kernel form to functions of one CPU tier";
+  let description = [{
+    Every entry becomes `tn_run_ENTRY_TIER`, a function of the LLVM dialect that calls its kernels in order, and each kernel a function of a tile with vector, scf and arith ops in it. Memory
+    is planned as by `tenon-plan-memory`. With `bind` also `tn_bind_ENTRY`, the offsets and sizes for given dims.
+
+    Before: the kernel form with parameters placed. After: no op of the dialect `tenon`; lowering to the LLVM dialect alone is left to passes of MLIR.
+    Refuses: ops that have no kernel, at the op.
+  }];
+  let options = [Option<"tier", "tier", "std::string", "\"portable\"", "portable, x86-64-v3 or x86-64-v4">,
+                 Option<"bind", "bind", "bool", "false", "the functions that evaluate the memory plan too">];
 }
 #endif

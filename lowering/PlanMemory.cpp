@@ -24,7 +24,7 @@ struct Interval {
 
 class Planner {
 public:
-  explicit Planner(func::FuncOp function) : function(function), module(function->getParentOfType<ModuleOp>()) {}
+  Planner(func::FuncOp function, int64_t nominalDim) : function(function), module(function->getParentOfType<ModuleOp>()), nominalDim(nominalDim) {}
   MemoryPlan run();
 
 private:
@@ -43,6 +43,7 @@ private:
 
   func::FuncOp function;
   ModuleOp module;
+  const int64_t nominalDim;
   MemoryPlan plan;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> at; // first and last number of an op with its regions
   int64_t next = 0;
@@ -286,7 +287,7 @@ void Planner::pack() {
     order[i] = i;
   std::vector<int64_t> size, offset(intervals.size(), -1);
   for (const Interval &interval : intervals)
-    size.push_back(align(nominalSize(interval.bytes)));
+    size.push_back(align(nominalSize(interval.bytes, nominalDim)));
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-size[a], a) < std::pair(-size[b], b); });
   auto overlaps = [&](unsigned a, unsigned b) { return intervals[a].begin <= intervals[b].end && intervals[b].begin <= intervals[a].end; };
   std::vector<unsigned> placed;
@@ -357,6 +358,6 @@ MemoryPlan Planner::run() {
 
 } // namespace
 
-MemoryPlan planMemory(func::FuncOp function) { return Planner(function).run(); }
+MemoryPlan planMemory(func::FuncOp function, int64_t nominalDim) { return Planner(function, nominalDim).run(); }
 
 } // namespace tenon

@@ -1,7 +1,7 @@
-// mlir-opt with the dialect `tenon`, its passes and the upstream passes its pipelines name.
-#include "dialect/TenonDialect.h"
+// mlir-opt with the dialect `tenon`, its passes and pipelines, and the upstream passes they name.
+#include "lowering/Emit.h"
 #include "lowering/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "lowering/Pipelines.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -9,8 +9,9 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
-  registry.insert<tenon::TenonDialect>();
+  tenon::registerEmitDialects(registry);
   mlir::registerAllPasses();
   tenon::registerTenonLoweringPasses();
+  tenon::registerTenonPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tenon optimizer driver", registry));
 }

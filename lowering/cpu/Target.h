@@ -35,6 +35,9 @@ inline llvm::StringRef tierName(Tier tier) {
   return "";
 }
 
+/// As in manifests, in `--tier` and in options of passes.
+inline llvm::StringRef tierPublicName(Tier tier) { return tier == Tier::Portable ? "portable" : tier == Tier::Avx2 ? "x86-64-v3" : "x86-64-v4"; }
+
 /// The `-mcpu` of the tier's target machine; its features are exactly the tier's.
 inline llvm::StringRef tierCpu(Tier tier) {
   switch (tier) {

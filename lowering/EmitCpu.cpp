@@ -1,0 +1,76 @@
+// The kernel form to functions of one CPU tier. See Passes.td.
+#include "dialect/TenonDialect.h"
+#include "lowering/Emit.h"
+#include "lowering/Passes.h"
+#include "lowering/cpu/Kernel.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_EMITCPU
+#include "lowering/Passes.h.inc"
+
+EntryToEmit planEntry(func::FuncOp function) {
+  EntryToEmit entry{function, planMemory(function)};
+  entry.inputs = llvm::count_if(function.getArgumentTypes(), [](Type type) { return !type.isIndex(); });
+  entry.outputs = llvm::range_size(function.getBody().front().getOps<OutputOp>());
+  return entry;
+}
+
+LogicalResult emitTier(ModuleOp target, ArrayRef<EntryToEmit> entries, ModuleOp module, cpu::Tier tier, std::vector<EntryTable> &tables) {
+  cpu::ParameterTable parameters;
+  for (ParameterOp parameter : module.getOps<ParameterOp>())
+    parameters[parameter.getSymName()] = parameter;
+  for (auto [entry, table] : llvm::zip_equal(entries, tables)) {
+    cpu::KernelSequence sequence(target, entry.function, entry.plan, parameters, tier);
+    if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
+      return failure();
+    table.temporaries = sequence.temporarySlots();
+    table.scratchBytes = std::max(table.scratchBytes, sequence.scratchBytes());
+    table.tiers.push_back(tier);
+  }
+  return success();
+}
+
+namespace {
+
+struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
+  using EmitCpuBase::EmitCpuBase;
+  void getDependentDialects(DialectRegistry &registry) const override { registerEmitDialects(registry); }
+
+  LogicalResult emit(ModuleOp module, ModuleOp target) {
+    std::optional<cpu::Tier> chosen;
+    for (cpu::Tier each : {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512})
+      if (cpu::tierPublicName(each) == tier)
+        chosen = each;
+    if (!chosen)
+      return module.emitError("no tier ") << tier.getValue() << "; portable, x86-64-v3 and x86-64-v4 are";
+    std::vector<EntryToEmit> entries;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (failed(checkPlannable(function)))
+        return failure();
+      entries.push_back(planEntry(function));
+    }
+    std::vector<EntryTable> tables;
+    for (EntryToEmit &entry : entries)
+      tables.push_back({entry.function, &entry.plan, {}, 0, {}, entry.inputs, entry.outputs});
+    if (failed(emitTier(target, entries, module, *chosen, tables)))
+      return failure();
+    for (const EntryTable &table : tables)
+      if (bind)
+        emitBind(target, table);
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+    if (failed(emit(module, *target)))
+      return signalPassFailure();
+    module.getBody()->clear();
+    module.getBody()->getOperations().splice(module.getBody()->end(), target->getBody()->getOperations());
+  }
+};
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,114 @@
+#include "lowering/OptimizerSettings.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon {
+
+static const Setting *keyword(const Setting &call, StringRef name) {
+  for (auto &[key, value] : call.keywords)
+    if (key == name)
+      return value.get();
+  return nullptr;
+}
+static double numberOf(const Setting &setting) { return setting.kind == Setting::Kind::Int ? double(setting.integer) : setting.real; }
+
+namespace {
+class SettingsBuilder {
+public:
+  explicit SettingsBuilder(MLIRContext *context) : builder(context) {}
+  void real(StringRef name, double value) { settings.set(name, builder.getF64FloatAttr(value)); }
+  void text(StringRef name, StringRef value) { settings.set(name, builder.getStringAttr(value)); }
+  void truth(StringRef name, bool value) { settings.set(name, builder.getBoolAttr(value)); }
+  NamedAttrList settings;
+
+private:
+  Builder builder;
+};
+} // namespace
+
+static void addRule(const Setting &optimizer, SettingsBuilder &out) {
+  double decay = 0;
+  if (optimizer.text != "sgd") { // defaults of the published rules
+    out.real("beta1", 0.9);
+    out.real("beta2", 0.999);
+    out.real("eps", optimizer.text == "bert_adam" ? 1e-6 : 1e-8);
+  }
+  if (optimizer.text == "adamw")
+    decay = 0.01;
+  for (auto &[name, value] : optimizer.keywords) {
+    if (name == "betas" && value->elements.size() == 2) {
+      out.real("beta1", numberOf(*value->elements[0]));
+      out.real("beta2", numberOf(*value->elements[1]));
+    } else if (name == "nesterov") {
+      out.truth("nesterov", value->truth);
+    } else if (name == "decay") {
+      decay = numberOf(*value);
+    } else {
+      out.real(name, numberOf(*value));
+    }
+  }
+  out.real("decay", decay);
+}
+
+std::optional<double> scheduleEpochs(const CheckedRecipe &recipe) {
+  const Setting *schedule = recipe.find("schedule"), *run = recipe.find("epochs");
+  if (!schedule || keyword(*schedule, "total"))
+    return std::nullopt;
+  if (const Setting *epochs = keyword(*schedule, "epochs"))
+    return numberOf(*epochs);
+  const Setting *warmup = keyword(*schedule, "warmup");
+  const bool matters = warmup && warmup->kind == Setting::Kind::Real; // a share of the run
+  return run && matters ? std::optional<double>(numberOf(*run)) : std::nullopt;
+}
+
+static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagnostics &diagnostics) {
+  const Setting *schedule = recipe.find("schedule");
+  if (!schedule)
+    return;
+  const Setting *steps = recipe.find("steps"), *total = keyword(*schedule, "total");
+  double length = total ? numberOf(*total) : steps ? numberOf(*steps) : 0;
+  const bool inEpochs = scheduleEpochs(recipe).has_value();
+  out.text("schedule", schedule->text);
+  for (auto &[name, value] : schedule->keywords) {
+    double number = numberOf(*value);
+    if (name == "epochs")
+      continue;
+    const bool isShare = name == "warmup" && value->kind == Setting::Kind::Real; // of the run
+    if (isShare && !inEpochs && length == 0)
+      diagnostics.error("T0901", value->range, "`warmup` is a share of the run, whose length the recipe does not say",
+                        "add steps = .. or epochs = .. to the recipe, or write a number of steps");
+    out.real(isShare && inEpochs ? "warmup_share" : name, isShare && !inEpochs ? std::floor(number * length) : number);
+  }
+  if (inEpochs)
+    out.truth("at_start", true);
+  bool decays = schedule->text != "constant" && schedule->text != "noam";
+  if (!total && !inEpochs && length > 0 && decays)
+    out.real("total", length);
+}
+
+void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics) {
+  SettingsBuilder out(function.getContext());
+  const Setting *optimizer = recipe.find("optimizer");
+  if (!optimizer) {
+    diagnostics.error("T0901", recipe.range, "this recipe has no optimizer", "add optimizer = adamw(lr = 1e-3), for example");
+    return;
+  }
+  addRule(*optimizer, out);
+  addSchedule(recipe, out, diagnostics);
+  if (const Setting *clip = recipe.find("clip")) {
+    const Setting *bound = !clip->elements.empty() ? clip->elements[0].get() : !clip->keywords.empty() ? clip->keywords[0].second.get() : nullptr;
+    if (clip->text != "global_norm" || !bound) {
+      diagnostics.error("T0901", clip->range, "not supported yet: clipping by " + clip->text + "; global_norm(x) is");
+      return;
+    }
+    out.real("clip", numberOf(*bound));
+  }
+  if (const Setting *batches = recipe.find("accumulate"))
+    out.real("accumulate", numberOf(*batches));
+  Builder builder(function.getContext());
+  function->setAttr("tenon.optimizer", builder.getDictionaryAttr({builder.getNamedAttr("rule", builder.getStringAttr(optimizer->text)),
+                                                                  builder.getNamedAttr("settings", out.settings.getDictionary(function.getContext()))}));
+}
+
+} // namespace tenon

@@ -1,0 +1,70 @@
+#include "lowering/Pipelines.h"
+#include "lowering/Passes.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+static void buildFusePipeline(OpPassManager &module, const FormOptions &options) {
+  OpPassManager &function = module.nest<func::FuncOp>();
+  function.addPass(createSimplify());
+  if (!options.decomposed)
+    function.addPass(createFuseAttention());
+  // What was not recognised runs in parts; `decomposed` takes every fused op apart.
+  function.addPass(createDecompose({options.decomposed ? "" : "attend"}));
+  function.addPass(createSimplify());
+}
+
+static void buildTrainPipeline(OpPassManager &module, const FormOptions &) {
+  module.addNestedPass<func::FuncOp>(createDifferentiate());
+  module.addPass(createAddOptimizer());
+  module.addNestedPass<func::FuncOp>(createSimplify({/*afterDifferentiation=*/true}));
+}
+
+static void buildKernelPipeline(OpPassManager &module, const FormOptions &options) {
+  OpPassManager &function = module.nest<func::FuncOp>();
+  function.addPass(createSelectKernels({/*fuse=*/!options.decomposed}));
+  function.addPass(createCSEPass());
+  module.addPass(createPlaceParameters());
+}
+
+void buildLlvmPipeline(OpPassManager &module) {
+  module.addPass(createSCFToControlFlowPass());
+  module.addPass(arith::createArithExpandOpsPass());
+  module.addPass(createConvertToLLVMPass());
+  module.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void buildCpuPipeline(OpPassManager &module, const CpuOptions &options) {
+  module.addPass(createEmitCpu({options.tier.getValue(), /*bind=*/false}));
+  buildLlvmPipeline(module);
+}
+
+ArrayRef<Stage> stagesToKernelForm() {
+  static const Stage stages[] = {
+      {"tenon-fuse-pipeline", "fused", "the frontend's output to a tensor form with fused attention", buildFusePipeline},
+      {"tenon-train-pipeline", "grad", "gradients and the optimizer", buildTrainPipeline},
+      {"tenon-kernel-pipeline", "kernel", "tensor form to kernel form, parameters placed", buildKernelPipeline},
+  };
+  return stages;
+}
+
+void registerTenonPipelines() {
+  for (const Stage &stage : stagesToKernelForm())
+    PassPipelineRegistration<FormOptions>(stage.pipeline, stage.summary, stage.build);
+  PassPipelineRegistration<FormOptions>("tenon-kernel-form-pipeline", "the frontend's output to the kernel form", [](OpPassManager &module, const FormOptions &options) {
+    for (const Stage &stage : stagesToKernelForm())
+      stage.build(module, options);
+  });
+  PassPipelineRegistration<CpuOptions>("tenon-cpu-pipeline", "kernel form to the LLVM dialect, for one tier", buildCpuPipeline);
+  PassPipelineRegistration<>("tenon-llvm-pipeline", "emitted functions to the LLVM dialect", buildLlvmPipeline);
+}
+
+} // namespace tenon

@@ -1,0 +1,32 @@
+// The named pipelines: what runs after what, and no logic. Compile.cpp runs them over the module, tenon-opt offers them by name: there is no second order.
+#pragma once
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace tenon {
+
+struct FormOptions : mlir::PassPipelineOptions<FormOptions> {
+  Option<bool> decomposed{*this, "decomposed", llvm::cl::desc("no fused op and no fusion of kernels: the path that tests compare with"), llvm::cl::init(false)};
+};
+struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
+  Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3 or x86-64-v4"), llvm::cl::init("portable")};
+};
+
+/// A pipeline over the module between two texts of `tenon compile --emit`.
+struct Stage {
+  llvm::StringLiteral pipeline; // tenon-fuse-pipeline
+  llvm::StringLiteral result;   // fused
+  llvm::StringLiteral summary;
+  void (*build)(mlir::OpPassManager &module, const FormOptions &options);
+};
+/// From what the frontend makes (`tenon`) to the kernel form, in order. All in a row is tenon-kernel-form-pipeline.
+llvm::ArrayRef<Stage> stagesToKernelForm();
+
+/// tenon-cpu-pipeline: kernel form to the LLVM dialect, for one tier.
+void buildCpuPipeline(mlir::OpPassManager &module, const CpuOptions &options);
+/// tenon-llvm-pipeline, the end of it: emitted functions to the LLVM dialect, by passes of MLIR alone. A new version of MLIR is checked against this list.
+void buildLlvmPipeline(mlir::OpPassManager &module);
+
+void registerTenonPipelines();
+
+} // namespace tenon

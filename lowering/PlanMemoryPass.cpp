@@ -1,0 +1,134 @@
+// The memory plan as attributes. See Passes.td.
+#include "dialect/Build.h"
+#include "lowering/MemoryPlan.h"
+#include "lowering/Passes.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "lowering/Passes.h.inc"
+
+LogicalResult checkPlannable(func::FuncOp function) {
+  if (function.isDeclaration())
+    return function.emitOpError("has no body");
+  auto module = function->getParentOfType<ModuleOp>();
+  auto states = function->getAttrOfType<ArrayAttr>("tenon.states");
+  auto checkState = [&](Operation *op, uint64_t index) {
+    return states && index < states.size() ? WalkResult::advance() : WalkResult(op->emitOpError("the entry has no state number ") << index);
+  };
+  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+    if (auto read = dyn_cast<ReadStateOp>(op))
+      return checkState(op, read.getIndex());
+    if (auto write = dyn_cast<WriteStateOp>(op))
+      return checkState(op, write.getIndex());
+    if (auto append = dyn_cast<AppendStateOp>(op))
+      return checkState(op, append.getIndex());
+    auto write = dyn_cast<WriteGradientOp>(op);
+    if (write && !module.lookupSymbol<ParameterOp>(write.getParameter()))
+      return op->emitOpError("no parameter ") << write.getParameter();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+
+StringRef nameOf(Buffer::Base base) {
+  switch (base) {
+  case Buffer::Base::Parameters:
+    return "parameters";
+  case Buffer::Base::Gradients:
+    return "gradients";
+  case Buffer::Base::States:
+    return "states";
+  case Buffer::Base::NextStates:
+    return "next states";
+  case Buffer::Base::KeptStates:
+    return "kept states";
+  case Buffer::Base::Workspace:
+    return "workspace";
+  case Buffer::Base::Input:
+    return "input";
+  case Buffer::Base::Output:
+    return "output";
+  }
+  return "";
+}
+
+/// "workspace 3", "gradients 1664 + depth * 1664", "workspace 2 + (depth - 4) * d0 * 32".
+Attribute textOf(Value value, const MemoryPlan &plan) {
+  std::string text;
+  if (auto it = plan.buffers.find(value); it != plan.buffers.end()) {
+    const Buffer &buffer = it->second;
+    llvm::raw_string_ostream out(text);
+    out << nameOf(buffer.base) << " " << buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount : 0);
+    for (const Buffer::Step &step : buffer.steps) {
+      out << " + ";
+      if (step.shift)
+        out << "(depth " << (step.shift < 0 ? "-" : "+") << " " << std::abs(step.shift) << ")";
+      else
+        out << "depth";
+      out << " * " << step.bytes;
+    }
+  }
+  return StringAttr::get(value.getContext(), text);
+}
+
+ArrayAttr textsOf(ValueRange values, const MemoryPlan &plan) {
+  SmallVector<Attribute> texts;
+  for (Value value : values)
+    if (isa<RankedTensorType>(value.getType()))
+      texts.push_back(textOf(value, plan));
+  return texts.empty() ? ArrayAttr() : ArrayAttr::get(values.front().getContext(), texts);
+}
+
+struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  using PlanMemoryBase::PlanMemoryBase;
+
+  ArrayAttr describeSlots(const MemoryPlan &plan) {
+    Builder builder(&getContext());
+    SmallVector<Attribute> slots;
+    SmallVector<int64_t> ends;
+    for (const MemoryPlan::Slot &slot : plan.slots) {
+      int64_t offset = 0;
+      for (unsigned below : slot.after)
+        offset = std::max(offset, ends[below]);
+      ends.push_back(offset + llvm::alignTo(nominalSize(slot.bytes, nominal), 64));
+      NamedAttrList described;
+      std::string bytes;
+      llvm::raw_string_ostream(bytes) << slot.bytes;
+      described.set("bytes", builder.getStringAttr(bytes));
+      described.set("after", builder.getDenseI64ArrayAttr(SmallVector<int64_t>(slot.after.begin(), slot.after.end())));
+      described.set("offset", builder.getI64IntegerAttr(offset));
+      if (slot.saved)
+        described.set("saved", builder.getUnitAttr());
+      slots.push_back(described.getDictionary(&getContext()));
+    }
+    return builder.getArrayAttr(slots);
+  }
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (nominal < 1) {
+      function.emitOpError("cannot be planned for dims of size ") << int64_t(nominal);
+      return signalPassFailure();
+    }
+    if (failed(checkPlannable(function)))
+      return signalPassFailure();
+    MemoryPlan plan = planMemory(function, nominal);
+    function->setAttr("tenon.workspace", describeSlots(plan));
+    function.walk([&](Operation *op) {
+      if (op->getParentOp() != function && !isa<StackOp>(op->getParentOp()))
+        return;
+      if (ArrayAttr places = textsOf(op->getResults(), plan))
+        op->setAttr("tenon.places", places);
+      if (auto stack = dyn_cast<StackOp>(op))
+        if (ArrayAttr carries = textsOf(stack.getBody().getArguments(), plan))
+          op->setAttr("tenon.carries", carries);
+    });
+  }
+};
+
+} // namespace
+} // namespace tenon
