@@ -147,7 +147,7 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attr
 
 /// C3, C4.
 template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
-  bool hasTable = op.getTable() || op.getScoreTable();
+  bool hasTable = op.getTable() || op.getScoreTable() || op.getValueTable();
   size_t wanted = !hasTable ? 0 : op.getBack() ? 2 : 1;
   if (op.getPlace().size() != wanted)
     return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got " << op.getPlace().size();
@@ -194,13 +194,15 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   if (bool(op.getPositionQuery()) != bool(op.getTable()) || (op.getPositionQuery() && !has(op.getPositionQuery(), q))) // C2
     return op.emitOpError("expects position_query [B, I, H, E] together with a table");
   AffineExpr places;
-  for (Value table : {op.getTable(), op.getScoreTable()})
+  for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable()})
     if (table && tensorOf(table).getRank() > 0 && !places)
       places = sizesOf(tensorOf(table))[0];
   if (op.getTable() && !has(op.getTable(), {places, q[2], q[3]})) // C2
     return op.emitOpError("expects a table [P, H, E], got ") << op.getTable().getType();
   if (op.getScoreTable() && !has(op.getScoreTable(), {places, q[2]})) // C2
     return op.emitOpError("expects a score_table [P, H], got ") << op.getScoreTable().getType();
+  if (op.getValueTable() && !has(op.getValueTable(), {places, q[2], v[3]})) // C2
+    return op.emitOpError("expects a value_table [P, H, F], got ") << op.getValueTable().getType();
   bool selects = bool(op.getSelectedScores());
   if (selects != bool(op.getSelectAttr()) || (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}))) // C5
     return op.emitOpError("expects selected_scores [B, I, H, 2] together with `select`");
@@ -243,7 +245,8 @@ LogicalResult AttentionGradOp::verify() {
                                      {getDpositionQuery(), typeOf(getPositionQuery())},
                                      {getDtable(), perBatchRow(getTable(), getQuery())},
                                      {getDselectedScores(), typeOf(getSelectedScores())},
-                                     {getDscoreTable(), perBatchRow(getScoreTable(), getQuery())}};
+                                     {getDscoreTable(), perBatchRow(getScoreTable(), getQuery())},
+                                     {getDvalueTable(), perBatchRow(getValueTable(), getQuery())}};
   for (auto [number, pair] : llvm::enumerate(wanted))
     if (typeOf(pair.first) != pair.second) // C3
       return emitOpError("expects gradient ") << number << " exactly with its operand and of its type, those of tables with the batch in front";
@@ -255,8 +258,9 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
   if (!resultGradients[0])
     return gradients; // the statistics are constants of the gradient
   auto grad = AttentionGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), typeOf(getPositionQuery()),
-                                      perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()), resultGradients[0], getY(),
-                                      getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(),
+                                      perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()),
+                                      perBatchRow(getValueTable(), getQuery()), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(),
+                                      getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(), getValueTable(),
                                       getIndexOperands(), getDepth(), getScaleAttr(), getPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(), getIndexLabelsAttr(),
                                       getRateAttr(), getSiteAttr());
   Build build(builder, getLoc());
@@ -277,5 +281,6 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
   put(getTable(), grad.getDtable(), true);
   put(getSelectedScores(), grad.getDselectedScores(), false);
   put(getScoreTable(), grad.getDscoreTable(), true);
+  put(getValueTable(), grad.getDvalueTable(), true);
   return gradients;
 }

@@ -45,8 +45,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
   let summary = "fused attention";
   let description = [{
     Formula: for batch b, head h, query i, key j, with `Q` = position_query, `t` = score_table
-    `s_ij = scale (q_i . k_j + Q_i . table_d + selected_scores_ic + t_d)`, p = softmax over the visible keys, `y_i = sum_j dropout(p_ij) v_j`,
-    `d = d(b, i, j)`, `c = c(b, i, j)`. The content term is always there, the other three only with their operands.
+    `s_ij = scale (q_i . k_j + Q_i . table_d + selected_scores_ic + t_d)`, p = softmax over the visible keys, `y_i = sum_j dropout(p_ij) (v_j + value_table_d)`,
+    `d = d(b, i, j)`, `c = c(b, i, j)`. The content term and v are always there, the other terms only with their operands.
 
     | operand | shape | meaning |
     |---|---|---|
@@ -57,6 +57,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
     | table | [P, H, E] | optional: keys of relative positions, row d(b, i, j) |
     | selected_scores | [B, I, H, 2] | optional: a score per query that depends on a truth value of the pair (segments), already contracted over E; element c(b, i, j) |
     | score_table | [P, H] | optional: a score per relative position, row d(b, i, j) |
+    | value_table | [P, H, F] | optional: values of relative positions, row d(b, i, j) |
     | index_operands | over batch, query, key | integers and truth values that masks, places and selections read |
     | depth | index | optional: the depth of the stack, for the dropout site |
 
@@ -64,7 +65,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
     index operand which index each of its dimensions is: 0 batch, 1 query, 2 key.
 
     d is such a form, `place = [form]`; with `place = [form, other]` the second one holds in the rows of the batch where index operand number `back` is true (reversed streams).
-    Transformer-XL with M remembered keys: `M + i - j`. A d outside 0 .. P-1 may occur only at masked places: no row of a table is read for it.
+    Transformer-XL with M remembered keys: `M + i - j`. A table that is read at another function of the distance j - i, as clip(j - i, -W, W) + W, has its rows
+    gathered in the order of the distance before: P = I + J - 1 and d = j - i + I - 1. A d outside 0 .. P-1 may occur only at masked places: no row of a table is read for it.
 
     c is 1 where the mask `select` holds, else 0.
 
@@ -72,7 +74,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
     Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
 
     Constraints: C1 query, key, value and result agree as the table says, with one element type; H, E, F are numbers;
-    C2 position_query and table come together and have their shapes; score_table has its shape and the P of table;
+    C2 position_query and table come together and have their shapes; score_table and value_table have their shapes and the P of table;
     C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do not depend on the key;
     C4 `back` names an i1 index operand [B];
     C5 select is a mask and comes together with selected_scores, which has its shape;
@@ -83,11 +85,12 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
 
     Gradient: `tenon.attention_grad`, which recomputes p. It gives the gradients of the tables per row of the batch; a `tenon.reduce` sums them in a fixed order.
 
-    Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section 2.5 (segments); Raffel et al. 2020 section 2.1 (score table).
+    Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section 2.5 (segments); Raffel et al. 2020 section 2.1 (score table);
+    Shaw et al. 2018 section 3.2 (relative values).
 
     Example: causal attention over 3 remembered keys.
     ```mlir
-    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>,
+    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
       mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>) -> (tensor<2x5x4x40xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
       // %q: tensor<2x5x4x64xf32> %k: tensor<2x8x4x64xf32> %v: tensor<2x8x4x40xf32>
@@ -95,7 +98,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
   }];
   let arguments = (ins Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
-                   Optional<Tenon_RealTensor>:$score_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
+                   Optional<Tenon_RealTensor>:$score_table, Optional<Tenon_RealTensor>:$value_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
                    DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, I64Attr:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
@@ -104,9 +107,10 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{
-    Formula: with `D_i = sum_e dy_ie y_ie`, `dP_ij = dropout'(dy_i . v_j)`, `dS = p (dP - D) scale`, P recomputed from row_max and row_sum_inverse:
+    Formula: with `D_i = sum_e dy_ie y_ie`, `dP_ij = dropout'(dy_i . (v_j + value_table_d))`, `dS = p (dP - D) scale`, P recomputed from row_max and row_sum_inverse:
     `dquery_i = sum_j dS_ij k_j`, `dkey_j = sum_i dS_ij q_i`, `dvalue_j = sum_i dropout(p)_ij dy_i`, `dposition_query_i = sum_j dS_ij table_d`,
-    `dtable_m = sum over d = m of dS_ij Q_i`, `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`.
+    `dtable_m = sum over d = m of dS_ij Q_i`, `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`,
+    `dvalue_table_m = sum over d = m of dropout(p)_ij dy_i`.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -115,7 +119,7 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
     | the rest | as in `tenon.attention` | as there |
 
     Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further real operand that is present; the tables' have the
-    batch in front: dtable [B, P, H, E], dscore_table [B, P, H], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
+    batch in front: dtable [B, P, H, E], dscore_table [B, P, H], dvalue_table [B, P, H, F], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
 
     Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables with the batch in front.
 
@@ -125,8 +129,8 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
 
     Example:
     ```mlir
-    %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>,
-      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>,
+    %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
+      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>,
       mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ], scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x40xf32>, tensor<2x5x4x40xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>) ->
       (tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>)
@@ -137,11 +141,12 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse,
                    Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
-                   Optional<Tenon_RealTensor>:$score_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
+                   Optional<Tenon_RealTensor>:$score_table, Optional<Tenon_RealTensor>:$value_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
                    DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, I64Attr:$site);
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue, Optional<Tenon_RealTensor>:$dposition_query,
-                 Optional<Tenon_RealTensor>:$dtable, Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table);
+                 Optional<Tenon_RealTensor>:$dtable, Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table,
+                 Optional<Tenon_RealTensor>:$dvalue_table);
   let hasVerifier = 1;
 }
 #endif

@@ -5,6 +5,8 @@ using namespace mlir;
 
 namespace tenon {
 
+Labels labelsAt(AttendOp attend, size_t number) { return labelsOf(attend.getLabels()[number]); }
+
 Labelled sourceOf(BroadcastOp broadcast, ArrayRef<int64_t> labels) {
   Labelled source{broadcast.getX(), {}};
   for (int64_t dim : broadcast.getDims())
@@ -50,8 +52,7 @@ std::optional<int64_t> IndexReader::operand(Value value, ArrayRef<int64_t> ofDim
 
 // ---- linear forms
 
-/// Calls `visit` for every term of a sum of integers, with its factor; false as soon as `visit` is.
-static bool forEachTerm(Labelled sum, int64_t factor, llvm::function_ref<bool(const Labelled &, int64_t)> visit) {
+bool forEachTerm(Labelled sum, int64_t factor, llvm::function_ref<bool(const Labelled &, int64_t)> visit) {
   sum = withoutBroadcasts(sum);
   Operation *op = sum.value.getDefiningOp();
   auto part = [&](Value value, int64_t by) { return forEachTerm({value, sum.labels}, factor * by, visit); };
@@ -118,7 +119,7 @@ bool IndexReader::addPlace(TablePlace &place, Labelled index, int64_t factor, un
       }
     }
     if (leaf.has(kKey) && !isa_and_nonnull<IotaOp, ConstantOp, SizeOp>(leaf.value.getDefiningOp()))
-      return why = "the place in its table is not linear in the key", false;
+      return why = "the place in its table is not linear in the key, nor a function of its distance from the query", false;
     for (unsigned branch : {0u, 1u})
       if ((branches >> branch & 1) && !addLeaf(place.forms[branch], leaf, by))
         return why = "the place in its table depends on the head", false;

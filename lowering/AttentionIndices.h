@@ -18,12 +18,17 @@ struct Labelled {
   bool has(int64_t label) const { return llvm::is_contained(labels, label); }
 };
 
+/// Labels of an operand of attend: scores, masks, the value, the factor.
+Labels labelsAt(AttendOp attend, size_t number);
 /// The source of a broadcast; labels of repeated dimensions go.
 Labelled sourceOf(BroadcastOp broadcast, llvm::ArrayRef<int64_t> labels);
 /// Without any broadcast around it.
 Labelled withoutBroadcasts(Labelled tensor);
 /// The number that a constant repeats, below broadcasts.
 std::optional<double> constantOf(mlir::Value value);
+
+/// Calls `visit` for every term of a sum of integers, with its factor; false as soon as `visit` is.
+bool forEachTerm(Labelled sum, int64_t factor, llvm::function_ref<bool(const Labelled &, int64_t)> visit);
 
 /// The row of a table for (batch, query, key): one form, or two and the truth value per row of the batch for which the second one holds.
 struct TablePlace {

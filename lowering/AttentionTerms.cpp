@@ -115,7 +115,7 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, double fact
         auto type = tensorType({sizes[kBatch], sizes[kQuery], sizes[kHead], getAffineConstantExpr(2, builder.getContext())}, tensorOf(a.value).getElementType(), dimCount);
         return addSelected(gather, choice, {build.dot(whole.value, aDims, x.value, xDims, type), {kBatch, kQuery, kHead, kPlace}}, index, factor);
       }
-      return addPosition(a, x, index, factor);
+      return addPosition(a, x, index, gather.getClamp(), factor);
     }
   }
   if (!only(a, {kBatch, kQuery, kHead, kContracted}) || !only(b, {kBatch, kKey, kHead, kContracted}))
@@ -136,17 +136,42 @@ std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, do
     if (a.has(kPlace))
       std::swap(a, b);
     if (!a.has(kPlace) && (a.has(kQuery) || a.has(kBatch)))
-      return addPosition(a, b, index, factor);
+      return addPosition(a, b, index, gather.getClamp(), factor);
   }
   if (!only(x, {kPlace, kHead}))
     return "its table has a dimension of the batch or the query";
-  if (std::string why = setPlace(index); !why.empty())
-    return why;
-  AffineExpr rows = sizesOf(tensorOf(x.value))[llvm::find(x.labels, kPlace) - x.labels.begin()];
-  if (places && places != rows)
-    return "the tables of two terms have different numbers of rows";
-  places = rows;
-  accumulate(build, scoreTable, arranged(x, {kPlace, kHead}, factor));
+  std::string why;
+  if (std::optional<Read> read = readAt(index, gather.getClamp(), why))
+    scoreTables.push_back({x, factor, *read});
+  return why;
+}
+
+std::string ScoreReader::addValue(Labelled part, double factor) {
+  part = withoutBroadcasts(part);
+  Operation *op = part.value.getDefiningOp();
+  if (part.has(kQuery)) {
+    auto both = [&](Value a, Value b, double by) {
+      std::string why = addValue({a, part.labels}, factor);
+      return why.empty() ? addValue({b, part.labels}, factor * by) : why;
+    };
+    if (auto sum = dyn_cast_or_null<AddOp>(op))
+      return both(sum.getA(), sum.getB(), 1);
+    if (auto difference = dyn_cast_or_null<SubOp>(op))
+      return both(difference.getA(), difference.getB(), -1);
+    auto gather = dyn_cast_or_null<GatherOp>(op);
+    if (!gather)
+      return "the value depends on the query other than by a table of relative positions";
+    auto [x, index] = partsOf(gather, part.labels);
+    if (!only(x, {kPlace, kHead, kWidth}))
+      return "the table of the value has a dimension besides place, head and width";
+    std::string why;
+    if (std::optional<Read> read = readAt(index, gather.getClamp(), why))
+      valueTables.push_back({x, factor, *read});
+    return why.empty() ? why : "the table of the value: " + why;
+  }
+  if (!only(part, {kBatch, kKey, kHead, kWidth}))
+    return "the value has a dimension besides batch, key, head and width";
+  values.push_back({part, factor});
   return {};
 }
 
@@ -170,30 +195,69 @@ std::string ScoreReader::addSelected(GatherOp gather, SelectOp choice, Labelled 
   return {};
 }
 
-std::string ScoreReader::setPlace(Labelled index) {
-  std::string why;
-  std::optional<TablePlace> found = indices.place(index, why);
-  if (!found)
-    return why;
-  auto text = [&](const TablePlace &each) {
+bool ScoreReader::samePlace(const Read &a, const Read &b) const {
+  auto text = [&](const Read &read) {
     SmallVector<Attribute> forms;
-    for (const MaskForm &form : each.forms)
+    for (const MaskForm &form : read.place->forms)
       forms.push_back(toAttribute(form, builder.getContext()));
     return builder.getArrayAttr(forms);
   };
-  if (place && (text(*place) != text(*found) || place->back != found->back))
-    return "not supported yet: two terms that read tables at different places";
-  place = found;
+  return a.place && b.place && text(a) == text(b) && a.place->back == b.place->back;
+}
+
+std::optional<ScoreReader::Read> ScoreReader::readAt(Labelled index, bool clamp, std::string &why) {
+  std::string notLinear;
+  Read read{index, clamp, indices.place(index, notLinear)};
+  if (!read.place && !distances.along(index))
+    return why = notLinear, std::nullopt;
+  SmallVector<const Read *> others;
+  for (const Read &other : positionReads)
+    others.push_back(&other);
+  for (const Table &other : llvm::concat<Table>(scoreTables, valueTables))
+    others.push_back(&other.read);
+  for (const Read *other : others)
+    if (!samePlace(read, *other) && (!distances.along(index) || !distances.along(other->index)))
+      return why = "not supported yet: two terms that read tables at different places", std::nullopt;
+  return read;
+}
+
+std::string ScoreReader::findPlace() {
+  SmallVector<std::pair<Read *, Labelled *>> reads;
+  for (auto [read, pair] : llvm::zip(positionReads, positions))
+    reads.push_back({&read, &pair.b});
+  for (Table &each : llvm::concat<Table>(scoreTables, valueTables))
+    reads.push_back({&each.read, &each.table});
+  if (reads.empty())
+    return {};
+  const Read &first = *reads.front().first;
+  if (llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); })) {
+    place = first.place;
+  } else {
+    place = distances.place();
+    for (auto [read, table] : reads)
+      *table = distances.ordered(*table, kPlace, distances.along(read->index), read->clamp);
+  }
+  for (auto [read, table] : reads) {
+    AffineExpr rows = sizesOf(tensorOf(table->value))[llvm::find(table->labels, kPlace) - table->labels.begin()];
+    if (places && places != rows)
+      return "the tables of two terms have different numbers of rows";
+    places = rows;
+  }
   return {};
 }
 
-std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index, double factor) {
+std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index, bool clamp, double factor) {
   if (!only(table, {kPlace, kHead, kContracted}))
     return "its table has a dimension besides place, head and width";
   if (!only(a, {kBatch, kQuery, kHead, kContracted}))
     return "its query has a dimension besides batch, query, head and width";
+  std::string why;
+  std::optional<Read> read = readAt(index, clamp, why);
+  if (!read)
+    return why;
   positions.push_back({a, table, factor});
-  return setPlace(index);
+  positionReads.push_back(*read);
+  return {};
 }
 
 /// sum of factor * a . b as one contraction: where one side is the same everywhere the other is summed.
@@ -208,12 +272,6 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<int64_t> aLabels, Ar
       return "the contracted widths of two terms differ";
     else
       width = own;
-  if (first.b.has(kPlace)) {
-    AffineExpr rows = sizeAt(first.b, kPlace);
-    if (places && places != rows)
-      return "the tables of two terms have different numbers of rows";
-    places = rows;
-  }
   for (const Pair &pair : pairs) {
     if (sameB || &pair == &first)
       accumulate(build, a, arranged(pair.a, aLabels, sameB ? pair.factor : 1));
@@ -226,10 +284,22 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<int64_t> aLabels, Ar
 std::string ScoreReader::finish() {
   if (contents.empty())
     return "no term contracts a query with keys";
+  if (values.empty())
+    return "no part of the value belongs to the key";
   width = {};
   const SmallVector<int64_t> ofQuery{kBatch, kQuery, kHead, kContracted}, ofKey{kBatch, kKey, kHead, kContracted}, ofTable{kPlace, kHead, kContracted};
   std::string why = sum(contents, ofQuery, ofKey, query, key);
-  return why.empty() && !positions.empty() ? sum(positions, ofQuery, ofTable, positionQuery, table) : why;
+  if (why.empty())
+    why = findPlace();
+  if (!why.empty())
+    return why;
+  for (const Table &each : scoreTables)
+    accumulate(build, scoreTable, arranged(each.table, {kPlace, kHead}, each.factor));
+  for (const Table &each : valueTables)
+    accumulate(build, valueTable, arranged(each.table, {kPlace, kHead, kWidth}, each.factor));
+  for (auto &[part, factor] : values)
+    accumulate(build, value, arranged(part, {kBatch, kKey, kHead, kWidth}, factor));
+  return positions.empty() ? std::string() : sum(positions, ofQuery, ofTable, positionQuery, table);
 }
 
 } // namespace tenon

@@ -1,7 +1,6 @@
 // Score terms of attention: sums, contractions and gathers in tensor form, sorted into the terms of tenon.attention.
 #pragma once
-#include "dialect/Build.h"
-#include "lowering/AttentionIndices.h"
+#include "lowering/AttentionDistances.h"
 
 namespace tenon {
 
@@ -13,13 +12,15 @@ class ScoreReader {
 public:
   /// `sizes` of batch, query, head, width, key, by label.
   ScoreReader(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount, IndexReader &indices)
-      : builder(builder), build(builder, location), sizes(sizes), dimCount(dimCount), indices(indices) {}
+      : builder(builder), build(builder, location), sizes(sizes), dimCount(dimCount), indices(indices), distances(builder, location, sizes, dimCount) {}
   /// Takes factor * score. Empty, or why not.
   std::string add(Labelled score, double factor = 1);
+  /// Takes factor * value: parts that belong to the key, and tables of relative values. Empty, or why not.
+  std::string addValue(Labelled value, double factor = 1);
   /// After the last score: makes the operands of tenon.attention. Empty, or why not.
   std::string finish();
 
-  mlir::Value query, key, positionQuery, table, selectedScores, scoreTable;
+  mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
   std::optional<TablePlace> place;
   std::optional<Mask> select;
 
@@ -29,11 +30,26 @@ private:
     Labelled a, b;
     double factor;
   };
+  /// Where a table is read; `place` null: at no linear form, only at a function of the distance.
+  struct Read {
+    Labelled index;
+    bool clamp;
+    std::optional<TablePlace> place;
+  };
+  struct Table {
+    Labelled table;
+    double factor;
+    Read read;
+  };
   std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, double factor);
   std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, double factor);
   std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, double factor);
-  std::string addPosition(Labelled query, Labelled table, Labelled index, double factor);
-  std::string setPlace(Labelled index);
+  std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, double factor);
+  /// Where a gather reads. Nothing, and why, if no table can be read there.
+  std::optional<Read> readAt(Labelled index, bool clamp, std::string &why);
+  bool samePlace(const Read &a, const Read &b) const;
+  /// One place for all tables: the linear form that they share, or the distance, by which they are rearranged.
+  std::string findPlace();
   std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<int64_t> aLabels, llvm::ArrayRef<int64_t> bLabels, mlir::Value &a, mlir::Value &b);
   /// x with its dimensions in this order, repeated along those it does not have, times factor.
   mlir::Value arranged(Labelled x, llvm::ArrayRef<int64_t> order, double factor);
@@ -44,7 +60,11 @@ private:
   llvm::SmallVector<mlir::AffineExpr> sizes;
   unsigned dimCount;
   IndexReader &indices;
+  Distances distances;
   llvm::SmallVector<Pair> contents, positions;
+  std::vector<Read> positionReads; // of `positions`
+  std::vector<Table> scoreTables, valueTables;
+  llvm::SmallVector<std::pair<Labelled, double>> values; // of the key alone
   mlir::AffineExpr width, places; // of the contracted dimension, of the tables
 };
 

@@ -14,8 +14,6 @@ namespace tenon {
 
 namespace {
 
-SmallVector<int64_t> labelsAt(AttendOp attend, size_t number) { return labelsOf(attend.getLabels()[number]); }
-
 class Fuser {
 public:
   /// `without`: terms that no kernel computes yet.
@@ -25,6 +23,7 @@ public:
 
 private:
   std::string checkOutside();
+  size_t valueNumber() { return attend.getScores().size() + attend.getMasks().size(); }
   std::string readScores(ScoreReader &reader, IndexReader &indices);
   std::string readMasks(IndexReader &indices, SmallVector<Attribute> &masks);
 
@@ -39,8 +38,6 @@ std::string Fuser::checkOutside() {
     return "the result is not [batch, query, head, width]";
   if (attend.getFactor())
     return "not supported yet: a scale that is a tensor";
-  if (labelsAt(attend, attend.getScores().size() + attend.getMasks().size()) != SmallVector<int64_t>{kBatch, kKey, kHead, kWidth})
-    return "the value is not [batch, key, head, width]";
   if (!y.getElementType().isF32() && !y.getElementType().isF64())
     return "not supported yet: elements other than f32 and f64";
   if (attend.getRate().convertToDouble() >= 1)
@@ -57,11 +54,13 @@ std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
     std::string name = names && number < names.size() ? "`" + cast<StringAttr>(names[number]).getValue().str() + "`" : "number " + std::to_string(number + 1);
     return "score term " + name + ": " + why;
   }
+  if (std::string why = reader.addValue({attend.getValue(), labelsAt(attend, valueNumber())}); !why.empty())
+    return why;
   if (std::string why = reader.finish(); !why.empty())
     return why;
-  if (tensorOf(reader.query).isDynamicDim(2) || tensorOf(reader.query).isDynamicDim(3) || tensorOf(attend.getValue()).isDynamicDim(3))
+  if (tensorOf(reader.query).isDynamicDim(2) || tensorOf(reader.query).isDynamicDim(3) || tensorOf(reader.value).isDynamicDim(3))
     return "the number of heads or a width is a symbolic dim";
-  std::pair<Value, StringRef> terms[] = {{reader.table, "position"}, {reader.selectedScores, "selected"}, {reader.scoreTable, "table"}};
+  std::pair<Value, StringRef> terms[] = {{reader.table, "position"}, {reader.selectedScores, "selected"}, {reader.scoreTable, "table"}, {reader.valueTable, "value"}};
   for (auto [operand, name] : terms)
     if (operand && llvm::is_contained(without, name))
       return ("not supported yet: a " + name + " term").str();
@@ -87,7 +86,8 @@ std::string Fuser::run() {
     return why;
   auto y = tensorOf(attend.getY()), value = tensorOf(attend.getValue());
   SmallVector<AffineExpr> sizes = sizesOf(y);
-  sizes.push_back(sizesOf(value)[1]);
+  SmallVector<int64_t> ofValue = labelsAt(attend, valueNumber());
+  sizes.push_back(sizesOf(value)[llvm::find(ofValue, kKey) - ofValue.begin()]);
   unsigned dimCount = std::max(dimCountOf(y), dimCountOf(value));
   for (Value score : attend.getScores())
     dimCount = std::max(dimCount, dimCountOf(tensorOf(score)));
@@ -110,8 +110,9 @@ std::string Fuser::run() {
     if (scores.place->back)
       back = builder.getI64IntegerAttr(*indices.operand(scores.place->back, {kBatch}));
   }
-  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, scores.query, scores.key, attend.getValue(), scores.positionQuery, scores.table,
-                                   scores.selectedScores, scores.scoreTable, indices.operands, attend.getDepth(), attend.getScaleAttr(), builder.getArrayAttr(places), back,
+  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery, scores.table,
+                                   scores.selectedScores, scores.scoreTable, scores.valueTable,
+                                   indices.operands, attend.getDepth(), attend.getScaleAttr(), builder.getArrayAttr(places), back,
                                    scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks), builder.getArrayAttr(indices.labels),
                                    attend.getRateAttr(), attend.getSiteAttr());
   attend.getY().replaceAllUsesWith(fused.getY());

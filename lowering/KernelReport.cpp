@@ -117,6 +117,8 @@ template <typename Op> void Reporter::countAttention(Op op, int64_t passes, Kern
   Polynomial perPair = Polynomial(2) * sizes(op.getQuery(), 3) + Polynomial(2) * sizes(op.getValue(), 3);
   if (op.getTable())
     perPair += Polynomial(2) * sizes(op.getQuery(), 3);
+  if (op.getValueTable())
+    perPair += Polynomial(2) * sizes(op.getValue(), 3);
   // Even, because the pairs come doubled.
   perPair = Polynomial(passes) * perPair + Polynomial(kSoftmaxFlops);
   Polynomial half = perPair;

@@ -41,13 +41,14 @@ def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
 def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "attention as the language states it to tenon.attention";
   let description = [{
-    Recognises `tenon.attend` with a value [B, J, H, F] whose scores are sums, in any order and grouping, with constant factors, of
+    Recognises `tenon.attend` with a value over (B, J, H, F), to which relative values `w[d]` may be added, w over (P, H, F), and whose scores are sums, in any order and grouping, with constant factors, of
     - content terms `query . key`, query over (B, I, H), key over (B, J, H), dimensions in any order or missing (then repeated);
     - position terms `query . table[d]`, table over (P, H), contracted before or after it is gathered;
     - selected terms: `(query . tables)[where(condition, 1, 0)]` over two values;
     - table terms `t[d]`, t over (P, H), or zeros, which vanish;
     where d is an integer that is linear in query, key and operands over (batch, query), its key coefficient 1 or -1, possibly chosen between two such forms by a truth value per row of
-    the batch. Terms of one kind share one side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the
+    the batch; or any function of the distance j - i made of integer arithmetic, comparisons and choices (clipped, in buckets). Tables at such places, and tables at different places
+    that are functions of the distance, are gathered into the order of the distance first: I + J - 1 rows. Terms of one kind share one side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the
     checker proves.
 
     Masks are integer comparisons that are linear in the query and the key, `and`, `or`, `not`, and any other truth values over (batch, query, key), which are then read from memory.
@@ -57,7 +58,7 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     Terminates: one visit per `tenon.attend`; masks are trees, walked once.
     Source: Dao 2023 for the fused form.
   }];
-  let options = [ListOption<"without", "without", "std::string", "terms that stay `attend`: position, selected, table">];
+  let options = [ListOption<"without", "without", "std::string", "terms that stay `attend`: position, selected, table, value">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

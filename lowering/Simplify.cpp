@@ -1,6 +1,7 @@
 // Canonical tensor form: the dialect's own folders and canonical forms (dialect/Fold*.cpp), equal ops merged, parameter reads where they belong,
 // and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
 #include "dialect/Build.h"
+#include "lowering/AttentionOrder.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
@@ -148,6 +149,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       if (op.getDialectNamespace() == TenonDialect::getDialectNamespace())
         op.getCanonicalizationPatterns(patterns, &getContext());
     patterns.add<DropAddedZero>(&getContext());
+    addAttentionOrder(patterns);
     if (afterDifferentiation)
       patterns.add<DropStopGradient, ScatterOntoSum>(&getContext());
     if (failed(applyPatternsGreedily(function, std::move(patterns)))) {

@@ -11,7 +11,7 @@ namespace tenon::cpu {
 
 SmallVector<Value> AttentionOperands::tensors() const {
   SmallVector<Value> result{query, key, value};
-  for (Value optional : {positionQuery, table, selectedScores, scoreTable})
+  for (Value optional : {positionQuery, table, selectedScores, scoreTable, valueTable})
     if (optional)
       result.push_back(optional);
   llvm::append_range(result, indexOperands);

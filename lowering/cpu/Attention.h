@@ -13,11 +13,12 @@ struct AttentionOperands {
   template <class Op>
   explicit AttentionOperands(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
-        selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()),
+        selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
+        depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()),
         place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
         scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
 
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, depth;
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, depth;
   llvm::SmallVector<Value> indexOperands;
   mlir::ArrayAttr mask, place, labels;
   mlir::Attribute select;
@@ -29,6 +30,8 @@ struct AttentionOperands {
   int64_t heads() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(2); }
   int64_t keyWidth() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(3); }
   int64_t valueWidth() const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(3); }
+  /// Any of the tables: they have the same rows. Null: none.
+  Value anyTable() const { return table ? table : scoreTable ? scoreTable : valueTable; }
   /// All tensors among them.
   llvm::SmallVector<Value> tensors() const;
 };

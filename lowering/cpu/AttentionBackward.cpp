@@ -1,7 +1,7 @@
 // tenon.attention_grad: a task is one (batch, head). Query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
 // temporary. Up to eight contractions, only those whose result is read.
 #include "dialect/TensorSizes.h"
-#include "lowering/cpu/AttentionScores.h"
+#include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
 
@@ -12,19 +12,19 @@ namespace {
 
 /// Which gradients are read; null: nobody does.
 struct Wanted {
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable;
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
   explicit Wanted(AttentionGradOp op)
       : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())), positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())),
-        selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())) {}
+        selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
   static Value read(Value result) { return result && !result.use_empty() ? result : Value(); }
   /// Gradients that need those of the scores by relative position.
   bool band() const { return positionQuery || table || scoreTable; }
   bool scores() const { return query || key || selectedScores || band(); }
-  bool any() const { return scores() || value; }
+  bool any() const { return scores() || value || valueTable; }
 };
 
 struct BackwardScratch {
-  int64_t scores, scoreGrads, band, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, end;
+  int64_t scores, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, end;
   BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const Wanted &wanted) {
     const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
     Type element = operands.element();
@@ -34,6 +34,7 @@ struct BackwardScratch {
     scores = plan.take(AttentionCode::scoreElements(tier));
     scoreGrads = plan.take(AttentionCode::scoreElements(tier));
     band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tier, tables) : 0);
+    valueBand = plan.take(operands.valueTable ? AttentionScores::bandElements(tier, tables) : 0);
     keyPanels = panels(keyWidth, chunk);
     valuePanels = panels(valueWidth, chunk);
     keyRows = panels(chunk, keyWidth);
@@ -56,8 +57,8 @@ public:
 
   AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
                     const AttentionTables &tables)
-      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables), terms(on, operands, indices, tables),
-        wanted(op), scratch(code.tier, operands, tables, wanted) {
+      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
+        terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op), scratch(code.tier, operands, tables, wanted) {
     threshold = std::llround(operands.rate * 65536);
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
@@ -75,6 +76,7 @@ public:
     queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
     bool banded = operands.table || wanted.band();
     terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
+    relative.enter(place(scratch.valueBand));
     clearTables();
     emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
     storeTables();
@@ -94,6 +96,11 @@ private:
       scoreTableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
       on.fill(scoreTableGrads, emit.constant(0), size, zero);
     }
+    if (wanted.valueTable) {
+      Value size = emit.mul(elements, RelativeValues::gradientWidth(operands));
+      valueTableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
+      on.fill(valueTableGrads, emit.constant(0), size, zero);
+    }
   }
 
   /// From places to rows of the tables.
@@ -109,6 +116,11 @@ private:
     if (wanted.scoreTable)
       emit.loop(emit.constant(0), count, 1, [&](Value place) {
         on.storeScalar(on.loadScalar(on.at(scoreTableGrads, place)), on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1));
+      });
+    if (wanted.valueTable)
+      emit.loop(emit.constant(0), count, 1, [&](Value place) {
+        on.copyRow(on.at(valueTableGrads, emit.mul(place, RelativeValues::gradientWidth(operands))),
+                   on.row(wanted.valueTable, batch, count, rowOf(place), head, on.valueWidth), on.valueWidth, false);
       });
   }
 
@@ -195,12 +207,16 @@ private:
       on.contract({rows, keysHere, on.number(on.valueWidth), dy, on.number(on.heads * on.valueWidth), one, on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)),
                    step, gradsHere, on.scoreStride, false});
     }
+    if (relative.any() && wanted.scores())
+      relative.contractGradients(block, dy);
     emit.loop(emit.constant(0), rows, 1, [&](Value row) { gradientRow(block, row); });
-    if (wanted.value) {
+    if (wanted.value || wanted.valueTable)
       on.packRows(dy, rows, on.valueWidth, yPanels, on.panelStride(rows), on.number(on.heads * on.valueWidth));
+    if (wanted.valueTable)
+      relative.addTableGradients(block, yPanels, valueTableGrads);
+    if (wanted.value)
       on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels, on.panelStride(rows),
                    on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true});
-    }
     if (wanted.key) {
       Value query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
       on.packRows(query, rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(on.heads * on.keyWidth));
@@ -268,6 +284,7 @@ private:
     Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
     Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
     Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
+    Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
     SmallVector<Value> sums;
     if (wanted.selectedScores)
       sums.assign(2, zero);
@@ -280,9 +297,16 @@ private:
       auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
       if (wanted.value)
         on.storeRow(drop(p), scoreAt);
+      Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
+      Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
+      if (wanted.valueTable)
+        on.storeRow(drop(p), relativeAt);
       if (!wanted.scores())
         return {};
-      Value dp = drop(choose(shown, on.loadRow(gradAt)));
+      Value along = on.loadRow(gradAt);
+      if (relativeGrad)
+        along = arith::AddFOp::create(builder, along, relativeGrad);
+      Value dp = drop(choose(shown, along));
       Value ds = arith::MulFOp::create(builder, arith::MulFOp::create(builder, p, arith::SubFOp::create(builder, dp, product)), scale);
       on.storeRow(ds, gradAt);
       if (wanted.band())
@@ -304,6 +328,8 @@ private:
         on.fill(strip, block.low, row.parts.begin, zero);
         on.fill(strip, row.parts.end, block.high, zero);
       }
+    if (wanted.valueTable)
+      relative.clearHidden(block, number, row.place, row.parts, zero);
     if (!wanted.band())
       return;
     Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
@@ -321,11 +347,12 @@ private:
   const AttentionMask &mask;
   const AttentionTables &tables;
   AttentionScores terms;
+  RelativeValues relative;
   Wanted wanted;
   BackwardScratch scratch;
   int64_t threshold, keyStride, valueStride;
   Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads;
-  Value tableGrads, scoreTableGrads; // of the task, by place
+  Value tableGrads, scoreTableGrads, valueTableGrads; // of the task, by place
   Value start, count;
 };
 
@@ -351,12 +378,14 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   if (tables.any()) {
     kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
     AffineExpr batches = sizesOf(cast<RankedTensorType>(operands.query.getType()))[0];
-    AffineExpr places = sizesOf(cast<RankedTensorType>((operands.table ? operands.table : operands.scoreTable).getType()))[0];
+    AffineExpr places = sizesOf(cast<RankedTensorType>(operands.anyTable().getType()))[0];
     AffineExpr tasks = batches * (operands.heads() * elementBytes(element));
     if (wanted.table)
       kernel.temporaries.push_back(sequence.temporary(tasks * places * tableGradWidth(operands)));
     if (wanted.scoreTable)
       kernel.temporaries.push_back(sequence.temporary(tasks * (places.ceilDiv(16) * 16)));
+    if (wanted.valueTable)
+      kernel.temporaries.push_back(sequence.temporary(tasks * places * RelativeValues::gradientWidth(operands)));
   }
   kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(element);
   auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };

@@ -1,6 +1,6 @@
 // tenon.attention: a task is a part of the query strips of one (batch, head); keys and values are packed once per task while they fit, scores live in one strip.
 #include "dialect/TensorSizes.h"
-#include "lowering/cpu/AttentionScores.h"
+#include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ struct ForwardScratch {
     Type element = operands.element();
     ScratchPlan plan;
     scores = plan.take(AttentionCode::scoreElements(tier));
-    band = plan.take(operands.table ? AttentionScores::bandElements(tier, tables) : 0);
+    band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(tier, tables) : 0);
     keyPanels = plan.take(AttentionCode::panelElements(tier, element, operands.keyWidth(), chunk));
     valuePanels = plan.take(AttentionCode::panelElements(tier, element, chunk, operands.valueWidth()));
     sums = plan.take(rows * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
@@ -35,7 +35,7 @@ public:
   AttentionForward(AttentionOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
                    const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
-        terms(on, operands, indices, tables), scratch(code.tier, operands, tables) {
+        terms(on, operands, indices, tables), relative(on, operands, terms), scratch(code.tier, operands, tables) {
     threshold = std::llround(operands.rate * 65536);
     sumStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -53,7 +53,8 @@ public:
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums);
     maxima = place(scratch.maxima), totals = place(scratch.totals);
-    terms.enter(batch, head, place(scratch.scores), operands.table ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
+    terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
+    relative.enter(terms.band);
     fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
     emit.branch(fits, [&] { pack(emit.constant(0), on.keys); });
     Value first = emit.div(emit.mul(part, on.strips), count), end = emit.div(emit.mul(emit.add(part, 1), on.strips), count);
@@ -97,6 +98,8 @@ private:
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
     on.contract({block.rows, on.number(on.valueWidth), emit.sub(block.high, block.low), on.at(terms.scores, block.low), on.scoreStride, on.number(1),
                  on.at(valuePanels, emit.mul(block.low, on.width)), valuePanelStride(count), sums, on.number(sumStride), true});
+    if (relative.any())
+      relative.addValues(block, sums, sumStride);
   }
 
   Value scalarExponential(Value x) { return vector::ExtractOp::create(builder, on.exponential(on.spread(x)), ArrayRef<int64_t>{0}); }
@@ -127,6 +130,7 @@ private:
     Value shift = on.spread(arith::SelectOp::create(builder, unseen, on.real(0), now));
     Value zero = on.spread(on.real(0));
     Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), on.keys);
+    Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
     // The exponential of a hidden score, -inf, is 0.
     Value total = on.alongRow(row.parts.begin, row.parts.end, zero, [&](Value key, ValueRange carried) -> SmallVector<Value> {
       Value address = on.at(row.content, key);
@@ -137,8 +141,12 @@ private:
         p = arith::SelectOp::create(builder, keep, p, zero);
       }
       on.storeRow(p, address);
+      if (byPlace)
+        on.storeRow(p, elementAddress(builder, byPlace, on.element, key));
       return {sum};
     })[0];
+    if (relative.any())
+      relative.clearHidden(block, number, row.place, row.parts, zero);
     on.fill(row.content, block.low, row.parts.begin, zero);
     on.fill(row.content, row.parts.end, block.high, zero);
     carryTotal(number, start, before, now, combineLanes(builder, Reduction::sum, total));
@@ -199,6 +207,7 @@ private:
   const AttentionMask &mask;
   const AttentionTables &tables;
   AttentionScores terms;
+  RelativeValues relative;
   ForwardScratch scratch;
   int64_t threshold, sumStride;
   Value batch, head, keyPanels, valuePanels, sums, maxima, totals, fits;

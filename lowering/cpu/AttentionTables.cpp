@@ -11,7 +11,7 @@ AttentionTables::AttentionTables(const AttentionOperands &operands, const IndexO
   std::string problem;
   for (Attribute form : operands.place)
     forms.push_back(*toForm(form, problem)); // verified
-  if (Value table = operands.table ? operands.table : operands.scoreTable)
+  if (Value table = operands.anyTable())
     count = sizesOf(cast<RankedTensorType>(table.getType()))[0];
 }
 
@@ -27,7 +27,12 @@ AffineExpr AttentionTables::rowElements() const {
 AffineExpr AttentionTables::scoreElements() const {
   return operands.scoreTable ? roundedUp(count, 16) : getAffineConstantExpr(0, operands.query.getContext());
 }
-AffineExpr AttentionTables::copyElements() const { return columnElements() + rowElements() + scoreElements(); }
+AffineExpr AttentionTables::valueElements() const {
+  if (!operands.valueTable)
+    return getAffineConstantExpr(0, operands.query.getContext());
+  return forGradient ? roundedUp(count, 32) * AttentionCode::roundUp(operands.valueWidth(), 16) : roundedUp(count, 16) * AttentionCode::roundUp(operands.valueWidth(), 32);
+}
+AffineExpr AttentionTables::copyElements() const { return columnElements() + rowElements() + scoreElements() + valueElements(); }
 
 AttentionTables::Head AttentionTables::head(AttentionCode &on, Value packed, Value batch, Value head) const {
   Emitter &emit = on.emit;
@@ -47,6 +52,10 @@ AttentionTables::Head AttentionTables::head(AttentionCode &on, Value packed, Val
   }
   if (operands.scoreTable)
     result.scores = on.at(base, on.code.size(columnElements() + rowElements()));
+  if (operands.valueTable) {
+    result.values = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
+    result.valueStride = forGradient ? on.panelStride(on.valueWidth) : on.panelStride(places(on));
+  }
   return result;
 }
 
@@ -54,7 +63,7 @@ unsigned AttentionTables::pack(KernelSequence &sequence, Location location) cons
   const int64_t count = copies() * operands.heads();
   unsigned packed = sequence.temporary(copyElements() * (count * elementBytes(operands.element())));
   Kernel kernel{"attention_tables", location, {}, {}, {}, {packed}, 0, {}, {}};
-  for (Value table : {operands.table, operands.scoreTable})
+  for (Value table : {operands.table, operands.scoreTable, operands.valueTable})
     if (table)
       kernel.reads.push_back(table);
   kernel.tiles = [count](FunctionCode &code) { return constant(code.builder, count); };
@@ -80,6 +89,15 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
     on.packColumns(source, places(on), on.keyWidth, base, step);
     if (forGradient)
       on.packRows(source, places(on), on.keyWidth, on.at(base, on.code.size(columnElements())), on.panelStride(places(on)), step);
+  }
+  if (operands.valueTable) {
+    const int64_t stride = on.heads * on.valueWidth;
+    Value source = on.row(operands.valueTable, zero, zero, emit.select(falls, last, zero), head, on.valueWidth);
+    Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride)), to = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
+    if (forGradient)
+      on.packColumns(source, places(on), on.valueWidth, to, step);
+    else
+      on.packRows(source, places(on), on.valueWidth, to, on.panelStride(places(on)), step);
   }
   if (!operands.scoreTable)
     return;

@@ -19,6 +19,7 @@ public:
     Value falls;                 // i1
     Value columns, rows, scores; // panels over places; panels over the width; scores by place. Null where the op has no such table.
     Value rowStride;             // of the panels `rows`
+    Value values, valueStride;   // panels of the value table: forward over the width, for the gradient over places
   };
   Head head(AttentionCode &on, Value packed, Value batch, Value head) const;
   /// i64: the place of key 0.
@@ -38,7 +39,7 @@ private:
   /// Copies of the packed tables: one, or rising and falling.
   int64_t copies() const { return forms.size() == 2 && falling(0) != falling(1) ? 2 : 1; }
   void packHead(AttentionCode &on, Value packed) const;
-  mlir::AffineExpr columnElements() const, rowElements() const, scoreElements() const, copyElements() const;
+  mlir::AffineExpr columnElements() const, rowElements() const, scoreElements() const, valueElements() const, copyElements() const;
 
   const AttentionOperands &operands;
   const IndexOperands &indices;

@@ -3,7 +3,7 @@
 
 func.func @widths(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x6xf32>, %v: tensor<2x7x4x6xf32>) {
   // expected-error@+1 {{expects query [B, I, H, E], key [B, J, H, E]}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   return
 }
@@ -12,7 +12,7 @@ func.func @widths(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x6xf32>, %v: tensor<2
 
 func.func @unknown_operand(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>) {
   // expected-error@+1 {{has a mask that names an operand beyond the 0 it has}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [{test = "holds", operand = 0 : i64}], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [{test = "holds", operand = 0 : i64}], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   return
 }
@@ -21,7 +21,27 @@ func.func @unknown_operand(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v:
 
 func.func @statistics(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>) {
   // expected-error@+1 {{expects row statistics of shape [B, H, I]}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x5x4xf32>, tensor<2x4x5xf32>)
+  return
+}
+
+// -----
+
+// C2: a value table has the width of the values.
+func.func @value_table(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %w: tensor<11x4x8xf32>) {
+  // expected-error@+1 {{expects a value_table [P, H, F], got 'tensor<11x4x8xf32>'}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %w) <{mask = [], place = [{key = 1 : i64, query = -1 : i64, rest = affine_map<() -> (4)>}], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
+    : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<11x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  return
+}
+
+// -----
+
+// C3: it is read at a place.
+func.func @value_table_without_place(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %w: tensor<11x4x6xf32>) {
+  // expected-error@+1 {{expects 1 places}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %w) <{mask = [], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
+    : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<11x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   return
 }

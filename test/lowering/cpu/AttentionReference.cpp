@@ -14,9 +14,9 @@ struct Shared {
   template <class Op>
   Shared(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()), selected(op.getSelectedScores()),
-        scoreTable(op.getScoreTable()), indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
+        scoreTable(op.getScoreTable()), valueTable(op.getValueTable()), indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
         select(op.getSelect().value_or(Attribute())), back(op.getBack()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
-  Value query, key, value, positionQuery, table, selected, scoreTable;
+  Value query, key, value, positionQuery, table, selected, scoreTable, valueTable;
   SmallVector<Value> indices;
   ArrayAttr masks, place, labels;
   Attribute select;
@@ -30,8 +30,9 @@ public:
   Attention(Shared op, int64_t depth, const Machine &machine, Tensors &tensors) : op(op), depth(depth), machine(machine), tensors(tensors) {
     auto q = shape(op.query), k = shape(op.key), v = shape(op.value);
     B = q[0], I = q[1], H = q[2], E = q[3], J = k[1], F = v[3];
-    if (op.table || op.scoreTable)
-      P = shape(op.table ? op.table : op.scoreTable)[0];
+    for (Value table : {op.table, op.scoreTable, op.valueTable})
+      if (table)
+        P = shape(table)[0];
     std::string problem;
     for (Attribute mask : op.masks)
       masks.push_back(*toMask(mask, problem));
@@ -52,7 +53,8 @@ public:
       inverse[(b * H + h) * I + i] = row.inverse;
       for (int64_t j = 0; j < J; ++j)
         for (int64_t f = 0; f < F; ++f)
-          y[element(b, i, I, h, f, F)] += row.dropped[j] * at(op.value)[element(b, j, J, h, f, F)];
+          if (row.shown[j])
+            y[element(b, i, I, h, f, F)] += row.dropped[j] * valueOf(b, i, j, h, f);
     });
   }
 
@@ -68,8 +70,9 @@ public:
     Numbers *dq = result(grad.getDquery(), B * I * H * E), *dk = result(grad.getDkey(), B * J * H * E), *dv = result(grad.getDvalue(), B * J * H * F);
     Numbers *dp = result(grad.getDpositionQuery(), B * I * H * E), *dt = result(grad.getDtable(), B * P * H * E);
     Numbers *ds = result(grad.getDselectedScores(), B * I * H * 2), *dd = result(grad.getDscoreTable(), B * P * H);
+    Numbers *dw = result(grad.getDvalueTable(), B * P * H * F);
     const Numbers &dy = at(grad.getDy()), &y = at(grad.getY());
-    const Numbers &q = at(op.query), &k = at(op.key), &v = at(op.value);
+    const Numbers &q = at(op.query), &k = at(op.key);
     forRows([&](int64_t b, int64_t i, int64_t h) {
       Row row = scores(b, i, h);
       double product = 0;
@@ -79,12 +82,14 @@ public:
         if (!row.shown[j])
           continue;
         double along = 0;
+        const int64_t d = P > 0 ? distance(b, i, j) : 0;
         for (int64_t f = 0; f < F; ++f) {
-          along += dy[element(b, i, I, h, f, F)] * v[element(b, j, J, h, f, F)];
+          along += dy[element(b, i, I, h, f, F)] * valueOf(b, i, j, h, f);
           (*dv)[element(b, j, J, h, f, F)] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
+          if (dw)
+            (*dw)[((b * P + d) * H + h) * F + f] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
         }
         const double g = row.p[j] * (along * row.factor[j] - product) * op.scale;
-        const int64_t d = P > 0 ? distance(b, i, j) : 0;
         for (int64_t e = 0; e < E; ++e) {
           const int64_t at_i = element(b, i, I, h, e, E), at_j = element(b, j, J, h, e, E);
           (*dq)[at_i] += g * k[at_j];
@@ -163,6 +168,11 @@ private:
       exit(2);
     }
     return d;
+  }
+
+  double valueOf(int64_t b, int64_t i, int64_t j, int64_t h, int64_t f) {
+    double value = at(op.value)[element(b, j, J, h, f, F)];
+    return op.valueTable ? value + at(op.valueTable)[(distance(b, i, j) * H + h) * F + f] : value;
   }
 
   Row scores(int64_t b, int64_t i, int64_t h) {

@@ -15,7 +15,7 @@ func.func @square(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2
   %d = tenon.sub %is, %square : tensor<5x7xi32>
   %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
   %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term `r`: the place in its table is not linear in the key; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{score term `r`: the place in its table is not linear in the key, nor a function of its distance from the query; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0 {names = ["c", "r"]}
     : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
@@ -110,7 +110,7 @@ func.func @two_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
   %position = tenon.dot %p[0, 1, 2, 4], %rows[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %more = tenon.gather %table[%next] dim 0 x_dims [-1, 2, 3] index_dims [0, 1] clamp : tensor<12x4x8xf32>, tensor<5x7xi32> -> tensor<5x7x4x8xf32>
   %second = tenon.dot %q[0, 1, 2, 4], %more[1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<5x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term number 3: not supported yet: two terms that read tables at different places; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{not supported yet: two such terms that share neither side; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %position, %second) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
@@ -169,7 +169,7 @@ func.func @other_choice(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: te
   %d = tenon.add %six, %signed : tensor<2x5x7xi32>
   %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 3, 4] index_dims [0, 1, 2] : tensor<12x4x8xf32>, tensor<2x5x7xi32> -> tensor<2x5x7x4x8xf32>
   %position = tenon.dot %p[0, 1, 2, 4], %rows[0, 1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x5x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term number 2: the place in its table is not linear in the key; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{score term number 2: the place in its table is not linear in the key, nor a function of its distance from the query; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>

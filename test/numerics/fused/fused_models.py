@@ -3,6 +3,7 @@
 
 usage: fused_models.py MODEL CASE [--f32] [--spoil]
 
+MODEL is one of models/ or one of this folder, for what no model there has.
 CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second one has a memory
 that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is far from uniform. A recipe of the test's own
 binds no length and leaves dropout on.
@@ -33,8 +34,16 @@ CASES = {
     ("xlnet", "a"): ({"D": 48, "H": 2, "F": 40, "M": 150, "R": 100}, (1, 2, 17, 67, 197)),
     ("xlnet", "b"): ({"D": 82, "H": 2, "F": 40, "M": 17, "R": 9, "far": 30}, (17, 131, 300)),
     ("xlnet", "c"): ({"D": 40, "H": 1, "F": 40, "M": 0, "R": 0, "segments": False}, (2, 67, 131)),
+    ("clipped", "a"): ({"D": 48, "W": 5, "L": 9}, (1, 17, 67)),
+    ("clipped", "b"): ({"D": 82, "W": 64, "L": 40}, (17, 131)),
+    ("clipped", "c"): ({"D": 128, "W": 30, "L": 3}, (2, 67, 131)),
+    ("relative", "a"): ({"D": 48, "W": 5, "L": 9}, (1, 17, 67)),
+    ("relative", "b"): ({"D": 82, "W": 64, "L": 40}, (17, 131)),
+    ("relative", "c"): ({"D": 128, "W": 30, "L": 3, "scores": False}, (2, 67, 131)),
 }
 RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"), "bert": ("BERT", "mlm_nsp(text = \"none.txt\")", "mlm + nsp"),
+           "clipped": ("Clipped", "byte_stream(text = \"none.txt\")", "nll"),
+           "relative": ("Relative", "byte_stream(text = \"none.txt\")", "nll"),
            "transformer_xl": ("TransformerXL", "byte_stream(text = \"none.txt\")", "nll"),
            "xlnet": ("XLNet", "permutation_lm(text = \"none.txt\", reuse = 1)", "plm")}
 
@@ -43,7 +52,8 @@ def specification(folder, name):
     """The model with a recipe that binds nothing."""
     model, data, loss = RECIPES[name]
     path = os.path.join(folder, name + ".tn")
-    with open(driver.model(name + ".tn"), encoding="utf-8") as file:
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".tn")
+    with open(here if os.path.exists(here) else driver.model(name + ".tn"), encoding="utf-8") as file:
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"{text}\ntrain {model} as whole {{\n  data = {data}\n  loss = {loss}\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n}}\n")

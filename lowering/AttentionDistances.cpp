@@ -1,0 +1,100 @@
+#include "lowering/AttentionDistances.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+TablePlace Distances::place() const {
+  MaskForm form;
+  form.rest = simplifyAffineExpr(queries - 1, dimCount, 0);
+  form.dimCount = dimCount;
+  form.query = -1, form.key = 1;
+  TablePlace place;
+  place.forms.push_back(form);
+  return place;
+}
+
+Value Distances::along(Labelled index) {
+  index = withoutBroadcasts(index);
+  for (auto &[seen, rows] : known)
+    if (seen == index)
+      return rows;
+  Value rows = rebuilt(index);
+  known.push_back({index, rows});
+  return rows;
+}
+
+/// Null if the index is not a linear form of the distance.
+Value Distances::linear(const Labelled &index, RankedTensorType type) {
+  int64_t query = 0, key = 0;
+  AffineExpr rest = getAffineConstantExpr(0, builder.getContext());
+  bool isLinear = forEachTerm(index, 1, [&](const Labelled &leaf, int64_t factor) {
+    Operation *op = leaf.value.getDefiningOp();
+    if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+      rest = rest + factor * int64_t(constant.getValue().convertToDouble());
+      return true;
+    }
+    if (auto size = dyn_cast_or_null<SizeOp>(op)) {
+      rest = rest + size.getForm().getResult(0) * factor;
+      return true;
+    }
+    auto iota = dyn_cast_or_null<IotaOp>(op);
+    int64_t label = iota ? leaf.labels[iota.getDim()] : kBatch;
+    if (label != kQuery && label != kKey)
+      return false;
+    (label == kKey ? key : query) += factor;
+    return true;
+  });
+  if (!isLinear || key != -query)
+    return {};
+  // j - i = d - (I - 1)
+  AffineExpr shift = simplifyAffineExpr(rest - (queries - 1) * key, dimCount, 0);
+  Value shifts = build.sizeLike(shift, type);
+  if (key == 0)
+    return shifts;
+  Value distance = IotaOp::create(builder, location, type, 0);
+  return build.add(key == 1 ? distance : build.scale(distance, key), shifts);
+}
+
+/// Any element type; the tree of elementwise ops down to linear forms is made again over the distance.
+Value Distances::rebuilt(const Labelled &index) {
+  Type element = tensorOf(index.value).getElementType();
+  RankedTensorType type = tensorType({simplifyAffineExpr(count(), dimCount, 0)}, element, dimCount);
+  if (std::optional<double> constant = constantOf(index.value))
+    return build.constant(type, *constant);
+  if (isa<IntegerType>(element) && !element.isInteger(1))
+    if (Value result = linear(index, type))
+      return result;
+  Operation *op = index.value.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, SubOp, MulOp, NegOp, MinOp, MaxOp, AbsOp, FloorDivOp, ModOp, SelectOp, CompareOp, AndOp, OrOp, NotOp, ConvertOp>(op))
+    return {};
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    Value inner = along({operand, index.labels});
+    if (!inner)
+      return {};
+    mapping.map(operand, inner);
+  }
+  Operation *copy = builder.clone(*op, mapping);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+Labelled Distances::ordered(const Labelled &table, int64_t placeLabel, Value rows, bool clamp) {
+  for (const Order &order : orders)
+    if (order.table == table && order.rows == rows)
+      return {order.result, table.labels};
+  int64_t dim = llvm::find(table.labels, placeLabel) - table.labels.begin();
+  auto type = tensorOf(table.value);
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  SmallVector<int64_t> dims;
+  for (int64_t each = 0; each < type.getRank(); ++each)
+    dims.push_back(each == dim ? -1 : each);
+  sizes[dim] = sizesOf(tensorOf(rows))[0];
+  Value result = GatherOp::create(builder, location, tensorType(sizes, type.getElementType(), dimCount), table.value, rows, dim, dims, ArrayRef<int64_t>{dim}, clamp);
+  orders.push_back({table, rows, result});
+  return {result, table.labels};
+}
+
+} // namespace tenon
