@@ -10,6 +10,7 @@ std::vector<const ExplainPages *> explainAreas() {
       &explainChecker(),
       &explainShapes(),
       &explainRecipes(),
+      &explainParameters(),
       &explainNames(),
   };
 }

@@ -24,6 +24,7 @@ const ExplainPages &explainSyntax();
 const ExplainPages &explainChecker();
 const ExplainPages &explainShapes();
 const ExplainPages &explainRecipes();
+const ExplainPages &explainParameters(); // patterns of groups and freeze, what no step can train yet
 const ExplainPages &explainNames();
 
 /// All areas, for `tenon explain` without a code and for tests.

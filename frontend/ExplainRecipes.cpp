@@ -106,6 +106,12 @@ const ExplainPages &explainRecipes() {
       {"T0627", "a schedule that ends in its warm-up",
        "`total` counts the steps of the whole schedule, its warm-up among them; a rate that decays needs some steps after it.",
        "schedule = cosine(warmup = 1000, total = 1000)", "schedule = cosine(warmup = 1000, total = 100_000)"},
+  };
+  return pages;
+}
+
+const ExplainPages &explainParameters() {
+  static const ExplainPages pages = {
       {"T0640", "a pattern that matches nothing",
        "The patterns of groups and freeze are compared with whole paths of parameters, such as blocks.3.wq.weight; * stands for "
        "any text, dots\n"
