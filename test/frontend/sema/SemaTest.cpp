@@ -20,8 +20,8 @@ static void report(const SourceFiles &sources, const Diagnostics &diagnostics, b
   };
   std::vector<Diagnostic> list = diagnostics.all();
   if (brief)
-    std::stable_sort(list.begin(), list.end(), [](const Diagnostic &a, const Diagnostic &b) {
-      return std::tie(a.range.file, a.range.begin) < std::tie(b.range.file, b.range.begin);
+    std::sort(list.begin(), list.end(), [](const Diagnostic &a, const Diagnostic &b) {
+      return std::tie(a.range.file, a.range.begin, a.code) < std::tie(b.range.file, b.range.begin, b.code);
     });
   for (auto &mistake : list) {
     if (brief) {
