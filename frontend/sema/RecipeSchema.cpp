@@ -105,7 +105,7 @@ static std::vector<Function> dataTasks() {
       {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}},
       {"data task", "lm_blocks", {text, vocab, merges, pieces, unit}, false, {}},
       {"data task", "permutation_lm",
-       {text, vocab, pieces, unit, whole("reuse"), whole("alpha"), whole("beta"), whole("max_span"), of("both_ways", Type::Bool)}, false, {}},
+       {text, vocab, pieces, unit, whole("reuse", 0), whole("alpha"), whole("beta"), whole("max_span"), of("both_ways", Type::Bool)}, false, {}},
       {"data task", "mlm_nsp",
        {text, vocab, rate, choice("words", {"pieces", "whole", "jieba"}), probability("short"), unit}, false, {}},
       {"data task", "mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}, false, {}},
