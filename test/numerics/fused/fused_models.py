@@ -52,7 +52,7 @@ def specification(folder, name):
     """The model with a recipe that binds nothing."""
     model, data, loss = RECIPES[name]
     path = os.path.join(folder, name + ".tn")
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".tn")
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", name + ".tn")
     with open(here if os.path.exists(here) else driver.model(name + ".tn"), encoding="utf-8") as file:
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
