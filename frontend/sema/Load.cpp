@@ -204,4 +204,19 @@ ast::ExprPtr Session::parseOption(const std::string &name, const std::string &te
   return place->second;
 }
 
+std::vector<const ast::Model *> modelsOf(const Session &session) {
+  std::vector<const ast::Model *> models;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Model)
+      models.push_back(item.model.get());
+  if (!models.empty())
+    return models;
+  for (auto &item : session.mainFile->items)
+    if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names)
+      if (auto known = session.models.find(item.recipe->owner.text); known != session.models.end())
+        if (std::find(models.begin(), models.end(), known->second) == models.end())
+          models.push_back(known->second);
+  return models;
+}
+
 } // namespace tenon::sema

@@ -1,4 +1,5 @@
 #include "frontend/sema/Reach.h"
+#include <algorithm>
 
 namespace tenon::sema {
 namespace {
@@ -65,6 +66,36 @@ private:
 
 bool reachesParameter(const Entry &entry, NodeId node, const std::function<bool(uint32_t)> &isFixed) {
   return Reach(entry, isFixed).reached[node];
+}
+
+void checkReach(Session &session, const ast::Model &model, const CheckedRecipe &recipe, const Entry &entry,
+                const std::vector<std::pair<std::string, double>> &weights,
+                const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf) {
+  auto isFrozen = [&](uint32_t index) {
+    auto policy = policies.find(pathOf(index));
+    return policy != policies.end() && policy->second.frozen;
+  };
+  const std::string *first = nullptr;
+  bool reached = false, free = false;
+  for (auto &[name, node] : entry.results) {
+    if (std::any_of(weights.begin(), weights.end(), [&](auto &weight) { return weight.first == name && weight.second == 0; }))
+      continue;
+    first = first ? first : &name;
+    reached |= reachesParameter(entry, node, [](uint32_t) { return false; });
+    free |= reachesParameter(entry, node, isFrozen);
+  }
+  const Setting *freeze = recipe.find("freeze"), *loss = recipe.find("loss");
+  if (!first && loss && !entry.results.empty()) {
+    session.error("T0626", loss->range, "this weighs every loss by 0: there is nothing to train");
+  } else if (first && !reached) {
+    for (auto &statement : model.body)
+      if (statement->kind == ast::Stmt::Kind::Loss && statement->name.text == *first)
+        session.error("T0626", statement->name.range,
+                      "no parameter reaches loss " + *first + ", so " +
+                          (recipe.name.empty() ? "there is no gradient to take" : "recipe `" + recipe.name + "` would train nothing"));
+  } else if (first && !free && freeze) {
+    session.error("T0641", freeze->range, "`freeze` leaves no parameter that recipe `" + recipe.name + "` could train");
+  }
 }
 
 } // namespace tenon::sema

@@ -306,36 +306,6 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
   return good ? call : nullptr;
 }
 
-bool RecipeChecker::checkMomentum(const Setting &sgd) {
-  const Setting *nesterov = nullptr;
-  double momentum = 0;
-  for (const auto &[name, value] : sgd.keywords) {
-    nesterov = name == "nesterov" ? value.get() : nesterov;
-    momentum = name == "momentum" ? value->real : momentum;
-  }
-  if (!nesterov || !nesterov->truth || momentum > 0)
-    return true;
-  diagnostics.error("T0610", nesterov->range, "`nesterov` needs a `momentum` above 0", "without it this is plain sgd");
-  return false;
-}
-
-/// A schedule that decays has steps left after its warm-up; where it counts epochs, training checks this when it knows the text.
-bool RecipeChecker::checkLengths(const Setting &schedule) {
-  const Setting *warmup = nullptr, *total = nullptr;
-  for (const auto &[name, value] : schedule.keywords) {
-    warmup = name == "warmup" ? value.get() : warmup;
-    total = name == "total" ? value.get() : total;
-  }
-  if (!warmup || !total || warmup->kind != Setting::Kind::Int || warmup->integer < total->integer)
-    return true;
-  Diagnostic &error = diagnostics.error("T0627", total->range,
-                                        "`" + schedule.text + "` ends after " + std::to_string(total->integer) + " steps, but warms up for " +
-                                            std::to_string(warmup->integer),
-                                        "`total` must be more than `warmup`");
-  error.related.push_back({warmup->range, "the warm-up"});
-  return false;
-}
-
 SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter &parameter) {
   if (!expression) // the parser reported it
     return nullptr;

@@ -1,39 +1,18 @@
 // The border of the checker: which entries a program has, with which dims and configs, and what all entries share.
 #include "frontend/Sema.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/Declared.h"
 #include "frontend/sema/Names.h"
 #include "frontend/sema/Publish.h"
 #include "frontend/sema/Reach.h"
 #include "frontend/sema/Recipes.h"
 #include "frontend/sema/Step.h"
 #include <algorithm>
-#include <functional>
 #include <set>
 
 namespace tenon {
 namespace sema {
 namespace {
-
-/// What a model declares, read off its text: known before any config has a value.
-struct Declared {
-  std::vector<std::string> dims, configs, losses, outs;
-  explicit Declared(const ast::Model &model) {
-    for (auto &statement : model.body) {
-      auto once = [&](std::vector<std::string> &list) {
-        if (std::find(list.begin(), list.end(), statement->name.text) == list.end())
-          list.push_back(statement->name.text);
-      };
-      if (statement->kind == ast::Stmt::Kind::Dim && statement->op != '=')
-        once(dims);
-      if (statement->kind == ast::Stmt::Kind::Config)
-        once(configs);
-      if (statement->kind == ast::Stmt::Kind::Loss)
-        once(losses);
-      if (statement->kind == ast::Stmt::Kind::Out)
-        once(outs);
-    }
-  }
-};
 
 SettingValue settingOf(const Value &value, ast::Range range) {
   auto setting = std::make_shared<Setting>();
@@ -129,14 +108,14 @@ public:
           for (auto &entry : program.entries)
             if (entry.kind == Entry::Kind::Train) {
               checkDataInputs(recipe, entry, session.diagnostics);
-              checkReach(recipe, entry, program.lossWeights, program.policies, [&](uint32_t index) { return program.params[index].path; });
+              checkReach(session, model, recipe, entry, program.lossWeights, program.policies, [&](uint32_t index) { return program.params[index].path; });
             }
           reportUnsupported(recipe, session.diagnostics);
         }
     }
     for (auto &entry : program.entries)
       if (session.options.gradient && !train && entry.kind == Entry::Kind::Eval)
-        checkReach({}, entry, {}, {}, [](uint32_t) { return ""; });
+        checkReach(session, model, {}, entry, {}, {}, [](uint32_t) { return ""; });
     if (session.diagnostics.hasErrors())
       return std::nullopt;
     return program;
@@ -164,7 +143,7 @@ public:
       if (auto entry = Checker(session, model, request).run()) {
         auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
         checkDataInputs(checked, *entry, session.diagnostics);
-        checkReach(checked, *entry, lossWeights(checked, full), policies, [&](uint32_t index) { return session.parameters[index].param.path; });
+        checkReach(session, model, checked, *entry, lossWeights(checked, full), policies, [&](uint32_t index) { return session.parameters[index].param.path; });
       }
     }
   }
@@ -357,58 +336,12 @@ private:
     if (useSets.empty())
       Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).runUnused();
   }
-  /// A step has something to do: a loss that it weighs reaches a parameter, and one that is not frozen.
-  void checkReach(const CheckedRecipe &recipe, const Entry &entry, const std::vector<std::pair<std::string, double>> &weights,
-                  const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf) {
-    auto isFrozen = [&](uint32_t index) {
-      auto policy = policies.find(pathOf(index));
-      return policy != policies.end() && policy->second.frozen;
-    };
-    const std::string *first = nullptr;
-    bool reached = false, free = false;
-    for (auto &[name, node] : entry.results) {
-      if (std::any_of(weights.begin(), weights.end(), [&](auto &weight) { return weight.first == name && weight.second == 0; }))
-        continue;
-      first = first ? first : &name;
-      reached |= reachesParameter(entry, node, [](uint32_t) { return false; });
-      free |= reachesParameter(entry, node, isFrozen);
-    }
-    const Setting *freeze = recipe.find("freeze"), *loss = recipe.find("loss");
-    if (!first && loss && !entry.results.empty()) {
-      session.error("T0626", loss->range, "this weighs every loss by 0: there is nothing to train");
-    } else if (first && !reached) {
-      for (auto &statement : model.body)
-        if (statement->kind == ast::Stmt::Kind::Loss && statement->name.text == *first)
-          session.error("T0626", statement->name.range,
-                        "no parameter reaches loss " + *first + ", so " +
-                            (recipe.name.empty() ? "there is no gradient to take" : "recipe `" + recipe.name + "` would train nothing"));
-    } else if (first && !free && freeze) {
-      session.error("T0641", freeze->range, "`freeze` leaves no parameter that recipe `" + recipe.name + "` could train");
-    }
-  }
   std::nullopt_t failAfterChecking(const Sets &useSets, const Binds &useBinds) {
     if (!bad)
       evaluateAll(useSets, useBinds, false);
     return std::nullopt;
   }
-
 };
-
-/// The models that the main file is about: its own ones, else (a file of recipes for an imported model) those its recipes train.
-std::vector<const ast::Model *> modelsOf(const Session &session) {
-  std::vector<const ast::Model *> models;
-  for (auto &item : session.mainFile->items)
-    if (item.kind == ast::Item::Kind::Model)
-      models.push_back(item.model.get());
-  if (!models.empty())
-    return models;
-  for (auto &item : session.mainFile->items)
-    if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names)
-      if (auto known = session.models.find(item.recipe->owner.text); known != session.models.end())
-        if (std::find(models.begin(), models.end(), known->second) == models.end())
-          models.push_back(known->second);
-  return models;
-}
 
 /// Whose recipes they are, and that none of them hides another.
 void checkOwners(Session &session) {

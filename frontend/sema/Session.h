@@ -60,4 +60,7 @@ private:
   void declare(const ast::Item &item);
 };
 
+/// The models that the main file is about: its own ones, else (a file of recipes for an imported model) those its recipes train.
+std::vector<const ast::Model *> modelsOf(const Session &session);
+
 } // namespace tenon::sema

@@ -1,24 +1,14 @@
 """The cache of compiled models keeps the last used: 200 of them, 1 GiB. What is in use stays, and so does what is none of its own."""
 import fcntl
 import os
-import shutil
 import subprocess
-import sys
+from cached_models import cache, command, environment
 
-SPEC = "model M {{\n  config D = {size}\n  dim    B\n  in     x: [B, D]\n  param  w: [D] = 1\n  let    y = x * w\n  out    y\n}}\n"
 MOST, LARGE = 200, 600 << 20
-folder = sys.argv[1]
-shutil.rmtree(folder, ignore_errors=True)
-cache = os.path.join(folder, "cache")
-os.makedirs(cache)
-environment = {**os.environ, "TENON_CACHE": cache}
 
 
-def command(size):
-    path = os.path.join(folder, f"size{size}.tn")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(SPEC.format(size=size))
-    subprocess.run(["tenon", "inspect", path], env=environment, check=True, stdout=subprocess.DEVNULL)
+def compiled(size):
+    subprocess.run(command(size), env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def models():
@@ -34,7 +24,7 @@ def make(number, time, size=10):
     return name
 
 
-command(3)
+compiled(3)
 first, = models()
 os.utime(os.path.join(cache, first), (1, 1))  # the oldest of all
 old = [make(number, 1000 + number) for number in range(MOST + 9)]
@@ -44,14 +34,14 @@ os.makedirs(os.path.join(cache, f"{99:032x}.{os.getpid()}.tmp"))  # as an older 
 gone = subprocess.Popen(["true"])
 gone.wait()
 os.makedirs(os.path.join(cache, f"{98:032x}.{gone.pid}.tmp"))
-command(3)
+compiled(3)
 print("a hit removes nothing:", len(models()) == MOST + 10, "and counts as use:", os.stat(os.path.join(cache, first)).st_mtime > 10000)
 held = os.open(os.path.join(cache, old[0]), os.O_RDONLY)
 fcntl.flock(held, fcntl.LOCK_SH)
-command(4)
+compiled(4)
 print("kept:", len(models()), "used lately:", first in models(), "in use:", old[0] in models(), "oldest:", old[1] in models())
 print("not its own:", sorted(name for name in os.listdir(cache) if len(name) != 32) == sorted(["notes.tmp", "readme", f"{99:032x}.{os.getpid()}.tmp"]))
 os.close(held)
 large = [make(1000 + number, 2000 + number, LARGE) for number in range(2)]
-command(5)
+compiled(5)
 print("last used large one:", large[1] in models(), "the other:", large[0] in models(), "all before it:", len(models() - {first}) - 3)

@@ -1,32 +1,10 @@
 """A killed compilation leaves a folder in the cache: the next one removes it, and no folder of a compilation that still runs."""
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-
-SPEC = """model M {{
-  config D = {size}
-  dim    B
-  in     x: [B, D]
-  param  w: [D] = 1
-  let    y = x * w
-  out    y
-}}
-"""
-folder = sys.argv[1]
-shutil.rmtree(folder, ignore_errors=True)
-cache = os.path.join(folder, "cache")
-os.makedirs(cache)
-environment = {**os.environ, "TENON_CACHE": cache}
-
-
-def command(size):
-    path = os.path.join(folder, f"size{size}.tn")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(SPEC.format(size=size))
-    return ["tenon", "inspect", path]
+from cached_models import cache, command, environment
 
 
 def folders():

@@ -1,0 +1,31 @@
+// The names that the text of a model declares.
+#pragma once
+#include "frontend/Ast.h"
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace tenon::sema {
+
+/// What a model declares, read off its text: known before any config has a value.
+struct Declared {
+  std::vector<std::string> dims, configs, losses, outs;
+  explicit Declared(const ast::Model &model) {
+    for (auto &statement : model.body) {
+      auto once = [&](std::vector<std::string> &list) {
+        if (std::find(list.begin(), list.end(), statement->name.text) == list.end())
+          list.push_back(statement->name.text);
+      };
+      if (statement->kind == ast::Stmt::Kind::Dim && statement->op != '=')
+        once(dims);
+      if (statement->kind == ast::Stmt::Kind::Config)
+        once(configs);
+      if (statement->kind == ast::Stmt::Kind::Loss)
+        once(losses);
+      if (statement->kind == ast::Stmt::Kind::Out)
+        once(outs);
+    }
+  }
+};
+
+} // namespace tenon::sema
