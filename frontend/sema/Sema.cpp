@@ -328,7 +328,9 @@ private:
     for (auto &out : declared.outs) {
       EntryRequest request = losses(Entry::Kind::Out, false, useSets, useBinds);
       request.name = out;
-      Checker(session, model, request).run();
+      auto entry = Checker(session, model, request).run();
+      if (entry && !entry->walkedAxis.empty() && !session.diagnostics.hasErrors())
+        deriveStep(*entry, session.diagnostics); // for what it cannot do yet
     }
     Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).run();
     if (bothModes)
