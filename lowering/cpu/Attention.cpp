@@ -140,22 +140,8 @@ void AttentionCode::copyRow(Value from, Value to, int64_t ofWidth, bool adds) {
   }
 }
 
-Value AttentionCode::keeps(Value first, int64_t site, int64_t threshold, Value depth) {
-  // tenon.random_keep on stand-ins for its operands, so that every path draws the same bits.
-  Value index = arith::ConstantIndexOp::create(builder, 0), atDepth = depth ? Value(arith::ConstantIndexOp::create(builder, 0)) : Value();
-  auto op = RandomKeepOp::create(builder, builder.getI1Type(), index, atDepth, builder.getI64IntegerAttr(site), builder.getI64IntegerAttr(threshold));
-  LaneCode drawn(code, {}, rowLanes);
-  drawn.setLanes(true);
-  drawn.bind(index, LaneValue::affine(first, number(1)));
-  if (depth)
-    drawn.bind(atDepth, LaneValue::uniform(code.scalar(depth)));
-  drawn.emitOp(*op);
-  Value keep = drawn.lanesOf(drawn.get(op.getKeep()));
-  op.erase();
-  index.getDefiningOp()->erase();
-  if (atDepth)
-    atDepth.getDefiningOp()->erase();
-  return keep;
+KeepBits AttentionCode::keeps(const AttentionOperands &operands) {
+  return {code, operands.site, operands.threshold(), operands.depth ? code.scalar(operands.depth) : Value()};
 }
 
 SmallVector<Value> AttentionCode::alongRow(Value low, Value high, ValueRange carried, llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "lowering/cpu/AttentionMask.h"
 #include "lowering/cpu/Emitter.h"
+#include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
@@ -32,6 +33,8 @@ struct AttentionOperands {
   int64_t valueWidth() const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(3); }
   /// Any of the tables: they have the same rows. Null: none.
   Value anyTable() const { return table ? table : scoreTable ? scoreTable : valueTable; }
+  /// Of 65536, the elements dropped.
+  int64_t threshold() const { return std::llround(rate * 65536); }
   /// All tensors among them.
   llvm::SmallVector<Value> tensors() const;
 };
@@ -111,8 +114,8 @@ public:
   void contract(const BlockContraction &block);
   /// A row from scratch to a tensor, masked at the width; `adds`: to what is there.
   void copyRow(Value from, Value to, int64_t ofWidth, bool adds);
-  /// Which of the neighbours, from logical index `first` on, survive the dropout.
-  Value keeps(Value first, int64_t site, int64_t threshold, Value depth);
+  /// The dropout's bits; its rate gives the threshold.
+  KeepBits keeps(const AttentionOperands &operands);
   /// for (key = low; key < high; key += rowLanes), carrying vectors.
   llvm::SmallVector<Value> alongRow(Value low, Value high, mlir::ValueRange carried,
                                     llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)> body);

@@ -24,7 +24,7 @@ struct Wanted {
 };
 
 struct BackwardScratch {
-  int64_t scores, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, end;
+  int64_t scores, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
   BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const Wanted &wanted) {
     const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
     Type element = operands.element();
@@ -44,6 +44,7 @@ struct BackwardScratch {
     yPanels = panels(rows, valueWidth);
     positionPanels = wanted.table ? panels(rows, keyWidth) : 0;
     queryGrads = rowsOf(rows, keyWidth);
+    keepBits = AttentionScores::takeKeepBits(plan, operands);
     end = plan.end;
   }
 };
@@ -59,7 +60,7 @@ public:
                     const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
         terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op), scratch(code.tier, operands, tables, wanted) {
-    threshold = std::llround(operands.rate * 65536);
+    threshold = operands.threshold();
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -73,7 +74,7 @@ public:
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
-    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
+    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads), keepBits = place(scratch.keepBits);
     bool banded = operands.table || wanted.band();
     terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
     relative.enter(place(scratch.valueBand));
@@ -285,6 +286,10 @@ private:
     Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
     Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
     Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
+    Value first = emit.add(logical, emit.add(start, row.parts.begin));
+    KeepBits keeps = on.keeps(operands);
+    if (threshold > 0)
+      keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
     SmallVector<Value> sums;
     if (wanted.selectedScores)
       sums.assign(2, zero);
@@ -293,7 +298,7 @@ private:
       Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
       AttentionScores::Score score = terms.at(block, row, key, shown);
       Value p = choose(shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
-      Value keep = threshold > 0 ? on.keeps(emit.add(logical, emit.add(start, key)), operands.site, threshold, operands.depth) : Value();
+      Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
       auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
       if (wanted.value)
         on.storeRow(drop(p), scoreAt);
@@ -351,7 +356,7 @@ private:
   Wanted wanted;
   BackwardScratch scratch;
   int64_t threshold, keyStride, valueStride;
-  Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads;
+  Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits;
   Value tableGrads, scoreTableGrads, valueTableGrads; // of the task, by place
   Value start, count;
 };

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kTasks = 32;
 
 struct ForwardScratch {
-  int64_t scores, band, keyPanels, valuePanels, sums, maxima, totals, end;
+  int64_t scores, band, keyPanels, valuePanels, sums, maxima, totals, keepBits, end;
   ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables) {
     const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys;
     Type element = operands.element();
@@ -26,6 +26,7 @@ struct ForwardScratch {
     sums = plan.take(rows * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
     maxima = plan.take(rows);
     totals = plan.take(rows);
+    keepBits = AttentionScores::takeKeepBits(plan, operands);
     end = plan.end;
   }
 };
@@ -36,7 +37,7 @@ public:
                    const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
         terms(on, operands, indices, tables), relative(on, operands, terms), scratch(code.tier, operands, tables) {
-    threshold = std::llround(operands.rate * 65536);
+    threshold = operands.threshold();
     sumStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
 
@@ -52,7 +53,7 @@ public:
     head = emit.rem(pair, emit.constant(on.heads));
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums);
-    maxima = place(scratch.maxima), totals = place(scratch.totals);
+    maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
     terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
     relative.enter(terms.band);
     fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
@@ -131,13 +132,17 @@ private:
     Value zero = on.spread(on.real(0));
     Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), row.place.query), on.heads), head), on.keys);
     Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
+    Value first = emit.add(logical, emit.add(start, row.parts.begin));
+    KeepBits keeps = on.keeps(operands);
+    if (threshold > 0)
+      keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
     // The exponential of a hidden score, -inf, is 0.
     Value total = on.alongRow(row.parts.begin, row.parts.end, zero, [&](Value key, ValueRange carried) -> SmallVector<Value> {
       Value address = on.at(row.content, key);
       Value p = on.exponential(arith::SubFOp::create(builder, on.loadRow(address), shift));
       Value sum = arith::AddFOp::create(builder, carried[0], p);
       if (threshold > 0) {
-        Value keep = on.keeps(emit.add(logical, emit.add(start, key)), operands.site, threshold, operands.depth);
+        Value keep = keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes);
         p = arith::SelectOp::create(builder, keep, p, zero);
       }
       on.storeRow(p, address);
@@ -210,7 +215,7 @@ private:
   RelativeValues relative;
   ForwardScratch scratch;
   int64_t threshold, sumStride;
-  Value batch, head, keyPanels, valuePanels, sums, maxima, totals, fits;
+  Value batch, head, keyPanels, valuePanels, sums, maxima, totals, keepBits, fits;
 };
 
 } // namespace

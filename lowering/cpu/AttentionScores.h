@@ -18,6 +18,10 @@ class AttentionScores {
 public:
   AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices, const AttentionTables &tables);
 
+  /// Room for the dropout's bits of one row of a chunk.
+  static int64_t takeKeepBits(ScratchPlan &plan, const AttentionOperands &operands) {
+    return plan.take(operands.threshold() > 0 ? AttentionCode::roundUp(KeepBits::bytes(AttentionCode::chunkKeys), elementBytes(operands.element())) / elementBytes(operands.element()) : 0);
+  }
   /// Elements of scratch for the band of a strip.
   static int64_t bandElements(Tier tier, const AttentionTables &tables) { return AttentionCode::stripLimit(tier) * bandLimit(tables) + 64; }
 

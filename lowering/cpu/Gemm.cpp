@@ -17,6 +17,12 @@ int64_t panelElements(Tier tier, Type element) {
   return (gemmLimits(tier, element).whole + tierLanes(tier, element)) * width;
 }
 
+/// Elements of the sums of a whole tile.
+int64_t sumElements(Tier tier, Type element) {
+  GemmLimits limits = gemmLimits(tier, element);
+  return limits.rows * microTile(tier).vectors * tierLanes(tier, element) * limits.panels;
+}
+
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
 /// Emits the code of one tile. Chain of shapes: A[rows, depth] in place, B[depth, width] packed into scratch, sums [rows, width]
@@ -26,7 +32,8 @@ public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
       : emit(emit), spec(spec), plan(plan), vector(tierVector(spec.tier, spec.element)), lanes(vector.getNumElements()),
         bytes(elementBytes(spec.element)), packed(scratch),
-        sums(emit.at(scratch, spec.element, panelElements(spec.tier, spec.element))) {
+        sums(emit.at(scratch, spec.element, panelElements(spec.tier, spec.element))),
+        runs(emit.at(sums, spec.element, sumElements(spec.tier, spec.element))) {
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
     mayBeFull = !n || *n >= plan.width;
@@ -63,6 +70,8 @@ private:
     panelSums = emit.at(sums, spec.element, emit.select(isSplit, offset, emit.constant(0)));
     sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
     Value columns = emit.sub(spec.n, column);
+    if (spec.runs.bytes > 0)
+      enterRun(panel, column, columns);
     Value isFull = !mayBePartial ? emit.flag(true)
                    : !mayBeFull  ? emit.flag(false)
                                  : emit.lessEqual(emit.constant(plan.width), columns);
@@ -70,6 +79,21 @@ private:
         isFull, [&] { emitColumns(column, /*columns=*/nullptr, plan.width / lanes); },
         [&] { emitPartialPanel(column, columns, 1); });
   }
+
+  /// Sets the run that the panel is in; its first panel prepares all rows.
+  void enterRun(Value panel, Value column, Value columns) {
+    Value inside = emit.rem(panel, emit.constant(plan.panelsPerRun));
+    runColumn = emit.sub(column, emit.mul(inside, plan.width));
+    Value begins = emit.equal(inside, emit.constant(0));
+    emit.branch(emit.select(isLast, begins, emit.flag(false)), [&] {
+      Value count = emit.min(columns, plan.panelsPerRun * plan.width);
+      emit.loop(emit.constant(0), rows, 1, [&](Value row) {
+        spec.runs.prepare(emit.builder, emit.location, emit.add(firstRow, row), column, count, runMemory(row));
+      });
+    });
+  }
+
+  Value runMemory(Value row) { return emit.at(runs, emit.builder.getI8Type(), emit.mul(row, spec.runs.bytes)); }
 
   /// Panels with fewer columns run micro-kernels with fewer vectors: padding costs less than one vector.
   void emitPartialPanel(Value column, Value columns, int64_t vectors) {
@@ -164,12 +188,13 @@ private:
       for (int64_t part = 0; part < vectors; ++part)
         masks[part] = emit.firstLanes(emit.sub(columns, part * lanes), lanes);
     emit.loop(emit.constant(0), stripRows, 1, [&](Value stripRow) {
-      Value from = emit.at(stripSums, spec.element, emit.mul(stripRow, plan.width));
+      Value from = emit.at(stripSums, spec.element, emit.mul(stripRow, plan.width)), inMatrix = emit.add(row, stripRow);
+      Value memory = spec.runs.bytes > 0 ? runMemory(emit.sub(inMatrix, firstRow)) : Value();
       for (int64_t part = 0; part < vectors; ++part) {
         Value sum = emit.load(vector, emit.at(from, spec.element, part * lanes), bytes * lanes);
         bool whole = !columns || part + 1 < vectors;
-        spec.epilogue(emit.builder, emit.location, emit.add(row, stripRow), emit.add(column, part * lanes), sum,
-                      whole ? Value() : masks[part]);
+        spec.epilogue(emit.builder, emit.location,
+                      {inMatrix, emit.add(column, part * lanes), sum, whole ? Value() : masks[part], runColumn, memory});
       }
     });
   }
@@ -179,11 +204,12 @@ private:
   const GemmPlan &plan;
   VectorType vector;
   int64_t lanes, bytes;
-  Value packed, sums; ///< scratch: one panel of B; sums of all panels of the tile
+  Value packed, sums, runs; ///< scratch: one panel of B; sums of all panels of the tile; memory of the rows of a run
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
   Value panelSums, sumsPerRow;
+  Value runColumn; ///< of the current panel's run
   struct {
     Value base, panelStride;
     int64_t width = 0;
@@ -218,10 +244,8 @@ void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, V
   TileEmitter(emit, spec, plan, scratch).run(tile);
 }
 
-int64_t gemmScratchBytes(Tier tier, Type element) {
-  GemmLimits limits = gemmLimits(tier, element);
-  int64_t width = microTile(tier).vectors * tierLanes(tier, element);
-  return (panelElements(tier, element) + limits.rows * width * limits.panels) * elementBytes(element);
+int64_t gemmScratchBytes(Tier tier, Type element, int64_t runBytes) {
+  return (panelElements(tier, element) + sumElements(tier, element)) * elementBytes(element) + gemmLimits(tier, element).rows * runBytes;
 }
 
 Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Value pointer, Value mask) {

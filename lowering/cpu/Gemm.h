@@ -46,11 +46,25 @@ mlir::Value panelElementCount(mlir::OpBuilder &builder, mlir::Location location,
 mlir::Value panelElementIndex(mlir::OpBuilder &builder, mlir::Location location, mlir::Type element, mlir::Value rows,
                               mlir::Value row, mlir::Value column);
 
-/// Stores one finished vector of C: lanes col, col+1, ... of row `row` (both i64). `mask` (vector<lanes x i1>) is null when all
-/// lanes are inside C; otherwise lanes whose bit is clear lie outside and hold zero sums. The callback stores the result itself
-/// (see `emitVectorStore`) and may be called several times for one contraction: it must emit the same code each time.
-using GemmEpilogue =
-    std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value col, mlir::Value acc, mlir::Value mask)>;
+/// One finished vector of C: lanes column, column + 1, ... of row `row` (both i64).
+struct GemmResult {
+  mlir::Value row, column, sum;
+  mlir::Value mask; ///< vector<lanes x i1>, null when all lanes are inside C; lanes whose bit is clear lie outside and hold zero sums
+  mlir::Value runColumn, runMemory; ///< with GemmRuns: first column of the run that `column` is in, the memory of this row of it
+};
+
+/// Stores one result itself (see `emitVectorStore`); may be called several times for one contraction: it must emit the same code
+/// each time.
+using GemmEpilogue = std::function<void(mlir::OpBuilder &, mlir::Location, const GemmResult &)>;
+
+/// What the epilogue needs per row and is cheaper to compute for many columns at once (random bits): a tile cuts its columns into
+/// runs and has every row of a run prepared before its results are finished.
+struct GemmRuns {
+  static constexpr int64_t mostColumns = 128;
+  int64_t bytes = 0; ///< of memory per row of a run, a multiple of 16; 0: nothing to prepare
+  /// Fills `memory` for `columns` columns of `row` from `column` on (i64); may be called several times, like the epilogue.
+  std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value column, mlir::Value columns, mlir::Value memory)> prepare;
+};
 
 struct GemmSpec {
   Tier tier = Tier::Avx2;
@@ -59,6 +73,7 @@ struct GemmSpec {
   GemmOperand a, b;
   PanelsOfB panelsOfB = PanelsOfB::None; ///< otherwise the strides of b are ignored and its base is aligned to 64 bytes
   GemmEpilogue epilogue;
+  GemmRuns runs;
 };
 
 /// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.
@@ -68,8 +83,8 @@ mlir::Value gemmTileCount(mlir::OpBuilder &builder, mlir::Location location, con
 /// `gemmScratchBytes` bytes that belong to the running worker; its contents are garbage before and after.
 void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec, mlir::Value tile, mlir::Value scratch);
 
-/// Scratch bytes one worker needs for any contraction of this tier and element type, whatever its shape.
-int64_t gemmScratchBytes(Tier tier, mlir::Type element);
+/// Scratch bytes one worker needs for any contraction of this tier and element type with such runs, whatever its shape.
+int64_t gemmScratchBytes(Tier tier, mlir::Type element, int64_t runBytes = 0);
 
 /// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64).
 /// Its tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small

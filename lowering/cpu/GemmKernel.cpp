@@ -1,6 +1,7 @@
 // tenon.gemm: labels sorted into rows, columns, depth and batch of packed contractions (Gemm.h); the body becomes the epilogue.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,6 +33,9 @@ struct Side {
 
 using Labels = SmallVector<int64_t, 4>;
 
+/// Of one random site, for one row of a run of columns.
+constexpr int64_t kKeepBytes = KeepBits::bytes(GemmRuns::mostColumns);
+
 class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
@@ -56,7 +60,8 @@ public:
         return op.emitError("the memory plan has no place for a tensor of this contraction");
     bool good = true;
     if (sortLabels()) {
-      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), element);
+      findKeptRuns();
+      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), element, keptRuns.size() * kKeepBytes);
       kernel.tiles = [&](FunctionCode &code) {
         if (batch.empty())
           return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
@@ -188,23 +193,109 @@ private:
     spec.b = operand(b, depth, columns);
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
-    spec.epilogue = [this, &code, outside, fixed, &good](OpBuilder &at, Location, Value row, Value column, Value sum,
-                                                         Value mask) {
+    spec.epilogue = [this, &code, outside, fixed, &good](OpBuilder &at, Location, const GemmResult &result) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode lanes = *outside;
       lanes.setLanes(true);
-      lanes.mask = mask;
-      SmallVector<LaneValue> indices = fixed;
-      split(code, rows, LaneValue::uniform(row), lanes, indices);
-      split(code, columns, LaneValue::affine(column, constant(code.builder, 1), lanes.lanes()), lanes, indices);
-      for (int64_t label = 0; label < rank; ++label)
-        lanes.bind(block.getArgument(label), indices[label]);
-      lanes.bind(block.getArgument(rank), LaneValue::lanes(sum));
+      lanes.mask = result.mask;
+      bindKeptRuns(code, lanes, fixed, result);
+      bindIndices(code, lanes, fixed, LaneValue::uniform(result.row),
+                  LaneValue::affine(result.column, constant(code.builder, 1), lanes.lanes()));
+      lanes.bind(block.getArgument(rank), LaneValue::lanes(result.sum));
       good &= lanes.emitOps(block);
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
+    spec.runs.bytes = keptRuns.size() * kKeepBytes;
+    spec.runs.prepare = [this, &code, outside, fixed](OpBuilder &at, Location, Value row, Value column, Value count, Value memory) {
+      OpBuilder::InsertionGuard guard(code.builder);
+      code.builder.restoreInsertionPoint(at.saveInsertionPoint());
+      for (auto [number, op] : llvm::enumerate(keptRuns)) {
+        Value first = elementOf(code, *outside, fixed, op, row, column);
+        bitsOf(code, *outside, op).draw(first, count, byteAddress(code.builder, memory, constant(code.builder, number * kKeepBytes)));
+      }
+      at.restoreInsertionPoint(code.builder.saveInsertionPoint());
+    };
     return spec;
+  }
+
+  void bindIndices(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> fixed, LaneValue row, LaneValue column) {
+    SmallVector<LaneValue> indices(fixed);
+    split(code, rows, row, lanes, indices);
+    split(code, columns, column, lanes, indices);
+    for (int64_t label = 0; label < rank; ++label)
+      lanes.bind(block.getArgument(label), indices[label]);
+  }
+
+  // Random bits: where neighbouring columns are neighbouring elements of the site, they are drawn for runs of columns.
+
+  /// What `index` grows by with the block argument `label`; nothing if that is not a form of the sizes.
+  std::optional<AffineExpr> growth(Value index, int64_t label) {
+    MLIRContext *context = op.getContext();
+    if (auto argument = dyn_cast<BlockArgument>(index); argument && argument.getOwner() == &block)
+      return getAffineConstantExpr(int64_t(argument.getArgNumber()) == label, context);
+    if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+      auto left = growth(sum.getLhs(), label), right = growth(sum.getRhs(), label);
+      return left && right ? std::optional(*left + *right) : std::nullopt;
+    }
+    if (auto scaled = index.getDefiningOp<arith::MulIOp>()) {
+      auto left = growth(scaled.getLhs(), label), right = growth(scaled.getRhs(), label);
+      if (!left || !right)
+        return std::nullopt;
+      AffineExpr none = getAffineConstantExpr(0, context);
+      auto leftForm = formOf(scaled.getLhs()), rightForm = formOf(scaled.getRhs());
+      if (*left == none && *right == none)
+        return none;
+      if (*right == none && rightForm)
+        return *left * *rightForm;
+      if (*left == none && leftForm)
+        return *right * *leftForm;
+      return std::nullopt;
+    }
+    if (formOf(index) || !block.getParent()->isAncestor(index.getParentRegion()))
+      return getAffineConstantExpr(0, context);
+    return std::nullopt;
+  }
+  /// A constant or a size as a form of the dims.
+  std::optional<AffineExpr> formOf(Value value) {
+    if (auto size = value.getDefiningOp<SizeValueOp>())
+      return size.getForm().getResult(0);
+    if (auto number = value.getDefiningOp<arith::ConstantIndexOp>())
+      return getAffineConstantExpr(number.value(), op.getContext());
+    return std::nullopt;
+  }
+
+  void findKeptRuns() {
+    for (RandomKeepOp keep : block.getOps<RandomKeepOp>()) {
+      AffineExpr expected = getAffineConstantExpr(1, op.getContext());
+      bool neighbours = !columns.empty();
+      for (int64_t label : llvm::reverse(columns)) {
+        neighbours &= growth(keep.getIndex(), label) == expected;
+        expected = expected * sizes.lookup(label);
+      }
+      if (neighbours)
+        keptRuns.push_back(keep);
+    }
+  }
+
+  /// Number of the element of the site at a row and a column (i64).
+  Value elementOf(FunctionCode &code, const LaneCode &outside, ArrayRef<LaneValue> fixed, RandomKeepOp keep, Value row, Value column) {
+    LaneCode scalars = outside;
+    scalars.setLanes(false);
+    bindIndices(code, scalars, fixed, LaneValue::uniform(row), LaneValue::uniform(column));
+    return scalars.get(keep.getIndex()).base;
+  }
+  KeepBits bitsOf(FunctionCode &code, const LaneCode &outside, RandomKeepOp keep) {
+    LaneCode scalars = outside;
+    return {code, int64_t(keep.getSite()), int64_t(keep.getThreshold()), keep.getDepth() ? scalars.get(keep.getDepth()).base : Value()};
+  }
+  void bindKeptRuns(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> fixed, const GemmResult &result) {
+    for (auto [number, keep] : llvm::enumerate(keptRuns)) {
+      Value memory = byteAddress(code.builder, result.runMemory, constant(code.builder, number * kKeepBytes));
+      Value first = elementOf(code, lanes, fixed, keep, result.row, result.runColumn);
+      Value offset = subtract(code.builder, result.column, result.runColumn);
+      lanes.bindKeep(keep, bitsOf(code, lanes, keep).load(memory, first, offset, lanes.lanes()));
+    }
   }
 
   BatchedGemmSpec batched(FunctionCode &code, LaneCode *outside, bool &good) {
@@ -307,6 +398,7 @@ private:
   Side a, b;
   DenseMap<int64_t, AffineExpr> sizes;
   Labels rows, columns, depth, batch;
+  SmallVector<RandomKeepOp> keptRuns; ///< whose bits are drawn for runs of columns
 };
 
 } // namespace

@@ -38,6 +38,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   GemmLimits limits = gemmLimits(spec.tier, spec.element);
   MicroTile tile = microTile(spec.tier);
   width = tile.vectors * tierLanes(spec.tier, spec.element);
+  panelsPerRun = GemmRuns::mostColumns / width;
 
   rowBlocks = emit.ceilDiv(spec.m, limits.rows);
   rowsPerBlock = emit.ceilDiv(spec.m, emit.max(rowBlocks, 1));
@@ -50,6 +51,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   Value workPerPanel = emit.max(emit.mul(emit.mul(rowsPerBlock, spec.k), width), 1);
   Value wanted = emit.ceilDiv(emit.constant(limits.work), workPerPanel);
   wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
+  if (spec.runs.bytes > 0)
+    wanted = emit.max(wanted, panelsPerRun);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
   wanted = emit.min(wanted, limits.panels);

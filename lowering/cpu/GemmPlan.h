@@ -25,6 +25,7 @@ struct GemmPlan {
   GemmPlan(Emitter &emit, const GemmSpec &spec, mlir::Value leastPanels = nullptr);
 
   int64_t width;              ///< columns of a panel
+  int64_t panelsPerRun;       ///< panels of one of GemmRuns, at least 1
   mlir::Value rowBlocks;      ///< blocks along M
   mlir::Value rowsPerBlock;   ///< rows of all blocks but the last
   mlir::Value depthBlocks;    ///< blocks along K, at least 1

@@ -49,6 +49,8 @@ public:
   const int64_t &lanes() const { return laneCount; }
 
   void bind(Value source, LaneValue value) { values[source] = value; }
+  /// The bits of `op` (vector<lanes x i1>) are drawn already.
+  void bindKeep(RandomKeepOp op, Value keep) { drawnKeeps[op] = keep; }
   LaneValue get(Value source);
   /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
   bool emitOps(mlir::Block &block);
@@ -97,6 +99,7 @@ private:
   bool vectorised = false;
   bool grouped = false;
   llvm::DenseMap<mlir::Operation *, std::array<Value, 4>> randomWords; // of the current 128 elements
+  llvm::DenseMap<mlir::Operation *, Value> drawnKeeps;
   llvm::DenseMap<Value, LaneValue> values;
 };
 

@@ -75,9 +75,10 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
     spec.panelsOfB = gemm.b == Layout::Panels             ? cpu::PanelsOfB::Forward
                      : gemm.b == Layout::PanelsTransposed ? cpu::PanelsOfB::Transposed
                                                           : cpu::PanelsOfB::None;
-    spec.epilogue = [=](OpBuilder &builder, Location location, Value row, Value col, Value acc, Value mask) {
+    spec.epilogue = [=](OpBuilder &builder, Location location, const cpu::GemmResult &result) {
       cpu::Emitter emit(builder, location);
-      cpu::emitVectorStore(builder, location, acc, emit.at(baseC, element, emit.add(emit.mul(row, n), col)), mask);
+      Value place = emit.at(baseC, element, emit.add(emit.mul(result.row, n), result.column));
+      cpu::emitVectorStore(builder, location, result.sum, place, result.mask);
     };
     return spec;
   };
