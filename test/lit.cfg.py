@@ -14,10 +14,15 @@ config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.environment["TENON_CACHE"] = os.path.join(config.test_exec_root, "cache") # not the user's
 config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
                          ("%python", sys.executable)]
-with open("/proc/cpuinfo", encoding="utf-8") as cpus:
-    flags = next((line.split() for line in cpus if line.startswith("flags")), [])
-config.available_features |= {"avx2"} if {"avx2", "fma"} <= set(flags) else set()
-config.available_features |= {"avx512"} if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(flags) else set()
+sys.path.insert(0, os.path.join(config.test_source_root, "support"))
+import tiers  # noqa: E402
+
+# Found among those of the machine, also where TENON_TEST_TIER forces one: tests of several tiers name them.
+config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")) if tiers.NEEDS[tier] <= tiers.features()}
+config.available_features |= {"two-tiers"} if tiers.other() != tiers.best() else set()
+config.substitutions += [("%best_tier", tiers.best()), ("%other_tier", tiers.other())]
+if os.environ.get("TENON_TEST_TIER"):
+    config.environment["TENON_TEST_TIER"] = config.environment["TENON_TIER"] = tiers.best()
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
 #   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
 #   tenon-walk: generation over `out step(T)`

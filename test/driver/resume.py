@@ -2,6 +2,7 @@
 
 resume.py MODEL TEXT FOLDER kill [SEED]     kill -9 at random moments, ten of them and at least three inside a save, then on to the end
 resume.py MODEL TEXT FOLDER signal          SIGTERM: exit 75, then on to the end
+resume.py MODEL TEXT FOLDER tier TIER       SIGTERM, then on to the end with the code of another tier
 resume.py MODEL TEXT FOLDER spoil           one bit of the final checkpoint is changed: the comparison must fail
 """
 import json
@@ -67,7 +68,7 @@ def kill_often(model, text, run, seed):
     raise SystemExit(f"WRONG: only {kills} kills, {inside} inside a save")
 
 
-def stop_once(model, text, run):
+def stop_once(model, text, run, environment=None):
     for _ in range(50):
         process = subprocess.Popen(command(model, text, run))
         # The number of the newest checkpoint is not waited for: on a loaded machine all of them may have come and gone between two looks.
@@ -76,7 +77,7 @@ def stop_once(model, text, run):
         process.send_signal(signal.SIGTERM)
         status = process.wait()
         if status == 75:
-            subprocess.run(command(model, text, run), check=True)
+            subprocess.run(command(model, text, run), check=True, env={**os.environ, **(environment or {})})
             return
         if status != 0:
             raise SystemExit(f"WRONG: SIGTERM gave the exit status {status}")
@@ -92,8 +93,8 @@ def main():
     subprocess.run(command(model, text, whole), check=True)
     if how == "kill":
         print("%d kills, %d inside a save" % kill_often(model, text, parts, int(sys.argv[5]) if len(sys.argv) > 5 else 1))
-    elif how == "signal":
-        stop_once(model, text, parts)
+    elif how in ("signal", "tier"):
+        stop_once(model, text, parts, {"TENON_TIER": sys.argv[5]} if how == "tier" else None)
     else:
         shutil.copytree(whole, parts)
         path = os.path.join(parts, "checkpoints", f"step-{STEPS}", "moment1.safetensors")

@@ -5,7 +5,7 @@ usage: properties.py causal|batch|threads|tiers|walk|depth|artifact|compile-time
 
   causal        outputs at a place do not depend on later places            --spoil: a bidirectional model, which must be noticed
   batch         permuting the rows of a batch permutes the outputs          --spoil: the rows are compared without permuting them back
-  threads       1, 2, 3 and 8 threads give the same bits, run and training  --spoil: another seed, which must be noticed
+  threads       1, 2, 3 and 8 threads give the same bits, run and training, and so does the other tier   --spoil: another seed, which must be noticed
   tiers         the AVX2 and the AVX-512 code give the same bits, the portable one nearly the same results
                 --spoil: another seed, which must be noticed
   walk          greedy generation with kept keys and values gives what the whole text gives at once
@@ -53,10 +53,10 @@ def inputs(name, ids):
     return given
 
 
-def outputs(folder, name, ids, *options):
+def outputs(folder, name, ids, *options, **keywords):
     sets, _, output = MODELS[name]
     words = ["--init", *(() if "--seed" in options else ("--seed", "1")), "--entry", "infer", *driver.settings(sets), *options]
-    return driver.run(folder, driver.model(name + ".tn"), inputs(name, ids), [output], *words)[output]
+    return driver.run(folder, driver.model(name + ".tn"), inputs(name, ids), [output], *words, **keywords)[output]
 
 
 def some_ids(name, seed=5):
@@ -98,19 +98,20 @@ def batch(name, folder, spoil):
 
 def threads(name, folder, spoil):
     found = {}
-    for count in (1, 2, 3, 8):
-        run = os.path.join(folder, f"run{count}")
+    for count, tier in ((1, driver.best_tier()), (2, driver.best_tier()), (3, driver.best_tier()), (8, driver.best_tier()), (2, driver.other_tier())):
+        run, chosen = os.path.join(folder, f"run{count}-{tier}"), {"TENON_TIER": tier}
         sets = dict(MODELS[name][0])
         sets["V"] = 300  # bytes and the special ids
         seed = 8 if spoil and count == 3 else 7
         driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), "--set", "rate=0.1", "--bind", "B=3",
                      "--bind", f"T={131 if name == 'xlnet' else 41}", *(["--bind", "K=5"] if name in ("bert", "xlnet") else []), "--text", sample(folder), "--steps", 4,
-                     "--seed", seed, "--threads", count, "--out", run, "--quiet")
-        found[count] = weights_of(run)
-        found[count].append(bytes(outputs(folder, name, some_ids(name), "--threads", count).values))
-    for count, value in found.items():
-        if value != found[1]:
-            raise Wrong(f"{count} threads gave other bits than 1 thread")
+                     "--seed", seed, "--threads", count, "--out", run, "--quiet", environment=chosen)
+        found[count, tier] = weights_of(run)
+        found[count, tier].append(bytes(outputs(folder, name, some_ids(name), "--threads", count, environment=chosen).values))
+    first = found[1, driver.best_tier()]
+    for (count, tier), value in found.items():
+        if value != first:
+            raise Wrong(f"{count} threads and the code for {tier} gave other bits than 1 thread and {driver.best_tier()}")
 
 
 def weights_of(run):

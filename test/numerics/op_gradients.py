@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """The compiled gradient of every row of op_rows.py against central differences of the compiled value, in f64.
 
-usage: op_gradients.py [--decomposed] [--only TEXT] [--spoil gradient|value|missing] [--keep FOLDER]
+usage: op_gradients.py [--large] [--decomposed] [--tier TIER] [--only TEXT] [--spoil gradient|value|missing|bit] [--keep FOLDER]
 
 All rows are one model. Each has parameters and a loss of its own, so one call with the e-th element of every parameter moved gives a difference for every
 row at once. The loss weighs the elements of the result unequally. Tolerance: 1e-6 of the difference and 1e-8 besides.
+--large: at sizes that end inside tiles, where all elements of a row are moved at once, each up or down, six times; tolerance: 1e-6 of the gradient's norm.
+Without --tier the machine's two tiers of vector code must give the same bits.
 
 Then the table is compared with the dialect (every op that has a gradient rule occurs between a parameter and a loss, or is named in SECOND below) and with
 the language (every built-in function of frontend/sema/Builtins.cpp occurs in a row, or is refused with "not supported yet").
---spoil makes a mistake that must be noticed: one element of one gradient changed, one parameter moved twice as far, a row left out.
+--spoil makes a mistake that must be noticed: one element of one gradient changed, one parameter moved twice as far, a row left out, the last bit of
+a gradient of the other tier.
 """
 import argparse
 import json
+import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -23,7 +28,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
-from op_rows import HEADER, ROWS  # noqa: E402
+from op_rows import HEADER, LARGE, ROWS, SMALL  # noqa: E402
 from tensors import Tensor, count, load_safetensors, save_npy, save_safetensors, tensor  # noqa: E402
 
 # Ops that only gradients are made of; test/lowering/differentiate/second.mlir proves their own rules.
@@ -34,13 +39,14 @@ REFUSED = {"activation_grad"}
 WITHOUT = {"compare", "and", "or", "not", "floordiv", "mod"}
 DISTRIBUTIONS = {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal"}
 STEP, RELATIVE, ABSOLUTE = 1e-5, 1e-6, 1e-8
+DIRECTIONS = 6
 
 
 def expanded(text, prefix):
     return re.sub(r"\$(\w+)", prefix + r"\1", text)
 
 
-def specification(rows):
+def specification(rows, sizes=SMALL):
     layers, lines, losses = [], [], []
     for number, row in rows.items():
         prefix = f"r{number}_"
@@ -55,33 +61,38 @@ def specification(rows):
         total = f"sum[{', '.join(row.axes)}]({prefix}result * sin(0.1 * real({places} + {number + 5})))" if row.axes else f"{prefix}result"
         lines.append(f"  loss l{number} = {total}")
         losses.append(f"l{number}")
-    recipe = ('train Rows as t {\n  bind B = 2, T = 7\n  data = byte_stream(text = "none.txt")\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n  loss = '
+    constant, bound = (", ".join(f"{name} = {size}" for name, size in part.items()) for part in sizes)
+    recipe = (f'train Rows as t {{\n  bind {bound}\n  data = byte_stream(text = "none.txt")\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n  loss = '
               + " + ".join(losses) + "\n}\n")
-    return "\n".join(layers) + "\nmodel Rows {" + HEADER + "\n".join(lines) + "\n}\n" + recipe
+    return "\n".join(layers) + f"\nmodel Rows {{\n  config {constant}" + HEADER + "\n".join(lines) + "\n}\n" + recipe
 
 
-def compile_words(rows, folder):
+def compile_words(rows, folder, sizes=SMALL):
     """Writes the model of these rows and returns what `tenon compile` gets."""
     path = os.path.join(folder, "rows.tn")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(specification(rows))
+        file.write(specification(rows, sizes))
     return [path, "--f64", "--grad", "--recipe", "t"]
 
 
 def value(place):
-    """-0.997 .. 0.943, different for 98 neighbours, at least 0.003 away from 0, 0.5 and -0.5, and from each other by 0.02."""
-    return (place * 37 % 98 - 49) / 50 + (0.003 if place % 2 else 0.007)
+    """-0.997 .. 0.953, different for 2254 neighbours: those of 98 by 0.02, all by 0.0005. At least 0.002 away from 0, 0.5 and -0.5."""
+    return (place * 37 % 98 - 49) / 50 + (0.003 if place % 2 else 0.007) + 0.0005 * (place // 98 % 23)
 
 
 class Model:
     """The artifact of some rows, its parameters and its inputs."""
 
-    def __init__(self, rows, folder, decomposed):
+    def __init__(self, rows, folder, options):
         self.rows, self.folder = rows, folder
+        sizes = LARGE if options.large else SMALL
+        self.tiers = [options.tier] if options.tier else list(dict.fromkeys([driver.best_tier(), driver.other_tier()]))
         self.artifact = os.path.join(folder, "artifact")
-        driver.tenon("compile", *compile_words(rows, folder), *(["--decomposed"] if decomposed else []), "--tier", driver.best_tier(), "-o", self.artifact)
-        save_npy(os.path.join(folder, "ids.npy"), tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in range(7)] for b in range(2)]))
-        save_npy(os.path.join(folder, "target.npy"), tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in range(7)] for b in range(2)]))
+        driver.tenon("compile", *compile_words(rows, folder, sizes), *(["--decomposed"] if options.decomposed else []),
+                     *[word for tier in self.tiers for word in ("--tier", tier)], "-o", self.artifact)
+        places = [(b, range(sizes[1]["T"])) for b in range(sizes[1]["B"])]
+        save_npy(os.path.join(folder, "ids.npy"), tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in row] for b, row in places]))
+        save_npy(os.path.join(folder, "target.npy"), tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in row] for b, row in places]))
         _, start = self.call(None)
         places = 0
         self.values = {}
@@ -89,14 +100,14 @@ class Model:
             self.values[name] = Tensor("f64", gradient.shape, [value(places + k) for k in range(count(gradient.shape))])
             places += 13
 
-    def call(self, values):
+    def call(self, values, tier=None):
         """Losses by row number and gradients by name."""
         weights, result = os.path.join(self.folder, "weights.safetensors"), os.path.join(self.folder, "gradients.safetensors")
         if values:
             save_safetensors(weights, values)
         inputs = [word for name in ("ids", "target") for word in ("--input", f"{name}=@{self.folder}/{name}.npy")]
         driver.tenon("grad", self.artifact, *(["--weights", weights] if values else ["--init"]), *self.known(inputs), "--seed", 3, "--step", 5, "--threads", 1,
-                     "--output", result)
+                     "--output", result, environment={"TENON_TIER": tier or self.tiers[0]})
         found = load_safetensors(result)
         losses = {int(name[6:]): found[name].values[0] for name in found if re.fullmatch(r"loss\.l\d+", name)}
         return losses, {name: values for name, values in found.items() if not name.startswith("loss.")}
@@ -127,6 +138,46 @@ class Model:
 
     def of_row(self, number):
         return [(name, values) for name, values in self.values.items() if name.startswith(f"r{number}_")]
+
+
+def same_bits(model, spoil):
+    """Messages where the other tier gives other values or gradients."""
+    if len(model.tiers) < 2:
+        return []
+    (losses, gradients), (other_losses, others) = (model.call(model.values, tier) for tier in model.tiers)
+    if spoil == "bit":
+        last = others[sorted(others)[-1]].values
+        last[-1] = math.nextafter(last[-1], math.inf)
+    wrong = [f"{model.rows[number].name}: the tiers give {losses[number]!r} and {other_losses[number]!r}" for number in losses
+             if losses[number] != other_losses[number]]
+    return wrong + [f"the gradients of {name} differ between the tiers" for name in gradients if gradients[name].values != others[name].values]
+
+
+def compare_all(model, spoil):
+    """Messages of the rows that fail, all elements moved at once."""
+    _, gradients = model.call(model.values)
+    if spoil == "gradient":
+        first = next(iter(gradients.values()))
+        first.values[0] += 1e-4 * math.sqrt(math.fsum(g * g for g in first.values))
+    wrong, draw = [], random.Random(11)
+    for _ in range(DIRECTIONS):
+        signs = {name: [draw.choice((-1, 1)) for _ in values.values] for name, values in model.values.items()}
+        sides = []
+        for sign in (1, -1):
+            far = sign * STEP * (2 if spoil == "value" and sign > 0 else 1)
+            sides.append(model.call({name: Tensor("f64", values.shape, [x + far * s for x, s in zip(values.values, signs[name])])
+                                     for name, values in model.values.items()})[0])
+        for number, row in model.rows.items():
+            own = [name for name, _ in model.of_row(number) if not any(name == f"r{number}_{stopped}" for stopped in row.stopped)]
+            if row.stopped:  # which way the value goes is then no matter of its gradient
+                continue
+            found = math.fsum(g * s for name in own for g, s in zip(gradients[name].values, signs[name]))
+            norm = math.sqrt(math.fsum(g * g for name in own for g in gradients[name].values))
+            difference = (sides[0][number] - sides[1][number]) / (2 * STEP)
+            if not abs(found - difference) <= ABSOLUTE + RELATIVE * max(norm, abs(difference)) or not norm > 1e-6:
+                wrong.append(f"{row.name}: gradient {found!r}, difference {difference!r}, norm {norm!r}")
+    print(f"{len(model.rows)} rows, {sum(len(values.values) for values in model.values.values())} elements, {2 * DIRECTIONS} calls")
+    return wrong
 
 
 def compare(model, spoil):
@@ -240,9 +291,11 @@ def unsupported(name, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--decomposed", action="store_true")
+    parser.add_argument("--tier")
     parser.add_argument("--only")
-    parser.add_argument("--spoil", choices=["gradient", "value", "missing"])
+    parser.add_argument("--spoil", choices=["gradient", "value", "missing", "bit"])
     parser.add_argument("--keep")
     options = parser.parse_args()
     rows = {number: row for number, row in enumerate(ROWS) if options.only in row.name} if options.only else dict(enumerate(ROWS))
@@ -251,8 +304,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = options.keep or folder
         # A missing row is no matter of numbers, and the table is the same for both forms.
-        wrong = [] if options.spoil == "missing" else compare(Model(rows, folder, options.decomposed), options.spoil)
-        if not options.only and not options.decomposed:
+        wrong = []
+        if options.spoil != "missing":
+            model = Model(rows, folder, options)
+            wrong = (compare_all if options.large else compare)(model, options.spoil) + same_bits(model, options.spoil)
+        if not options.only and not options.decomposed and not options.large:
             wrong += coverage(rows, folder)
     for message in wrong:
         print("WRONG:", message)

@@ -8,9 +8,12 @@ from collections import namedtuple
 
 Row = namedtuple("Row", "name axes params lets result layers stopped")
 
-# Names with config sizes first, then run-time ones: B = 2, T = 7. `ids` is below 256, `target` too.
+# Names with config sizes first, then run-time ones: SMALL, where every element is moved, and LARGE, whose rows end inside tiles of every kernel.
+# `ids` is below 256, `target` too.
+SMALL = {"A": 3, "C": 5, "G": 2, "H": 2, "E": 3, "F": 2, "M": 3}, {"B": 2, "T": 7}
+LARGE = {"A": 33, "C": 67, "G": 35, "H": 3, "E": 41, "F": 24, "M": 33}, {"B": 2, "T": 131}
 HEADER = """
-  config A = 3, C = 5, G = 2, K = 2, H = 2, E = 3, F = 2, HE = H * E, W = 5, M = 3, V = 256, N = 3
+  config K = 2, HE = H * E, W = 5, V = 256, N = 3
   dim    B, T
   dim    S = T, T1 = T - 1, U = M + T, P = M + T, R = 2 * U - 1, A2 = A, A3 = A, C2 = C, C3 = C - 2, A5 = A + C
   in     ids, target: index(V)[B, T]

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tensors  # noqa: E402
+import tiers  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -33,10 +34,12 @@ def model(name):
 
 def best_tier():
     """The widest code that this machine can run. Compiling for it alone takes a third of the time."""
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        flags = next((set(line.split()) for line in file if line.startswith("flags")), set())
-    wide = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags
-    return "x86-64-v4" if wide else "x86-64-v3" if {"avx2", "fma"} <= flags else "portable"
+    return tiers.best()
+
+
+def other_tier():
+    """A test with many parts runs some of them on this one, so that both are tested."""
+    return tiers.other()
 
 
 def settings(values):

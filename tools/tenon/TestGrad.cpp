@@ -1,6 +1,7 @@
 // tenon test-grad: the compiled gradient against central differences of the compiled loss, in double precision.
 #include "runtime/data/Random.h"
 #include "runtime/train/Feeder.h"
+#include "runtime/train/RunState.h"
 #include "runtime/train/Session.h"
 #include "tools/tenon/Call.h"
 #include <cmath>
@@ -18,7 +19,7 @@ using runtime::Parameters;
 struct Options {
   ModelOptions model;
   WeightOptions weights;
-  std::string entry;
+  std::string entry, states;
   std::vector<std::string> inputs;
   int64_t directions = 32;
   double epsilon = 1e-5, relative = 1e-6, absolute = 1e-8, spoil = 0;
@@ -78,11 +79,14 @@ private:
   std::vector<Parameters::Place> places;
 };
 
-/// Loss at `values`: states start anew each time, so that every call sees the same past.
-Expected<double> lossAt(Context &context, Flat &flat, const std::vector<double> &values) {
+/// Loss at `values`: states start anew each time, from the file or their initial values, so that every call sees the same past.
+Expected<double> lossAt(Context &context, const std::string &states, Flat &flat, const std::vector<double> &values) {
   flat.write(values);
   context.resetStates();
-  if (Status status = context.run(); status.failed())
+  Status status = states.empty() ? Status() : train::loadStates(states, context);
+  if (status.ok())
+    status = context.run();
+  if (status.failed())
     return status;
   return train::scalarOutput(context, 0);
 }
@@ -90,7 +94,7 @@ Expected<double> lossAt(Context &context, Flat &flat, const std::vector<double> 
 Status compare(Options &options, Context &context, Parameters &parameters) {
   Flat flat(parameters);
   const std::vector<double> start = flat.read(runtime::ParameterArena::Values);
-  auto loss = lossAt(context, flat, start);
+  auto loss = lossAt(context, options.states, flat, start);
   if (!loss.ok())
     return loss.status();
   std::vector<double> gradient = flat.read(runtime::ParameterArena::Gradients);
@@ -116,7 +120,7 @@ Status compare(Options &options, Context &context, Parameters &parameters) {
     for (int side = 0; side < 2; ++side) {
       for (size_t i = 0; i < start.size(); ++i)
         shifted[i] = start[i] + (side ? -1 : 1) * options.epsilon * direction[i];
-      auto value = lossAt(context, flat, shifted);
+      auto value = lossAt(context, options.states, flat, shifted);
       if (!value.ok())
         return value.status();
       found[side] = *value;
@@ -182,6 +186,7 @@ void addTestGrad(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--entry", options->entry, "entry to call (default: grad)");
   command->add_option("--input", options->inputs, "an input (default: random values for all)")->type_name("NAME=@FILE.npy");
+  command->add_option("--states", options->states, "states that every call starts from (default: their initial values)")->type_name("FILE");
   command->add_option("--directions", options->directions, "random directions (default 32)")->transform(whole(1));
   command->add_option("--epsilon", options->epsilon, "length of the step (default 1e-5)")->check(atLeast(0, true));
   command->add_option("--rtol", options->relative, "relative tolerance (default 1e-6)")->check(atLeast(0, true));

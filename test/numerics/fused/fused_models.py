@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Losses and gradients of the models with fused attention against those of the decomposed ones, at sizes that end inside tiles.
 
-usage: fused_models.py MODEL CASE [--f32] [--spoil]
+usage: fused_models.py MODEL CASE [--f32] [--tier TIER] [--spoil]
 
 MODEL is one of models/ or one of this folder, for what no model there has.
 CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second one has a memory
@@ -121,6 +121,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("case")
     parser.add_argument("--f32", action="store_true")
+    parser.add_argument("--tier", default=driver.best_tier())
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     sets, lengths = CASES[options.model, options.case]
@@ -129,7 +130,7 @@ def main():
         artifacts = []
         for form in ([],) if options.spoil else ([], ["--decomposed"]):
             artifacts.append(os.path.join(folder, "artifact" + "".join(form)))
-            driver.tenon("compile", specification(folder, options.model), "--recipe", "whole", "--grad", *form, *([] if options.f32 else ["--f64"]), "--tier", driver.best_tier(),
+            driver.tenon("compile", specification(folder, options.model), "--recipe", "whole", "--grad", *form, *([] if options.f32 else ["--f64"]), "--tier", options.tier,
                          *driver.settings(COMMON | sets), "-o", artifacts[-1])
         sides = [(artifacts[0], 1), (artifacts[-1], 2 if options.spoil else 1)]
         for length in lengths:
