@@ -133,7 +133,9 @@ static const ExplainPages &layerPages() {
        "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
       {"T0416", "an entry that walks an axis needs later places",
        "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is per place, but for "
-       "attends whose mask implies key <= query (or key < n for an n of the first window), scan, cumsum and causal windows.",
+       "attends whose mask implies key <= query or key < n for an n of the first window, scan, cumsum and causal windows. Nor may a value "
+       "change with the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows of "
+       "sinusoid[R, D](start = 1 - R) are read at R - 1 + i - j.",
        "attend(i: T, j: S) { score s = .. value .. }", "mask j <= i"},
   };
   return pages;

@@ -3,6 +3,7 @@
 // (language.md 3.2).
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Step.h"
+#include "frontend/sema/WalkDrift.h"
 #include <set>
 
 namespace tenon::sema {
@@ -30,14 +31,7 @@ namespace {
 class Walk {
 public:
   Walk(const Entry &entry, AxisId axis)
-      : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)), counting(entry.nodes.size()) {
-    for (NodeId id = 0; id < entry.nodes.size(); ++id) { // operands come first
-      const Node &node = entry.nodes[id];
-      counting[id] = node.op == Op::SizeValue && countsPlaces(node.size);
-      for (NodeId operand : node.operands)
-        counting[id] = counting[id] || (node.type.element == Element::Int && isElementwise(node.op) && counting[operand]);
-    }
-  }
+      : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)) {}
 
   /// What in `node` needs places that come later; empty if nothing does.
   std::string objection(const Node &node) const {
@@ -74,34 +68,42 @@ public:
     case Op::Attend:
       return attend(node);
     case Op::Input:
-      for (AxisId axis : node.type.axes)
-        if (!along(axis) && countsPlaces(entry.axes[axis].size))
-          return "an input along " + entry.axes[axis].name + ", whose size depends on it";
-      return "";
+      return alongTable("an input", node);
+    case Op::State:
+      return alongTable("a state", node);
     default:
-      return isElementwise(node.op) ? numberOfPlaces(node) : "";
+      return "";
     }
   }
-  /// A value that leaves the entry, or goes from layer to layer.
-  std::string objectionToResult(const Node &node) const {
+  /// A value that goes from layer to layer, or leaves the entry.
+  std::string objectionToResult(const Node &node, bool leavesEntry) const {
     unsigned count = 0;
     for (AxisId axis : node.type.axes)
       count += along(axis);
-    return count > 1 ? "a value for pairs of places outside of an attend" : "";
+    if (count > 1)
+      return "a value for pairs of places outside of an attend";
+    return leavesEntry ? alongTable("a result", node) : "";
+  }
+  /// Every place of one call sees the old value of a state, those of the next call the new one.
+  std::string objectionToNext(uint32_t state, NodeId value) const {
+    const Node &node = entry.nodes[value];
+    bool stays = node.op == Op::State && node.index == state;
+    return stays ? "" : "state " + entry.states[state].path + " changes with every call, not with every place";
+  }
+  /// Values that depend on how many places there are.
+  std::map<NodeId, std::string> objectionsToNumber() const {
+    return dim ? WalkDrift(entry, *dim).objections : std::map<NodeId, std::string>();
   }
 
 private:
   const Entry &entry;
   std::vector<AxisId> places;
   std::optional<unsigned> dim; // the number of places; nothing if that is a number
-  std::vector<bool> counting;  // integers that the number of places enters
-  static bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
   bool countsPlaces(const Size &size) const { return dim && size.coefficients().count(*dim); }
-  /// A value at a place must not depend on how many places follow it. (In an index the number may cancel: tables that count from the end.)
-  std::string numberOfPlaces(const Node &node) const {
-    for (NodeId operand : node.operands)
-      if (node.type.element == Element::Real && counting[operand])
-        return "the number of places, taken as a value";
+  std::string alongTable(const std::string &what, const Node &node) const {
+    for (AxisId axis : node.type.axes)
+      if (!along(axis) && countsPlaces(entry.axes[axis].size))
+        return what + " along " + entry.axes[axis].name + ", whose size depends on it";
     return "";
   }
   std::string overTable(const Node &node) const {
@@ -131,43 +133,57 @@ private:
         return true;
     return false;
   }
-  /// key < n, where n does not vary along the walk: keys inside the first window, such as a source text.
-  bool boundsKey(NodeId mask, AxisId key) const {
+  /// The comparisons key < n in a mask, where n does not vary along the walk: keys inside the first window, such as a source text.
+  void keyBounds(NodeId mask, AxisId key, std::vector<NodeId> &found) const {
     const Node &node = entry.nodes[mask];
-    if (node.op == Op::And)
-      return boundsKey(node.operands[0], key) || boundsKey(node.operands[1], key);
-    if (node.op == Op::Transpose || node.op == Op::Expand)
-      return boundsKey(node.operands[0], key);
+    if (node.op == Op::And || node.op == Op::Or || node.op == Op::Transpose || node.op == Op::Expand)
+      for (NodeId operand : node.operands)
+        keyBounds(operand, key, found);
     if (node.op != Op::Less && node.op != Op::LessEqual)
-      return false;
+      return;
     const Node &left = entry.nodes[node.operands[0]];
-    return left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]);
+    if (left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]))
+      found.push_back(mask);
   }
+  /// Every key that the masks show is at the query's place or before it, or below such a bound.
   std::string attend(const Node &node) const {
     const AttendInfo &info = *node.attend;
     if (!along(info.key) && !countsPlaces(entry.axes[info.key].size))
       return "";
-    std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks);
+    std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks), bounds;
     for (NodeId mask : masks)
-      if (boundsKey(mask, info.key))
-        return "";
-    for (AxisId query : info.queries) {
-      if (!along(query))
-        continue;
-      Entry extended = entry;
-      auto add = [&](Op op, Element element, std::vector<AxisId> axes, std::vector<NodeId> operands) {
-        Node made = makeNode(op, {element, std::move(axes), {}});
-        made.operands = std::move(operands);
-        extended.nodes.push_back(made);
-        return NodeId(extended.nodes.size() - 1);
-      };
-      NodeId keyPlace = add(Op::Iota, Element::Int, {info.key}, {});
-      NodeId queryPlace = add(Op::Iota, Element::Int, {query}, {});
-      NodeId goal = add(Op::LessEqual, Element::Bool, {query, info.key}, {keyPlace, queryPlace});
+      keyBounds(mask, info.key, bounds);
+    Entry extended = entry;
+    auto add = [&](Op op, Element element, std::vector<AxisId> axes, std::vector<NodeId> operands) {
+      Node made = makeNode(op, {element, std::move(axes), {}});
+      made.operands = std::move(operands);
+      extended.nodes.push_back(made);
+      return NodeId(extended.nodes.size() - 1);
+    };
+    auto either = [&](NodeId left, NodeId right) {
+      std::vector<AxisId> axes = extended.nodes[left].type.axes;
+      for (AxisId axis : extended.nodes[right].type.axes)
+        if (!includes(axes, axis))
+          axes.push_back(axis);
+      return add(Op::Or, Element::Bool, axes, {left, right});
+    };
+    std::vector<NodeId> goals;
+    for (AxisId query : info.queries)
+      if (along(query)) {
+        NodeId keyPlace = add(Op::Iota, Element::Int, {info.key}, {});
+        NodeId queryPlace = add(Op::Iota, Element::Int, {query}, {});
+        goals.push_back(add(Op::LessEqual, Element::Bool, {query, info.key}, {keyPlace, queryPlace}));
+      }
+    if (goals.empty() && !bounds.empty())
+      goals.push_back(bounds[0]);
+    for (NodeId goal : goals) {
+      for (NodeId bound : bounds)
+        goal = goal == bound ? goal : either(goal, bound);
       if (proveCondition(extended, goal, masks).proved)
         return "";
     }
-    return "an attend whose masks do not hide later keys";
+    return "an attend whose masks show later keys: neither key <= query nor key < n, for an n that is the same at every place, follows from "
+           "them";
   }
 };
 
@@ -175,29 +191,39 @@ private:
 
 void Checker::checkWalk(const Entry &entry, AxisId axis) {
   Walk walk(entry, axis);
-  std::set<NodeId> leaving;
+  std::set<NodeId> leavingEntry, leaving;
   for (auto &[name, node] : entry.results)
-    leaving.insert(node);
-  for (auto &[state, node] : entry.nextStates)
-    leaving.insert(node);
+    leavingEntry.insert(node);
   for (auto &stack : entry.stacks)
     leaving.insert(stack.results.begin(), stack.results.end());
   std::set<std::pair<uint32_t, uint32_t>> reported; // a mean is a sum and a division: one mistake
-  for (NodeId id = 0; id < entry.nodes.size(); ++id) {
-    const Node &node = entry.nodes[id];
-    std::string objection = walk.objection(node);
-    if (objection.empty() && leaving.count(id))
-      objection = walk.objectionToResult(node);
-    if (objection.empty() || !reported.insert({node.range.begin, node.range.end}).second)
-      continue;
-    auto *mistake = error("T0416", node.range,
-                          "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +
-                              ", but here places may need later ones: " + objection);
+  auto report = [&](ast::Range range, const std::string &objection) {
+    if (objection.empty() || !reported.insert({range.begin, range.end}).second)
+      return;
+    auto *mistake = error("T0416", range, "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis + ", but " + objection);
     if (mistake)
       for (auto *statement : outStatements)
         if (statement->name.text == entry.name && !statement->walked.empty())
           mistake->related.push_back({statement->walked[0].range, "walked here"});
+  };
+  for (NodeId id = 0; id < entry.nodes.size(); ++id) {
+    std::string objection = walk.objection(entry.nodes[id]);
+    if (objection.empty() && (leaving.count(id) || leavingEntry.count(id)))
+      objection = walk.objectionToResult(entry.nodes[id], leavingEntry.count(id));
+    if (!objection.empty())
+      report(entry.nodes[id].range, "here places may need later ones: " + objection);
   }
+  auto next = [&](const std::vector<std::pair<uint32_t, NodeId>> &nextStates) {
+    for (auto &[state, value] : nextStates)
+      report(entry.nodes[value].range, walk.objectionToNext(state, value));
+  };
+  next(entry.nextStates);
+  for (auto &stack : entry.stacks)
+    next(stack.nextStates);
+  if (!reported.empty())
+    return; // of a value that needs later places nobody asks how it moves
+  for (auto &[id, objection] : walk.objectionsToNumber())
+    report(entry.nodes[id].range, "a value here depends on how many places there are: " + objection);
 }
 
 } // namespace tenon::sema

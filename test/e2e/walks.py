@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Which values `out step(T)` may give: those that do not depend on how many places there are.
+
+usage: walks.py [--spoil kept|moving]
+
+KEPT is accepted, and what it gives window by window is what it gives on the whole, in f64. MOVING is refused, each row for the reason beside
+it and at its own line; that the refusals are right is seen from the first places of two texts of different lengths, which differ.
+--spoil takes the first row of the other table into the named one, which must be noticed.
+"""
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import driver  # noqa: E402
+from tensors import Tensor, tensor  # noqa: E402
+
+FRAME = """model Walks {{
+  config D = 6, L = 40, W = 4, V = 9
+  dim    B, T <= L
+  dim    S = T, R = S, P = 2 * S, Q = S
+  in     x: [B, T, D], n: index(T + 1)[B], doc: i32[B, T]
+  param  e: [L, D] ~ normal(1.0)
+  param  b: [W] ~ normal(1.0)
+  let    key = x[T -> S]
+  let    back = sinusoid[R, D](start = 1 - R), two = sinusoid[P, D](start = 0 - S), zero = sinusoid[P, D](), near = sinusoid[R, D]()
+  fn     far(r: [P, D], k: i32[]) -> [B, T, D] {{
+    return attend(i: T, j: S) {{ score c = dot[D](x, r[P: clip(k + i - j, 0, P - 1)]) mask j <= i value key }}
+  }}
+  layer  Add(x: [B, T, D], k: i32[]) -> [B, T, D] {{ return tanh(x + e[L: k mod L]) }}
+  use    adds = loop[2] Add
+  layer  Read(x: [B, T, D], r: [P, D]) -> [B, T, D] {{
+    return x + attend(i: T, j: S) {{ score c = dot[D](x, r[P: S + i - j]) mask j <= i value x[T -> S] }}
+  }}
+  use    reads = stack[2] Read
+"""
+
+KEPT = {
+    "rows": "x + e[L: iota[T]()]",
+    "sliced": "x + e[L: 0 .. T -> T]",
+    "started": "x + sinusoid[T, D](start = 3)",
+    "even": "where(expand[B, D](iota[T]() mod 2 == 0), x, 0.0)",
+    "ends": "where(expand[B, D](iota[T]() < T), x, 0.0)",
+    "cancels": "x + e[L: iota[T]() + T - T]",
+    "backwards": "attend(i: T, j: S) { score c = dot[D](x, back[R: j + R - 1 - i]) mask j <= i value key }",
+    "centred": "attend(i: T, j: S) { score c = dot[D](x, two[P: S + i - j]) mask j <= i value key }",
+    "halved": "attend(i: T, j: S) { score c = dot[D](x, two[P: (2 * S + 2 * (i - j)) div 2]) mask j <= i value key }",
+    "bounded": "far(two, T)",
+    "cut": "attend(i: T, j: S) { score c = dot[D](x, two[P: S .. P -> Q][Q: i - j]) mask j <= i value key }",
+    "flipped": "attend(i: T, j: S) { score c = dot[D](x, flip[R](near)[R: R - 1 - (i - j)]) mask j <= i value key }",
+    "joined": "attend(i: T, j: S) { score c = dot[D](x, concat[R + Q -> P](back, near[R -> Q])[P: S + i - j]) mask j <= i value key }",
+    "clipped": "attend(i: T, j: S) { score c = dot[D](x, key) score t = b[W: min(i - j, W - 1)] mask j <= i value key }",
+    "mirrored": "attend(i: T, j: S) { score c = dot[D](x, key) mask S - 1 - j >= S - 1 - i value key }",
+    "prefix": "attend(i: T, j: S) { score c = dot[D](x, key) mask j < n or j <= i value key }",
+    "prefix2": "attend(i: T, j: S) { score c = dot[D](x, key) mask doc == doc[T -> S] and (j <= i - 2 or j < min(n, 2) or j == i) value key }",
+    "read": "reads(x, two)",
+}
+
+MOVING = {
+    "last": ("x + e[L: T - 1]", "a place that is another one"),
+    "reverse": ("x + e[L: T - 1 - iota[T]()]", "a place that is another one"),
+    "lastrows": ("x + e[L: L - T .. L -> T]", "a place that is another one"),
+    "rest": ("x + e[L: (iota[T]() + 1) mod T]", "div or mod with the number of places"),
+    "product": ("x + e[L: (T * iota[T]()) mod L]", "a product with the number of places"),
+    "either": ("x + e[L: where(doc == 1, T - 1, 0)]", "a choice between the number of places and something else"),
+    "tail": ("where(expand[B, D](iota[T]() < T - 1), x, 0.0)", "a comparison with the number of places"),
+    "ended": ("x + sinusoid[T, D](start = -T)", "a sinusoid that starts at the number of places"),
+    "share": ("x * real(T)", "the number of places, taken as a value"),
+    "scaled": ("attend(i: T, j: S) { score c = dot[D](x, key) scale 1 / real(T) mask j <= i value key }", "the number of places, taken as a value"),
+    "hidden": ("attend(i: T, j: S) { score c = dot[D](x, key) mask j <= i and (j < T - 1 or j == 0) value key }", "a comparison with the number of places"),
+    "uncentred": ("attend(i: T, j: S) { score c = dot[D](x, zero[P: S + i - j]) mask j <= i value key }", "a row of a sinusoid that is another one"),
+    "limited": ("attend(i: T, j: S) { score c = dot[D](x, near[R: min(i - j + 3, S - 1)]) mask j <= i value key }", "a bound that moves"),
+    "turned": ("attend(i: T, j: S) { score c = dot[D](x, flip[R](near)[R: i - j]) mask j <= i value key }", "a row of a sinusoid that is another one"),
+    "called": ("far(zero, T)", "a row of a sinusoid that is another one"),
+    "looped": ("adds(x, T)", "div or mod with the number of places"),
+    "stacked": ("reads(x, zero)", "a row of a sinusoid that is another one"),
+    "seamed": ("attend(i: T, j: S) { score c = dot[D](x, concat[R + Q -> P](near, near[R -> Q])[P: i - j + 3]) mask j <= i and i < T - 3 value key }",
+               "a concat whose parts meet"),
+}
+ROWS, LENGTH, SHORT = 2, 23, 9
+WINDOWS = ([7, 16], [7] + [1] * 16, [5, 3, 15])
+
+
+class Wrong(Exception):
+    pass
+
+
+def written(folder, name, values, *outs):
+    """The lines of the values begin at line `first`."""
+    path = os.path.join(folder, name + ".tn")
+    frame = FRAME.format().replace(", two = ", "\n  let    two = ").replace(", zero = ", "\n  let    zero = ").replace(", near = ", "\n  let    near = ")
+    with open(path, "w", encoding="utf-8") as spec:
+        spec.write(frame + "".join(f"  let    {key}: [B, T, D] = {text}\n" for key, text in values.items()) + "".join(outs) + "}\n")
+    return path, frame.count("\n") + 1
+
+
+def whole(folder, spec, names, inputs, *options):
+    return driver.run(folder, spec, inputs, names, "--f64", "--init", "--seed", "3", *options)
+
+
+def part(inputs, low, high):
+    cut = dict(inputs)
+    for name in ("x", "doc"):
+        value, inner = inputs[name], 6 if name == "x" else 1
+        values = [v for row in range(ROWS) for v in value.row(row)[low * inner:high * inner]]
+        cut[name] = Tensor(value.kind, (ROWS, high - low) + value.shape[2:], values)
+    return cut
+
+
+def distance(got, want, low, high, name):
+    """The largest difference of the places low .. high - 1, which are all of `got` or its first."""
+    worst = 0.0
+    for row in range(ROWS):
+        for place in range(low, high):
+            for a, b in zip(got[name].row(row, place - low), want[name].row(row, place)):
+                worst = max(worst, abs(a - b) if a == a else float("inf"))
+    return worst
+
+
+def kept(folder, inputs, values):
+    spec, _ = written(folder, "kept", values, f"  out full = {', '.join(values)}\n", f"  out step(T) = {', '.join(values)}\n")
+    want = whole(folder, spec, values, inputs, "--entry", "full")
+    states = os.path.join(folder, "states.safetensors")
+    for windows in WINDOWS:
+        at = 0
+        for count in windows:
+            got = whole(folder, spec, values, part(inputs, at, at + count), "--entry", "step", "--save-states", states, *(["--states", states] if at else []))
+            for name in values:
+                worst = distance(got, want, at, at + count, name)
+                if not worst <= 1e-11:
+                    raise Wrong(f"{name} in windows {windows}: places from {at} on differ by {worst} from the whole")
+            at += count
+
+
+def moving(folder, inputs, values):
+    texts = {name: text for name, (text, _) in values.items()}
+    inputs = {name: value for name, value in inputs.items() if name != "n"}  # no row reads it
+    spec, _ = written(folder, "whole", texts, f"  out full = {', '.join(texts)}\n")
+    want, got = whole(folder, spec, texts, inputs), whole(folder, spec, texts, part(inputs, 0, SHORT))
+    for name in texts:
+        if distance(got, want, 0, SHORT, name) < 1e-3:
+            raise Wrong(f"{name}: refused, but its places are the same for {SHORT} places and for {LENGTH}")
+    spec, first = written(folder, "moving", texts, *(f"  out s{number}(T) = {name}\n" for number, name in enumerate(texts)))
+    done = subprocess.run(["tenon", "check", spec], capture_output=True, text=True, check=False)
+    found = re.findall(r"error\[T0416\]: (`out s(\d+)\(T\)` walks axis T, but .*)\n *--> .*:(\d+):\d+", done.stderr)
+    reasons = {int(number): (message, int(line)) for message, number, line in found}
+    for number, (name, (text, reason)) in enumerate(values.items()):
+        message, line = reasons.get(number, ("accepted", 0))
+        elsewhere = text.startswith(("far(", "adds(", "reads("))  # in the function or layer
+        if reason not in message or (line != first + number) != elsewhere:
+            raise Wrong(f"{name}, line {first + number}: {message}, at line {line}")
+    if len(found) != len(values) or done.stderr.count("error[") != len(values):
+        raise Wrong(f"{len(found)} refusals for {len(values)} values:\n{done.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--spoil", choices=["kept", "moving"])
+    options = parser.parse_args()
+    draw = random.Random(7)
+    inputs = {"x": Tensor("f64", (ROWS, LENGTH, 6), [draw.gauss(0, 1) for _ in range(ROWS * LENGTH * 6)]), "n": tensor("i32", [3, 5]),
+              "doc": tensor("i32", [[1] * 11 + [2] * 12, [1] * LENGTH])}
+    accepted, refused = dict(KEPT), dict(MOVING)
+    if options.spoil == "kept":
+        accepted["last"] = MOVING["last"][0]
+    if options.spoil == "moving":
+        refused["rows"] = (KEPT["rows"], "")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            moving(folder, inputs, refused)
+            kept(folder, inputs, accepted)
+        except (Wrong, driver.Failed) as wrong:
+            sys.exit(f"WRONG: {wrong}")
+    print(f"{len(accepted)} values are the same window by window, {len(refused)} are refused")
+
+
+if __name__ == "__main__":
+    main()
