@@ -162,6 +162,10 @@ const ExplainPages &explainNames() {
        "the index of the\n"
        "first axis; transpose(\"name\") has the name only.",
        "\"wv.weight\" = part(\"in_proj_weight\", 3, 3)", "\"wv.weight\" = part(\"in_proj_weight\", 2, 3)"},
+      {"T0657", "a public name of two parameters", "A file of weights holds one tensor per name, or the parts of a packed one.",
+       "\"f.*\" = \"dense\"", "\"f.*\" = \"dense.*\""},
+      {"T0658", "a rule that matches no parameter", "A pattern starts with a `use` or `param` of the layer that the table belongs to.",
+       "names Block as hf { \"pu.*\" = \"dense.*\" }", "names Block as hf { \"up.*\" = \"dense.*\" }"},
   };
   return pages;
 }

@@ -6,6 +6,7 @@
 #include "frontend/Ast.h"
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -153,6 +154,7 @@ struct State {
   std::vector<Size> shape; // linear forms over the entry's dims
   Element element = Element::Real;
   double initial = 0;      // reset value
+  std::optional<Size> bound; // index(bound): 0 <= value < bound
   bool ofModel = false;    // no run-time axis: saved with the weights
   bool inPlace = false;    // written by Append only: rows are added, the rest stays where it is
 };

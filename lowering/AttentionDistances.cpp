@@ -29,6 +29,7 @@ Value Distances::along(Labelled index) {
 Value Distances::linear(const Labelled &index, RankedTensorType type) {
   int64_t query = 0, key = 0;
   AffineExpr rest = getAffineConstantExpr(0, builder.getContext());
+  SmallVector<std::pair<Value, int64_t>> numbers;
   bool isLinear = forEachTerm(index, 1, [&](const Labelled &leaf, int64_t factor) {
     Operation *op = leaf.value.getDefiningOp();
     if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
@@ -37,6 +38,10 @@ Value Distances::linear(const Labelled &index, RankedTensorType type) {
     }
     if (auto size = dyn_cast_or_null<SizeOp>(op)) {
       rest = rest + size.getForm().getResult(0) * factor;
+      return true;
+    }
+    if (leaf.labels.empty()) { // one number for all places, such as how many a walk has brought
+      numbers.push_back({leaf.value, factor});
       return true;
     }
     auto iota = dyn_cast_or_null<IotaOp>(op);
@@ -51,6 +56,10 @@ Value Distances::linear(const Labelled &index, RankedTensorType type) {
   // j - i = d - (I - 1)
   AffineExpr shift = simplifyAffineExpr(rest - (queries - 1) * key, dimCount, 0);
   Value shifts = build.sizeLike(shift, type);
+  for (auto [number, factor] : numbers) {
+    Value everywhere = build.broadcast(number, {}, type);
+    shifts = build.add(shifts, factor == 1 ? everywhere : build.scale(everywhere, factor));
+  }
   if (key == 0)
     return shifts;
   Value distance = IotaOp::create(builder, location, type, 0);

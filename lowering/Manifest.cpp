@@ -129,6 +129,29 @@ json::Array kernelsJson(const EntryTable &table, FormulaSpace &space) {
   return array;
 }
 
+/// A number made of sizes alone: how many elements there are.
+bool isCount(const Entry &entry, NodeId id) {
+  const Node &node = entry.nodes[id];
+  if (node.op == Op::SizeValue || node.op == Op::Constant)
+    return true;
+  return (node.op == Op::ToReal || node.op == Op::Mul) && llvm::all_of(node.operands, [&](NodeId operand) { return isCount(entry, operand); });
+}
+
+/// A mean of cross entropies, weighted or not: nats per predicted symbol. Everything else that a loss can be is no such number.
+bool isNats(const Entry &entry, NodeId loss) {
+  const Node &mean = entry.nodes[loss];
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+    return false;
+  const Node *part = &entry.nodes[entry.nodes[mean.operands[0]].operands[0]];
+  const bool ofAll = isCount(entry, mean.operands[1]);
+  if (part->op == Op::Mul && !ofAll)
+    for (NodeId operand : part->operands)
+      if (entry.nodes[operand].op == Op::CrossEntropy)
+        part = &entry.nodes[operand];
+  const bool someRows = part->operands.size() > 2;
+  return part->op == Op::CrossEntropy && part->number == 0 && !(someRows && ofAll);
+}
+
 json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const EntryTable &table) {
   FormulaSpace space(entry.dims);
   json::Array dims, inputs, outputs, states;
@@ -144,9 +167,14 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   bool differentiated = entry.kind == Entry::Kind::Train;
   if (differentiated)
     outputs.push_back(scalarJson("loss"));
+  bool oneLoss = entry.results.size() == 1 && program.lossWeights.size() == 1 && program.lossWeights[0].second == 1;
+  if (differentiated)
+    outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
   for (auto &[name, node] : entry.results) {
     const ValueType &type = entry.nodes[node].type;
     outputs.push_back(entry.kind == Entry::Kind::Out ? tensorJson(entry, name, type, dtypeOf(type.element, facts.dtype)) : scalarJson(name));
+    if (entry.kind == Entry::Kind::Eval)
+      outputs.back().getAsObject()->insert({"nats", isNats(entry, node)});
   }
   bool isGrad = entry.name == "grad";
   if (differentiated && !isGrad)
@@ -162,6 +190,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                                   {"axes", stringArray(state.axes)},
                                   {"shape", std::move(shape)},
                                   {"initial", state.initial},
+                                  {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
                                   {"of_model", state.ofModel},
                                   {"in_place", state.inPlace}});
   }

@@ -46,7 +46,7 @@ std::string placeText(uint64_t index, const std::vector<int64_t> &shape) {
 }
 
 template <typename T>
-Status checkRange(const BoundTensor &tensor, const void *data, int64_t bound) {
+Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
   const T *values = static_cast<const T *>(data);
   uint64_t count = tensor.bytes / sizeof(T);
   // A branch-free pass first: it vectorizes, and the usual answer is that all is well.
@@ -57,9 +57,13 @@ Status checkRange(const BoundTensor &tensor, const void *data, int64_t bound) {
     return {};
   for (uint64_t i = 0; i < count; ++i)
     if (values[i] < 0 || values[i] >= bound)
-      return inputError("input '", tensor.name, "' holds ", static_cast<int64_t>(values[i]), " at ", placeText(i, tensor.shape),
+      return inputError(kind, " '", tensor.name, "' holds ", static_cast<int64_t>(values[i]), " at ", placeText(i, tensor.shape),
                         ", expected 0 .. ", bound - 1);
   return {};
+}
+
+Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
+  return tensor.type == DataType::I64 ? checkRange<int64_t>(kind, tensor, data, bound) : checkRange<int32_t>(kind, tensor, data, bound);
 }
 
 /// Truth values must be 0 or 1: compiled code may use them as masks.
@@ -184,6 +188,10 @@ Status Context::bind(std::span<const int64_t> dims) {
     if (offset < 0 || arena < 0 || static_cast<uint64_t>(offset) + *bytes > static_cast<uint64_t>(arena))
       return bugError("the state '", item.name, "' leaves the state arena: manifest and code disagree");
     stateTensors.push_back(std::move(tensor));
+    auto bound = item.bound ? item.bound->evaluate(dimValues) : std::optional<int64_t>(-1);
+    if (!bound)
+      return inputError("the bound of the state '", item.name, "' is negative for these dims");
+    stateBounds.push_back(*bound);
   }
   if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || sizes[3] < 0)
     return inputError("the buffers are too large for these dims");
@@ -310,17 +318,18 @@ Status Context::checkInputs() const {
     if (tensor.type == DataType::Bool)
       status = checkTruth(tensor, inputPointers[i]);
     else if (inputBounds[i] >= 0)
-      status = tensor.type == DataType::I64 ? checkRange<int64_t>(tensor, inputPointers[i], inputBounds[i])
-                                            : checkRange<int32_t>(tensor, inputPointers[i], inputBounds[i]);
+      status = checkRange("input", tensor, inputPointers[i], inputBounds[i]);
     if (status.failed())
       return status.in(concat("entry '", info->name, "'"));
   }
+  for (size_t i = 0; i < stateTensors.size(); ++i) // a file may have brought them
+    if (stateBounds[i] >= 0)
+      if (Status status = checkRange("state", stateTensors[i], state(static_cast<int>(i)), stateBounds[i]); status.failed())
+        return status.in(concat("entry '", info->name, "'"));
   return {};
 }
 
 Status Context::run() {
-  if (Status status = checkInputs(); status.failed())
-    return status;
   if (info->kind == EntryInfo::Kind::Train && model->manifest().epochs > 0 && context.total_steps == 0)
     return usageError("entry '", info->name, "': the schedule counts epochs; say first how many steps these are");
   if (Status status = checkRoom(); status.failed())
@@ -330,6 +339,8 @@ Status Context::run() {
     arenas[i] = model->arena(static_cast<ParameterArena>(i));
   arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums);
   loadModelStates();
+  if (Status status = checkInputs(); status.failed())
+    return status;
   int32_t code;
   {
     FloatingPointScope mode;

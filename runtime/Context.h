@@ -80,7 +80,7 @@ private:
   std::vector<int64_t> dimValues, offsets;
   int64_t sizes[4] = {};
   std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
-  std::vector<int64_t> inputBounds; // -1: none
+  std::vector<int64_t> inputBounds, stateBounds; // -1: none
   Arena inputArena, outputArena, workspace, scratch, oldStates, newStates, keptStates;
   std::vector<void *> inputPointers, outputPointers, ownedInputs, ownedOutputs;
   char *arenas[TN_ARENA_COUNT] = {};

@@ -69,6 +69,7 @@ struct TensorInfo {
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
   std::optional<SizeForm> bound; // values must be in [0, bound)
+  bool nats = true;              // a loss: nats per symbol, so that it can be shown as bits
 };
 struct StateInfo {
   std::string name; // one '*' per enclosing stack
@@ -77,6 +78,7 @@ struct StateInfo {
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
   double initial = 0;
+  std::optional<SizeForm> bound; // values must be in [0, bound)
   bool ofModel = false; // belongs to the model, saved with the weights; its shape has no dims
   bool inPlace = false; // runs add rows to it; it is not swapped
 };

@@ -143,13 +143,26 @@ template <typename From, typename To> Status convertIntegers(const NpyArray &arr
   return {};
 }
 
-template <typename From, typename To> void convertReals(const NpyArray &array, void *data) {
+/// "[1, 0, 3]" of element i in row-major order.
+std::string placeText(uint64_t i, const std::vector<uint64_t> &shape) {
+  std::string text;
+  for (size_t k = shape.size(); k-- > 0; i /= shape[k])
+    text = concat(i % shape[k], text.empty() ? "" : ", ", text);
+  return concat('[', text, ']');
+}
+
+/// A finite number that would become infinite is refused; those that are infinite already or no numbers are the caller's.
+template <typename From, typename To> Status convertReals(const NpyArray &array, const std::string &name, void *data) {
   To *target = static_cast<To *>(data);
   for (uint64_t i = 0; i < array.elements(); ++i) {
     From value;
     std::memcpy(&value, array.data.data() + i * sizeof(From), sizeof(From));
     target[i] = static_cast<To>(value);
+    if (std::isfinite(value) && !std::isfinite(target[i]))
+      return inputError("'", name, "': element ", placeText(i, array.shape), " is ", static_cast<double>(value),
+                        ", more than 32-bit numbers hold (3.4e38); scale the input, or run with --f64");
   }
+  return {};
 }
 
 } // namespace
@@ -245,9 +258,9 @@ Status npyToInput(const NpyArray &array, const std::string &name, DataType to, s
   else if (array.type == DataType::I32 && to == DataType::I64)
     return convertIntegers<int32_t, int64_t>(array, name, data);
   else if (array.type == DataType::F64 && to == DataType::F32)
-    convertReals<double, float>(array, data);
+    return convertReals<double, float>(array, name, data);
   else if (array.type == DataType::F32 && to == DataType::F64)
-    convertReals<float, double>(array, data);
+    return convertReals<float, double>(array, name, data);
   else
     return inputError("'", name, "' has element type ", nameOf(array.type), ", expected ", nameOf(to));
   return {};

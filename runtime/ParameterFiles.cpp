@@ -240,12 +240,14 @@ static Status planSave(const Parameters &parameters, ParameterArena arena, const
     uint64_t expected = 0, elements = 1;
     for (uint64_t size : group[0].shape)
       elements *= size;
+    bool fits = true;
     for (const Piece &piece : group) {
-      if (piece.publicFirst != expected || withoutOnes(piece.shape) != withoutOnes(group[0].shape))
-        break;
+      if (&piece != &group[0] && piece.publicFirst < expected)
+        return inputError("in names '", scheme, "' two parameters are '", group[0].tensor, "': no file can hold both");
+      fits &= piece.publicFirst == expected && withoutOnes(piece.shape) == withoutOnes(group[0].shape);
       expected += piece.count;
     }
-    if (expected != elements)
+    if (!fits || expected != elements)
       return inputError("the parts of '", group[0].tensor, "' in names '", scheme, "' do not make up one tensor");
     writer.declare(group[0].tensor, manifest.type, group[0].shape);
   }

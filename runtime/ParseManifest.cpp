@@ -194,6 +194,8 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
   info.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64, DataType::I32, DataType::I64, DataType::Bool});
   info.axes = readTexts(reader.member("axes"));
   info.shape = readShape(reader.member("shape"), dims, info.axes.size());
+  if (reader.has("nats"))
+    info.nats = reader.member("nats").truth();
   if (reader.has("bound")) {
     info.bound = readSizeForm(reader.member("bound"), dims);
     if (info.type != DataType::I32 && info.type != DataType::I64)
@@ -210,6 +212,10 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
   info.axes = readTexts(reader.member("axes"));
   info.shape = readShape(reader.member("shape"), dims, info.axes.size());
   info.initial = reader.member("initial").number();
+  if (reader.has("bound"))
+    info.bound = readSizeForm(reader.member("bound"), dims);
+  if (info.bound && info.type != DataType::I32 && info.type != DataType::I64)
+    reader.fail("only integers have a bound");
   if (reader.has("of_model"))
     info.ofModel = reader.member("of_model").truth();
   if (reader.has("in_place"))

@@ -11,7 +11,15 @@ Diagnostic *Session::error(const char *code, ast::Range range, std::string messa
 
 Diagnostic *Checker::error(const char *code, ast::Range range, std::string message, std::string label) {
   failed = true;
-  return session.error(code, range, std::move(message), std::move(label));
+  Diagnostic *mistake = session.error(code, range, std::move(message), std::move(label));
+  if (!mistake || range.file == session.mainFile->file)
+    return mistake;
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) // in a library: which line of the author's led there
+    if (call->second.file == session.mainFile->file) {
+      mistake->related.push_back({call->second, "called here"});
+      break;
+    }
+  return mistake;
 }
 
 std::string Checker::text(const Size &size) const { return size.text(graph.entry.dims); }

@@ -123,6 +123,8 @@ public:
         entry.states.push_back(old.states[i]);
         for (Size &each : entry.states.back().shape)
           each = size(each);
+        if (entry.states.back().bound)
+          entry.states.back().bound = size(*entry.states.back().bound);
       }
     for (size_t i = 0; i < old.stacks.size(); ++i)
       if (stackKept[i])
@@ -195,9 +197,12 @@ private:
     for (uint32_t i : inputs)
       keepSize(old.inputs[i].bound);
     for (size_t i = 0; i < old.states.size(); ++i)
-      if (stateKept[i])
+      if (stateKept[i]) {
         for (auto &size : old.states[i].shape)
           keepSize(size);
+        if (old.states[i].bound)
+          keepSize(*old.states[i].bound);
+      }
     for (size_t i = 0; i < old.axes.size(); ++i)
       if (axisKept[i])
         keepSize(old.axes[i].size);

@@ -131,6 +131,11 @@ bool goodPattern(const std::string &pattern) {
 
 } // namespace
 
+bool matchesStep(const std::string &pattern, const std::string &step) {
+  std::vector<std::string> captures;
+  return matchStep(pattern, 0, step, 0, captures);
+}
+
 std::optional<PublicName> NameTables::target(const ast::ExprPtr &value, size_t captures, Diagnostics &diagnostics) {
   using Kind = ast::Expr::Kind;
   if (!value)
@@ -250,7 +255,8 @@ const NameTables::Table *NameTables::find(const std::string &owner, const std::s
   return first; // a layer without a table of the scheme uses its first
 }
 
-PublicName NameTables::translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start) const {
+PublicName NameTables::translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start,
+                                 std::vector<UsedRule> &used) const {
   const Table *table = find(owner, scheme);
   const size_t end = path.steps.size();
   static const std::vector<Rule> none;
@@ -258,6 +264,7 @@ PublicName NameTables::translate(const std::string &scheme, const std::string &o
   const std::string uses = joined(path.steps, start, end), rest = uses.empty() ? path.leaf : uses + "." + path.leaf;
   for (const Rule &rule : rules)
     if (auto captures = match(rule.pattern, rest)) {
+      used.push_back({rule.range, table->range});
       PublicName result = rule.target;
       result.name = fill(rule.target.name, *captures);
       return result;
@@ -269,20 +276,21 @@ PublicName NameTables::translate(const std::string &scheme, const std::string &o
       if (!rule.target.transform.empty())
         continue;
       if (auto captures = match(rule.pattern, joined(path.steps, start, cut))) {
-        PublicName inner = translate(scheme, path.chain[cut - 1].layer, path, cut);
+        used.push_back({rule.range, table->range});
+        PublicName inner = translate(scheme, path.chain[cut - 1].layer, path, cut, used);
         if (!rule.target.name.empty()) // an empty value drops the step
           inner.name = fill(rule.target.name, *captures) + "." + inner.name;
         return inner;
       }
     }
-  PublicName inner = translate(scheme, path.chain[start].layer, path, start + 1);
+  PublicName inner = translate(scheme, path.chain[start].layer, path, start + 1, used);
   inner.name = path.steps[start] + "." + inner.name;
   return inner;
 }
 
 std::vector<PublicName> NameTables::publicNames(const std::string &scheme, const std::string &model,
                                                 const std::vector<UseStep> &chain, const std::string &leaf,
-                                                const std::vector<int64_t> &stackCounts) const {
+                                                const std::vector<int64_t> &stackCounts, std::vector<std::vector<UsedRule>> *rules) const {
   std::vector<PublicName> result;
   std::vector<int64_t> index(stackCounts.size());
   for (int64_t count : stackCounts)
@@ -293,7 +301,10 @@ std::vector<PublicName> NameTables::publicNames(const std::string &scheme, const
     size_t stack = 0;
     for (const UseStep &step : chain)
       path.steps.push_back(step.stacked ? step.use + "." + std::to_string(index.at(stack++)) : step.use);
-    result.push_back(translate(scheme, model, path, 0));
+    std::vector<UsedRule> used;
+    result.push_back(translate(scheme, model, path, 0, used));
+    if (rules)
+      rules->push_back(used);
     size_t digit = index.size();
     while (digit > 0 && ++index[digit - 1] == stackCounts[digit - 1])
       index[--digit] = 0;

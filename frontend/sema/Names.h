@@ -14,6 +14,14 @@ struct UseStep {
   bool stacked = false;
 };
 
+/// A rule that took part in a name, and the table that it stands in.
+struct UsedRule {
+  ast::Range place, table;
+};
+
+/// One step of a path against one step of a pattern, in which * stands for any characters (alone: at least one).
+bool matchesStep(const std::string &pattern, const std::string &step);
+
 class NameTables {
 public:
   /// Checks one table and keeps it. `owners`: all models and layers of the program (for T0650, unknown layer).
@@ -22,8 +30,10 @@ public:
 
   /// The public names, in `scheme`, of every element of a parameter: `chain` from the model inwards, `leaf` the param's own name,
   /// one entry of `stackCounts` per stacked step. Row-major order of stackCounts; one name when nothing is stacked.
+  /// `rules`: those that gave each name, from the model inwards.
   std::vector<PublicName> publicNames(const std::string &scheme, const std::string &model, const std::vector<UseStep> &chain,
-                                      const std::string &leaf, const std::vector<int64_t> &stackCounts) const;
+                                      const std::string &leaf, const std::vector<int64_t> &stackCounts,
+                                      std::vector<std::vector<UsedRule>> *rules = nullptr) const;
 
 private:
   struct Rule {
@@ -42,7 +52,7 @@ private:
     const std::string &leaf;
   };
   const Table *find(const std::string &owner, const std::string &scheme) const;
-  PublicName translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start) const;
+  PublicName translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start, std::vector<UsedRule> &used) const;
   static std::optional<PublicName> target(const ast::ExprPtr &value, size_t captures, Diagnostics &diagnostics);
   std::vector<Table> tables;
 };

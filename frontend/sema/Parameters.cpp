@@ -254,6 +254,16 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
     state.shape.push_back(graph.size(axis));
     state.ofModel &= !graph.axisRuntime[axis];
   }
+  if (statement.type->element == "index") {
+    auto limit = wholeSize(evaluate(scope, statement.type->bound), statement.type->bound ? statement.type->bound->range : statement.type->range, "the bound of an index");
+    if (!limit)
+      return recovered(scope, *statement.type);
+    if (*number != std::floor(*number) || *number < 0 || *number >= 1e9 || !provablyAtMost(Size(int64_t(*number) + 1), *limit, graph.entry)) {
+      error("T0207", statement.value->range, "state " + statement.name.text + " starts at " + text(initial) + ", which is no index(" + text(*limit) + ")");
+      return recovered(scope, *statement.type);
+    }
+    state.bound = *limit;
+  }
   auto [place, isNew] = stateIndex.try_emplace(state.path, uint32_t(graph.entry.states.size()));
   if (isNew)
     graph.entry.states.push_back(state);
@@ -264,7 +274,10 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   Node node = makeNode(Op::State, {*element, *axes, {}});
   node.index = place->second;
   node.range = statement.name.range;
-  return Value::ofTensor(graph.add(node, frame.parameterBody));
+  NodeId made = graph.add(node, frame.parameterBody);
+  if (state.bound)
+    hints.bounds.try_emplace(made, *state.bound); // every `next` is proved to keep it, and a call checks what it is given
+  return Value::ofTensor(made);
 }
 
 void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with) {

@@ -1,5 +1,7 @@
 #include "frontend/sema/Publish.h"
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace tenon::sema {
 
@@ -41,7 +43,67 @@ void adoptParameters(const Session &session, Program &program, Entry &entry) {
   }
 }
 
+namespace {
+
+/// A public name is one tensor of a file, or one part of it. Two parameters of one name are a mistake if a table gives it to both; a scheme
+/// for a part of a model (one of several published files) leaves the names of the rest as they are, and they may be the same.
+class Published {
+public:
+  Published(std::string scheme, Diagnostics &diagnostics) : scheme(std::move(scheme)), diagnostics(diagnostics) {}
+  void add(const std::string &path, const PublicName &name, const std::vector<UsedRule> &rules) {
+    std::vector<Holder> &holders = byName[name.name];
+    for (const Holder &other : holders) {
+      bool apart = name.transform == "part" && other.name.transform == "part" && name.parts == other.name.parts && name.part != other.name.part;
+      size_t k = 0; // the first rule in which the two differ; none: the outermost makes them equal
+      while (k < rules.size() && k < other.rules.size() && same(rules[k].place, other.rules[k].place))
+        ++k;
+      const bool equal = k == rules.size() && k == other.rules.size();
+      if (apart || rules.empty() || (!equal && (k == rules.size() || k == other.rules.size() || !same(rules[k].table, other.rules[k].table))))
+        continue;
+      ast::Range place = rules[equal ? 0 : k].place;
+      if (!reported.insert({place.file, place.begin}).second)
+        continue;
+      Diagnostic &mistake = diagnostics.error("T0657", place, "`" + scheme + "` gives " + other.path + " and " + path + " one name, `" + name.name + "`",
+                                              "a name of two parameters");
+      if (!equal)
+        mistake.related.push_back({other.rules[k].place, "the other one"});
+      else
+        mistake.notes.push_back({"help", "a * in the name is what the pattern's * stands for, as in \"f.*\" = \"dense.*\""});
+    }
+    holders.push_back({path, name, rules});
+  }
+
+private:
+  struct Holder {
+    std::string path;
+    PublicName name;
+    std::vector<UsedRule> rules;
+  };
+  static bool same(ast::Range a, ast::Range b) { return a.file == b.file && a.begin == b.begin; }
+  std::string scheme;
+  Diagnostics &diagnostics;
+  std::map<std::string, std::vector<Holder>> byName;
+  std::set<std::pair<uint32_t, uint32_t>> reported; // rules
+};
+
+/// Path of one element: every * is its index in one stack.
+std::string pathOf(const Param &param, size_t element) {
+  std::vector<std::string> indices(param.stackCounts.size());
+  for (size_t level = indices.size(); level-- > 0; element /= size_t(param.stackCounts[level]))
+    indices[level] = std::to_string(element % size_t(param.stackCounts[level]));
+  std::string path;
+  size_t level = 0;
+  for (char c : param.path)
+    path += c == '*' && level < indices.size() ? indices[level++] : std::string(1, c);
+  return path;
+}
+
+} // namespace
+
 void publish(const Session &session, Program &program, const NameTables &tables) {
+  std::map<std::string, Published> published;
+  for (auto &scheme : tables.schemes())
+    published.try_emplace(scheme, scheme, session.diagnostics);
   for (Param &param : program.params) {
     if (std::find(param.present.begin(), param.present.end(), false) == param.present.end())
       param.present.clear();
@@ -49,8 +111,13 @@ void publish(const Session &session, Program &program, const NameTables &tables)
     std::vector<UseStep> chain;
     for (auto &step : record.steps)
       chain.push_back({step.layer, step.use, step.count.has_value()});
-    for (auto &scheme : tables.schemes())
-      param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts);
+    for (auto &[scheme, names] : published) {
+      std::vector<std::vector<UsedRule>> rules;
+      param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts, &rules);
+      for (size_t i = 0; i < rules.size(); ++i)
+        if (param.present.empty() || param.present[i])
+          names.add(pathOf(param, i), param.publicNames[scheme][i], rules[i]);
+    }
   }
 }
 

@@ -18,6 +18,10 @@ Scope *Checker::newScope(Scope *up) {
 }
 
 bool Checker::define(Scope *scope, const ast::Name &name, std::function<Value()> compute, ast::Stmt::Kind kind) {
+  if (name.text == "training" || name.text == "depth" || name.text == "true" || name.text == "false") {
+    error("T0103", name.range, "`" + name.text + "` has a meaning of its own and cannot be defined", "a word of the language");
+    return false;
+  }
   auto old = scope->names.find(name.text);
   if (old != scope->names.end()) {
     if (auto *mistake = error("T0103", name.range, name.text + " is defined twice", "second definition"))

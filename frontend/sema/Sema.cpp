@@ -124,7 +124,12 @@ public:
   /// Everything of the model in both modes; for `tenon check`.
   void everything() {
     NameTables tables = nameTables();
-    evaluateAll(sets, binds, true);
+    Program all;
+    all.model = model.name.text;
+    session.parameters.clear(); // those of another model of the file
+    session.parameterByPath.clear();
+    evaluateAll(sets, binds, true, &all);
+    publish(session, all, tables);
     for (auto *recipe : recipes) {
       RecipeContext names = context({}, {}, tables);
       RecipeBinds own = checkBinds(*recipe, names, session.diagnostics);
@@ -208,10 +213,56 @@ private:
     NameTables tables;
     Diagnostics known; // the tables belong to all models: their mistakes are reported once
     for (auto *recipe : session.recipes)
-      if (recipe->kind == ast::Recipe::Kind::Names)
+      if (recipe->kind == ast::Recipe::Kind::Names) {
+        const size_t before = session.diagnostics.all().size();
         tables.add(*recipe, owners, session.tablesReported ? known : session.diagnostics);
+        if (!session.tablesReported && session.diagnostics.all().size() == before)
+          checkRulesOfNames(*recipe);
+      }
     session.tablesReported = true;
     return tables;
+  }
+  /// The `use`s and `param`s of all layers (or models) of that name.
+  std::vector<std::string> membersOf(const std::string &owner) const {
+    std::vector<std::string> members;
+    auto collect = [&](const std::vector<ast::StmtPtr> &body) {
+      for (auto &statement : body)
+        if (statement->kind == ast::Stmt::Kind::Use || statement->kind == ast::Stmt::Kind::Param)
+          members.push_back(statement->name.text);
+    };
+    std::function<void(const std::vector<ast::StmtPtr> &)> inside = [&](const std::vector<ast::StmtPtr> &body) {
+      for (auto &statement : body)
+        if (statement->kind == ast::Stmt::Kind::Callable) {
+          if (statement->callable->name.text == owner)
+            collect(statement->callable->body);
+          inside(statement->callable->body);
+        }
+    };
+    for (auto &[name, callable] : session.callables) {
+      if (name == owner)
+        collect(callable->body);
+      inside(callable->body);
+    }
+    for (auto &[name, other] : session.models) {
+      if (name == owner)
+        collect(other->body);
+      inside(other->body);
+    }
+    return members;
+  }
+  /// The first step of a pattern is a `use` or a `param` of its layer; what follows depends on configs.
+  void checkRulesOfNames(const ast::Recipe &recipe) {
+    const std::vector<std::string> members = membersOf(recipe.owner.text);
+    if (members.empty())
+      return;
+    for (const ast::Setting &rule : recipe.settings) {
+      std::string step = rule.key.text.substr(0, rule.key.text.find('.'));
+      if (rule.isBind || step.empty() || std::any_of(members.begin(), members.end(), [&](auto &member) { return matchesStep(step, member); }))
+        continue;
+      auto *mistake = session.error("T0658", rule.key.range, recipe.owner.text + " has no parameter or used layer " + step, "matches nothing");
+      if (std::string near = nearest(step, members); mistake && !near.empty())
+        mistake->notes.push_back({"help", "did you mean " + near + "?"});
+    }
   }
   static bool isFor(const CheckedRecipe &recipe, const Entry &entry) {
     const Setting *name = recipe.kind == "generate" ? recipe.find("entry") : nullptr;
@@ -324,17 +375,23 @@ private:
     return ok;
   }
   /// Outs and losses, for their mistakes only.
-  void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes) {
+  void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {
+    auto run = [&](const EntryRequest &request) {
+      auto entry = Checker(session, model, request).run();
+      if (entry && reached)
+        adoptParameters(session, *reached, *entry);
+      return entry;
+    };
     for (auto &out : declared.outs) {
       EntryRequest request = losses(Entry::Kind::Out, false, useSets, useBinds);
       request.name = out;
-      auto entry = Checker(session, model, request).run();
+      auto entry = run(request);
       if (entry && !entry->walkedAxis.empty() && !session.diagnostics.hasErrors())
         deriveStep(*entry, session.diagnostics); // for what it cannot do yet
     }
-    Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).run();
+    run(losses(Entry::Kind::Eval, false, useSets, useBinds));
     if (bothModes)
-      Checker(session, model, losses(Entry::Kind::Train, true, useSets, useBinds)).run();
+      run(losses(Entry::Kind::Train, true, useSets, useBinds));
     if (useSets.empty())
       Checker(session, model, losses(Entry::Kind::Eval, false, useSets, useBinds)).runUnused();
   }
@@ -387,6 +444,12 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   sema::Session session(options, sources, diagnostics);
   if (!session.load())
     return false;
+  if (session.mainFile->items.empty()) {
+    ast::Range start;
+    start.file = session.mainFile->file;
+    diagnostics.error("T0107", start, "this file is empty: it has no model, layer, function or recipe");
+    return false;
+  }
   sema::checkOwners(session);
   for (const ast::Model *model : sema::modelsOf(session))
     if (options.model.empty() || model->name.text == options.model)

@@ -37,9 +37,12 @@ bool StepDerivation::setUp() {
     fresh.axes[axis].size = along(axis) ? count : atCapacity(old.axes[axis].size);
   for (Input &input : fresh.inputs)
     input.bound = atCapacity(input.bound);
-  for (State &state : fresh.states)
+  for (State &state : fresh.states) {
     for (Size &each : state.shape)
       each = atCapacity(each);
+    if (state.bound)
+      state.bound = atCapacity(*state.bound);
+  }
   State position;
   position.path = old.name + ".position";
   position.element = Element::Int;

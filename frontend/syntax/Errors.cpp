@@ -163,6 +163,12 @@ void reportClosing(ParserState &state, const Lexeme &found, const char *where, c
     diagnostic.notes.push_back({"help", "axes are names; give the size one: config C = ..."});
 }
 
+static bool followsBrace(const char *begin, const char *at) {
+  while (at != begin && (at[-1] == ' ' || at[-1] == '\t'))
+    --at;
+  return at != begin && at[-1] == '{';
+}
+
 /// An element of a list is expected: a statement, an item, a setting, a line of attend.
 void reportElement(ParserState &state, const Lexeme &found, const std::string &expected) {
   ast::Range place = state.range(found.begin, found.end);
@@ -181,6 +187,8 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
     Diagnostic &diagnostic = state.mistake("T0014", place, "expected " + listed(kAttendWords) + ", found " + describe(found));
     suggest(diagnostic, found, kAttendWords);
   } else {
+    bool first = followsBrace(state.begin, found.begin);
+    fresh |= first;
     Diagnostic &diagnostic = state.mistake("T0007", place, "expected a statement, found " + describe(found),
                                            fresh ? "no statement starts like this" : "the statement before it has ended");
     if (found.is("="))
@@ -192,7 +200,7 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
     else if (!fresh && !isKeyword(found.text()))
       diagnostic.notes.push_back({"help", "is an operator or a ',' missing before it?"});
     // `let q = 1 +` and then `retrun x`: the misspelt keyword was taken for an operand.
-    Lexeme head = lex(startOfLine(state.begin, found.begin), state.end);
+    Lexeme head = first ? found : lex(startOfLine(state.begin, found.begin), state.end);
     suggest(diagnostic, head, kStatementWords);
   }
 }

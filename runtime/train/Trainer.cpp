@@ -17,6 +17,11 @@ using runtime::ErrorKind;
 
 namespace {
 
+/// The first loss of the entry is nats per character.
+bool showsBits(const data::DataTask &task, const runtime::EntryInfo *entry) {
+  return task.perCharacter() && entry && !entry->outputs.empty() && entry->outputs[0].nats;
+}
+
 uint64_t metricsOf(const RunDirectory &run) {
   std::error_code failed;
   uint64_t bytes = std::filesystem::file_size(run.metrics(), failed);
@@ -217,7 +222,7 @@ private:
     MetricsLine line;
     line.add("step", state.step);
     line.add("loss", loss);
-    if (session.trainTask->perCharacter())
+    if (showsBits(*session.trainTask, &session.train->entry()))
       line.add("bits_per_char", loss / M_LN2);
     size_t outputs = context.outputs().size();
     for (size_t i = 1; i < outputs; ++i) {
@@ -235,7 +240,7 @@ private:
     record(line);
     smoothSpeed = smoothSpeed == 0 ? speed : 0.95 * smoothSpeed + 0.05 * speed;
     smoothLoss = smoothSpeed == speed ? loss : 0.9 * smoothLoss + 0.1 * loss;
-    ProgressPoint point{state.step, totalSteps(), smoothLoss, session.trainTask->perCharacter(), smoothSpeed, secondsLeft(), resident};
+    ProgressPoint point{state.step, totalSteps(), smoothLoss, showsBits(*session.trainTask, &session.train->entry()), smoothSpeed, secondsLeft(), resident};
     progress.update(point, state.step == 1 || state.step == totalSteps());
   }
 
@@ -282,7 +287,7 @@ private:
       char number[64];
       snprintf(number, sizeof number, " %s %.4f", name.c_str(), value);
       text += number;
-      if (i == 0 && session.validTask->perCharacter()) {
+      if (i == 0 && showsBits(*session.validTask, session.train->parameters()->manifest().findEntry("eval"))) {
         line.add("valid_bits_per_char", value / M_LN2);
         snprintf(number, sizeof number, " (%.3f bits/char)", value / M_LN2);
         text += number;

@@ -1,5 +1,6 @@
 #include "tools/tenon/Call.h"
 #include "runtime/Npy.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -161,6 +162,14 @@ Status readStates(Context &context, const NamedFiles &files) {
       return status.in(file);
   }
   return {};
+}
+
+Status checkStateFile(const Context &context, const std::string &option, const std::string &path) {
+  const auto &states = context.entry().states;
+  if (path.empty() || std::any_of(states.begin(), states.end(), [](const runtime::StateInfo &state) { return !state.ofModel; }))
+    return {};
+  return usageError(option, " ", path, ": the entry ", context.entry().name,
+                    states.empty() ? " keeps no states" : " keeps no states but the model's own, which belong to its weights");
 }
 
 Status writeStates(const Context &context, const NamedFiles &files) {

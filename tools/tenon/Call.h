@@ -13,6 +13,8 @@ Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model,
                                                              const std::string &entry, const NamedFiles &inputs, int threads);
 /// States from and to files; a stacked state's file has the sizes of the stack first.
 Status readStates(runtime::Context &context, const NamedFiles &files);
+/// A usage error if `path` is given by `option` but the entry has no states that such a file could hold.
+Status checkStateFile(const runtime::Context &context, const std::string &option, const std::string &path);
 Status writeStates(const runtime::Context &context, const NamedFiles &files);
 /// Usage error for names that are no outputs of the entry, or no states; before a run, so that nothing is written in vain.
 Status checkOutputs(const runtime::Context &context, const NamedFiles &outputs, const NamedFiles &states);

@@ -86,7 +86,8 @@ Status run(Options &options) {
   auto result = train::evaluate(*context, *feeder, options.batches, nullptr);
   if (!result.ok())
     return result.status();
-  print(*result, task->perCharacter(), options.json);
+  const runtime::EntryInfo *losses = model->artifact->manifest().findEntry("eval");
+  print(*result, task->perCharacter() && losses && !losses->outputs.empty() && losses->outputs[0].nats, options.json);
   for (const auto &[name, value] : result->losses)
     if (!std::isfinite(value))
       return Status(runtime::ErrorKind::Numeric, concat("the loss ", name, " is not finite"));

@@ -65,6 +65,8 @@ Status run(Options &options) {
   auto vocabulary = vocabularyFor(options, *model);
   if (!settings.ok() || !vocabulary.ok())
     return settings.ok() ? vocabulary.status() : settings.status();
+  if (!options.prompt.empty() && !options.promptFile.empty())
+    return usageError("--prompt and --prompt-file both give the prompt; pass one of them");
   std::string prompt = options.prompt;
   if (!options.promptFile.empty())
     if (Status status = data::readTextFile(options.promptFile, prompt); status.failed())

@@ -72,7 +72,9 @@ Status run(Options &options) {
   (*context)->setSeed(options.weights.seed);
   (*context)->setStep(options.step);
   (*context)->setFlags(1); // gradients only
-  Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
+  Status status = checkStateFile(**context, "--states", options.states);
+  if (status.ok() && !options.states.empty())
+    status = train::loadStates(options.states, **context);
   if (status.ok())
     status = (*context)->run();
   if (status.ok() && !options.output.empty())

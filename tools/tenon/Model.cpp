@@ -131,7 +131,7 @@ Expected<Model> openModel(const ModelOptions &options) {
 void addWeightOptions(CLI::App &command, WeightOptions &options) {
   command.add_option("--weights", options.file, "parameters, a safetensors file")->type_name("FILE");
   command.add_option("--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
-  command.add_flag("--init", options.init, "parameters from their initializers");
+  command.add_flag("--init", options.init, "parameters from their initializers; with --weights only those that the file lacks");
   command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
 }
 
@@ -150,6 +150,11 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init, .allowExtra = true});
     if (!loaded.ok())
       return loaded.status();
+    if (options.init && loaded->missing.empty())
+      return usageError("--init with --weights gives initial values to what the file lacks, but ", options.file, " lacks nothing; leave one of them out");
+    if (!loaded->missing.empty())
+      fprintf(stderr, "tenon: %zu parameters are not in %s and have their initial values, the first is %s\n", loaded->missing.size(),
+              options.file.c_str(), loaded->missing[0].c_str());
     if (!loaded->extra.empty())
       fprintf(stderr, "tenon: %zu tensors of %s are not used, the first is %s\n", loaded->extra.size(), options.file.c_str(),
               loaded->extra[0].c_str());

@@ -39,7 +39,11 @@ Status run(Options &options) {
     return context.status();
   (*context)->setSeed(options.weights.seed);
   (*context)->setStep(options.step);
-  Status status = options.states.empty() ? Status() : train::loadStates(options.states, **context);
+  Status status = checkStateFile(**context, "--states", options.states);
+  if (status.ok())
+    status = checkStateFile(**context, "--save-states", options.saveStates);
+  if (status.ok() && !options.states.empty())
+    status = train::loadStates(options.states, **context);
   if (status.ok())
     status = readStates(**context, *states);
   if (status.ok())

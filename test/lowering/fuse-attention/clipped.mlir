@@ -63,6 +63,32 @@ func.func @clipped_beside_linear(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32
 
 // -----
 
+// Queries that are as many places further on as earlier calls have brought: one number for all of them.
+// CHECK-LABEL: @walked
+// CHECK: %[[POSITION:.*]] = tenon.read_state 0
+// CHECK: tenon.broadcast %[[POSITION]] [] : tensor<i32> -> tensor<11xi32>
+// CHECK: "tenon.attention"
+func.func @walked(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<3x4xf32>) attributes {tenon.states = [tensor<i32>]} {
+  %position = tenon.read_state 0 : tensor<i32>
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %new = tenon.iota 0 : tensor<5xi32>
+  %from = tenon.broadcast %position [] : tensor<i32> -> tensor<5xi32>
+  %i = tenon.add %new, %from : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %is = tenon.broadcast %i [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %back = tenon.sub %is, %js : tensor<5x7xi32>
+  %two = tenon.constant 2.0 : tensor<5x7xi32>
+  %d = tenon.min %back, %two : tensor<5x7xi32>
+  %bias = tenon.gather %t[%d] dim 0 x_dims [-1, 2] index_dims [0, 1] clamp : tensor<3x4xf32>, tensor<5x7xi32> -> tensor<5x7x4xf32>
+  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [1, 4, 2], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<5x7x4xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
 // A bound that depends on the query is no function of the distance.
 // CHECK-LABEL: @bound_of_the_query
 // CHECK: tenon.attend
