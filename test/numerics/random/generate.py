@@ -5,6 +5,14 @@ goes through tanh.
 """
 import random
 
+import blocks
+
+# Lengths, heads, their widths and memories of every second specification: they end inside tiles of the kernels, with memories longer and shorter.
+LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67), (17, 3, 41, 150), (1, 2, 64, 17), (300, 2, 24, 7), (2, 2, 40, 33),
+         (131, 1, 64, 197), (67, 3, 41, 5), (197, 1, 24, 300)]
+OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01, eps = 0.01)", "adamw(lr = 0.01, decay = 0.1, eps = 0.01)",
+              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)"]
+SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)"]
 LAYERS = """
 layer Plain[I -> O](x: [.., I]) -> [.., O] {
   config factor = 2, act = tanh, Inner = Linear(bias = false)
@@ -51,8 +59,14 @@ class Specification:
         self.draw = draw = random.Random(seed)
         self.seed, self.picked, self.lines, self.params, self.reals, self.count = seed, picked, [], [], {}, 0
         h, e = draw.choice([1, 2, 3]), draw.choice([1, 4, 5, 8, 17])
-        self.sizes = {"H": h, "E": e, "C": draw.choice([2, 5, 9, 16, 19]), "K": draw.choice([1, 3, 4]), "M": draw.choice([1, 3, 7]), "V": draw.choice([11, 33])}
+        self.sizes = {"H": h, "E": e, "C": draw.choice([2, 5, 9, 16, 19]), "K": draw.choice([1, 3, 4]), "M": draw.choice([1, 3, 7]),
+                      "V": draw.choice([11, 33]), "W": draw.choice([1, 4, 40])}
         self.dims = {"B": draw.choice([1, 2, 3]), "T": draw.choice([1, 2, 5, 17, 19])}
+        if seed % 2 == 0:
+            length, h, e, memory = LARGE[seed // 2 % len(LARGE)]
+            self.sizes |= {"H": h, "E": e, "M": memory, "C": draw.choice([16, 33, 67])}
+            self.dims = {"B": draw.choice([2, 3]), "T": length}
+        self.trains = seed % 5 == 2
         self.losses, self.integers = [], []
         self.text("let x0: [B, T, D] = table[V: word]")
         self.reals["x0"] = ("B", "T", "D")
@@ -114,16 +128,19 @@ class Specification:
             losses.append("of_x0")
             self.text("loss of_x0 = mean(x0)")
         whole = " + ".join(f"{self.draw.choice([0.5, 1, 2])} * {name}" for name in losses)
-        lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + K, C1 = C - 1",
-                 "dim B, T", "dim T2 = T, S = M + T, P = S", "in ids, target: index(256)[B, T]", *INTEGERS,
+        lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + K, C1 = C - 1, W = {s['W']}, R = 2 * W + 1, G = 2",
+                 "dim B, T", "dim T2 = T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1", "in ids, target: index(256)[B, T]", *INTEGERS,
                  "param table, other: [V, D] ~ normal(1)", "let x: [B, T, D] = other[V: target mod V]", *self.params, *self.lines]
-        recipe = f'train Random as whole {{\n  data = byte_stream(text = "none.txt")\n  loss = {whole}\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n}}\n'
+        way = "optimizer = sgd(lr = 1.0)\n  steps = 1"
+        if self.trains:
+            way = f"optimizer = {self.draw.choice(OPTIMIZERS)}\n  schedule = {self.draw.choice(SCHEDULES)}\n  clip = global_norm(1.0)\n  steps = 20"
+        recipe = f'train Random as whole {{\n  data = byte_stream(text = "none.txt")\n  loss = {whole}\n  {way}\n}}\n'
         return LAYERS + "model Random {\n" + "\n".join("  " + line for line in lines) + "\n}\n" + recipe
 
 
 # What constructs read besides reals: everything follows from the bytes, so that a recipe can be had.
 INTEGERS = ["let word = ids mod V", "let n = ids mod 8 - 3", "let keep = target mod 3 != 0", "let label = target mod C", "let seg = ids div 8 mod 3",
-            "let len = min(ids[T: 0] mod 20 + 1, T)", "let soft = real(ids mod 5) / 5", "let place = min((iota[K]() * 5 + ids[T: 0]) mod 7, T - 1)",
+            "let len = min(ids[T: 0] mod 20 * (size[T]() div 16 + 1) + 1, T)", "let back = ids[T: 0] mod 2 == 1", "let rank = target mod 50", "let soft = real(ids mod 5) / 5", "let place = min((iota[K]() * 5 + ids[T: 0]) mod 7, T - 1)",
             "let column = (iota[K]() + ids[T: 0]) mod C"]
 CONSTRUCTS = []
 
@@ -368,6 +385,9 @@ each(["T|score dot[E](@q, @k) scale 1 / sqrt(E) mask j <= i value @v",
       "T|score dot[E](@q, @k) score where(seg[T: i] == seg[T: j], 0.5, -0.5) value @v",
       "T|score tanh(dot[E](@q, @k)) * 3 mask i <= j or j < len drop 0.1 value @v",
       "T|score dot[E](@q, @k) score -abs(real(i - j)) * 0.3 mask n[T: j] <= n[T: i] value @v"], attention)
+
+
+each(blocks.BLOCKS, blocks.build)
 
 
 @construct

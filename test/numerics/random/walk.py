@@ -1,0 +1,40 @@
+"""Random causal models with an entry `out step(T)`: fed in windows it must give what the decomposed model gives on the whole."""
+import random
+
+import generate
+
+LENGTHS, HEADS = (67, 131, 197, 300), (24, 40, 41, 64)
+# What maps place by place and keeps values within some units.
+MAPS = [text for text in generate.UNARY if not any(word in text for word in ("stop_gradient", "half", "+ 3"))]
+
+
+class Walk:
+    """A model whose layers attend to all places so far; `window` places are fed at a time."""
+
+    def __init__(self, seed):
+        draw = random.Random(1000 + seed)
+        self.seed, self.length, self.window = seed, LENGTHS[seed % 4], draw.choice([1, 3, 17])
+        self.length -= self.length % self.window
+        self.heads = HEADS[seed // 4 % 4]
+        self.rows, self.sets = 2, {"H": draw.choice([1, 2]), "E": self.heads}
+        scores, layers, masks = ["score content = dot[E](wq(x) + u, wk(key))"], [], ["mask j <= i"]
+        if seed % 2:
+            layers += ["param near: [P, H] ~ normal(1)"]
+            scores += ["score bias = near[P: clip(i - j, 0, P - 1)]"]
+        else:
+            layers += ["use wr = Linear[D -> H * E]", "param v: [H, E] ~ normal(1)", "let r = wr(sinusoid[R, D](start = 1 - R))"]
+            scores += ["score place = dot[E](wq(x) + v, r[R: j + R - 1 - i])"]
+        masks += draw.sample(["mask i - j <= 40", "mask doc == doc[T -> S]"], draw.choice([0, 1]))
+        items = " ".join([*scores, "scale 1 / sqrt(E)", *masks, "value wv(key)"])
+        change = draw.choice(MAPS).replace("$", "y")
+        again = draw.choice(["stack[2]", "loop[2]"])
+        lines = ["param u: [H, E] ~ normal(1)", "use wq, wk, wv = Linear[D -> H * E]", "use wo = Linear[H * E -> D]", *layers, "let key = x[T -> S]",
+                 f"let a = attend(i: T, j: S) {{ {items} }}", "let y = x + tanh(wo(a))", f"return norm({change} + y)"]
+        self.text = "\n".join([
+            "model Walk {", f"  config V = 37, H = {self.sets['H']}, E = {self.heads}, D = H * E, P = 16", "  dim B, T", "  dim S = T, R = S",
+            "  in ids: index(256)[B, T]", "  let doc = ids div 64", "  param table: [V, D] ~ normal(1)",
+            "  layer Block(x: [B, T, D]) -> [B, T, D] {", "    use norm = LayerNorm[D]", *("    " + line for line in lines), "  }",
+            f"  use blocks = {again} Block", "  let logits = dot[D](blocks(table[V: ids mod V]), table)", "  out logits", "  out step(T) = logits", "}", ""])
+
+    def specification(self):
+        return self.text
