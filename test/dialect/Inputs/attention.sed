@@ -1,4 +1,4 @@
-# What the cases of invalid-attention.mlir share: operand segments (query, key, value, position_query, table, selected_scores, score_table,
+# What the cases of invalid-attention*.mlir and invalid-attend.mlir share: operand segments (query, key, value, position_query, table, selected_scores, score_table,
 # value_table, index operands, depth), settings and types. Longer words first.
 s/QKVARGUMENTS/%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>/g
 s/QKV/tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>/g

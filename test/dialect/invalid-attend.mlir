@@ -1,0 +1,58 @@
+// What the verifiers of attention_grad and attend refuse. Words in capitals stand for what many cases share.
+// RUN: sed -f %S/Inputs/attention.sed %s > %t.mlir
+// RUN: tenon-opt %t.mlir --split-input-file --verify-diagnostics
+
+// attention_grad C2: dy is like y.
+func.func @grad_c2(QKVARGUMENTS, %y: tensor<2x5x4x6xf32>, %dy: tensor<2x5x4x7xf32>, %s: tensor<2x4x5xf32>) {
+  // expected-error @+1 {{'tenon.attention_grad' op expects dy of the type of y}}
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %s, %s, %q, %k, %v) <{GRADIENT, SETTINGS}> : (tensor<2x5x4x7xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, QKV) -> (QKV)
+  return
+}
+
+// -----
+// attention_grad C3: a gradient is like its operand.
+func.func @grad_c3(QKVARGUMENTS, %y: tensor<2x5x4x6xf32>, %dy: tensor<2x5x4x6xf32>, %s: tensor<2x4x5xf32>) {
+  // expected-error @+1 {{'tenon.attention_grad' op expects gradient 1 exactly with its operand and of its type, those of tables with the batch in front}}
+  %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %s, %s, %q, %k, %v) <{GRADIENT, SETTINGS}> : (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, QKV) -> (tensor<2x5x4x8xf32>, tensor<2x7x4x9xf32>, tensor<2x7x4x6xf32>)
+  return
+}
+
+// -----
+// attend labels: one list per operand ..
+func.func @attend_labels(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects labels for each of 2 operands, got 1}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[0, 2]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend .. with one label per dimension.
+func.func @attend_rank(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects one label per dimension of 'tensor<5x7xf32>'}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[0], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C1: every operand has the key.
+func.func @attend_c1(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects every score, mask and value to have the key dimension, label 2}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[0, 3], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C2: one size per label.
+func.func @attend_c2(%s: tensor<5x7xf32>, %v: tensor<8x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects label 2 to have one size, got 7 and 8}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[0, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<8x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C3: every dimension of the result is somewhere.
+func.func @attend_c3(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects result dimension 0 in an operand}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[3, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}

@@ -1,0 +1,90 @@
+// What the verifier of attention refuses: masks, labels, rate and statistics. Words in capitals stand for what many cases share.
+// RUN: sed -f %S/Inputs/attention.sed %s > %t.mlir
+// RUN: tenon-opt %t.mlir --split-input-file --verify-diagnostics
+
+// attention C6: a mask tests.
+func.func @c6_form(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op has a mask that is none: a leaf tests `le`, `eq` or `holds`}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, mask = [{test = "lt"}], SETTINGS}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// attention C6: a list of masks says how they are combined.
+func.func @c6_word(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op has a mask that is none: a mask is a leaf or a list that starts with and, or, not}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, mask = [["xor"]], SETTINGS}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// attention C6: operands of a mask exist.
+func.func @c6_operand(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op has a mask that names an operand beyond the 0 it has}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, mask = [{test = "holds", operand = 0 : i64}], SETTINGS}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// attention C6: what holds is a truth value.
+func.func @c6_truth(QKVARGUMENTS, %i: tensor<2xi32>) {
+  // expected-error @+1 {{'tenon.attention' op has a mask whose test `holds` names an operand without truth values}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, mask = [{test = "holds", operand = 0 : i64}], index_labels = [[0]], SETTINGS}> : (QKV, tensor<2xi32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C7: labels for every index operand ..
+func.func @c7_count(QKVARGUMENTS, %i: tensor<2xi1>) {
+  // expected-error @+1 {{'tenon.attention' op expects labels for each of 1 index operands, got 0}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, SETTINGS}> : (QKV, tensor<2xi1>) -> RESULTS
+  return
+}
+
+// -----
+// attention C7: .. which are lists ..
+func.func @c7_list(QKVARGUMENTS, %i: tensor<2xi1>) {
+  // expected-error @+1 {{'tenon.attention' op expects labels as lists of numbers}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, index_labels = [0], SETTINGS}> : (QKV, tensor<2xi1>) -> RESULTS
+  return
+}
+
+// -----
+// attention C7: .. of one label per dimension.
+func.func @c7_rank(QKVARGUMENTS, %i: tensor<2xi1>) {
+  // expected-error @+1 {{'tenon.attention' op expects one label per dimension of 'tensor<2xi1>'}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, index_labels = [[0, 1]], SETTINGS}> : (QKV, tensor<2xi1>) -> RESULTS
+  return
+}
+
+// -----
+// attention C7: index operands are no reals.
+func.func @c7_real(QKVARGUMENTS, %i: tensor<2xf32>) {
+  // expected-error @+1 {{'tenon.attention' op expects index operands of integers or truth values, got 'tensor<2xf32>'}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, index_labels = [[0]], SETTINGS}> : (QKV, tensor<2xf32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C7: they have the sizes of their labels.
+func.func @c7_sizes(QKVARGUMENTS, %i: tensor<2xi1>) {
+  // expected-error @+1 {{'tenon.attention' op expects index operand 'tensor<2xi1>' to have the sizes of its labels}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, index_labels = [[1]], SETTINGS}> : (QKV, tensor<2xi1>) -> RESULTS
+  return
+}
+
+// -----
+// attention C8: the rate of the dropout.
+func.func @c8(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op expects a rate in 0 .. 1 (1 excluded), got 1.000000e+00}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, rate = 1.0 : f64, scale = 1.0 : f64, site = 0 : i64}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// attention C9: the statistics of the rows.
+func.func @c9(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op expects row statistics of shape [B, H, I], got 'tensor<2x5x4xf32>'}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (QKV) -> (tensor<2x5x4x6xf32>, tensor<2x5x4xf32>, tensor<2x4x5xf32>)
+  return
+}
