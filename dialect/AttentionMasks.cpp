@@ -49,6 +49,11 @@ Attribute toAttribute(const Mask &mask, MLIRContext *context) {
   return builder.getArrayAttr(parts);
 }
 
+static bool isNumber(Attribute attribute) {
+  auto number = dyn_cast_or_null<IntegerAttr>(attribute);
+  return number && number.getType().isSignlessInteger(64);
+}
+
 /// The form of a dictionary, entries of the names in `others` aside.
 static std::optional<MaskForm> toForm(DictionaryAttr entries, ArrayRef<StringRef> others, std::string &problem) {
   MaskForm form;
@@ -57,7 +62,7 @@ static std::optional<MaskForm> toForm(DictionaryAttr entries, ArrayRef<StringRef
   for (NamedAttribute entry : entries) {
     StringRef name = entry.getName().getValue();
     auto map = dyn_cast<AffineMapAttr>(entry.getValue());
-    auto number = dyn_cast<IntegerAttr>(entry.getValue());
+    auto number = isNumber(entry.getValue()) ? cast<IntegerAttr>(entry.getValue()) : IntegerAttr();
     auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue());
     if (name == "rest" && map && map.getValue().getNumResults() == 1 && map.getValue().getNumSymbols() == 0)
       form.rest = map.getValue().getResult(0), form.dimCount = map.getValue().getNumDims();
@@ -87,7 +92,7 @@ static std::optional<Mask> toLeaf(DictionaryAttr leaf, std::string &problem) {
   auto test = leaf.getAs<StringAttr>("test");
   if (test && test.getValue() == "holds") {
     auto operand = leaf.getAs<IntegerAttr>("operand");
-    if (!operand)
+    if (!isNumber(operand))
       return problem = "a test `holds` names no operand", std::nullopt;
     mask.kind = Mask::Kind::Holds;
     mask.operand = operand.getInt();
@@ -133,6 +138,11 @@ void forEachOperand(const Mask &mask, llvm::function_ref<void(int64_t)> visit) {
     visit(term.operand);
   if (mask.kind == Mask::Kind::Holds)
     visit(mask.operand);
+}
+
+bool isLabels(Attribute attribute) {
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  return isa<DenseI64ArrayAttr>(attribute) || (list && llvm::all_of(list, isNumber));
 }
 
 SmallVector<int64_t> labelsOf(Attribute attribute) {

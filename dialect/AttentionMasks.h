@@ -10,6 +10,8 @@ namespace tenon {
 constexpr int64_t kBatchLabel = 0, kQueryLabel = 1, kKeyLabel = 2;
 /// The labels of one operand of an attention op: `array<i64: ..>` or `[0, 1]`.
 llvm::SmallVector<int64_t> labelsOf(mlir::Attribute attribute);
+/// Whether the attribute is one of these.
+bool isLabels(mlir::Attribute attribute);
 
 /// rest + query * i + key * j + sum of coefficient * operand: an integer for every (batch, query i, key j).
 struct MaskForm {

@@ -1,6 +1,7 @@
 // Attention: verifiers, decompositions, gradient rule.
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
+#include "dialect/Rules.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -19,13 +20,19 @@ LogicalResult AttendOp::verify() {
   if (getLabels().size() != operands.size())
     return emitOpError("expects labels for each of ") << operands.size() << " operands, got " << getLabels().size();
   for (auto [operand, attribute] : llvm::zip(operands, getLabels())) {
+    if (!isLabels(attribute)) // C4
+      return emitOpError("expects labels as lists of numbers, got ") << attribute;
     SmallVector<int64_t> labels = labelsOf(attribute);
     auto type = tensorOf(operand);
-    if (int64_t(labels.size()) != type.getRank())
-      return emitOpError("expects one label per dimension of ") << type;
+    if (int64_t(labels.size()) != type.getRank()) // C4
+      return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size();
+    if (!type.getElementType().isInteger(1) && type.getElementType() != tensorOf(getY()).getElementType()) // C5
+      return emitOpError("expects reals of ") << tensorOf(getY()).getElementType() << ", got " << type;
     if (operand != getFactor() && !llvm::is_contained(labels, key)) // C1
       return emitOpError("expects every score, mask and value to have the key dimension, label ") << key;
     for (auto [label, size] : llvm::zip(labels, sizesOf(type))) {
+      if (label < 0 || label > key || llvm::count(labels, label) > 1) // C4
+        return emitOpError("expects different labels from 0 to ") << key << ", got " << label << " for " << type;
       auto [it, inserted] = sizes.try_emplace(label, size);
       if (!inserted && it->second != size) // C2
         return emitOpError("expects label ") << label << " to have one size, got " << textOf(it->second) << " and " << textOf(size);
@@ -35,6 +42,9 @@ LogicalResult AttendOp::verify() {
   for (int64_t i = 0; i < key; ++i)
     if (!mentioned.contains(i)) // C3
       return emitOpError("expects result dimension ") << i << " in an operand";
+  double rate = getRate().convertToDouble();
+  if (!(rate >= 0 && rate < 1)) // C6
+    return emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
   return success();
 }
 
@@ -106,8 +116,8 @@ template <typename OpTy> static LogicalResult verifyIndexOperands(OpTy op, Array
   if (op.getIndexLabels().size() != op.getIndexOperands().size())
     return op.emitOpError("expects labels for each of ") << op.getIndexOperands().size() << " index operands, got " << op.getIndexLabels().size();
   for (auto [operand, attribute] : llvm::zip(op.getIndexOperands(), op.getIndexLabels())) {
-    if (!isa<DenseI64ArrayAttr, ArrayAttr>(attribute))
-      return op.emitOpError("expects labels as lists of numbers");
+    if (!isLabels(attribute))
+      return op.emitOpError("expects labels as lists of numbers, got ") << attribute;
     SmallVector<int64_t> labels = labelsOf(attribute);
     auto type = tensorOf(operand);
     if (isa<FloatType>(type.getElementType()))
@@ -123,6 +133,11 @@ template <typename OpTy> static LogicalResult verifyIndexOperands(OpTy op, Array
 
 static bool isTruth(Value value) { return tensorOf(value).getElementType().isInteger(1); }
 
+static void forEachForm(const Mask &mask, llvm::function_ref<void(const MaskForm &)> visit) {
+  for (const Mask &part : mask.parts)
+    forEachForm(part, visit);
+  visit(mask.form);
+}
 static void forEachHolds(const Mask &mask, llvm::function_ref<void(int64_t)> visit) {
   for (const Mask &part : mask.parts)
     forEachHolds(part, visit);
@@ -141,6 +156,10 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attr
   forEachOperand(*mask, [&](int64_t operand) { known &= operand >= 0 && operand < count; });
   if (!known)
     return op.emitOpError("has a mask that names an operand beyond the ") << count << " it has";
+  bool fits = true;
+  forEachForm(*mask, [&](const MaskForm &form) { fits &= fitsEntry(op, form.dimCount); });
+  if (!fits)
+    return op.emitOpError("expects a mask over the dims of its entry, got ") << attribute;
   forEachHolds(*mask, [&](int64_t operand) { truth &= isTruth(op.getIndexOperands()[operand]); });
   return truth ? success() : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values"));
 }
@@ -157,6 +176,8 @@ template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
     std::optional<MaskForm> form = toForm(attribute, problem);
     if (!form)
       return op.emitOpError("has a place that is none: ") << problem;
+    if (!fitsEntry(op, form->dimCount))
+      return op.emitOpError("expects a place over the dims of its entry, got ") << attribute;
     if (form->key != 1 && form->key != -1)
       return op.emitOpError("expects a place whose key coefficient is 1 or -1, got ") << form->key;
     for (const MaskForm::Term &term : form->terms) {

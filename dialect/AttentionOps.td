@@ -6,7 +6,7 @@ include "TenonDialect.td"
 def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "score terms, masks, softmax over keys, dropout, weighted sum of values: attention as the language states it";
   let description = [{
-    Formula: with the labels of the index space (0 .. r-1 the dimensions of y, r the key, further ones none):
+    Formula: with the labels of the index space (0 .. r-1 the dimensions of y, r the key):
     `s = scale * sum of scores` at every place whose masks all hold, `p = softmax over the key of s`, 0 where a mask fails; a query that sees no key gives p = 0;
     `y = sum over the key of dropout(p) * value`.
     Every operand has `labels`: which dimension of the index space each of its dimensions is. p lives on the union of the labels of scores and masks.
@@ -21,7 +21,8 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
 
     This is the meaning, evaluated element by element it needs queries x keys numbers; `tenon-fuse-attention` turns it into `tenon.attention`.
 
-    Constraints: C1 scores, masks and value mention the key; C2 sizes of equal labels agree; C3 every dimension of y is mentioned.
+    Constraints: C1 scores, masks and value mention the key; C2 sizes of equal labels agree; C3 every dimension of y is mentioned; C4 one label per
+    dimension, from 0 to r, different within an operand; C5 scores, value, factor and y have one element type; C6 0 <= rate < 1.
 
     Gradient: none of its own: it is fused or decomposed before differentiation.
 
@@ -34,7 +35,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
     ```
   }];
   let arguments = (ins Variadic<Tenon_RealTensor>:$scores, Variadic<Tenon_BoolTensor>:$masks, Tenon_RealTensor:$value, Optional<Tenon_RealTensor>:$factor,
-                   Optional<Index>:$depth, ArrayAttr:$labels, F64Attr:$scale, F64Attr:$rate, I64Attr:$site, OptionalAttr<StrArrayAttr>:$names);
+                   Optional<Index>:$depth, ArrayAttr:$labels, F64Attr:$scale, F64Attr:$rate, Tenon_Site:$site, OptionalAttr<StrArrayAttr>:$names);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "`scores` `(` $scores `)` `masks` `(` $masks `)` `value` `(` $value `)` (`factor` `(` $factor^ `)`)? (`depth` $depth^)? `labels` $labels `scale` $scale `rate` $rate `site` $site attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -78,8 +79,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
     C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do not depend on the key;
     C4 `back` names an i1 index operand [B];
     C5 select is a mask and comes together with selected_scores, which has its shape;
-    C6 masks are well-formed and name operands that exist; "holds" names an i1 one;
-    C7 index operands have the sizes of their labels; C8 0 <= rate < 1; C9 row_max and row_sum_inverse are [B, H, I].
+    C6 masks are well-formed and name operands that exist; "holds" names an i1 one; they and places are over the dims of the entry;
+    C7 index operands have the sizes of their labels; C8 0 <= rate < 1, site is a number of 32 bits; C9 row_max and row_sum_inverse are [B, H, I].
 
     row_max and row_sum_inverse are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no key.
 
@@ -100,7 +101,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
                    Optional<Tenon_RealTensor>:$score_table, Optional<Tenon_RealTensor>:$value_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
-                   DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, I64Attr:$site);
+                   DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
   let hasVerifier = 1;
 }
@@ -143,7 +144,7 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table, Optional<Tenon_RealTensor>:$selected_scores,
                    Optional<Tenon_RealTensor>:$score_table, Optional<Tenon_RealTensor>:$value_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
-                   DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, I64Attr:$site);
+                   DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue, Optional<Tenon_RealTensor>:$dposition_query,
                  Optional<Tenon_RealTensor>:$dtable, Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table,
                  Optional<Tenon_RealTensor>:$dvalue_table);

@@ -96,16 +96,32 @@ SmallVector<Value> CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> 
     gradients[0] = CrossEntropyGradOp::create(builder, getLoc(), getLogits().getType(), resultGradients[0], getLogits(), getLabels(), getLse(), getWhere(), getSpreadAttr(), getSkipAttr());
   return gradients;
 }
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto x = tensorOf(adaptor.getLogits());
+/// The type of a row of logits without the classes, after the rules of its labels and of the target.
+static FailureOr<RankedTensorType> rowType(std::optional<Location> location, const char *name, Value logits, Value labels, Value where, double spread) {
+  auto x = tensorOf(logits);
   if (x.getRank() == 0)
-    return emitOptionalError(location, "'tenon.cross_entropy' op expects a class dimension");
+    return emitOptionalError(location, name, "expects a class dimension, got ", x);
   auto row = withoutDims(x, {x.getRank() - 1});
-  for (Value operand : {adaptor.getLabels(), adaptor.getWhere()})
+  for (Value operand : {labels, where})
     if (operand && withElement(tensorOf(operand), x.getElementType()) != row) // C1
-      return emitOptionalError(location, "'tenon.cross_entropy' op expects labels and `where` of the shape of ", row, ", got ", operand.getType());
-  types.append({row, row}); // C1
+      return emitOptionalError(location, name, "expects labels and `where` of the shape of ", row, ", got ", operand.getType());
+  if (!(spread >= 0 && spread <= 1)) // C2
+    return emitOptionalError(location, name, "expects a spread in 0 .. 1, got ", spread);
+  return row;
+}
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> row =
+      rowType(location, "'tenon.cross_entropy' op ", adaptor.getLogits(), adaptor.getLabels(), adaptor.getWhere(), adaptor.getSpread().convertToDouble());
+  if (failed(row))
+    return failure();
+  types.append({*row, *row}); // C1
   return success();
+}
+LogicalResult CrossEntropyGradOp::verify() {
+  FailureOr<RankedTensorType> row = rowType(getLoc(), "'tenon.cross_entropy_grad' op ", getLogits(), getLabels(), getWhere(), getSpread().convertToDouble());
+  if (succeeded(row) && getLse().getType() != *row) // C3
+    return emitOpError("expects lse and dloss of ") << *row << ", got " << getLse().getType();
+  return row;
 }
 Value CrossEntropyGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   auto x = tensorOf(getLogits());

@@ -9,7 +9,7 @@ class Tenon_Unary<string mnemonic, string formula, string gradient, string sourc
     : Tenon_Elementwise<mnemonic, [SameOperandsAndResultType]> {
   let summary = "elementwise " # formula;
   let description = "Formula: `y = " # formula # "`.\n\n| operand | shape | dtype |\n|---|---|---|\n| x | any | as y |\n\n"
-    # "Gradient: " # gradient # ".\n\nSource: " # source # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %x : tensor<4x8x" # element # ">\n```\n";
+    # "Constraints: C1 y has the type of x.\n\nGradient: " # gradient # ".\n\nSource: " # source # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %x : tensor<4x8x" # element # ">\n```\n";
   let arguments = (ins type:$x);
   let results = (outs type:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
@@ -38,7 +38,7 @@ def Tenon_ActivationGradOp : Tenon_Elementwise<"activation_grad", [AllTypesMatch
     |---|---|---|
     | x, dy | as dx | real, as dx |
 
-    Constraints: C1 `of` is gelu or gelu_tanh.
+    Constraints: C1 `of` is gelu or gelu_tanh; C2 x, dy and dx have one type.
 
     Gradient: not supported yet (a second derivative).
 
@@ -59,7 +59,7 @@ class Tenon_Binary<string mnemonic, string formula, string gradient, string sour
     : Tenon_Elementwise<mnemonic, [SameOperandsAndResultType]> {
   let summary = "elementwise " # formula;
   let description = "Formula: `y = " # formula # "`.\n\n| operand | shape | dtype |\n|---|---|---|\n| a, b | as y | as y |\n\n"
-    # "Gradient: " # gradient # ".\n\nSource: " # source # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %a, %b : tensor<4x8x" # element # ">\n```\n";
+    # "Constraints: C1 a, b and y have one type.\n\nGradient: " # gradient # ".\n\nSource: " # source # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %a, %b : tensor<4x8x" # element # ">\n```\n";
   let arguments = (ins type:$a, type:$b);
   let results = (outs type:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
@@ -89,7 +89,7 @@ def Tenon_CompareOp : Tenon_Elementwise<"compare", [SameTypeOperands, InferTypeO
     |---|---|---|
     | a, b | as y | any, both the same |
 
-    Constraints: C1 y has truth values and the shape of a and b.
+    Constraints: C1 y has truth values and the shape of a and b; C2 a and b have one type.
 
     Gradient: none, y has truth values.
 
@@ -115,7 +115,7 @@ def Tenon_SelectOp : Tenon_Elementwise<"select", [AllTypesMatch<["a", "b", "y"]>
     | c | as y | truth value |
     | a, b | as y | as y |
 
-    Constraints: C1 c has the shape of y.
+    Constraints: C1 c has the shape of y; C2 a, b and y have one type.
 
     Gradient: `da = c ? dy : 0`, `db = c ? 0 : dy`; none for c.
 

@@ -1,5 +1,7 @@
-// The scalar ops of the kernel form.
-#include "dialect/TenonDialect.h"
+// The kernel form: verifiers. That indices stay inside is not decided here, kernels are made from ops whose sizes agree.
+#include "dialect/Build.h"
+#include "dialect/Rules.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -10,4 +12,80 @@ LogicalResult AtOp::inferReturnTypes(MLIRContext *, std::optional<Location> loca
     return emitOptionalError(location, "'tenon.at' op expects one index per dimension, got ", adaptor.getIndices().size(), " for rank ", tensor.getRank());
   types.push_back(tensor.getElementType());
   return success();
+}
+
+/// The nest or gemm whose results a put stores, or nothing.
+static Operation *kernelOf(PutOp put) {
+  Operation *op = put->getParentOp();
+  while (isa_and_nonnull<EachOp>(op))
+    op = op->getParentOp();
+  return isa_and_nonnull<NestOp, GemmOp>(op) ? op : nullptr;
+}
+static void collectPuts(Block &block, llvm::SmallBitVector &isPut) {
+  for (Operation &op : block) {
+    if (auto put = dyn_cast<PutOp>(op))
+      isPut.set(put.getResult());
+    else if (auto each = dyn_cast<EachOp>(op))
+      collectPuts(each.getBody().front(), isPut);
+  }
+}
+static LogicalResult verifyResultsArePut(Operation *op) {
+  llvm::SmallBitVector isPut(op->getNumResults());
+  collectPuts(op->getRegion(0).front(), isPut);
+  if (int missing = isPut.find_first_unset(); missing >= 0)
+    return op->emitOpError("expects a put for each of its ") << op->getNumResults() << " results, got none for " << missing;
+  return success();
+}
+
+LogicalResult NestOp::verify() { return verifyLoop(*this, getRows(), getBody().front()); } // C1, C2
+LogicalResult NestOp::verifyRegions() { return verifyResultsArePut(*this); }              // C3
+
+LogicalResult EachOp::verify() { return verifyLoop(*this, getSizes(), getBody().front()); } // C2, C3
+
+LogicalResult FoldOp::verify() {
+  if (getSizes().getNumResults() == 0) // C2
+    return emitOpError("expects at least one dimension, got none");
+  bool isTruth = getType().isInteger(1), wantsTruth = getKind() == Reduction::all || getKind() == Reduction::any;
+  if (isTruth != wantsTruth) // C5
+    return emitOpError("expects truth values for all and any, numbers otherwise, got ") << getType();
+  return verifyLoop(*this, getSizes(), getBody().front()); // C2, C3
+}
+LogicalResult FoldOp::verifyRegions() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || yield->getOperandTypes() != (*this)->getResultTypes()) // C4
+    return emitOpError("expects a body that yields ") << getType() << ", got (" << getBody().front().getTerminator()->getOperandTypes() << ")";
+  return success();
+}
+
+LogicalResult SizeValueOp::verify() { return verifyForm(*this, getForm()); } // C1
+
+LogicalResult PutOp::verify() {
+  Operation *kernel = kernelOf(*this);
+  if (!kernel) // C1
+    return emitOpError("expects to lie in a nest or in a gemm, got ") << (*this)->getParentOp()->getName();
+  if (getResult() >= kernel->getNumResults()) // C2
+    return emitOpError("expects the number of one of ") << kernel->getNumResults() << " results, got " << getResult();
+  auto type = tensorOf(kernel->getResult(getResult()));
+  if (int64_t(getIndices().size()) != type.getRank()) // C3
+    return emitOpError("expects one index per dimension, got ") << getIndices().size() << " for rank " << type.getRank();
+  if (getElement().getType() != type.getElementType()) // C4
+    return emitOpError("expects an element of ") << type.getElementType() << ", got " << getElement().getType();
+  return success();
+}
+
+LogicalResult GemmOp::verify() {
+  FailureOr<SmallVector<AffineExpr>> sizes = verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), getRank()); // C1 to C3
+  if (failed(sizes))
+    return failure();
+  for (auto [number, result] : llvm::enumerate(getResults())) { // C4
+    SmallVector<AffineExpr> own = sizesOf(tensorOf(result));
+    if (own.size() != sizes->size() || !std::is_permutation(own.begin(), own.end(), sizes->begin()))
+      return emitOpError("expects result ") << number << " to have the " << getRank() << " dimensions of the contraction, got " << result.getType();
+  }
+  return verifyArguments(*this, getBody().front(), getRank(), tensorOf(getA()).getElementType()); // C5
+}
+LogicalResult GemmOp::verifyRegions() {
+  if (size_t values = getBody().front().getTerminator()->getNumOperands()) // C6
+    return emitOpError("expects a body that yields nothing, got ") << values << " values";
+  return verifyResultsArePut(*this); // C7
 }

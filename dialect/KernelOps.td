@@ -17,6 +17,9 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
     dimensions with `tenon.each`. Every element of every result is put exactly once. Reductions run over 16 virtual lanes and are combined in a
     fixed tree.
 
+    Constraints: C1 rows are forms over the dims of the entry, none below 0; C2 the block arguments are one index per size; C3 each result has a
+    put. That every element is put, and inside, is not verified.
+
     Gradient: none, kernels are made after differentiation.
 
     Source: loop fusion as in Kennedy & McKinley 1993; row reductions inside: Milakov & Gimelshein 2018.
@@ -38,8 +41,10 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$rows `:` type($results) attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
-def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
+def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["NestOp", "EachOp"]>]> {
   let summary = "repeats its body along inner dimensions of a nest; the last one is the vector dimension";
   let description = [{
     Formula: `for sizes: body`.
@@ -50,6 +55,9 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
 
     The block arguments are the indices, after those of the nest around it. Bodies beside each other run one after the other, so that a later
     one may read by `tenon.fold` what rows need first.
+
+    Constraints: C1 it lies in a nest or an each; C2 sizes are forms over the dims of the entry, none below 0; C3 the block arguments are one
+    index per size.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -70,8 +78,9 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator]> {
   let arguments = (ins AffineMapAttr:$sizes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sizes attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
-def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
+def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "EachOp", "FoldOp", "GemmOp"]>]> {
   let summary = "reduces the yielded scalar over inner dimensions";
   let description = [{
     Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16 virtual
@@ -81,6 +90,9 @@ def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
     |---|---|
     | kind | sum, max, min, all, any |
     | sizes | sizes of the inner dimensions, linear forms |
+
+    Constraints: C1 it lies in a kernel; C2 sizes are one or more forms over the dims of the entry, none below 0; C3 the block arguments are one
+    index per size; C4 the body yields one scalar of the type of value; C5 all, any take truth values, the rest numbers.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -103,6 +115,8 @@ def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock]> {
   let results = (outs Tenon_Scalar:$value);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind $sizes `:` type($value) attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 def Tenon_AtOp : Tenon_Op<"at", [Pure, InferTypeOpAdaptor]> {
   let summary = "one element of a tensor";
@@ -139,6 +153,8 @@ def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
     |---|---|
     | form | linear form of the dims of the entry |
 
+    Constraints: C1 one form, over the dims of the entry.
+
     Gradient: none, kernels are made after differentiation.
 
     Source: docs/language.md, section "Axes, not positions".
@@ -151,6 +167,7 @@ def Tenon_SizeValueOp : Tenon_Op<"size_value", [Pure]> {
   let arguments = (ins AffineMapAttr:$form);
   let results = (outs Index:$value);
   let assemblyFormat = "$form attr-dict";
+  let hasVerifier = 1;
   let hasFolder = 1;
 }
 def Tenon_PutOp : Tenon_Op<"put"> {
@@ -166,6 +183,9 @@ def Tenon_PutOp : Tenon_Op<"put"> {
     Each element of each result is put exactly once. The indices are those of the result, which need not be in the order of the kernel's own. A
     result may lie where an operand lies that is read before it is put, at the same indices.
 
+    Constraints: C1 it lies in a nest (perhaps in an each there) or a gemm; C2 that has a result of this number; C3 one index per dimension of
+    the result; C4 the element has its element type.
+
     Gradient: none, kernels are made after differentiation.
 
     Source: destination passing, as in Shaikhha et al. 2017.
@@ -179,8 +199,9 @@ def Tenon_PutOp : Tenon_Op<"put"> {
     }
     ```
   }];
-  let arguments = (ins I64Attr:$result, Variadic<Index>:$indices, Tenon_Scalar:$element);
+  let arguments = (ins Tenon_Natural:$result, Variadic<Index>:$indices, Tenon_Scalar:$element);
   let assemblyFormat = "$result `[` $indices `]` `,` $element attr-dict `:` type($element)";
+  let hasVerifier = 1;
 }
 def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let summary = "whether an element survives a dropout";
@@ -196,6 +217,8 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
     128) + e mod 16, step, site, depth); the eight 16-bit values of the four words, low half first, belong to (e div 16) mod 8. Sixteen
     neighbours thus share one vector evaluation.
 
+    Constraints: C1 0 <= threshold <= 65536; C2 site is a number of 32 bits.
+
     Gradient: none, kernels are made after differentiation.
 
     Source: Salmon et al. 2011 (Philox 4x32-10).
@@ -205,7 +228,7 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
     %keep = tenon.random_keep %e site 3 threshold 6554 // %e: index
     ```
   }];
-  let arguments = (ins Index:$index, Optional<Index>:$depth, I64Attr:$site, I64Attr:$threshold);
+  let arguments = (ins Index:$index, Optional<Index>:$depth, Tenon_Site:$site, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<65536>]>:$threshold);
   let results = (outs I1:$keep);
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
@@ -223,6 +246,10 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> 
     dimensions and the contracted sum; it puts the results (each of which has all those dimensions, in any order stated by its put). K is one
     sequential chain of fused multiply-adds per element.
 
+    Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels below rank occur in
+    an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below rank, in some order; C5 the block
+    arguments are an index for each of these and the sum, of the element type of a; C6 the body yields nothing; C7 each result has a put.
+
     Gradient: none, kernels are made after differentiation.
 
     Source: Goto & van de Geijn 2008 (blocks and packing).
@@ -237,9 +264,11 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> 
     }
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels, I64Attr:$rank);
+  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels, Tenon_Natural:$rank);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank `:` type($a) `,` type($b) `->` type($results) attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 #endif

@@ -1,6 +1,7 @@
 // Contractions, reductions, normalizers, dropout: element code, decompositions, gradient rules, verifiers.
 #include "dialect/Build.h"
 #include "dialect/ElementFolds.h"
+#include "dialect/Rules.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -55,28 +56,14 @@ SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGra
 }
 LogicalResult DotOp::verify() {
   auto y = tensorOf(getY());
-  llvm::SmallDenseMap<int64_t, AffineExpr> sizes;
-  for (auto [i, size] : llvm::enumerate(sizesOf(y)))
-    sizes[i] = size;
-  llvm::SmallDenseSet<int64_t> inA(getALabels().begin(), getALabels().end()), inB(getBLabels().begin(), getBLabels().end());
-  for (auto [operand, labels] : {std::pair(getA(), getALabels()), std::pair(getB(), getBLabels())}) {
-    auto type = tensorOf(operand);
-    llvm::SmallDenseSet<int64_t> own(labels.begin(), labels.end());
-    if (int64_t(labels.size()) != type.getRank() || int64_t(own.size()) != type.getRank()) // C1
-      return emitOpError("expects one label per dimension, all different, got ") << labels.size() << " for rank " << type.getRank();
-    for (auto [k, label] : llvm::enumerate(labels)) {
-      auto [it, inserted] = sizes.try_emplace(label, sizesOf(type)[k]);
-      if (!inserted && it->second != sizesOf(type)[k]) // C2
-        return emitOpError("expects label ") << label << " to have one size, got " << textOf(it->second) << " and " << textOf(sizesOf(type)[k]);
-      if (label >= y.getRank() && !(inA.contains(label) && inB.contains(label))) // C4
-        return emitOpError("expects the summed label ") << label << " in both operands";
-    }
-    if (type.getElementType() != y.getElementType()) // C5
-      return emitOpError("expects one element type, got ") << type.getElementType() << " and " << y.getElementType();
-  }
-  for (int64_t i = 0; i < y.getRank(); ++i)
-    if (!inA.contains(i) && !inB.contains(i)) // C3
-      return emitOpError("expects result dimension ") << i << " in an operand";
+  FailureOr<SmallVector<AffineExpr>> sizes = verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), y.getRank()); // C1 to C5
+  if (failed(sizes))
+    return failure();
+  for (auto [label, wanted, size] : llvm::enumerate(*sizes, sizesOf(y)))
+    if (wanted != size) // C2
+      return emitOpError("expects label ") << label << " to have one size, got " << textOf(wanted) << " and " << textOf(size);
+  if (y.getElementType() != tensorOf(getA()).getElementType()) // C5
+    return emitOpError("expects one element type, got ") << tensorOf(getA()).getElementType() << " and " << y.getElementType();
   return success();
 }
 
@@ -204,6 +191,12 @@ LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   types.append({x, row, row}); // C1, C2
   return success();
 }
+LogicalResult NormalizeGradOp::verify() {
+  auto x = tensorOf(getX());
+  if (x.getRank() == 0 || getMean().getType() != withoutDims(x, {x.getRank() - 1})) // C2
+    return emitOpError("expects mean and rstd of ") << x << " without the last dimension, got " << getMean().getType();
+  return success();
+}
 Value NormalizeGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   auto x = tensorOf(getX());
   Location location = getLoc();
@@ -254,7 +247,10 @@ SmallVector<Value> DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
 }
 LogicalResult DropoutOp::verify() {
   double rate = getRate().convertToDouble();
-  if (!(rate >= 0 && rate <= 1))
+  if (!(rate >= 0 && rate <= 1)) // C1
     return emitOpError("expects a rate in 0 .. 1, got ") << rate;
+  for (int64_t dim : getShared()) // C3
+    if (dim < 0 || dim >= tensorOf(getX()).getRank())
+      return emitOpError("expects shared dimensions of ") << getX().getType() << ", got " << dim;
   return success();
 }

@@ -18,7 +18,7 @@ def Tenon_DotOp : Tenon_LayerOp<"dot"> {
     | a, b | any | real |
     | y | labels 0 .. r-1 | as a |
 
-    Constraints: C1 one label per dimension, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an
+    Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an
     operand; C4 summed labels occur in both; C5 element types agree.
 
     Gradient: da = dot(dy, b), db = dot(a, dy) with the same labels.
@@ -79,7 +79,7 @@ def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Decla
     |---|---|---|
     | x | as y, at least one dimension | real, as y |
 
-    Constraints: C1 x has a dimension.
+    Constraints: C1 x has a dimension, y has its type.
 
     Gradient: `dx = y (dy - sum dy y)`; with `log` `dx = dy - exp(y) sum dy`.
 
@@ -128,7 +128,9 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
     | operand | shape | dtype |
     |---|---|---|
     | dy, x | [.., D] | real, as dx |
-    | mean, rstd | [..] | real |
+    | mean, rstd | [..] | as dx |
+
+    Constraints: C1 dy and dx have the type of x; C2 mean and rstd have it without the last dimension.
 
     Gradient: not supported yet (a second derivative).
 
@@ -142,6 +144,7 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$x, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
   let results = (outs Tenon_RealTensor:$dx);
   let assemblyFormat = "$dy `,` $x `,` $mean `,` $rstd attr-dict `:` type($x) `,` type($mean)";
+  let hasVerifier = 1;
 }
 
 def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
@@ -158,7 +161,7 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, A
     | where | [..] | truth value, optional |
     | loss, lse | [..] | as logits |
 
-    Constraints: C1 labels, where, loss and lse have the shape of logits without the last dimension.
+    Constraints: C1 labels, where, loss and lse have the shape of logits without the last dimension; C2 0 <= spread <= 1.
 
     Gradient: `tenon.cross_entropy_grad`.
 
@@ -188,6 +191,8 @@ def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpIn
     | labels | [..] | integer in 0 .. V-1 |
     | where | [..] | truth value, optional |
 
+    Constraints: C1 and C2 of `tenon.cross_entropy`; C3 lse and dloss have the type of logits without the last dimension.
+
     Gradient: not supported yet (a second derivative).
 
     Source: the derivative of `tenon.cross_entropy`; spread targets: Szegedy et al. 2016, section 7.
@@ -202,6 +207,7 @@ def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpIn
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$dlogits);
   let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse)";
+  let hasVerifier = 1;
 }
 
 def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
@@ -215,7 +221,7 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
     | x | as y | real, as y |
     | depth | index of the stack, optional | index |
 
-    Constraints: C1 0 <= rate <= 1.
+    Constraints: C1 0 <= rate <= 1, y has the type of x; C2 site is a number of 32 bits; C3 shared are dimensions of x.
 
     Gradient: the same op on dy: same site, same bits.
 
@@ -226,7 +232,7 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
     %y = tenon.dropout %x rate 0.1 site 7 : tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, I64Attr:$site, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
+  let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, Tenon_Site:$site, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x)";
   let hasFolder = 1;

@@ -1,5 +1,6 @@
 // Sources, views and moves: element code, gradient rules, verifiers.
 #include "dialect/Build.h"
+#include "dialect/Rules.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -23,8 +24,14 @@ Value ConstantOp::buildElement(OpBuilder &builder, unsigned, ValueRange, Element
 }
 LogicalResult ConstantOp::verify() {
   double value = getValue().convertToDouble();
-  if (!isa<FloatType>(tensorOf(getY()).getElementType()) && value != double(int64_t(value)))
+  auto type = dyn_cast<IntegerType>(tensorOf(getY()).getElementType());
+  if (!type)
+    return success();
+  if (!std::isfinite(value) || value != std::trunc(value)) // C1
     return emitOpError("expects a whole number for integer elements, got ") << value;
+  const double limit = std::ldexp(1, std::min<int>(type.getWidth() - 1, 53));
+  if (type.getWidth() == 1 ? value != 0 && value != 1 : value < -limit || value >= limit) // C2
+    return emitOpError("expects a number of ") << type << ", got " << value;
   return success();
 }
 
@@ -33,17 +40,17 @@ Value SizeOp::buildElement(OpBuilder &builder, unsigned, ValueRange, ElementRead
   return arith::IndexCastOp::create(builder, getLoc(), tensorOf(getY()).getElementType(), size);
 }
 LogicalResult SizeOp::verify() {
-  if (tensorOf(getY()).getRank() != 0 || getForm().getNumResults() != 1)
-    return emitOpError("expects one form and a scalar result");
-  return success();
+  if (tensorOf(getY()).getRank() != 0) // C2
+    return emitOpError("expects a scalar result, got ") << getY().getType();
+  return verifyForm(*this, getForm()); // C1
 }
 
 Value IotaOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader) {
   return arith::IndexCastOp::create(builder, getLoc(), tensorOf(getY()).getElementType(), indices[getDim()]);
 }
 LogicalResult IotaOp::verify() {
-  if (int64_t(getDim()) >= tensorOf(getY()).getRank() || !isa<IntegerType>(tensorOf(getY()).getElementType()))
-    return emitOpError("expects a dimension of an integer tensor");
+  if (int64_t(getDim()) >= tensorOf(getY()).getRank()) // C1
+    return emitOpError("expects a dimension of ") << getY().getType() << ", got " << getDim();
   return success();
 }
 
@@ -81,8 +88,8 @@ Value SinusoidOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices,
 }
 LogicalResult SinusoidOp::verify() {
   if (tensorOf(getY()).getRank() != 2 || tensorOf(getY()).isDynamicDim(1))
-    return emitOpError("expects a table [places, features] with a known number of features");
-  return success();
+    return emitOpError("expects a table [places, features] with a known number of features, got ") << getY().getType();
+  return verifyForm(*this, getStart()); // C2
 }
 
 // ---- broadcast
@@ -182,13 +189,15 @@ LogicalResult ReshapeOp::verify() {
   for (int64_t group : getGroups()) {
     size_t nx = group > 0 ? 1 : -group, ny = group > 0 ? group : 1;
     if (group == 0 || x + nx > from.size() || y + ny > to.size()) // C1
-      return emitOpError("expects groups that cover both shapes");
+      return emitOpError("expects groups inside both shapes, got ") << group << " for " << getX().getType() << " and " << getY().getType();
     if (product(ArrayRef(from).slice(x, nx), getContext()) != product(ArrayRef(to).slice(y, ny), getContext())) // C2
       return emitOpError("expects equal sizes within a group, operand dimension ") << x << ", result dimension " << y;
     x += nx, y += ny;
   }
-  if (x != from.size() || y != to.size())
-    return emitOpError("expects groups that cover both shapes");
+  if (x != from.size() || y != to.size()) // C1
+    return emitOpError("expects groups that cover both shapes, got ") << getX().getType() << " and " << getY().getType();
+  if (tensorOf(getX()).getElementType() != tensorOf(getY()).getElementType()) // C3
+    return emitOpError("expects one element type, got ") << getX().getType() << " and " << getY().getType();
   return success();
 }
 
@@ -216,7 +225,7 @@ SmallVector<Value> SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
     return {Value()};
   return {PadOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getLowAttr())};
 }
-LogicalResult SliceOp::verify() { return verifyOtherDims(*this, getX(), getY(), getDim()); }
+LogicalResult SliceOp::verify() { return failure(failed(verifyOtherDims(*this, getX(), getY(), getDim())) || failed(verifyForm(*this, getLow()))); } // C1, C2
 
 Value PadOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Location location = getLoc();
@@ -238,7 +247,7 @@ SmallVector<Value> PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
     return {Value()};
   return {SliceOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getLowAttr())};
 }
-LogicalResult PadOp::verify() { return verifyOtherDims(*this, getX(), getY(), getDim()); }
+LogicalResult PadOp::verify() { return failure(failed(verifyOtherDims(*this, getX(), getY(), getDim())) || failed(verifyForm(*this, getLow()))); } // C1, C2
 
 static AffineMapAttr formOf(AffineExpr expression, unsigned dimCount) {
   return AffineMapAttr::get(AffineMap::get(dimCount, 0, {expression}, expression.getContext()));

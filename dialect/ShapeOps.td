@@ -19,7 +19,7 @@ def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike]> {
     |---|---|
     | value | the number, rounded to the element type of y |
 
-    Constraints: C1 a whole number for integers and truth values.
+    Constraints: C1 a whole number for integers and truth values; C2 one that they have: 0 or 1 for truth values, below 2^53 for i64.
 
     Gradient: none, it has no operands.
 
@@ -44,7 +44,7 @@ def Tenon_SizeOp : Tenon_SourceOp<"size"> {
     |---|---|
     | form | linear form of the dims of the entry |
 
-    Constraints: C1 one form, y is a scalar.
+    Constraints: C1 one form, over the dims of the entry; C2 y is a scalar.
 
     Gradient: none, it has no operands.
 
@@ -56,7 +56,7 @@ def Tenon_SizeOp : Tenon_SourceOp<"size"> {
     ```
   }];
   let arguments = (ins AffineMapAttr:$form);
-  let results = (outs Tenon_Tensor:$y);
+  let results = (outs Tenon_IntTensor:$y);
   let assemblyFormat = "$form attr-dict `:` type($y)";
   let hasFolder = 1;
 }
@@ -69,7 +69,7 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
     |---|---|
     | dim | dimension of y |
 
-    Constraints: C1 y has integers and dimension `dim`.
+    Constraints: C1 y has dimension `dim`.
 
     Gradient: none, it has no operands.
 
@@ -80,8 +80,8 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
     %y = tenon.iota 0 : tensor<8xi32>
     ```
   }];
-  let arguments = (ins I64Attr:$dim);
-  let results = (outs Tenon_Tensor:$y);
+  let arguments = (ins Tenon_Natural:$dim);
+  let results = (outs Tenon_IntTensor:$y);
   let assemblyFormat = "$dim attr-dict `:` type($y)";
   let hasFolder = 1;
 }
@@ -99,7 +99,7 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
     | interleaved | order of the columns |
     | t2t | the steps of tensor2tensor |
 
-    Constraints: C1 y has two dimensions, the second a number.
+    Constraints: C1 y has two dimensions, the second a number; C2 start is one form, over the dims of the entry; C3 clamp is not negative.
 
     Gradient: none, it has no operands.
 
@@ -110,7 +110,7 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
     %y = tenon.sinusoid start affine_map<() -> (0)> : tensor<8x16xf32>
     ```
   }];
-  let arguments = (ins AffineMapAttr:$start, DefaultValuedAttr<I64Attr, "0">:$clamp, UnitAttr:$interleaved, UnitAttr:$t2t);
+  let arguments = (ins AffineMapAttr:$start, DefaultValuedAttr<Tenon_Natural, "0">:$clamp, UnitAttr:$interleaved, UnitAttr:$t2t);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "`start` $start (`clamp` $clamp^)? (`interleaved` $interleaved^)? (`t2t` $t2t^)? attr-dict `:` type($y)";
 }
@@ -154,7 +154,8 @@ def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
     Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers, positive for a split
     of one dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
 
-    Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree (split and merged sizes are numbers).
+    Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree (split and merged sizes are numbers);
+    C3 element types agree.
 
     Gradient: the reshape back.
 
@@ -179,7 +180,8 @@ def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
     |---|---|---|
     | x | as y but along `dim` | as y |
 
-    Constraints: C1 all sizes but that of `dim` agree. That low and low + size stay inside was proved by the checker.
+    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree; C2 low is one form, over the dims of the entry.
+    That low and low + size stay inside was proved by the checker.
 
     Gradient: `tenon.pad`.
 
@@ -205,7 +207,7 @@ def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
     |---|---|---|
     | x | as y but along `dim` | as y |
 
-    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree.
+    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree; C2 low is one form, over the dims of the entry.
 
     Gradient: `tenon.slice`.
 
@@ -293,7 +295,7 @@ def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethod
     | index | sizes as dy at index_dims | integer, 0 .. size of `dim` - 1 |
     | base | as dx | as dx, optional |
 
-    Constraints: those of gather; C5 the tensor of `onto` has the type of dx.
+    Constraints: those of gather, dy in the place of y; C5 the tensor of `onto` has the type of dx.
 
     Gradient: of dy it is the gather, of the tensor of `onto` the gradient of dx.
 

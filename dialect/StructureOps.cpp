@@ -1,37 +1,78 @@
-// Stacks, depths: verifiers and element code.
+// Parameters, states, stacks, depths, outputs: verifiers and element code.
 #include "dialect/TenonDialect.h"
-#include "dialect/TensorSizes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace tenon;
 
-LogicalResult StackOp::verify() {
-  Block &block = getBody().front();
-  unsigned carries = getCarries().size();
-  if (block.getNumArguments() != carries + 1 || !block.getArgument(0).getType().isIndex()) // C1
-    return emitOpError("expects a body with the depth and ") << carries << " carries as arguments, got " << block.getNumArguments();
-  auto yield = cast<YieldOp>(block.getTerminator());
-  if (yield.getNumOperands() != getNumResults())
-    return emitOpError("expects one yielded value per result, got ") << yield.getNumOperands() << " for " << getNumResults();
-  for (unsigned i = 0; i < carries; ++i) // C2
-    if (block.getArgument(i + 1).getType() != getCarries()[i].getType() || yield.getOperand(i).getType() != getCarries()[i].getType() ||
-        getResult(i).getType() != getCarries()[i].getType())
-      return emitOpError("expects carry ") << i << " to keep its type " << getCarries()[i].getType();
-  for (unsigned i = carries; i < getNumResults(); ++i) { // C3
-    auto saved = cast<RankedTensorType>(yield.getOperand(i).getType());
-    auto stacked = cast<RankedTensorType>(getResult(i).getType());
-    SmallVector<AffineExpr> sizes = sizesOf(saved);
-    sizes.insert(sizes.begin(), getAffineConstantExpr(getCount(), getContext()));
-    if (stacked != tensorType(sizes, saved.getElementType(), dimCountOf(saved)))
-      return emitOpError("expects saved value ") << i << " of " << saved << " to be stacked " << getCount() << " times, got " << stacked;
+/// `type` without its first `count` sizes, or nothing where it has fewer.
+static RankedTensorType withoutLeading(RankedTensorType type, size_t count) {
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  if (count > sizes.size())
+    return {};
+  return tensorType(ArrayRef(sizes).drop_front(count), type.getElementType(), dimCountOf(type));
+}
+
+// ---- parameters
+
+int64_t ParameterOp::stackElements() { return ShapedType::getNumElements(stackSizes()); }
+
+LogicalResult ParameterOp::verify() {
+  if (!getType().hasStaticShape()) // C1
+    return emitOpError("expects numbers as sizes, got ") << getType();
+  if (depthCount() > getType().getRank()) // C2
+    return emitOpError("expects the sizes of ") << depthCount() << " stacks, got " << getType();
+  for (StringRef name : {"lr", "gradient", "decay", "clip", "clip_group", "frozen_at"}) {
+    Attribute values = (*this)->getDiscardableAttr(name);
+    auto numbers = dyn_cast_or_null<DenseF64ArrayAttr>(values);
+    if (values && (!numbers || (numbers.size() != 1 && numbers.size() != stackElements()))) // C3
+      return emitOpError("expects one f64 or one for each of ") << stackElements() << " stack elements as " << name << ", got " << values;
   }
   return success();
 }
 
+/// C1 to C3 of read_parameter.
+template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value) {
+  auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
+  if (!parameter) // C1
+    return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
+  if (int64_t(op.getDepths().size()) != parameter.depthCount()) // C2
+    return op.emitOpError("expects ") << parameter.depthCount() << " depths for " << op.getParameterAttr() << ", got " << op.getDepths().size();
+  RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
+  if (value.getType() != wanted) // C3
+    return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
+  return parameter;
+}
+LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyUse(*this, symbols, getValue()); }
+LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient());
+  if (succeeded(parameter) && parameter->getFrozen()) // C4
+    return emitOpError("expects a parameter that is trained, got ") << getParameterAttr() << ", which is frozen";
+  return parameter;
+}
+
+// ---- states
+
+/// C1 and C2 of read_state.
+template <typename OpTy> static LogicalResult verifyState(OpTy op, Value value) {
+  auto function = op->template getParentOfType<FunctionOpInterface>();
+  auto states = function ? function->template getAttrOfType<ArrayAttr>("tenon.states") : ArrayAttr();
+  if (!states || op.getIndex() >= states.size()) // C1
+    return op.emitOpError("expects a state of the entry, which has ") << (states ? states.size() : 0) << ", got number " << op.getIndex();
+  auto type = dyn_cast<TypeAttr>(states[op.getIndex()]);
+  auto whole = type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
+  if (!whole || value.getType() != withoutLeading(whole, op.getDepths().size())) // C2
+    return op.emitOpError("expects the type of state ") << op.getIndex() << ", " << states[op.getIndex()] << ", without a size for each of "
+           << op.getDepths().size() << " depths, got " << value.getType();
+  return success();
+}
+LogicalResult ReadStateOp::verify() { return verifyState(*this, getValue()); }
+LogicalResult WriteStateOp::verify() { return verifyState(*this, getValue()); }
+
 LogicalResult AppendStateOp::verify() {
   auto rows = cast<RankedTensorType>(getRows().getType()), whole = cast<RankedTensorType>(getWhole().getType());
   int64_t dim = getDim();
-  if (dim < 0 || dim >= whole.getRank()) // C1
+  if (dim >= whole.getRank()) // C1
     return emitOpError("expects a dimension of ") << whole << ", got " << dim;
   SmallVector<AffineExpr> sizes = sizesOf(rows), all = sizesOf(whole);
   if (sizes.size() == all.size())
@@ -42,6 +83,46 @@ LogicalResult AppendStateOp::verify() {
     return emitOpError("expects rows of ") << whole.getElementType() << ", got " << rows.getElementType();
   if (cast<RankedTensorType>(getPosition().getType()).getRank() != 0) // C4
     return emitOpError("expects a scalar as position, got ") << getPosition().getType();
+  return verifyState(*this, getWhole()); // C5, C6
+}
+
+// ---- stacks
+
+LogicalResult StackOp::verify() {
+  unsigned carries = getCarries().size();
+  SmallVector<Type> arguments{IndexType::get(getContext())};
+  llvm::append_range(arguments, getCarries().getTypes());
+  TypeRange own = getBody().front().getArgumentTypes();
+  if (own != TypeRange(arguments)) // C1
+    return emitOpError("expects a body with the depth and ") << carries << " carries as arguments, got (" << own << ")";
+  if (getNumResults() < carries) // C2
+    return emitOpError("expects a result for each of ") << carries << " carries, got " << getNumResults();
+  for (unsigned i = 0; i < carries; ++i) // C2
+    if (getResult(i).getType() != getCarries()[i].getType())
+      return emitOpError("expects carry ") << i << " to keep its type " << getCarries()[i].getType() << ", got " << getResult(i).getType();
+  return success();
+}
+LogicalResult StackOp::verifyRegions() {
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  unsigned carries = getCarries().size();
+  if (yield.getNumOperands() != getNumResults()) // C3
+    return emitOpError("expects one yielded value per result, got ") << yield.getNumOperands() << " for " << getNumResults();
+  for (unsigned i = 0; i < getNumResults(); ++i) {
+    Type type = yield.getOperand(i).getType();
+    if (i < carries) {
+      if (type != getCarries()[i].getType()) // C3
+        return emitOpError("expects carry ") << i << " to keep its type " << getCarries()[i].getType() << ", got " << type;
+      continue;
+    }
+    auto yielded = dyn_cast<RankedTensorType>(type);
+    if (!yielded || !hasSizes(yielded)) // C3
+      return emitOpError("expects a tensor as saved value ") << i << ", got " << type;
+    SmallVector<AffineExpr> sizes = sizesOf(yielded);
+    sizes.insert(sizes.begin(), getAffineConstantExpr(getCount(), getContext()));
+    auto stacked = cast<RankedTensorType>(getResult(i).getType());
+    if (stacked != tensorType(sizes, yielded.getElementType(), dimCountOf(yielded))) // C4
+      return emitOpError("expects saved value ") << i << " of " << yielded << " to be stacked " << getCount() << " times, got " << stacked;
+  }
   return success();
 }
 
@@ -49,7 +130,7 @@ LogicalResult AtDepthOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   if (x.getRank() == 0) // C1
     return emitOptionalError(location, "'tenon.at_depth' op expects a value that was stacked, got ", x);
-  types.push_back(tensorType(ArrayRef(sizesOf(x)).drop_front(), x.getElementType(), dimCountOf(x)));
+  types.push_back(withoutLeading(x, 1));
   return success();
 }
 Value AtDepthOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
@@ -61,6 +142,26 @@ Value AtDepthOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
   return read(getX(), all);
 }
 
+LogicalResult DepthValueOp::verify() {
+  if (cast<RankedTensorType>(getY().getType()).getRank() != 0) // C1
+    return emitOpError("expects a scalar, got ") << getY().getType();
+  return success();
+}
 Value DepthValueOp::buildElement(OpBuilder &builder, unsigned, ValueRange, ElementReader) {
   return arith::IndexCastOp::create(builder, getLoc(), cast<RankedTensorType>(getY().getType()).getElementType(), getDepth());
+}
+
+// ---- results
+
+/// The way back to the output before is short for all outputs together: none looks further than the next one.
+LogicalResult OutputOp::verify() {
+  if (!isa_and_nonnull<FunctionOpInterface>((*this)->getParentOp())) // C1
+    return emitOpError("expects to stand at the top of a function, got ") << (*this)->getParentOp()->getName() << " around it";
+  Operation *before = (*this)->getPrevNode();
+  while (before && !isa<OutputOp>(before))
+    before = before->getPrevNode();
+  uint64_t wanted = before ? cast<OutputOp>(before).getIndex() + 1 : 0;
+  if (getIndex() != wanted) // C2
+    return emitOpError("expects number ") << wanted << ", got " << getIndex();
+  return success();
 }

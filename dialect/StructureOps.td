@@ -15,6 +15,10 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     | stride | bytes from one stack element to the next |
     | stacked, levels | whether, and in how many stacks, it lives |
     | frozen | it is not trained |
+    | lr, gradient, decay, clip, clip_group, frozen_at | what `tenon.optimize` does with it: one f64, or one per stack element |
+
+    Constraints: C1 type has reals and numbers as sizes; C2 it has the sizes of its stacks: one or more `levels`; C3 an array of the optimizer
+    has one value or one per stack element; C4 offset and stride are not negative.
 
     Gradient: `tenon.write_gradient` stores it.
 
@@ -25,17 +29,28 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     tenon.parameter @"blocks.*.wq.weight" : tensor<12x64x64xf32>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, DefaultValuedAttr<I64Attr, "0">:$offset, DefaultValuedAttr<I64Attr, "0">:$stride, UnitAttr:$stacked, UnitAttr:$frozen, DefaultValuedAttr<I64Attr, "1">:$levels);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tenon_RealTensor>:$type, DefaultValuedAttr<Tenon_Natural, "0">:$offset, DefaultValuedAttr<Tenon_Natural, "0">:$stride, UnitAttr:$stacked, UnitAttr:$frozen,
+                   DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$levels);
   let assemblyFormat = "$sym_name (`stacked` $stacked^)? (`frozen` $frozen^)? attr-dict `:` $type";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many stacks it lives in, and their sizes.
+    int64_t depthCount() { return getStacked() ? getLevels() : 0; }
+    llvm::ArrayRef<int64_t> stackSizes() { return getType().getShape().take_front(depthCount()); }
+    /// How many elements these stacks give it.
+    int64_t stackElements();
+  }];
 }
-def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure]> {
+def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "value of a parameter, or of its slice at the depths of the stacks around it";
   let description = [{
     Formula: `value = parameter[depths]`.
 
     | operand | shape | dtype |
     |---|---|---|
-    | depths | index, one per stack around it | index |
+    | depths | index, one per stack it lives in | index |
+
+    Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of these.
 
     Gradient: `tenon.write_gradient`.
 
@@ -50,15 +65,17 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure]> {
   let results = (outs Tenon_RealTensor:$value);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? attr-dict `:` type($value)";
 }
-def Tenon_WriteGradientOp : Tenon_Op<"write_gradient"> {
+def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "stores the gradient of a parameter, or of its slice at a depth";
   let description = [{
     Formula: `gradient of parameter[depths] = gradient`. Each parameter (each depth of it) that the step trains is written exactly once.
 
     | operand | shape | dtype |
     |---|---|---|
-    | depths | index, one per stack around it | index |
+    | depths | index, one per stack it lives in | index |
     | gradient | as the value read | as the value read |
+
+    Constraints: those of `tenon.read_parameter`, gradient in the place of value; C4 the parameter is not frozen.
 
     Gradient: none, it has no results.
 
@@ -81,6 +98,9 @@ def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
     |---|---|---|
     | depths | index, one per stack around it | index |
 
+    Constraints: C1 the entry has a state of this number (its attribute `tenon.states` has their types); C2 value has its type without one
+    leading size per depth.
+
     Gradient: none, states carry none.
 
     Source: Dai et al. 2019, section 3.2: memory of the last segment, without gradient.
@@ -90,9 +110,10 @@ def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
     %m = tenon.read_state 0 : tensor<2x4x8xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$index, Variadic<Index>:$depths);
+  let arguments = (ins Tenon_Natural:$index, Variadic<Index>:$depths);
   let results = (outs Tenon_Tensor:$value);
   let assemblyFormat = "$index (`[` $depths^ `]`)? attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let summary = "new value of state number `index` of the entry, or of its slice at a depth";
@@ -104,6 +125,8 @@ def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
     | depths | index, one per stack around it | index |
     | value | as the state | as the state |
 
+    Constraints: those of `tenon.read_state`.
+
     Gradient: none, states carry none.
 
     Source: Dai et al. 2019, section 3.2.
@@ -113,8 +136,9 @@ def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
     tenon.write_state 0, %m : tensor<2x4x8xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$index, Variadic<Index>:$depths, Tenon_Tensor:$value);
+  let arguments = (ins Tenon_Natural:$index, Variadic<Index>:$depths, Tenon_Tensor:$value);
   let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
   let summary = "writes rows into a state that is kept in place, and gives the whole state";
@@ -130,7 +154,8 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
     dimension `dim` are written, where n is the size of `rows` along it, the others stay as they are. `whole` is the state afterwards. What is
     read of it lies behind this op, by its result.
 
-    Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar.
+    Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar; C5 the entry has a state of
+    this number; C6 whole has its type without one leading size per depth.
 
     Gradient: none, states carry none.
 
@@ -141,7 +166,7 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
     %keys = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$index, Variadic<Index>:$depths, Tenon_Tensor:$rows, Tenon_IntTensor:$position, I64Attr:$dim);
+  let arguments = (ins Tenon_Natural:$index, Variadic<Index>:$depths, Tenon_Tensor:$rows, Tenon_IntTensor:$position, Tenon_Natural:$dim);
   let results = (outs Tenon_Tensor:$whole);
   let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $rows `at` $position `dim` $dim attr-dict `:` type($rows) `,` type($position) `->` type($whole)";
   let hasVerifier = 1;
@@ -160,8 +185,9 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     different, runs of equal ones are a stack each. It may use values from outside (constants along the depth). `reverse` runs from the last
     depth down to the first: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
 
-    Constraints: C1 block arguments are the depth and the carries; C2 yielded carries have the carries' types; C3 a stacked result is the saved
-    type with `count` in front.
+    Constraints: C1 block arguments are the depth and the carries; C2 results are the carries with their types, then saved values; C3 yielded are
+    as many tensors, the carries with their types; C4 a stacked result is the saved type with `count` in front; C5 first and count are not
+    negative.
 
     Gradient: a `stack` in reverse; saved values are chosen by the differentiation pass.
 
@@ -176,13 +202,14 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     }
     ```
   }];
-  let arguments = (ins I64Attr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse, DefaultValuedAttr<I64Attr, "0">:$first);
+  let arguments = (ins Tenon_Natural:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse, DefaultValuedAttr<Tenon_Natural, "0">:$first);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count (`from` $first^)? (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
-def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
+def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, ParentOneOf<["StackOp", "FoldOp", "GemmOp"]>]> {
   let summary = "values leaving a region of stack, fold or gemm";
   let description = [{
     Formula: none, it ends a region. A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that
@@ -191,6 +218,8 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike]> {
     | operand | shape | dtype |
     |---|---|---|
     | values | as the op around it wants | any |
+
+    Constraints: C1 it ends a stack, a fold or a gemm, which verifies what is yielded.
 
     Gradient: that of the stack around it.
 
@@ -219,7 +248,7 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, InferTypeOpAdaptor, DeclareOpI
     | x | [count] then as y | as y |
     | depth | index, first .. first + count - 1 | index |
 
-    Constraints: C1 x has the stacked dimension; y has the others.
+    Constraints: C1 x has the stacked dimension; y has the others; C2 first is not negative.
 
     Gradient: none of its own: the differentiation pass makes it, after stacks have been reversed.
 
@@ -230,7 +259,7 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, InferTypeOpAdaptor, DeclareOpI
     %y = tenon.at_depth %x[%depth] : tensor<12x4x8xf32> -> tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_Tensor:$x, Index:$depth, DefaultValuedAttr<I64Attr, "0">:$first);
+  let arguments = (ins Tenon_Tensor:$x, Index:$depth, DefaultValuedAttr<Tenon_Natural, "0">:$first);
   let results = (outs Tenon_Tensor:$y);
   let assemblyFormat = "$x `[` $depth `]` (`from` $first^)? attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
@@ -244,6 +273,8 @@ def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethod
     |---|---|---|
     | depth | index | index |
 
+    Constraints: C1 y is a scalar.
+
     Gradient: none, y is an integer.
 
     Source: docs/language.md, section "Layers": the depth in an expression.
@@ -256,6 +287,7 @@ def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethod
   let arguments = (ins Index:$depth);
   let results = (outs Tenon_IntTensor:$y);
   let assemblyFormat = "$depth attr-dict `:` type($y)";
+  let hasVerifier = 1;
 }
 def Tenon_OutputOp : Tenon_Op<"output"> {
   let summary = "result number `index` of the entry";
@@ -266,6 +298,8 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
     |---|---|---|
     | value | any | any |
 
+    Constraints: C1 it stands at the top of a function; C2 the outputs there have the numbers 0, 1, .. in this order.
+
     Gradient: output 0 of a train entry is what is differentiated; the others carry none.
 
     Source: docs/artifact.md.
@@ -275,7 +309,8 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
     tenon.output 0 "logits", %y : tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$index, StrAttr:$name, Tenon_Tensor:$value);
+  let arguments = (ins Tenon_Natural:$index, StrAttr:$name, Tenon_Tensor:$value);
+  let hasVerifier = 1;
   let assemblyFormat = "$index $name `,` $value attr-dict `:` type($value)";
 }
 def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
@@ -312,6 +347,10 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
     no part, neither in norms. One pass over the arenas: gradient, moments and parameter are read and written once. Results: the norm of all
     gradients before clipping (0 where an update waits for further batches) and the learning rate of this step, f64.
 
+    Constraints: C1 rule and schedule are among those named; C2 settings are those of the table, each of its kind; C3 lr is there; C4 accumulate
+    is 1 or more; C5 a schedule that decays ends after its warmup, unless the run says how long it is; C6 noam has size and warmup; C7 the
+    results are f64 scalars.
+
     Gradient: none, it is the end of a step.
 
     Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; google-research/bert optimization.py.
@@ -323,6 +362,17 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
   }];
   let arguments = (ins StrAttr:$rule, DictionaryAttr:$settings);
   let results = (outs Tenon_RealTensor:$norm, Tenon_RealTensor:$rate);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// A setting, or `otherwise` where it is not there.
+    double number(llvm::StringRef key, double otherwise);
+    bool isSet(llvm::StringRef key);
+    llvm::StringRef schedule();
+    /// Batches whose gradients make one update.
+    int64_t accumulate() { return int64_t(number("accumulate", 1)); }
+    /// The schedule's length is TnContext::total_steps.
+    bool lengthAtStart() { return isSet("at_start"); }
+  }];
   let assemblyFormat = "$rule attr-dict `:` type($norm) `,` type($rate)";
 }
 #endif

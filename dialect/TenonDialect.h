@@ -1,5 +1,6 @@
 // The dialect, its interfaces and ops.
 #pragma once
+#include "dialect/TensorSizes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -15,6 +16,12 @@
 namespace tenon {
 /// Gives the scalar value of one element of a tensor: a load, or the inlined code of its producer.
 using ElementReader = llvm::function_ref<mlir::Value(mlir::Value tensor, mlir::ValueRange indices)>;
+
+mlir::LogicalResult verifySizesOfEntry(mlir::Operation *op);
+/// The trait of every op of the dialect: the dims of its results' sizes exist.
+template <typename OpTy> struct SizesOfEntry : mlir::OpTrait::TraitBase<OpTy, SizesOfEntry> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifySizesOfEntry(op); }
+};
 } // namespace tenon
 
 #include "dialect/TenonDialect.h.inc"

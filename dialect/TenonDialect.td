@@ -18,18 +18,41 @@ def Tenon_Dialect : Dialect {
     Tensors are builtin ranked tensors. A size that depends on a symbolic dim of the entry is `?` in the shape, and the type then carries
     the sizes as an affine map over the dims of the entry: `tensor<?x768xf32, affine_map<(d0) -> (d0 + 150, 768)>>`. Equal types
     have equal sizes, so no op ever asks for a size at run time.
+
+    An entry is a function. What its attributes say, and what is verified of it (EntryAttributes.cpp):
+
+    | attribute | value |
+    |---|---|
+    | tenon.dims | names of the symbolic dims; the first arguments are their sizes (index), the others tensors over them |
+    | tenon.kind | "out", "eval" or "train" |
+    | tenon.states | the types of its states, tensors over the dims |
+    | tenon.in_place | one truth value per state: kept in place, not swapped |
+    | tenon.walk | {position: number of a state, count: number of a dim, capacity: form}: position + count <= capacity |
   }];
+  let hasOperationAttrVerify = 1;
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
   let hasConstantMaterializer = 1;
 }
 
-class Tenon_Op<string mnemonic, list<Trait> traits = []> : Op<Tenon_Dialect, mnemonic, traits>;
+/// Size maps of the results are over the dims of the entry around the op, where that says how many it has (TensorSizes.h).
+def Tenon_SizesOfEntry : NativeOpTrait<"SizesOfEntry"> {
+  let cppNamespace = "::tenon";
+}
+class Tenon_Op<string mnemonic, list<Trait> traits = []> : Op<Tenon_Dialect, mnemonic, !listconcat([Tenon_SizesOfEntry], traits)>;
 
 def Tenon_Real : AnyTypeOf<[F64, F32, BF16, F16], "real element">;
-def Tenon_Tensor : RankedTensorOf<[F64, F32, BF16, F16, I64, I32, I1]>;
-def Tenon_RealTensor : RankedTensorOf<[F64, F32, BF16, F16]>;
-def Tenon_IntTensor : RankedTensorOf<[I64, I32]>;
-def Tenon_BoolTensor : RankedTensorOf<[I1]>;
+/// A tensor with all its sizes: numbers, or a size map where one is symbolic.
+class Tenon_TensorOf<list<Type> elements>
+    : Type<And<[RankedTensorOf<elements>.predicate, CPred<"::tenon::hasSizes(::llvm::cast<::mlir::RankedTensorType>($_self))">]>,
+           RankedTensorOf<elements>.summary # " with numbers as sizes or one size map", "::mlir::RankedTensorType">;
+def Tenon_Tensor : Tenon_TensorOf<[F64, F32, BF16, F16, I64, I32, I1]>;
+def Tenon_RealTensor : Tenon_TensorOf<[F64, F32, BF16, F16]>;
+def Tenon_IntTensor : Tenon_TensorOf<[I64, I32]>;
+def Tenon_BoolTensor : Tenon_TensorOf<[I1]>;
 def Tenon_Scalar : AnyTypeOf<[F64, F32, BF16, F16, I64, I32, I1, Index], "scalar">;
+
+def Tenon_Natural : ConfinedAttr<I64Attr, [IntNonNegative]>;
+/// A number of 32 bits in the counter of the random numbers.
+def Tenon_Site : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<4294967295>]>;
 
 #endif

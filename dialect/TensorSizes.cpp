@@ -47,6 +47,20 @@ RankedTensorType tensorType(ArrayRef<AffineExpr> sizes, Type element, unsigned d
   return RankedTensorType::get(shape, element, AffineMapAttr::get(sizeMap(sizes, dimCount, element.getContext())));
 }
 
+bool hasSizes(RankedTensorType type) {
+  AffineMap map = mapOf(type);
+  if (!map)
+    return !type.getEncoding() && type.hasStaticShape();
+  if (map.getNumResults() != type.getRank() || map.getNumSymbols() != 0 || type.hasStaticShape())
+    return false;
+  for (auto [size, known] : llvm::zip(map.getResults(), type.getShape())) {
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    if (known != (constant ? constant.getValue() : ShapedType::kDynamic))
+      return false;
+  }
+  return true;
+}
+
 std::string textOf(AffineExpr size) {
   std::string text;
   llvm::raw_string_ostream(text) << size;

@@ -12,6 +12,8 @@ llvm::SmallVector<mlir::AffineExpr> sizesOf(mlir::RankedTensorType type);
 mlir::RankedTensorType tensorType(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, unsigned dimCount);
 /// The number of dims of the size map; 0 for a static type (static and dynamic tensors mix freely within an entry).
 unsigned dimCountOf(mlir::RankedTensorType type);
+/// Whether the type says all its sizes: no `?` and no map, or a map whose numbers are exactly the static sizes.
+bool hasSizes(mlir::RankedTensorType type);
 /// Text of a size for messages: "d1 + 150".
 std::string textOf(mlir::AffineExpr size);
 /// Product of sizes, simplified; may be non-linear in the dims.

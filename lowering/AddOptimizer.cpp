@@ -31,7 +31,7 @@ LogicalResult addOptimizer(func::FuncOp function) {
   auto rule = described ? described.getAs<StringAttr>("rule") : StringAttr();
   auto settings = described ? described.getAs<DictionaryAttr>("settings") : DictionaryAttr();
   if (!rule || !settings)
-    return function.emitOpError("attribute ") << kOptimizer << " expects {rule = \"..\", settings = {..}}";
+    return function.emitOpError("expects a rule and settings as tenon.optimizer, got ") << function->getAttr(kOptimizer);
   if (!function.walk([](WriteGradientOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return function.emitOpError("has an optimizer and no gradient; tenon-differentiate comes first");
   setOwnDecay(function->getParentOfType<ModuleOp>(), settings);

@@ -124,12 +124,11 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   }
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
-    return op->emitOpError("has no gradient rule");
+    return op->emitOpError("expects a gradient rule, got none");
   SmallVector<Value> ofOperands = differentiable.buildVjp(builder, ofResults);
   if (ofOperands.empty() && op->getNumOperands() > 0)
     return failure(); // the rule has said why
-  if (ofOperands.size() != op->getNumOperands())
-    return op->emitOpError("gradient rule returns ") << ofOperands.size() << " gradients for " << op->getNumOperands() << " operands";
+  assert(ofOperands.size() == op->getNumOperands() && "a rule gives a gradient, perhaps null, for each operand");
   for (auto [operand, gradient] : llvm::zip(op->getOperands(), ofOperands))
     accumulate(gradients, operand, gradient, builder);
   return success();

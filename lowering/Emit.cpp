@@ -44,7 +44,7 @@ LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::fun
     return failure();
   unit.module = translateModuleToLLVMIR(module, *unit.context, unit.name);
   if (!unit.module)
-    return module.emitError("translation to LLVM IR failed");
+    return failure(); // the translation has said why
   // Two tiers must never merge a helper of the same name: everything but the entries is internal.
   for (llvm::Function &function : *unit.module)
     if (!function.isDeclaration()) {
@@ -67,7 +67,7 @@ LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables,
   return success();
 }
 
-LogicalResult writeFile(ModuleOp module, const EmitOptions &options, const std::string &name, llvm::StringRef content) {
+LogicalResult writeFile(const EmitOptions &options, const std::string &name, llvm::StringRef content) {
   std::error_code error;
   llvm::raw_fd_ostream file(options.directory + "/" + name, error);
   if (!error) {
@@ -78,8 +78,7 @@ LogicalResult writeFile(ModuleOp module, const EmitOptions &options, const std::
   }
   if (!error)
     return success();
-  if (!options.fileFailure)
-    return module.emitError("cannot write ") << name << ": " << error.message();
+  assert(options.fileFailure && "whoever wants files is told why one could not be written");
   *options.fileFailure = error;
   return failure();
 }
@@ -127,14 +126,14 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
   std::vector<std::string> objects;
   for (Unit &unit : units) {
     if (!unit.result.error.empty())
-      return module.emitError("compilation of tier ") << unit.name << " failed: " << unit.result.error;
+      return module.emitError(unit.name + ": " + unit.result.error);
     if (form != NativeForm::Object) {
       text << unit.result.data;
       continue;
     }
     std::string object = options.name + "." + unit.name + ".o";
     objects.push_back(options.directory + "/" + object);
-    if (failed(writeFile(module, options, object, unit.result.data)))
+    if (failed(writeFile(options, object, unit.result.data)))
       return failure();
   }
   if (options.kind != EmitOptions::Kind::Library)
@@ -144,9 +143,9 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
     ::remove(object.c_str());
   if (!error.empty())
     return linkFailure(module, options, error);
-  if (options.header && failed(writeFile(module, options, options.name + ".h", options.header(manifest))))
+  if (options.header && failed(writeFile(options, options.name + ".h", options.header(manifest))))
     return failure();
-  return writeFile(module, options, options.name + ".json", manifest);
+  return writeFile(options, options.name + ".json", manifest);
 }
 
 } // namespace tenon

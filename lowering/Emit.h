@@ -37,7 +37,7 @@ struct EmitOptions {
   std::function<std::string(llvm::StringRef manifest)> header; // the text of NAME.h; without it there is no such file
   std::string buildId;   // hexadecimal
   PassFlags *flags = nullptr;              // MLIR's own, if any were given
-  std::error_code *fileFailure = nullptr; // why a file could not be written; without it that is an error at the module
+  std::error_code *fileFailure = nullptr; // why a file could not be written; kinds that write files need it
   std::vector<cpu::Tier> tiers = {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512};
 };
 

@@ -44,7 +44,7 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
       if (cpu::tierPublicName(each) == tier)
         chosen = each;
     if (!chosen)
-      return module.emitError("no tier ") << tier.getValue() << "; portable, x86-64-v3 and x86-64-v4 are";
+      return module.emitError("expects the tier portable, x86-64-v3 or x86-64-v4, got ") << tier.getValue();
     std::vector<EntryToEmit> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (failed(checkPlannable(function)))

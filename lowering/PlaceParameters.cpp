@@ -1,8 +1,11 @@
 // Where each parameter lies in the arenas. See Passes.td.
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using llvm::AddOverflow;
+using llvm::MulOverflow;
 
 namespace tenon {
 #define GEN_PASS_DEF_PLACEPARAMETERS
@@ -10,26 +13,30 @@ namespace tenon {
 
 namespace {
 
-/// How many elements the stacks around a parameter give it.
-int64_t stackElements(ParameterOp parameter) {
-  auto sizes = cast<RankedTensorType>(parameter.getType()).getShape();
-  int64_t elements = 1;
-  for (int64_t size : sizes.take_front(parameter.getStacked() ? parameter.getLevels() : 0))
-    elements *= size;
-  return elements;
+/// The bytes of one stack element up to the next multiple of `alignment`; nothing where 64 bits do not hold them.
+std::optional<int64_t> strideOf(ParameterOp parameter, int64_t alignment) {
+  int64_t bytes = parameter.getType().getElementTypeBitWidth() / 8;
+  for (int64_t size : parameter.getType().getShape().drop_front(parameter.depthCount()))
+    if (MulOverflow(bytes, size, bytes))
+      return std::nullopt;
+  if (AddOverflow(bytes, alignment - 1, bytes))
+    return std::nullopt;
+  return bytes / alignment * alignment;
 }
 
 struct PlaceParameters : impl::PlaceParametersBase<PlaceParameters> {
   void runOnOperation() override {
     constexpr uint64_t cacheLine = 64;
-    uint64_t offset = 0;
+    int64_t end = 0;
     for (auto parameter : getOperation().getOps<ParameterOp>()) {
-      auto type = cast<RankedTensorType>(parameter.getType());
-      int64_t elements = stackElements(parameter);
-      uint64_t bytes = uint64_t(type.getNumElements() / std::max<int64_t>(elements, 1)) * (type.getElementTypeBitWidth() / 8);
-      parameter.setOffset(offset);
-      parameter.setStride(llvm::alignTo(bytes, cacheLine));
-      offset += parameter.getStride() * elements;
+      std::optional<int64_t> stride = strideOf(parameter, cacheLine);
+      int64_t bytes;
+      parameter.setOffset(end);
+      if (!stride || MulOverflow(*stride, parameter.stackElements(), bytes) || AddOverflow(end, bytes, end)) {
+        parameter.emitOpError("not supported yet: parameters of 2^63 bytes or more");
+        return signalPassFailure();
+      }
+      parameter.setStride(*stride);
     }
   }
 };
@@ -39,7 +46,7 @@ struct PlaceParameters : impl::PlaceParametersBase<PlaceParameters> {
 uint64_t parameterBytes(ModuleOp module) {
   uint64_t bytes = 0;
   for (auto parameter : module.getOps<ParameterOp>())
-    bytes = std::max<uint64_t>(bytes, parameter.getOffset() + parameter.getStride() * stackElements(parameter));
+    bytes = std::max<uint64_t>(bytes, parameter.getOffset() + parameter.getStride() * parameter.stackElements());
   return bytes;
 }
 

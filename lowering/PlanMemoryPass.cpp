@@ -10,26 +10,7 @@ namespace tenon {
 #include "lowering/Passes.h.inc"
 
 LogicalResult checkPlannable(func::FuncOp function) {
-  if (function.isDeclaration())
-    return function.emitOpError("has no body");
-  auto module = function->getParentOfType<ModuleOp>();
-  auto states = function->getAttrOfType<ArrayAttr>("tenon.states");
-  auto checkState = [&](Operation *op, uint64_t index) {
-    return states && index < states.size() ? WalkResult::advance() : WalkResult(op->emitOpError("the entry has no state number ") << index);
-  };
-  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
-    if (auto read = dyn_cast<ReadStateOp>(op))
-      return checkState(op, read.getIndex());
-    if (auto write = dyn_cast<WriteStateOp>(op))
-      return checkState(op, write.getIndex());
-    if (auto append = dyn_cast<AppendStateOp>(op))
-      return checkState(op, append.getIndex());
-    auto write = dyn_cast<WriteGradientOp>(op);
-    if (write && !module.lookupSymbol<ParameterOp>(write.getParameter()))
-      return op->emitOpError("no parameter ") << write.getParameter();
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
+  return function.isDeclaration() ? LogicalResult(function.emitOpError("expects a body, got a declaration")) : success();
 }
 
 namespace {
@@ -111,7 +92,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (nominal < 1) {
-      function.emitOpError("cannot be planned for dims of size ") << int64_t(nominal);
+      function.emitOpError("expects a size of dims from 1 on to plan for, got ") << int64_t(nominal);
       return signalPassFailure();
     }
     if (failed(checkPlannable(function)))

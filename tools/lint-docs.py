@@ -8,11 +8,11 @@ usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--roundtrip DIR] [--
   --roundtrip DIR each operation must be in a CHECK line of DIR/roundtrip*.mlir: printed and parsed again there
   --require       parts that each description needs, with commas; default: all of them
 
-The parts: summary, description, formula, operands (a table of the operands; of the attributes where there are none), constraints (where there is a
-verifier), gradient, source (of the formula or the idea, or what the op is the transpose of), example.
+The parts: summary, description, formula, operands (a table of the operands; of the attributes where there are none), constraints (numbered,
+where anything is verified: a verifier, a trait or an inferred type that ties types together, a parent, a symbol, a bound of an attribute), gradient, source (of the formula or the idea, or what the op is the transpose of), example.
 
 An example is the ```mlir block of the description. It is wrapped in a function whose arguments are the values that it uses but does not
-define. Their types are those after the first line's colon, in order; the last one stands for what is left; %depth is an index; a comment
+define; the state that it reads or writes has the last type of its first line. Their types are those after the first line's colon, in order; the last one stands for what is left; %depth is an index; a comment
 `// %name: type` names some explicitly. A symbol that it mentions is declared as a parameter with the type of that line.
 """
 import argparse
@@ -28,12 +28,31 @@ PARTS = {
     "description": lambda op, text: len(text.split()) >= 5,
     "formula": lambda op, text: "Formula:" in text,
     "operands": lambda op, text: ("| operand" if op["operands"] else "| attribute") in text,
-    "constraints": lambda op, text: not op["hasVerifier"] or "Constraints:" in text,
+    "constraints": lambda op, text: not op["rules"] or bool(re.search(r"Constraints: (those of |C1 |.*\bC1\b)", text)),
     "gradient": lambda op, text: "Gradient:" in text,
     "source": lambda op, text: "Source:" in text,
     "example": lambda op, text: "```mlir" in text,
 }
 TYPE = re.compile(r"(?:tensor|memref|vector)<[^<>]*(?:<[^<>]*>[^<>]*)*>|\bindex\b|\b[fi]\d+\b")
+
+
+# Traits and interfaces that verify something beside the type of one operand; all ops have SizesOfEntry, whose rule the dialect states.
+VERIFYING = {"PredOpTrait", "ParentOneOf", "HasParent", "SameOperandsAndResultType", "SameTypeOperands", "InferTypeOpInterface",
+             "InferTypeOpAdaptor", "SymbolUserOpInterface"}
+
+
+def rules(every, op):
+    """What is verified about an op: its verifiers, traits and bounded attributes, by name."""
+    found = [name for name in ("hasVerifier", "hasRegionVerifier") if op[name]]
+    for trait in op["traits"]:
+        record = every[trait["def"]]
+        names = {trait["def"], record.get("trait"), record.get("cppInterfaceName"), *record["!superclasses"]}
+        found += sorted(names & VERIFYING)
+    for kind, name in op["arguments"]["args"]:
+        record = every[kind["def"]]
+        base = record.get("baseAttr") or {}
+        found += [name for held in (record, every.get(base.get("def"), record)) if "ConfinedAttr" in held["!superclasses"]]
+    return found
 
 
 def records(path):
@@ -67,12 +86,13 @@ def wrapped(example):
         if kind is None:
             raise ValueError(f"no type for {name}")
         arguments.append(f"{name}: {kind}")
+    states = f" attributes {{tenon.states = [{TYPE.findall(statement)[-1]}]}}" if "_state" in code else ""
     symbols = set(re.findall(r"@\"[^\"]+\"|@\w+", code))
     first = TYPE.findall(statement)
     declared = [f"tenon.parameter {symbol} : {first[-1]}" for symbol in symbols if "tenon.parameter" not in code]
     if code.strip().startswith("tenon.parameter"):
         return code
-    return "\n".join(declared + [f"func.func @example({', '.join(arguments)}) {{", code, "  return", "}"]) + "\n"
+    return "\n".join(declared + [f"func.func @example({', '.join(arguments)}){states} {{", code, "  return", "}"]) + "\n"
 
 
 def checked(folder):
@@ -110,6 +130,7 @@ def main():
     findings = 0
     for name in sorted(names):
         op = every[name]
+        op["rules"] = rules(every, op)
         op["operands"] = [argument for kind, argument in op["arguments"]["args"] if kind["def"] in values]
         text = op["description"] or ""
         for part in options.require.split(","):

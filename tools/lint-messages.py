@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every error that the dialect emits is expected by a test.
+"""Every error that the dialect and the lowering emit is expected by a test.
 
-lint-messages.py [--sources DIR] [--tests DIR]
-  --sources  the folder whose .cpp files emit (default: dialect)
-  --tests    the folder whose files expect, by `expected-error {{..}}` (default: test)
+lint-messages.py [--sources DIR..] [--tests DIR]
+  --sources  the folders whose .cpp files emit (default: dialect, lowering, lowering/cpu)
+  --tests    the folder whose files expect, by `expected-error {{..}}` or by a line `CHECK..: ..error: ..` (default: test)
 
 A message is the text of emitOpError(..), emitOptionalError(..) or emitError(..) with what is streamed after it; what is not a literal matches anything.
 An expectation covers a message that it contains from its first literal to its last, after the name of the op where the message is in a method of
@@ -49,20 +49,22 @@ def pattern(statement, prefix):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", default=os.path.join(ROOT, "dialect"))
+    parser.add_argument("--sources", nargs="+", default=[os.path.join(ROOT, folder) for folder in ("dialect", "lowering", "lowering/cpu")])
     parser.add_argument("--tests", default=os.path.join(ROOT, "test"))
     options = parser.parse_args()
     expected = []
     for folder, _, names in sorted(os.walk(options.tests)):
         for name in sorted(names):
-            if name.endswith(".mlir"):
+            if name.endswith((".mlir", ".test")):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    expected += re.findall(r"expected-error[^{\n]*\{\{(.*?)\}\}", file.read())
+                    text = file.read()
+                expected += re.findall(r"expected-error[^{\n]*\{\{(.*?)\}\}", text)
+                expected += re.findall(r"^(?:// )?[A-Z][A-Z-]*:.*?\berror: (.*)", text, re.M)
     total, missing = 0, 0
-    for name in sorted(os.listdir(options.sources)):
+    for name in [os.path.join(folder, name) for folder in options.sources for name in sorted(os.listdir(folder))]:
         if not name.endswith((".cpp", ".h")):
             continue
-        with open(os.path.join(options.sources, name), encoding="utf-8") as file:
+        with open(name, encoding="utf-8") as file:
             text = file.read()
         for place, named, statement in statements(text):
             wanted = pattern(statement, operation(text, place) if named else "")
@@ -70,7 +72,7 @@ def main():
                 continue
             total += 1
             if not any(wanted.search(message) for message in expected):
-                print(f"{name}:{text.count(chr(10), 0, place) + 1}: no test expects: {' .. '.join(LITERAL.findall(statement))}")
+                print(f"{os.path.relpath(name, ROOT)}:{text.count(chr(10), 0, place) + 1}: no test expects: {' .. '.join(LITERAL.findall(statement))}")
                 missing += 1
     print(f"{total} messages, {missing} without a test")
     return 1 if missing or not total else 0

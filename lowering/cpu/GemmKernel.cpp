@@ -55,9 +55,6 @@ public:
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });
     kernel.reads.append(read.begin(), read.end());
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
-    for (Value value : llvm::concat<Value>(kernel.reads, kernel.writes))
-      if (!sequence.bufferOf(value))
-        return op.emitError("the memory plan has no place for a tensor of this contraction");
     bool good = true;
     if (sortLabels()) {
       findKeptRuns();

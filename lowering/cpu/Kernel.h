@@ -88,7 +88,6 @@ public:
   unsigned temporary(mlir::AffineExpr bytes);
   /// The place of a tensor: the plan's, else what the op that defines it says (parameters, states, slices, inputs).
   std::optional<Buffer> bufferOf(Value tensor);
-  ParameterOp parameter(llvm::StringRef name) const { return parameters.lookup(name); }
   const ParameterTable &allParameters() const { return parameters; }
   Tier tier() const { return targetTier; }
   mlir::func::FuncOp function() const { return source; }

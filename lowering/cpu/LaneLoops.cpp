@@ -216,10 +216,6 @@ bool LaneCode::emitFold(FoldOp fold) {
       bind(fold.getValue(), *sum);
     return sum.has_value();
   }
-  if (sizes.empty()) {
-    fold.emitError("expects at least one dimension");
-    return false;
-  }
   vectorised = true;
   Value sum = foldInLanes(fold, sizes, neutral);
   vectorised = false;

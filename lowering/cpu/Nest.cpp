@@ -72,14 +72,7 @@ public:
     llvm::SetVector<Value> read;
     nest.walk([&](AtOp at) { read.insert(at.getTensor()); });
     kernel.reads.append(read.begin(), read.end());
-    for (Value result : nest.getResults()) {
-      if (!sequence.bufferOf(result))
-        return nest.emitError("the memory plan has no place for a result of this nest");
-      kernel.writes.push_back(result);
-    }
-    for (Value value : read)
-      if (!sequence.bufferOf(value))
-        return nest.emitError("the memory plan has no place for a tensor that this nest reads");
+    kernel.writes.append(nest.getResults().begin(), nest.getResults().end());
     kernel.tiles = [this](FunctionCode &code) { return multiply(code.builder, cut(code).rowTiles, cut(code).parts); };
     bool good = true;
     kernel.body = [&](FunctionCode &code) { good = emitTile(code); };

@@ -18,12 +18,10 @@ constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars +
 
 class Optimizer {
 public:
-  Optimizer(OptimizeOp op, KernelSequence &sequence) : op(op), sequence(sequence), rule(op.getRule()), settings(op) {}
+  Optimizer(OptimizeOp op, KernelSequence &sequence) : op(op), sequence(sequence), rule(op.getRule()) {}
 
   LogicalResult generate() {
-    if (failed(settings.check()))
-      return failure();
-    auto tabulated = tabulate(op, settings, sequence);
+    auto tabulated = tabulate(op, sequence);
     if (failed(tabulated))
       return failure();
     table = std::move(*tabulated);
@@ -37,7 +35,7 @@ public:
   }
 
 private:
-  double number(StringRef key, double otherwise) { return settings.number(key, otherwise); }
+  double number(StringRef key, double otherwise) { return op.number(key, otherwise); }
 
   std::string emitGlobal(StringRef stem, Type type, DenseElementsAttr values) {
     OpBuilder builder = OpBuilder::atBlockEnd(sequence.module().getBody());
@@ -112,7 +110,7 @@ private:
   int64_t laneCount() { return element.isF64() ? 8 : 16; }
 
   // TnContext::step counts batches: every `accumulate`-th makes an update.
-  Value batchesPerUpdate(FunctionCode &code) { return constant(code.builder, settings.accumulate()); }
+  Value batchesPerUpdate(FunctionCode &code) { return constant(code.builder, op.accumulate()); }
   Value gradientsOnly(FunctionCode &code) {
     auto &builder = code.builder;
     return isEqual(builder, arith::AndIOp::create(builder, code.field(abi::Flags), constant(builder, 1)), 1);
@@ -121,7 +119,7 @@ private:
   Value isLast(FunctionCode &code) {
     auto &builder = code.builder;
     Value batch = remainder(builder, code.field(abi::Step), batchesPerUpdate(code));
-    return arith::OrIOp::create(builder, isEqual(builder, batch, settings.accumulate() - 1), gradientsOnly(code));
+    return arith::OrIOp::create(builder, isEqual(builder, batch, op.accumulate() - 1), gradientsOnly(code));
   }
   static Value isEqual(ImplicitLocOpBuilder &builder, Value value, int64_t number) {
     return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, value, constant(builder, number));
@@ -133,7 +131,7 @@ private:
     kernel.tiles = [this](FunctionCode &code) { return constant(code.builder, int64_t(tileSegments.size())); };
     kernel.body = [this](FunctionCode &code) {
       Piece piece = pieceOf(code);
-      if (settings.accumulate() > 1)
+      if (op.accumulate() > 1)
         emitAccumulation(code, piece);
       else
         emitSquares(code, piece, {});
@@ -155,7 +153,7 @@ private:
     builder.setInsertionPointToStart(branch.thenBlock());
     emitSquares(code, piece, [&](LaneCode &lanes, LaneValue index, Value g) -> Value {
       Value mean = arith::MulFOp::create(builder, arith::AddFOp::create(builder, lanes.load(element, sums, index).base, g),
-                                         spread(1.0 / double(settings.accumulate())));
+                                         spread(1.0 / double(op.accumulate())));
       Value result = arith::SelectOp::create(builder, only, g, mean);
       lanes.store(element, gradients, index, LaneValue::lanes(result));
       return result;
@@ -225,11 +223,11 @@ private:
       return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], square(tile))};
     })[0];
     Value norm = math::SqrtOp::create(builder, sum);
-    if (settings.accumulate() > 1)
+    if (op.accumulate() > 1)
       norm = arith::SelectOp::create(builder, isLast(code), norm, real(code, 0));
     emitClips(code, norm, square);
     Value step = arith::UIToFPOp::create(builder, f64, divide(builder, code.field(abi::Step), batchesPerUpdate(code)));
-    Value rate = arith::MulFOp::create(builder, real(code, number("lr", 0)), scheduleFactor(code, settings, step));
+    Value rate = arith::MulFOp::create(builder, real(code, number("lr", 0)), scheduleFactor(code, op, step));
     auto put = [&](int64_t offset, Value value) {
       LLVM::StoreOp::create(builder, value, byteAddress(builder, code.context, constant(builder, offset)), 8);
     };
@@ -334,7 +332,7 @@ private:
         if (momentum > 0) {
           Value buffer = add(mul(mu, read(firsts)), g);
           write(firsts, buffer);
-          g = settings.isSet("nesterov") ? add(g, mul(mu, buffer)) : buffer;
+          g = op.isSet("nesterov") ? add(g, mul(mu, buffer)) : buffer;
         }
         write(parameters, sub(p, mul(rates, g)));
         return true;
@@ -358,7 +356,6 @@ private:
   KernelSequence &sequence;
   StringRef rule;
   Type element;
-  OptimizerSettings settings;
   OptimizerTable table;
   SmallVector<int32_t> tileSegments;
   std::string tileTable, wholeTable, realTable, boundTable;

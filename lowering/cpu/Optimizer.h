@@ -1,25 +1,8 @@
-// Parts of tenon.optimize: its settings, the table of what is updated how, the schedule.
+// Parts of tenon.optimize: the table of what is updated how, the schedule.
 #pragma once
 #include "lowering/cpu/Kernel.h"
 
 namespace tenon::cpu {
-
-class OptimizerSettings {
-public:
-  explicit OptimizerSettings(OptimizeOp op) : op(op) {}
-  double number(llvm::StringRef key, double otherwise) const;
-  bool isSet(llvm::StringRef key) const;
-  llvm::StringRef schedule() const;
-  /// Batches whose gradients make one update.
-  int64_t accumulate() const { return int64_t(number("accumulate", 1)); }
-  /// The schedule's length is TnContext::total_steps.
-  bool lengthAtStart() const { return isSet("at_start"); }
-  /// Reports unknown keys, values that contradict each other, and what is not supported yet.
-  mlir::LogicalResult check() const;
-
-private:
-  mutable OptimizeOp op;
-};
 
 /// Consecutive elements of the arenas with equal factors.
 struct OptimizerSegment {
@@ -36,9 +19,9 @@ struct OptimizerTable {
   Type element;
 };
 /// What is trained, by offset; a stack whose elements lie without gaps and share their factors is one segment.
-mlir::FailureOr<OptimizerTable> tabulate(OptimizeOp op, const OptimizerSettings &settings, KernelSequence &sequence);
+mlir::FailureOr<OptimizerTable> tabulate(OptimizeOp op, KernelSequence &sequence);
 
 /// Factor of the rate, f64, at `step`, the number of updates before this one (f64).
-Value scheduleFactor(FunctionCode &code, const OptimizerSettings &settings, Value step);
+Value scheduleFactor(FunctionCode &code, OptimizeOp op, Value step);
 
 } // namespace tenon::cpu

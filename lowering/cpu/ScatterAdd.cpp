@@ -27,9 +27,6 @@ public:
 
   LogicalResult generate() {
     Kernel kernel{"scatter_add", op.getLoc(), llvm::to_vector(op->getOperands()), {op.getDx()}, {}, {}, 0, {}, {}};
-    for (Value operand : kernel.reads)
-      if (!sequence.bufferOf(operand))
-        return op.emitError("the memory plan has no place for an operand of this scatter_add");
     inPlace = op.getBase() && sequence.bufferOf(op.getBase())->samePlace(*sequence.bufferOf(op.getDx()));
     kernel.tiles = [&](FunctionCode &code) { return multiply(code.builder, outerCount(code), strips(code)); };
     kernel.body = [&](FunctionCode &code) { emitTile(code); };

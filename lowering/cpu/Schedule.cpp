@@ -12,24 +12,24 @@ namespace {
 
 class Schedule {
 public:
-  Schedule(FunctionCode &code, const OptimizerSettings &settings) : code(code), builder(code.builder), settings(settings) {}
+  Schedule(FunctionCode &code, OptimizeOp op) : code(code), builder(code.builder), op(op) {}
 
   Value factor(Value step) {
     Value one = real(1);
-    if (settings.schedule() == "noam")
+    if (op.schedule() == "noam")
       return noam(step);
     readLengths();
     Value after = one;
-    if (settings.schedule() == "bert_linear") {
+    if (op.schedule() == "bert_linear") {
       after = sub(one, least(div(step, total), one)); // counts from step 0: jumps at the end of the warmup
-    } else if (settings.schedule() != "constant") {
+    } else if (op.schedule() != "constant") {
       Value progress = least(div(sub(step, warmup), sub(total, warmup)), one), shape = sub(one, progress);
-      if (settings.schedule() == "cosine") {
+      if (op.schedule() == "cosine") {
         LLVM::LLVMFuncOp cosine = code.sequence.libraryFunction("cos", 1);
         Value wave = LLVM::CallOp::create(builder, cosine, ValueRange{mul(real(M_PI), progress)}).getResult();
         shape = mul(real(0.5), arith::AddFOp::create(builder, one, wave));
       }
-      const double floor = settings.number("floor", 0);
+      const double floor = op.number("floor", 0);
       after = arith::AddFOp::create(builder, real(floor), mul(real(1 - floor), shape));
     }
     if (!warms)
@@ -41,18 +41,18 @@ public:
 private:
   Value noam(Value step) {
     Value t = arith::AddFOp::create(builder, step, real(1)), decay = div(real(1), math::SqrtOp::create(builder, t));
-    Value rise = mul(t, real(std::pow(settings.number("warmup", 0), -1.5)));
-    return mul(real(settings.number("factor", 1) / std::sqrt(settings.number("size", 1))), least(decay, rise));
+    Value rise = mul(t, real(std::pow(op.number("warmup", 0), -1.5)));
+    return mul(real(op.number("factor", 1) / std::sqrt(op.number("size", 1))), least(decay, rise));
   }
   /// Numbers of the recipe, or made of the length that the runtime knows when it has seen the data; that length is at least 1.
   void readLengths() {
-    warms = settings.number("warmup", 0) > 0 || settings.number("warmup_share", 0) > 0;
-    warmup = real(settings.number("warmup", 0));
-    total = real(settings.number("total", 1));
-    if (!settings.lengthAtStart())
+    warms = op.number("warmup", 0) > 0 || op.number("warmup_share", 0) > 0;
+    warmup = real(op.number("warmup", 0));
+    total = real(op.number("total", 1));
+    if (!op.lengthAtStart())
       return;
     total = arith::UIToFPOp::create(builder, builder.getF64Type(), code.field(abi::TotalSteps));
-    if (double share = settings.number("warmup_share", 0); share > 0)
+    if (double share = op.number("warmup_share", 0); share > 0)
       warmup = math::FloorOp::create(builder, mul(real(share), total));
   }
   Value real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
@@ -65,13 +65,13 @@ private:
 
   FunctionCode &code;
   ImplicitLocOpBuilder &builder;
-  const OptimizerSettings &settings;
+  OptimizeOp op;
   Value warmup, total;
   bool warms = false;
 };
 
 } // namespace
 
-Value scheduleFactor(FunctionCode &code, const OptimizerSettings &settings, Value step) { return Schedule(code, settings).factor(step); }
+Value scheduleFactor(FunctionCode &code, OptimizeOp op, Value step) { return Schedule(code, op).factor(step); }
 
 } // namespace tenon::cpu

@@ -28,7 +28,7 @@ func.func @attend_labels(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
 // -----
 // attend .. with one label per dimension.
 func.func @attend_rank(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
-  // expected-error @+1 {{'tenon.attend' op expects one label per dimension of 'tensor<5x7xf32>'}}
+  // expected-error @+1 {{'tenon.attend' op expects one label per dimension of 'tensor<5x7xf32>', got 1}}
   %y = tenon.attend scores(%s) masks() value(%v) labels [[0], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
   return
 }
@@ -51,8 +51,56 @@ func.func @attend_c2(%s: tensor<5x7xf32>, %v: tensor<8x6xf32>) {
 
 // -----
 // attend C3: every dimension of the result is somewhere.
-func.func @attend_c3(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+func.func @attend_c3(%s: tensor<7xf32>, %v: tensor<7x6xf32>) {
   // expected-error @+1 {{'tenon.attend' op expects result dimension 0 in an operand}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C4: labels are numbers ..
+func.func @attend_c4_words(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects labels as lists of numbers, got ["query", "key"]}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [["query", "key"], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C4: .. below the key or the key ..
+func.func @attend_c4_beyond(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects different labels from 0 to 2, got 3 for 'tensor<5x7xf32>'}}
   %y = tenon.attend scores(%s) masks() value(%v) labels [[3, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C4: .. from 0 on ..
+func.func @attend_c4_below(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects different labels from 0 to 2, got -1 for 'tensor<5x7xf32>'}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[-1, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C4: .. and different.
+func.func @attend_c4_twice(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects different labels from 0 to 2, got 2 for 'tensor<5x7xf32>'}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[2, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C5.
+func.func @attend_c5(%s: tensor<5x7xf32>, %v: tensor<7x6xf64>) {
+  // expected-error @+1 {{'tenon.attend' op expects reals of 'f32', got 'tensor<7x6xf64>'}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[0, 2], [2, 1]] scale 1.0 rate 0.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf64>) -> tensor<5x6xf32>
+  return
+}
+
+// -----
+// attend C6.
+func.func @attend_c6(%s: tensor<5x7xf32>, %v: tensor<7x6xf32>) {
+  // expected-error @+1 {{'tenon.attend' op expects a rate in 0 .. 1 (1 excluded), got 1.000000e+00}}
+  %y = tenon.attend scores(%s) masks() value(%v) labels [[0, 2], [2, 1]] scale 1.0 rate 1.0 site 0 : (tensor<5x7xf32>, tensor<7x6xf32>) -> tensor<5x6xf32>
   return
 }

@@ -44,7 +44,7 @@ func.func @c7_count(QKVARGUMENTS, %i: tensor<2xi1>) {
 // -----
 // attention C7: .. which are lists ..
 func.func @c7_list(QKVARGUMENTS, %i: tensor<2xi1>) {
-  // expected-error @+1 {{'tenon.attention' op expects labels as lists of numbers}}
+  // expected-error @+1 {{'tenon.attention' op expects labels as lists of numbers, got 0 : i64}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v, %i) <{INDEXED, index_labels = [0], SETTINGS}> : (QKV, tensor<2xi1>) -> RESULTS
   return
 }
@@ -86,5 +86,20 @@ func.func @c8(QKVARGUMENTS) {
 func.func @c9(QKVARGUMENTS) {
   // expected-error @+1 {{'tenon.attention' op expects row statistics of shape [B, H, I], got 'tensor<2x5x4xf32>'}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (QKV) -> (tensor<2x5x4x6xf32>, tensor<2x5x4xf32>, tensor<2x4x5xf32>)
+  return
+}
+// -----
+// attention C6: a mask is over the dims of the entry ..
+func.func @c6_dims(QKVARGUMENTS) attributes {tenon.dims = []} {
+  // expected-error @+1 {{'tenon.attention' op expects a mask over the dims of its entry, got {rest = affine_map<(d0) -> (d0)>, test = "le"}}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, mask = [{test = "le", rest = affine_map<(d0) -> (d0)>}], SETTINGS}> : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// attention C6: .. and so is a place.
+func.func @c6_place(QKVARGUMENTS, %t: tensor<11x4xf32>) attributes {tenon.dims = []} {
+  // expected-error @+1 {{'tenon.attention' op expects a place over the dims of its entry, got {key = 1 : i64, rest = affine_map<(d0) -> (d0)>}}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t) <{SCORES, place = [{key = 1 : i64, rest = affine_map<(d0) -> (d0)>}], SETTINGS}> : (QKV, tensor<11x4xf32>) -> RESULTS
   return
 }

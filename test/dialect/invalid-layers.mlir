@@ -16,7 +16,7 @@ func.func @dot_c3(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
 
 // -----
 func.func @dot_c5(%a: tensor<4x8xf32>, %b: tensor<5x8xf64>) {
-  // expected-error @+1 {{'tenon.dot' op expects one element type, got 'f64' and 'f32'}}
+  // expected-error @+1 {{'tenon.dot' op expects one element type, got 'f32' and 'f64'}}
   %y = tenon.dot %a[0, 2], %b[1, 2] : tensor<4x8xf32>, tensor<5x8xf64> -> tensor<4x5xf32>
   return
 }
@@ -71,7 +71,7 @@ func.func @normalize_rank(%x: tensor<f32>) {
 // -----
 func.func @cross_entropy_rank(%x: tensor<f32>, %l: tensor<i32>) {
   // expected-error @+2 {{failed to infer returned types}}
-  // expected-error @+1 {{'tenon.cross_entropy' op expects a class dimension}}
+  // expected-error @+1 {{'tenon.cross_entropy' op expects a class dimension, got 'tensor<f32>'}}
   %loss, %lse = tenon.cross_entropy %x, %l : tensor<f32>, tensor<i32> -> tensor<f32>
   return
 }
@@ -86,7 +86,7 @@ func.func @cross_entropy_c1(%x: tensor<4x50xf32>, %l: tensor<5xi32>) {
 
 // -----
 func.func @stack_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'tenon.stack' op expects a body with the depth and 1 carries as arguments, got 1}}
+  // expected-error @+1 {{'tenon.stack' op expects a body with the depth and 1 carries as arguments, got ('index')}}
   %y = tenon.stack 2 (%x) : (tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%depth: index):
     tenon.yield %x : tensor<4xf32>
@@ -135,5 +135,70 @@ func.func @at_c1(%x: tensor<4x8xf32>, %i: index) {
   // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{'tenon.at' op expects one index per dimension, got 1 for rank 2}}
   %y = tenon.at %x[%i] : tensor<4x8xf32> -> f32
+  return
+}
+
+// -----
+// dot C1: labels count from 0.
+func.func @dot_c1_below(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects labels from 0 on, got -1}}
+  %y = tenon.dot %a[0, -1], %a[0, -1] : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+// dot C2: the sizes of the result.
+func.func @dot_c2_result(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects label 1 to have one size, got 5 and 6}}
+  %y = tenon.dot %a[0, 2], %b[1, 2] : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+// dot C5: the elements of the result.
+func.func @dot_c5_result(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects one element type, got 'f32' and 'f64'}}
+  %y = tenon.dot %a[0, 2], %b[1, 2] : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf64>
+  return
+}
+
+// -----
+// normalize_grad C2.
+func.func @normalize_grad_c2(%x: tensor<4x8xf32>, %m: tensor<9xf32>) {
+  // expected-error @+1 {{'tenon.normalize_grad' op expects mean and rstd of 'tensor<4x8xf32>' without the last dimension, got 'tensor<9xf32>'}}
+  %y = tenon.normalize_grad %x, %x, %m, %m : tensor<4x8xf32>, tensor<9xf32>
+  return
+}
+
+// -----
+// cross_entropy C2.
+func.func @cross_entropy_c2(%x: tensor<4x50xf32>, %l: tensor<4xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.cross_entropy' op expects a spread in 0 .. 1, got 2.000000e+00}}
+  %loss, %lse = tenon.cross_entropy %x, %l spread 2.0 : tensor<4x50xf32>, tensor<4xi32> -> tensor<4xf32>
+  return
+}
+
+// -----
+// cross_entropy_grad C1.
+func.func @cross_entropy_grad_c1(%x: tensor<4x8xf32>, %l: tensor<9x3xi32>, %m: tensor<9xf32>) {
+  // expected-error @+1 {{'tenon.cross_entropy_grad' op expects labels and `where` of the shape of 'tensor<4xf32>', got 'tensor<9x3xi32>'}}
+  %0 = tenon.cross_entropy_grad %m, %x, %l, %m : tensor<4x8xf32>, tensor<9x3xi32>, tensor<9xf32>
+  return
+}
+
+// -----
+// cross_entropy_grad C3.
+func.func @cross_entropy_grad_c3(%x: tensor<4x8xf32>, %l: tensor<4xi32>, %m: tensor<9xf32>) {
+  // expected-error @+1 {{'tenon.cross_entropy_grad' op expects lse and dloss of 'tensor<4xf32>', got 'tensor<9xf32>'}}
+  %0 = tenon.cross_entropy_grad %m, %x, %l, %m : tensor<4x8xf32>, tensor<4xi32>, tensor<9xf32>
+  return
+}
+
+// -----
+// dropout C3.
+func.func @dropout_c3(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.dropout' op expects shared dimensions of 'tensor<4x8xf32>', got 2}}
+  %y = tenon.dropout %x rate 0.5 site 0 shared [2] : tensor<4x8xf32>
   return
 }

@@ -8,22 +8,57 @@ func.func @constant_c1() {
 }
 
 // -----
+func.func @constant_c1_infinite() {
+  // expected-error @+1 {{'tenon.constant' op expects a whole number for integer elements, got INF}}
+  %y = tenon.constant 0x7FF0000000000000 : tensor<4xi64>
+  return
+}
+
+// -----
+func.func @constant_c2() {
+  // expected-error @+1 {{'tenon.constant' op expects a number of 'i32', got 2.147484e+09}}
+  %y = tenon.constant 2147483648.0 : tensor<4xi32>
+  return
+}
+
+// -----
+func.func @constant_c2_truth() {
+  // expected-error @+1 {{'tenon.constant' op expects a number of 'i1', got 2.000000e+00}}
+  %y = tenon.constant 2.0 : tensor<4xi1>
+  return
+}
+
+// -----
 func.func @size_c1() {
-  // expected-error @+1 {{'tenon.size' op expects one form and a scalar result}}
+  // expected-error @+1 {{'tenon.size' op expects one form, got 2}}
+  %y = tenon.size affine_map<(d0) -> (d0, d0)> : tensor<i32>
+  return
+}
+
+// -----
+func.func @size_c2() {
+  // expected-error @+1 {{'tenon.size' op expects a scalar result, got 'tensor<4xi32>'}}
   %y = tenon.size affine_map<(d0) -> (d0)> : tensor<4xi32>
   return
 }
 
 // -----
 func.func @iota_c1() {
-  // expected-error @+1 {{'tenon.iota' op expects a dimension of an integer tensor}}
+  // expected-error @+1 {{'tenon.iota' op expects a dimension of 'tensor<4xi32>', got 1}}
   %y = tenon.iota 1 : tensor<4xi32>
   return
 }
 
 // -----
+func.func @iota_c1_below() {
+  // expected-error @+1 {{'tenon.iota' op attribute 'dim' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %y = tenon.iota -1 : tensor<4xi32>
+  return
+}
+
+// -----
 func.func @sinusoid_c1() {
-  // expected-error @+1 {{'tenon.sinusoid' op expects a table [places, features] with a known number of features}}
+  // expected-error @+1 {{'tenon.sinusoid' op expects a table [places, features] with a known number of features, got 'tensor<8xf32>'}}
   %y = tenon.sinusoid start affine_map<() -> (0)> : tensor<8xf32>
   return
 }
@@ -54,15 +89,22 @@ func.func @broadcast_c3(%x: tensor<4xf32>) {
 // -----
 // reshape C1: a group too many, and one too few.
 func.func @reshape_c1(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'tenon.reshape' op expects groups that cover both shapes}}
+  // expected-error @+1 {{'tenon.reshape' op expects groups inside both shapes, got 1 for 'tensor<4x8xf32>' and 'tensor<4x2x4xf32>'}}
   %y = tenon.reshape %x [1, 2, 1] : tensor<4x8xf32> -> tensor<4x2x4xf32>
   return
 }
 
 // -----
 func.func @reshape_c1_few(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'tenon.reshape' op expects groups that cover both shapes}}
+  // expected-error @+1 {{'tenon.reshape' op expects groups that cover both shapes, got 'tensor<4x8xf32>' and 'tensor<4x8xf32>'}}
   %y = tenon.reshape %x [1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+func.func @reshape_c3(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.reshape' op expects one element type, got 'tensor<4x8xf32>' and 'tensor<4x2x4xf64>'}}
+  %y = tenon.reshape %x [1, 2] : tensor<4x8xf32> -> tensor<4x2x4xf64>
   return
 }
 

@@ -43,7 +43,7 @@ func.func @reduce_c3(%x: tensor<4x8xf32>) {
 // -----
 // stack C2: a carry changes its type.
 func.func @stack_c2(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'tenon.stack' op expects carry 0 to keep its type 'tensor<4x8xf32>'}}
+  // expected-error @+1 {{'tenon.stack' op expects carry 0 to keep its type 'tensor<4x8xf32>', got 'tensor<4x9xf32>'}}
   %y = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>) {
   ^bb0(%depth: index, %h: tensor<4x8xf32>):
     %z = tenon.constant 0.0 : tensor<4x9xf32>

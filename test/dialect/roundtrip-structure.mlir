@@ -3,11 +3,14 @@
 
 // CHECK: tenon.parameter @plain : tensor<50x8xf32>
 tenon.parameter @plain : tensor<50x8xf32>
-// CHECK: tenon.parameter @"blocks.*.w" stacked frozen {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x8xf32>
-tenon.parameter @"blocks.*.w" stacked frozen {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x8xf32>
+// CHECK: tenon.parameter @"blocks.*.w" stacked {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x8xf32>
+tenon.parameter @"blocks.*.w" stacked {offset = 64 : i64, stride = 256 : i64} : tensor<3x8x8xf32>
+// CHECK: tenon.parameter @still stacked frozen {levels = 2 : i64} : tensor<3x2x8xf32>
+tenon.parameter @still stacked frozen {levels = 2 : i64} : tensor<3x2x8xf32>
 
 // CHECK-LABEL: func.func @structure
-func.func @structure(%x: tensor<4x8xf32>, %rows: tensor<2x3x8xf32>, %position: tensor<i32>) {
+func.func @structure(%x: tensor<4x8xf32>, %rows: tensor<2x3x8xf32>, %position: tensor<i32>)
+    attributes {tenon.states = [tensor<4x8xf32>, tensor<5x4x8xf32>, tensor<5x2x16x8xf32>]} {
   // CHECK: tenon.read_parameter @plain : tensor<50x8xf32>
   %p = tenon.read_parameter @plain : tensor<50x8xf32>
   // CHECK: tenon.write_gradient @plain, %{{.*}} : tensor<50x8xf32>

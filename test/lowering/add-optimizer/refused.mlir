@@ -8,7 +8,7 @@ func.func @train(%l: tensor<f32>) attributes {tenon.kind = "train", tenon.optimi
 
 // -----
 
-// expected-error@+1 {{attribute tenon.optimizer expects {rule = "..", settings = {..}}}}
+// expected-error@+1 {{expects a rule and settings as tenon.optimizer, got {rule = "sgd"}}}
 func.func @train(%l: tensor<f32>) attributes {tenon.kind = "train", tenon.optimizer = {rule = "sgd"}} {
   tenon.output 0 "loss", %l : tensor<f32>
   return

@@ -11,7 +11,7 @@
 tenon.parameter @emb {offset = 0 : i64, decay = array<f64: 0.0>} : tensor<11x20xf32>
 tenon.parameter @w stacked {offset = 896 : i64, stride = 1664 : i64, lr = array<f64: 0.5, 1.0, 2.0, 1.0>, gradient = array<f64: 2.0>} : tensor<4x20x20xf32>
 
-func.func @train(%T: index, %ids: tensor<?xi32, affine_map<(d0) -> (d0)>> {test.bound = 11 : i64}) {
+func.func @train(%T: index, %ids: tensor<?xi32, affine_map<(d0) -> (d0)>> {test.bound = 11 : i64}) attributes {tenon.states = [tensor<4x?x20xf32, #h>]} {
   %emb = tenon.read_parameter @emb : tensor<11x20xf32>
   %x = tenon.nest affine_map<(d0) -> (d0)> : tensor<?x20xf32, #x> {
   ^bb0(%i: index):

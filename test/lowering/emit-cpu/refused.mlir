@@ -10,17 +10,132 @@ func.func @tensor_form(%x: tensor<8xf32>) {
 
 // -----
 
-func.func @gradient(%x: tensor<8xf32>) {
-  // expected-error@+1 {{no parameter nobody}}
-  tenon.write_gradient @nobody, %x : tensor<8xf32>
+// Scalars of other dialects are code in kernels, their tensors are none.
+func.func @other_dialect() {
+  // expected-error@+1 {{not supported yet: arith.constant in the kernel form of the CPU}}
+  %x = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  tenon.output 0 "x", %x : tensor<2xf32>
   return
 }
 
 // -----
 
-func.func @state() {
-  // expected-error@+1 {{the entry has no state number 0}}
-  %x = tenon.read_state 0 : tensor<8xf32>
-  tenon.output 0 "x", %x : tensor<8xf32>
+func.func @short_contraction(%a: tensor<4x8xbf16>, %b: tensor<6x8xbf16>) {
+  // expected-error@+1 {{not supported yet: a contraction of 'bf16' on the CPU}}
+  %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xbf16> {
+  ^bb0(%i: index, %j: index, %sum: bf16):
+    tenon.put 0 [%i, %j], %sum : bf16
+  }
+  tenon.output 0 "y", %y : tensor<4x6xbf16>
+  return
+}
+
+// -----
+
+func.func @short_fold(%x: tensor<4xf16>) {
+  %y = tenon.nest affine_map<() -> ()> : tensor<f16> {
+    // expected-error@+1 {{not supported yet: a fold of 'f16'}}
+    %s = tenon.fold sum affine_map<() -> (4)> : f16 {
+    ^bb0(%i: index):
+      %e = tenon.at %x[%i] : tensor<4xf16> -> f16
+      tenon.yield %e : f16
+    }
+    tenon.put 0 [], %s : f16
+  }
+  tenon.output 0 "y", %y : tensor<f16>
+  return
+}
+
+// -----
+
+func.func @unknown_function(%x: tensor<4xf32>) {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xf32> -> f32
+    // expected-error@+1 {{not supported yet: math.cbrt in a CPU kernel}}
+    %r = math.cbrt %e : f32
+    tenon.put 0 [%i], %r : f32
+  }
+  tenon.output 0 "y", %y : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_op(%x: tensor<4xf32>) {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+  ^bb0(%i: index):
+    // expected-error@+1 {{not supported yet: scf.index_switch in a CPU kernel}}
+    %e = scf.index_switch %i -> f32
+    default {
+      %c = arith.constant 1.0 : f32
+      scf.yield %c : f32
+    }
+    tenon.put 0 [%i], %e : f32
+  }
+  tenon.output 0 "y", %y : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%dy: tensor<4x8xf32>, %index: tensor<4x8xi32>) {
+  // expected-error@+1 {{not supported yet: a scatter_add whose index runs along the last dimension}}
+  %dx = tenon.scatter_add %dy[%index] dim 0 x_dims [-1, 1] index_dims [0, 1] : tensor<4x8xf32>, tensor<4x8xi32> -> tensor<5x8xf32>
+  tenon.output 0 "dx", %dx : tensor<5x8xf32>
+  return
+}
+
+// -----
+
+func.func @short_attention(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>) {
+  // expected-error@+1 {{not supported yet: attention of elements other than f32 and f64}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 1.0 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+    (tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xbf16>, tensor<2x4x5xbf16>)
+  tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
+  return
+}
+
+// -----
+
+func.func @deep(%x: tensor<4xf32>) {
+  %y0 = tenon.stack 2 (%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%d0: index, %h0: tensor<4xf32>):
+    %y1 = tenon.stack 2 (%h0) : (tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%d1: index, %h1: tensor<4xf32>):
+      %y2 = tenon.stack 2 (%h1) : (tensor<4xf32>) -> tensor<4xf32> {
+      ^bb0(%d2: index, %h2: tensor<4xf32>):
+        %y3 = tenon.stack 2 (%h2) : (tensor<4xf32>) -> tensor<4xf32> {
+        ^bb0(%d3: index, %h3: tensor<4xf32>):
+          %y4 = tenon.stack 2 (%h3) : (tensor<4xf32>) -> tensor<4xf32> {
+          ^bb0(%d4: index, %h4: tensor<4xf32>):
+            %y5 = tenon.stack 2 (%h4) : (tensor<4xf32>) -> tensor<4xf32> {
+            ^bb0(%d5: index, %h5: tensor<4xf32>):
+              %y6 = tenon.stack 2 (%h5) : (tensor<4xf32>) -> tensor<4xf32> {
+              ^bb0(%d6: index, %h6: tensor<4xf32>):
+                %y7 = tenon.stack 2 (%h6) : (tensor<4xf32>) -> tensor<4xf32> {
+                ^bb0(%d7: index, %h7: tensor<4xf32>):
+                  // expected-error@+1 {{not supported yet: more than 8 nested stacks}}
+                  %y8 = tenon.stack 2 (%h7) : (tensor<4xf32>) -> tensor<4xf32> {
+                  ^bb0(%d8: index, %h8: tensor<4xf32>):
+                    tenon.yield %h8 : tensor<4xf32>
+                  }
+                  tenon.yield %y8 : tensor<4xf32>
+                }
+                tenon.yield %y7 : tensor<4xf32>
+              }
+              tenon.yield %y6 : tensor<4xf32>
+            }
+            tenon.yield %y5 : tensor<4xf32>
+          }
+          tenon.yield %y4 : tensor<4xf32>
+        }
+        tenon.yield %y3 : tensor<4xf32>
+      }
+      tenon.yield %y2 : tensor<4xf32>
+    }
+    tenon.yield %y1 : tensor<4xf32>
+  }
+  tenon.output 0 "y", %y0 : tensor<4xf32>
   return
 }

@@ -1,0 +1,80 @@
+// What the attributes of an entry say; TenonDialect.td has the table.
+#include "dialect/Rules.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+static bool isTensorOf(FunctionOpInterface entry, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && hasSizes(tensor) && fitsEntry(entry, dimCountOf(tensor));
+}
+
+static LogicalResult verifyDims(FunctionOpInterface entry, Attribute value) {
+  auto names = dyn_cast<ArrayAttr>(value);
+  if (!names || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
+    return entry.emitOpError("expects names as tenon.dims, got ") << value;
+  ArrayRef<Type> arguments = entry.getArgumentTypes();
+  if (arguments.size() < names.size() || !llvm::all_of(arguments.take_front(names.size()), [](Type type) { return type.isIndex(); }))
+    return entry.emitOpError("expects the sizes of its ") << names.size() << " dims as first arguments, got (" << arguments << ")";
+  for (Type type : arguments.drop_front(names.size()))
+    if (!isTensorOf(entry, type))
+      return entry.emitOpError("expects tensors over its dims as further arguments, got ") << type;
+  return success();
+}
+
+static LogicalResult verifyStates(FunctionOpInterface entry, Attribute value) {
+  auto types = dyn_cast<ArrayAttr>(value);
+  for (Attribute type : types ? types.getValue() : ArrayRef<Attribute>(value))
+    if (!isa<TypeAttr>(type) || !isTensorOf(entry, cast<TypeAttr>(type).getValue()))
+      return entry.emitOpError("expects types of tensors over its dims as tenon.states, got ") << type;
+  return success();
+}
+
+static size_t stateCount(FunctionOpInterface entry) {
+  auto states = entry->getAttrOfType<ArrayAttr>("tenon.states");
+  return states ? states.size() : 0;
+}
+
+static LogicalResult verifyInPlace(FunctionOpInterface entry, Attribute value) {
+  auto flags = dyn_cast<DenseBoolArrayAttr>(value);
+  if (!flags || size_t(flags.size()) != stateCount(entry))
+    return entry.emitOpError("expects a truth value for each of ") << stateCount(entry) << " states as tenon.in_place, got " << value;
+  return success();
+}
+
+static LogicalResult verifyWalk(FunctionOpInterface entry, Attribute value) {
+  auto walk = dyn_cast<DictionaryAttr>(value);
+  auto below = [&](StringRef name, size_t bound) {
+    auto number = walk.getAs<IntegerAttr>(name);
+    return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0 && uint64_t(number.getInt()) < bound;
+  };
+  auto dims = entry->getAttrOfType<ArrayAttr>("tenon.dims");
+  auto capacity = walk ? walk.getAs<AffineMapAttr>("capacity") : AffineMapAttr();
+  if (!capacity || !below("position", stateCount(entry)) || !below("count", dims ? dims.size() : 0))
+    return entry.emitOpError("expects the number of a state as position, of a dim as count and a form as capacity of tenon.walk, got ") << value;
+  return verifyForm(entry, capacity.getValue());
+}
+
+LogicalResult TenonDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  auto entry = dyn_cast<FunctionOpInterface>(op);
+  if (!entry)
+    return success();
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == "tenon.dims")
+    return verifyDims(entry, value);
+  if (name == "tenon.states")
+    return verifyStates(entry, value);
+  if (name == "tenon.in_place")
+    return verifyInPlace(entry, value);
+  if (name == "tenon.walk")
+    return verifyWalk(entry, value);
+  auto kind = dyn_cast<StringAttr>(value);
+  if (name == "tenon.kind" && (!kind || !llvm::is_contained({"out", "eval", "train"}, kind.getValue())))
+    return op->emitOpError("expects out, eval or train as tenon.kind, got ") << value;
+  return success();
+}
+
+} // namespace tenon

@@ -1,0 +1,22 @@
+// Rules that verifiers of several ops share. Each emits its message at the op.
+#pragma once
+#include "dialect/TenonDialect.h"
+
+namespace tenon {
+
+/// Linear forms over the dims of the entry around `op`: no symbols, and as many dims as it has (a map of numbers may have none).
+mlir::LogicalResult verifyForms(mlir::Operation *op, mlir::AffineMap forms);
+/// The same for one form.
+mlir::LogicalResult verifyForm(mlir::Operation *op, mlir::AffineMap form);
+/// Whether the entry around `op` has this number of dims, or does not say how many; 0 fits all.
+bool fitsEntry(mlir::Operation *op, unsigned dimCount);
+/// `block` takes as many indices and then values of the types `further`.
+mlir::LogicalResult verifyArguments(mlir::Operation *op, mlir::Block &block, unsigned indices, mlir::TypeRange further);
+/// The sizes of a loop: forms as above, no number below 0, and `block` takes an index for each.
+mlir::LogicalResult verifyLoop(mlir::Operation *op, mlir::AffineMap sizes, mlir::Block &block);
+/// The labels of a contraction: one per dimension, different, from 0 on, with one size; those below `rank` in an operand, the others in both.
+/// Gives the sizes of the labels below `rank`.
+mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> verifyLabels(mlir::Operation *op, mlir::Value a, mlir::Value b, llvm::ArrayRef<int64_t> aLabels,
+                                                                  llvm::ArrayRef<int64_t> bLabels, int64_t rank);
+
+} // namespace tenon

@@ -1,0 +1,89 @@
+// What the verifier of the optimizer refuses.
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics
+
+// optimize C1: a rule there is.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adamw or bert_adam, got lion}}
+  %norm, %rate = tenon.optimize "lion" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C1: a schedule there is.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects the schedule constant, linear, cosine, noam, bert_linear or xlnet_linear, got step}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "step"}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C2: a setting there is ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects settings that there are, got beta3}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, beta3 = 0.5}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C2: .. a number ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects a number as clip, got true}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, clip = true}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C2: .. a truth value ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects a truth value as nesterov, got 1.000000e+00 : f64}}
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0e-3, nesterov = 1.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C2: .. a name.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects a name as schedule, got 1.000000e+00 : f64}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = 1.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C3.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects the setting lr, got {beta1 = 5.000000e-01 : f64}}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {beta1 = 0.5}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C4.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects accumulate to be 1 or more, got 0.000000e+00}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, accumulate = 0.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C5.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects total to be larger than warmup, got 1.000000e+02 and 1.000000e+02}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "linear", total = 100.0, warmup = 100.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C6.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects size and warmup of the schedule noam to be positive, got 5.120000e+02 and 0.000000e+00}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, schedule = "noam", size = 512.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C7.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects results of 'tensor<f64>', got 'tensor<f32>'}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f32>
+  return
+}
