@@ -24,7 +24,7 @@ static const ExplainPages &namePages() {
        "use up = Linear[D -> F]"},
       {"T0106", "the layer has no such keyword", "Keywords of `use` name a config, a param or a use of the layer.",
        "use norm = LayerNorm[D](epsilon = 1e-12)", "use norm = LayerNorm[D](eps = 1e-12)"},
-      {"T0107", "no such model", "The file has no model, or none of the name given by --model.", "", ""},
+      {"T0107", "no such model", "The file has no model, or none of the name given by --model, or nothing at all.", "", ""},
       {"T0108", "nothing of this name to set or bind", "--set names configs of the model, --bind its symbolic dims.",
        "tenon check gpt2.tn --set Dim=64", "tenon check gpt2.tn --set D=64"},
       {"T0109", "an import that cannot be found",

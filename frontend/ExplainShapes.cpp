@@ -18,7 +18,9 @@ const ExplainPages &explainShapes() {
       {"T0203", "neither side has all axes of the other",
        "Reals are broadcast only if the axes of one side contain those of the other; an outer product hidden in a sum is nearly "
        "always a slip.\n"
-       "Say expand[..](x) where it is meant. Whole numbers and truth values may form outer products.",
+       "Say expand[..](x) where it is meant. Whole numbers and truth values may form outer products. The score terms of an attend add up by the "
+       "same rule,\n"
+       "in whatever order: one of them has all axes of the others.",
        "let y = a + b            # a: [B, T], b: [T, D]", "let y = expand[D](a) + b"},
       {"T0204", "axes of different sizes",
        "A rename keeps every place, so both axes must have the same size: the same number, or the same form of dims such as M + "

@@ -19,12 +19,16 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <csignal>
+#include <unistd.h>
 
 using namespace mlir;
 
 namespace tenon {
 namespace {
 
+constexpr const char *kNewFolder = ".new-";
 constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerError = 70;
 
 class Compilation {
@@ -219,14 +223,28 @@ int Compilation::write(const EmitOptions &options) {
   return code;
 }
 
+/// A compilation that was killed leaves its folder, `.new-PID-..`; it is nobody's when no process has that number.
+static void removeLeftovers(StringRef directory) {
+  namespace fs = llvm::sys::fs;
+  std::error_code failure;
+  for (fs::directory_iterator entry(directory, failure, false), end; !failure && entry != end; entry.increment(failure)) {
+    StringRef name = llvm::sys::path::filename(entry->path());
+    pid_t process = 0;
+    if (name.consume_front(kNewFolder) && !name.consumeInteger(10, process) && process > 0 && name.starts_with("-") && kill(process, 0) != 0 &&
+        errno == ESRCH)
+      fs::remove_directories(entry->path());
+  }
+}
+
 /// The files are made in a folder of their own beside the old ones and take their places when all stand: a failure leaves an earlier artifact as
 /// it was.
 int Compilation::writeFiles(const EmitOptions &options) {
   namespace fs = llvm::sys::fs;
   if (std::error_code failure = fs::create_directories(request.outputDirectory))
     return outputFailure(failure);
+  removeLeftovers(request.outputDirectory);
   SmallString<128> prefix(request.outputDirectory), folder;
-  llvm::sys::path::append(prefix, ".new");
+  llvm::sys::path::append(prefix, kNewFolder + std::to_string(getpid()));
   std::error_code relative = fs::make_absolute(prefix);
   if (std::error_code failure = relative ? relative : fs::createUniqueDirectory(prefix, folder))
     return outputFailure(failure);
@@ -306,6 +324,17 @@ int Compilation::runStages() {
 
 } // namespace
 
-int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) { return Compilation(request, sources, diagnostics).run(); }
+int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) {
+  int code = Compilation(request, sources, diagnostics).run();
+  // LLVM's streams end the process when they are destroyed with an error that nobody has seen.
+  llvm::outs().flush();
+  if (std::error_code failure = llvm::outs().error()) {
+    llvm::outs().clear_error();
+    llvm::errs() << "tenon: error: cannot write to the standard output: " << failure.message() << "\n";
+    code = kResourceError;
+  }
+  llvm::errs().clear_error();
+  return code;
+}
 
 } // namespace tenon

@@ -110,6 +110,43 @@ json::Object scalarJson(const std::string &name) {
   return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
+/// The factors of a count that are sizes or numbers, multiplied for one choice of the dims; nullopt if there is anything else in it.
+std::optional<double> countOf(const Entry &entry, NodeId id, const std::vector<int64_t> &dims) {
+  const Node &node = entry.nodes[id];
+  if (node.op == Op::Constant)
+    return node.type.element == Element::Real ? node.number : double(node.integer);
+  if (node.op == Op::SizeValue)
+    return double(node.size.evaluate(dims));
+  if (node.op == Op::ToReal)
+    return countOf(entry, node.operands[0], dims);
+  if (node.op != Op::Mul)
+    return std::nullopt;
+  auto left = countOf(entry, node.operands[0], dims), right = countOf(entry, node.operands[1], dims);
+  return left && right ? std::optional(*left * *right) : std::nullopt;
+}
+
+/// mean(cross_entropy[V](logits, labels)) over all places, each of which counts: what divided by ln 2 is bits per symbol. Terms, factors, `where`,
+/// `skip` and `spread` make another number of it.
+bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
+  const Node &mean = entry.nodes[id];
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+    return false;
+  const Node &sum = entry.nodes[mean.operands[0]];
+  NodeId summed = sum.operands[0];
+  while (llvm::is_contained({Op::Rename, Op::Transpose, Op::Merge, Op::Split}, entry.nodes[summed].op))
+    summed = entry.nodes[summed].operands[0];
+  const Node &entropy = entry.nodes[summed];
+  if (entropy.op != Op::CrossEntropy || entropy.operands.size() != 2 || entropy.number != 0 || entropy.index != 0)
+    return false;
+  std::vector<int64_t> dims; // primes, so that only the same product is equal
+  for (size_t i = 0; i < entry.dims.size(); ++i)
+    dims.push_back((int64_t[]){10007, 10009, 10037, 10039, 10061, 10067, 10069, 10079}[i % 8]);
+  double places = 1;
+  for (AxisId axis : sum.axesFrom)
+    places *= double(entry.axes[axis].size.evaluate(dims));
+  return countOf(entry, mean.operands[1], dims) == places;
+}
+
 json::Object memoryJson(const EntryTable &table, FormulaSpace &space) {
   MemoryReport report = reportMemory(table, space);
   return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
@@ -129,27 +166,20 @@ json::Array kernelsJson(const EntryTable &table, FormulaSpace &space) {
   return array;
 }
 
-/// A number made of sizes alone: how many elements there are.
-bool isCount(const Entry &entry, NodeId id) {
-  const Node &node = entry.nodes[id];
-  if (node.op == Op::SizeValue || node.op == Op::Constant)
-    return true;
-  return (node.op == Op::ToReal || node.op == Op::Mul) && llvm::all_of(node.operands, [&](NodeId operand) { return isCount(entry, operand); });
-}
-
-/// A mean of cross entropies, weighted or not: nats per predicted symbol. Everything else that a loss can be is no such number.
+/// A mean of cross-entropies, of all places or weighted by something that is no count: nats per predicted symbol. Everything else that a loss can
+/// be is no such number.
 bool isNats(const Entry &entry, NodeId loss) {
+  if (isMeanCrossEntropy(entry, loss))
+    return true;
   const Node &mean = entry.nodes[loss];
-  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum || countOf(entry, mean.operands[1], std::vector<int64_t>(entry.dims.size(), 1)))
     return false;
   const Node *part = &entry.nodes[entry.nodes[mean.operands[0]].operands[0]];
-  const bool ofAll = isCount(entry, mean.operands[1]);
-  if (part->op == Op::Mul && !ofAll)
+  if (part->op == Op::Mul)
     for (NodeId operand : part->operands)
       if (entry.nodes[operand].op == Op::CrossEntropy)
         part = &entry.nodes[operand];
-  const bool someRows = part->operands.size() > 2;
-  return part->op == Op::CrossEntropy && part->number == 0 && !(someRows && ofAll);
+  return part->op == Op::CrossEntropy && part->number == 0;
 }
 
 json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const EntryTable &table) {
@@ -173,7 +203,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   for (auto &[name, node] : entry.results) {
     const ValueType &type = entry.nodes[node].type;
     outputs.push_back(entry.kind == Entry::Kind::Out ? tensorJson(entry, name, type, dtypeOf(type.element, facts.dtype)) : scalarJson(name));
-    if (entry.kind == Entry::Kind::Eval)
+    if (entry.kind != Entry::Kind::Out)
       outputs.back().getAsObject()->insert({"nats", isNats(entry, node)});
   }
   bool isGrad = entry.name == "grad";

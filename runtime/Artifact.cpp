@@ -1,4 +1,5 @@
 #include "runtime/Artifact.h"
+#include "runtime/File.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +59,11 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   std::string absolute = std::filesystem::absolute(*file, error).string();
   if (error)
     return inputError("cannot find the place of '", *file, "': ", error.message());
+  if (auto opened = File::openForReading(absolute); opened.ok()) {
+    char magic[4] = {};
+    if (opened->readAt(0, magic, sizeof magic).failed() || std::memcmp(magic, "\x7f" "ELF", sizeof magic) != 0)
+      return inputError("'", *file, "' is not an artifact: neither a directory nor a shared library");
+  }
   void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
@@ -71,7 +77,7 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   if (!function)
     return inputError("'", absolute, "' is not an artifact: it does not export tn_artifact");
   if (Status status = artifact->read(function(), tierName); status.failed())
-    return status.in(absolute);
+    return status.kind() == ErrorKind::Usage ? status : status.in(absolute); // what the user has said is not in the file
   return std::shared_ptr<const Artifact>(artifact);
 }
 

@@ -165,28 +165,48 @@ static Expected<std::string> followLinks(const std::string &path) {
   return fileError("replace", path, ELOOP);
 }
 
-Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write) {
+FileBatch::~FileBatch() {
+  for (const Waiting &file : waiting)
+    ::unlink(file.temporary.c_str());
+}
+
+Status FileBatch::write(const std::string &path, const std::function<Status(ByteSink &)> &write) {
   struct stat information;
   const bool inPlace = stat(path.c_str(), &information) == 0 && !S_ISREG(information.st_mode);
   auto followed = inPlace ? Expected<std::string>(path) : followLinks(path);
   if (!followed.ok())
     return followed.status();
-  const std::string target = *followed;
+  std::error_code failed;
+  std::string target = std::filesystem::weakly_canonical(*followed, failed).string(); // ./a and a are one file
+  if (failed || inPlace)
+    target = *followed;
+  for (const Waiting &other : waiting)
+    if (other.target == target)
+      return usageError("two outputs would go to '", path, "'; give each a file of its own");
   const std::string temporary = inPlace ? target : concat(target, ".tmp", static_cast<int64_t>(getpid()));
-  auto file = File::create(temporary, target == path ? path : concat(path, "' -> '", target));
+  auto file = File::create(temporary, *followed == path ? path : concat(path, "' -> '", *followed));
   if (!file.ok())
     return file.status();
+  if (!inPlace)
+    waiting.push_back({temporary, target});
   FileSink sink(*file);
   Status status = write(sink);
   if (status.ok() && !inPlace)
     status = file->sync();
-  if (status.ok())
-    status = file->closeChecked();
-  if (status.ok() && !inPlace && ::rename(temporary.c_str(), target.c_str()) != 0)
-    status = fileError("replace", target, errno);
-  if (status.failed() && !inPlace)
-    ::unlink(temporary.c_str());
-  return status;
+  return status.ok() ? file->closeChecked() : status;
+}
+
+Status FileBatch::commit() {
+  for (; !waiting.empty(); waiting.erase(waiting.begin()))
+    if (::rename(waiting[0].temporary.c_str(), waiting[0].target.c_str()) != 0)
+      return fileError("replace", waiting[0].target, errno);
+  return {};
+}
+
+Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write, FileBatch *batch) {
+  FileBatch own;
+  Status status = (batch ? *batch : own).write(path, write);
+  return status.ok() ? own.commit() : status;
 }
 
 Status replaceFile(const std::string &path, std::string_view text) {

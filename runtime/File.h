@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tenon::runtime {
 
@@ -65,9 +66,29 @@ private:
   File &file;
 };
 
-/// Replaces a file as a whole: `write` fills one beside it, which takes its name when it is on the disk. After an error the old file is as it was.
-/// A symbolic link stays one, even if what it names does not exist yet; and what is no regular file (a pipe, /dev/null) is written to where it is.
-Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write);
+/// Files that are replaced together. Each is written beside its target; they take their names in `commit`, when all are on the disk. Without it the
+/// old files are as they were.
+class FileBatch {
+public:
+  FileBatch() = default;
+  FileBatch(const FileBatch &) = delete;
+  FileBatch &operator=(const FileBatch &) = delete;
+  /// Removes what has not been committed.
+  ~FileBatch();
+  /// `write` fills a file that will replace `path`. A symbolic link stays one, even if what it names does not exist yet; and what is no regular
+  /// file (a pipe, /dev/null) is written to where it is. Usage error: a second file for the same target.
+  Status write(const std::string &path, const std::function<Status(ByteSink &)> &write);
+  Status commit();
+
+private:
+  struct Waiting {
+    std::string temporary, target;
+  };
+  std::vector<Waiting> waiting;
+};
+
+/// Replaces one file as a whole: as a batch of its own, or as a part of `batch`, which the caller commits.
+Status replaceFile(const std::string &path, const std::function<Status(ByteSink &)> &write, FileBatch *batch = nullptr);
 Status replaceFile(const std::string &path, std::string_view text);
 /// The whole file as text; refuses more than `limit` bytes.
 Expected<std::string> readWholeFile(const std::string &path, uint64_t limit);

@@ -69,7 +69,7 @@ struct TensorInfo {
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
   std::optional<SizeForm> bound; // values must be in [0, bound)
-  bool nats = true;              // a loss: nats per symbol, so that it can be shown as bits
+  bool nats = false;             // a loss: a mean of cross-entropies, so that it can be shown as bits per symbol
 };
 struct StateInfo {
   std::string name; // one '*' per enclosing stack

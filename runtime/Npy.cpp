@@ -217,7 +217,7 @@ Expected<NpyArray> readNpy(const std::string &path) {
   return array;
 }
 
-Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data) {
+Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data, FileBatch *batch) {
   std::string_view descr;
   for (const TypeRow &row : typeRows)
     if (row.type == type)
@@ -244,7 +244,7 @@ Status writeNpy(const std::string &path, DataType type, std::span<const int64_t>
     if (status.ok())
       status = sink.write(header.data(), header.size());
     return status.ok() ? sink.write(data, bytes) : status;
-  });
+  }, batch);
 }
 
 Status npyToInput(const NpyArray &array, const std::string &name, DataType to, std::span<const int64_t> shape, void *data) {

@@ -16,7 +16,7 @@ struct NpyArray {
 };
 
 Expected<NpyArray> readNpy(const std::string &path);
-Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data);
+Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data, FileBatch *batch = nullptr);
 
 struct NpyHeader {
   DataType type;

@@ -311,8 +311,8 @@ uint64_t Parameters::fileBytes(ParameterArena which) const {
   return status.ok() ? writer.fileBytes() : 0;
 }
 
-Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme) const {
-  return replaceFile(path, [&](ByteSink &sink) { return writeArena(*this, sink, which, scheme); });
+Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme, FileBatch *batch) const {
+  return replaceFile(path, [&](ByteSink &sink) { return writeArena(*this, sink, which, scheme); }, batch);
 }
 
 } // namespace tenon::runtime

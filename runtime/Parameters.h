@@ -63,7 +63,8 @@ public:
   /// The same for one arena from an open file under own names; used by checkpoints.
   Status loadArena(const SafetensorsFile &file, ParameterArena arena);
   /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values under own names.
-  Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {}) const;
+  Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {},
+              class FileBatch *batch = nullptr) const;
   /// The same into a sink; `fileBytes` tells the exact size beforehand.
   Status saveTo(class ByteSink &sink, ParameterArena arena = ParameterArena::Values) const;
   uint64_t fileBytes(ParameterArena arena = ParameterArena::Values) const;

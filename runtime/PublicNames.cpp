@@ -15,19 +15,25 @@ Shape withoutOnes(const Shape &shape) {
 }
 
 bool mergesTo(const Shape &fine, const Shape &coarse) {
-  size_t at = 0;
+  // Where in `fine` the axes of `coarse` so far can end: sizes 1 and 0 leave a choice.
+  std::vector<bool> ends(fine.size() + 1, false);
+  ends[0] = true;
   for (uint64_t size : coarse) {
-    uint64_t product = 1;
-    while (at < fine.size() && product < size) {
-      std::optional<uint64_t> next = checkedMultiply(product, fine[at++]);
-      if (!next)
-        return false;
-      product = *next;
+    std::vector<bool> next(ends.size(), false);
+    for (size_t at = 0; at < ends.size(); ++at) {
+      std::optional<uint64_t> product = 1;
+      for (size_t end = at; ends[at] && product; ++end) {
+        if (*product == size)
+          next[end] = true;
+        product = end < fine.size() ? checkedMultiply(*product, fine[end]) : std::nullopt;
+      }
     }
-    if (product != size)
-      return false;
+    ends = std::move(next);
   }
-  return std::all_of(fine.begin() + static_cast<ptrdiff_t>(at), fine.end(), [](uint64_t size) { return size == 1; });
+  for (size_t rest = fine.size(); !ends[rest]; --rest)
+    if (rest == 0 || fine[rest - 1] != 1)
+      return false;
+  return true;
 }
 
 std::string shapeText(const Shape &shape) {

@@ -23,6 +23,13 @@ private:
   static bool leads(const CLI::App *app) { return app->get_footer().rfind("Example", 0) == 0; }
 };
 
+/// What is wrong with a command line, in words.
+inline std::string textOf(const CLI::ParseError &error) {
+  std::string text = error.what();
+  size_t twice = text.find(": At Most 1 required but received ");
+  return twice == std::string::npos ? text : text.substr(0, twice) + " is given several times; once is enough";
+}
+
 /// The whole text as a number; nullopt for anything else, and for what T cannot hold.
 template <typename T = int64_t> std::optional<T> wholeNumber(std::string_view text) {
   T value = 0;

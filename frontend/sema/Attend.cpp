@@ -39,6 +39,7 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
       return refuse("T0501", "score" + name + " has no key axis " + axisName(key) + ": it is " + text(node) +
                                  ", so it cancels in the softmax");
     parts.scores.push_back(node);
+    parts.scoreRanges.push_back(range);
     parts.names.push_back(item.name ? item.name->text : "");
     return;
   }
@@ -123,6 +124,39 @@ void Checker::attendMask(Scope *inner, const ast::AttendItem &item, const ast::E
   }
 }
 
+/// Terms add up by the rule of `+` in whatever order they stand: one of them has the axes of all.
+void Checker::checkScoreTerms(AttendParts &parts) {
+  size_t widest = 0;
+  for (size_t i = 1; i < parts.scores.size(); ++i)
+    if (graph.axes(parts.scores[i]).size() > graph.axes(parts.scores[widest]).size())
+      widest = i;
+  auto named = [&](size_t term) { return parts.names[term].empty() ? "score term " + std::to_string(term + 1) : "score " + parts.names[term]; };
+  auto listed = [&](const std::vector<AxisId> &axes) {
+    std::string names;
+    for (AxisId axis : axes)
+      names += (names.empty() ? "" : ", ") + axisName(axis);
+    return names;
+  };
+  for (size_t i = 0; i < parts.scores.size(); ++i) {
+    NodeId wide = parts.scores[widest], term = parts.scores[i];
+    if (graph.contains(wide, term))
+      continue;
+    parts.bad = true;
+    auto surplus = without(graph.axes(term), graph.axes(wide)), missing = without(graph.axes(wide), graph.axes(term));
+    auto *mistake = error("T0203", parts.scoreRanges[i],
+                          "neither " + named(i) + " nor " + named(widest) + " has all axes of the other: " + text(term) + " and " + text(wide));
+    if (!mistake)
+      continue;
+    mistake->related.push_back({parts.scoreRanges[i], "has " + text(surplus) + ", which " + named(widest) + " lacks"});
+    mistake->related.push_back({parts.scoreRanges[widest], "has " + text(missing) + ", which " + named(i) + " lacks"});
+    std::string help = "score terms add up as with `+`";
+    if (missing.size() == 1)
+      help += "; should a dot[...] or sum[...] of " + named(i) + " run over " + listed(surplus) + " instead of " + listed(missing) + "?";
+    mistake->notes.push_back({"help", help});
+    mistake->notes.push_back({"help", "if an outer product is meant, say so: expand[" + listed(surplus) + "](...) in " + named(widest)});
+  }
+}
+
 Value Checker::attend(Scope *scope, const ast::Expr &expression) {
   Scope *inner = newScope(scope);
   std::vector<AxisId> places = attendPlaces(scope, inner, expression);
@@ -148,6 +182,7 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
   for (auto &item : expression.items)
     if (item.kind != ItemKind::Mask)
       attendItem(inner, item, places.back(), parts);
+  checkScoreTerms(parts);
   if (!parts.bad && (parts.scores.empty() || parts.value == kNoNode)) {
     error("T0504", expression.range,
           parts.value == kNoNode ? "this attend has no `value`" : "this attend has no `score` that is not 0");

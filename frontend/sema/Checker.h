@@ -197,6 +197,7 @@ private:
   struct AttendParts {
     std::vector<NodeId> scores, masks;
     std::vector<std::string> names;
+    std::vector<ast::Range> scoreRanges;
     NodeId value = kNoNode, scaleNode = kNoNode;
     double scale = 1, rate = 0;
     bool bad = false;
@@ -206,6 +207,7 @@ private:
   void attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression, const std::vector<AxisId> &places,
                   AttendParts &parts);
   void attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, AttendParts &parts);
+  void checkScoreTerms(AttendParts &parts);
   Value attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places, const AttendParts &parts);
   uint32_t randomSite(Scope *scope, ast::Range place);
 

@@ -227,7 +227,7 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
   else if (Status status = encode(prompt.empty() ? std::string_view(settings.start) : prompt, ids); status.failed())
     return status.in("prompt");
   if (ids.empty())
-    return runtime::usageError("there is no prompt, and the generate block has no start");
+    return runtime::usageError("there is nothing to go on from: pass --prompt TEXT, or give the generate block a start that is not empty");
   if (Status status = makeRoom(static_cast<int64_t>(ids.size())); status.failed())
     return status;
   single->resetStates();

@@ -36,6 +36,16 @@ double scalarOutput(const runtime::Context &context, size_t index) {
                                                                  : static_cast<double>(*static_cast<const float *>(value));
 }
 
+int entropyOutput(const runtime::Context &context, const data::DataTask &task) {
+  const std::vector<runtime::TensorInfo> &outputs = context.entry().outputs;
+  for (size_t i = 0; i < outputs.size() && task.perCharacter(); ++i)
+    if (outputs[i].nats)
+      return static_cast<int>(i);
+  return -1;
+}
+
+double Evaluation::bitsPerCharacter() const { return losses[static_cast<size_t>(entropy)].second / M_LN2; }
+
 runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder, uint64_t maxBatches, bool (*stop)()) {
   auto begin = std::chrono::steady_clock::now();
   uint64_t batches = feeder.task().batchesPerEpoch();
@@ -44,6 +54,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   Evaluation result;
   for (const runtime::BoundTensor &output : context.outputs())
     result.losses.emplace_back(output.name, 0.0);
+  result.entropy = entropyOutput(context, feeder.task());
   context.resetStates();
   for (uint64_t i = 0; i < batches && !(stop && stop()); ++i) {
     feeder.fill(i);

@@ -26,9 +26,15 @@ private:
 /// A scalar output as a number.
 double scalarOutput(const runtime::Context &context, size_t index);
 
+/// The output that bits per character come from, divided by ln 2: the first that is a mean of cross-entropies, where symbols are
+/// characters. -1: there is none.
+int entropyOutput(const runtime::Context &context, const data::DataTask &task);
+
 /// Losses of an evaluation, in the order of the entry's outputs.
 struct Evaluation {
   std::vector<std::pair<std::string, double>> losses;
+  int entropy = -1; // the loss that bits per character come from; see entropyOutput
+  double bitsPerCharacter() const;
   uint64_t batches = 0;
   double seconds = 0;
 };

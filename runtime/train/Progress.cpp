@@ -35,8 +35,8 @@ std::string progressText(const ProgressPoint &point) {
     text += "/" + std::to_string(point.steps);
   snprintf(buffer, sizeof buffer, "  loss %.4f", point.loss);
   text += buffer;
-  if (point.perCharacter) {
-    snprintf(buffer, sizeof buffer, "  %.3f bits/char", point.loss / M_LN2);
+  if (point.bits) {
+    snprintf(buffer, sizeof buffer, "  %.3f bits/char", *point.bits);
     text += buffer;
   }
   text += "  " + withCommas(point.tokensPerSecond) + " tokens/s";

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tenon::train {
@@ -9,7 +10,7 @@ namespace tenon::train {
 struct ProgressPoint {
   uint64_t step = 0, steps = 0; // steps 0: no limit
   double loss = 0;
-  bool perCharacter = false; // show loss / ln 2
+  std::optional<double> bits = std::nullopt; // per character, where a loss says how many
   double tokensPerSecond = 0;
   double secondsLeft = -1; // -1: unknown
   uint64_t residentBytes = 0;

@@ -102,8 +102,8 @@ Status loadStates(const std::string &path, Context &context) {
   return {};
 }
 
-Status saveStates(const std::string &path, const Context &context) {
-  return runtime::replaceFile(path, [&](runtime::ByteSink &sink) { return writeStates(context, sink); });
+Status saveStates(const std::string &path, const Context &context, runtime::FileBatch *batch) {
+  return runtime::replaceFile(path, [&](runtime::ByteSink &sink) { return writeStates(context, sink); }, batch);
 }
 
 Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {

@@ -23,7 +23,7 @@ runtime::Status loadRun(const std::string &directory, RunState &state, runtime::
                         std::vector<std::string> &notes);
 
 /// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.
-runtime::Status saveStates(const std::string &path, const runtime::Context &context);
+runtime::Status saveStates(const std::string &path, const runtime::Context &context, runtime::FileBatch *batch = nullptr);
 runtime::Status loadStates(const std::string &path, runtime::Context &context);
 
 /// Reads only the parameters (and model states), for eval, run and generate.

@@ -3,6 +3,7 @@
 #include "runtime/Context.h"
 #include "runtime/File.h"
 #include <cmath>
+#include <filesystem>
 
 namespace tenon::train {
 
@@ -55,6 +56,22 @@ Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabu
   return runtime::usageError("the run in ", run.path, " has its vocabulary already; another one (--vocab, --unit) needs --fresh or another --out");
 }
 
+/// A run may go on with another text, wherever its settings name it: the recipe or an earlier --text.
+void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, const Recipe &recipe, std::vector<std::string> &notes) {
+  auto before = readRecipe(manifest, saved.data, saved.seed);
+  auto listed = [](const std::vector<std::string> &texts) {
+    std::string list;
+    for (const std::string &text : texts) {
+      std::error_code failed;
+      std::filesystem::path path = std::filesystem::absolute(text, failed);
+      list += (list.empty() ? "" : ", ") + (failed ? text : path.string());
+    }
+    return list;
+  };
+  if (std::string then = before.ok() ? listed(before->data.texts) : "", now = listed(recipe.data.texts); !then.empty() && then != now)
+    notes.push_back(concat("the text is ", now, "; before it was ", then));
+}
+
 std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {
   for (const EntryInfo &entry : manifest.entries)
     if (entry.kind == EntryInfo::Kind::Train && (wanted.empty() || entry.name == wanted))
@@ -86,8 +103,8 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   Status status = checkVocabulary(run, *known, *saved, session->settings);
   if (status.failed())
     return status;
-  if (*known && !saved->data.text.empty() && saved->data.text != session->settings.data.text)
-    session->notes.push_back(concat("the text is ", session->settings.data.text, "; before it was ", saved->data.text));
+  if (*known)
+    noteOtherText(artifact->manifest(), *saved, session->recipe, session->notes);
   status = data::makeTask(session->recipe.data, data::Part::Training, *known ? &**known : nullptr, session->trainTask);
   if (status.failed())
     return status;

@@ -17,11 +17,6 @@ using runtime::ErrorKind;
 
 namespace {
 
-/// The first loss of the entry is nats per character.
-bool showsBits(const data::DataTask &task, const runtime::EntryInfo *entry) {
-  return task.perCharacter() && entry && !entry->outputs.empty() && entry->outputs[0].nats;
-}
-
 uint64_t metricsOf(const RunDirectory &run) {
   std::error_code failed;
   uint64_t bytes = std::filesystem::file_size(run.metrics(), failed);
@@ -222,8 +217,11 @@ private:
     MetricsLine line;
     line.add("step", state.step);
     line.add("loss", loss);
-    if (showsBits(*session.trainTask, &session.train->entry()))
-      line.add("bits_per_char", loss / M_LN2);
+    std::optional<double> bits;
+    if (int entropy = entropyOutput(context, *session.trainTask); entropy >= 0)
+      bits = values[static_cast<size_t>(entropy)] / M_LN2;
+    if (bits)
+      line.add("bits_per_char", *bits);
     size_t outputs = context.outputs().size();
     for (size_t i = 1; i < outputs; ++i) {
       const std::string &name = context.outputs()[i].name;
@@ -239,8 +237,11 @@ private:
     line.add("peak_memory", resident);
     record(line);
     smoothSpeed = smoothSpeed == 0 ? speed : 0.95 * smoothSpeed + 0.05 * speed;
-    smoothLoss = smoothSpeed == speed ? loss : 0.9 * smoothLoss + 0.1 * loss;
-    ProgressPoint point{state.step, totalSteps(), smoothLoss, showsBits(*session.trainTask, &session.train->entry()), smoothSpeed, secondsLeft(), resident};
+    const double weight = smoothSpeed == speed ? 1 : 0.1; // of the first step: all
+    smoothLoss = (1 - weight) * smoothLoss + weight * loss;
+    if (bits)
+      smoothBits = *bits = (1 - weight) * smoothBits + weight * *bits;
+    ProgressPoint point{state.step, totalSteps(), smoothLoss, bits, smoothSpeed, secondsLeft(), resident};
     progress.update(point, state.step == 1 || state.step == totalSteps());
   }
 
@@ -287,9 +288,9 @@ private:
       char number[64];
       snprintf(number, sizeof number, " %s %.4f", name.c_str(), value);
       text += number;
-      if (i == 0 && showsBits(*session.validTask, session.train->parameters()->manifest().findEntry("eval"))) {
-        line.add("valid_bits_per_char", value / M_LN2);
-        snprintf(number, sizeof number, " (%.3f bits/char)", value / M_LN2);
+      if (static_cast<int>(i) == result->entropy) {
+        line.add("valid_bits_per_char", result->bitsPerCharacter());
+        snprintf(number, sizeof number, " (%.3f bits/char)", result->bitsPerCharacter());
         text += number;
       }
     }
@@ -330,7 +331,7 @@ private:
   RunState state;
   Clock::time_point start;
   std::vector<double> values; // outputs of the step
-  double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0;
+  double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0;
   uint64_t lastSaved = 0;
   int skips = 0;
   bool metricsFailed = false, rateEnded = false;

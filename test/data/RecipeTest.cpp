@@ -132,7 +132,7 @@ TEST(Metrics, LinesOfLostWorkAreDropped) {
 }
 
 TEST(Progress, Text) {
-  EXPECT_EQ(progressText({120, 4000, 1.75, true, 4100.4, 3803, 412ull << 20}),
+  EXPECT_EQ(progressText({120, 4000, 1.75, 2.525, 4100.4, 3803, 412ull << 20}),
             "step 120/4000  loss 1.7500  2.525 bits/char  4,100 tokens/s  1:03:23 left  412 MiB");
-  EXPECT_EQ(progressText({7, 0, 10, false, 999, -1, 1ull << 20}), "step 7  loss 10.0000  999 tokens/s  1 MiB");
+  EXPECT_EQ(progressText({7, 0, 10, std::nullopt, 999, -1, 1ull << 20}), "step 7  loss 10.0000  999 tokens/s  1 MiB");
 }

@@ -22,7 +22,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
   expectError(Artifact::open(folder / "none").status(), ErrorKind::Input, "does not exist");
   expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "has no libNAME.so");
   writeFile(folder / "libtext.so", "not a library");
-  expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "cannot open artifact");
+  expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "is not an artifact: neither a directory nor a shared library");
   writeFile(folder / "libtext2.so", "not a library");
   expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "several libraries");
 }

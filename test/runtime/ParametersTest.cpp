@@ -293,6 +293,12 @@ TEST(PublicNames, NeighbouringAxesMayBeMerged) {
   EXPECT_FALSE(mergesTo({2, 8}, {2, 4, 2}));
   EXPECT_FALSE(mergesTo({2, 8}, {15}));
   EXPECT_FALSE(mergesTo({2, 8}, {2}));
+  EXPECT_TRUE(mergesTo({0, 4}, {0, 4}));
+  EXPECT_TRUE(mergesTo({4, 0}, {0}));
+  EXPECT_TRUE(mergesTo({0, 4, 3}, {0, 3}));
+  EXPECT_TRUE(mergesTo({2, 0, 1}, {2, 0}));
+  EXPECT_FALSE(mergesTo({0, 4}, {4, 0}));
+  EXPECT_FALSE(mergesTo({2, 4}, {0}));
   EXPECT_FALSE(mergesTo({1ull << 40, 1ull << 40}, {1ull << 63}));
 }
 

@@ -2,6 +2,7 @@
 #include "tools/Help.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace tenon::compiler {
 
@@ -96,6 +97,11 @@ CommandLine::Command commandOf(const CLI::App &app) {
   return name == "check" ? CommandLine::Command::Check : name == "compile" ? CommandLine::Command::Compile : CommandLine::Command::Explain;
 }
 
+bool isName(const std::string &name) {
+  constexpr const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  return name.empty() || (strchr(letters, name[0]) && name.find_first_not_of(std::string(letters) + "0123456789-.") == std::string::npos);
+}
+
 /// Text goes to standard output, files into the directory of -o. False after a message.
 bool checkOutput(const CommandLine &line) {
   if (line.command != CommandLine::Command::Compile) {
@@ -115,6 +121,8 @@ bool checkOutput(const CommandLine &line) {
     mistake = "--json describes an artifact; a stage is text";
   else if (line.name.find('/') != std::string::npos)
     mistake = "--name is a part of file names and cannot have a /; the directory is that of -o";
+  else if (!isName(line.name))
+    mistake = "--name becomes libNAME.so and the names in NAME.h: letters, digits, '_', '-' and '.', a letter or '_' first";
   else if (line.gradient && std::any_of(line.check.entries.begin(), line.check.entries.end(), [](const std::string &name) { return name != "grad"; }))
     mistake = "--grad makes the entry grad and no other; leave --entry out";
   if (mistake)
@@ -143,7 +151,7 @@ bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitC
     return false;
   } catch (const CLI::ParseError &error) {
     bool known = !app.get_subcommands().empty();
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", error.what(), known ? (app.get_subcommands()[0]->get_name() + " ").c_str() : "");
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", textOf(error).c_str(), known ? (app.get_subcommands()[0]->get_name() + " ").c_str() : "");
     return false;
   }
   line.command = commandOf(app);

@@ -36,8 +36,10 @@ std::vector<std::string> modelRoots() {
 }
 
 /// 2 if all that is wrong is what options name: a model, config, dim, entry or recipe that is not there, or the text of a --set.
-int exitCodeOf(const SourceFiles &sources, const Diagnostics &diagnostics) {
-  static const std::set<std::string> ofOptions = {"T0107", "T0108", "T0111", "T0624"};
+int exitCodeOf(const CommandLine &line, const SourceFiles &sources, const Diagnostics &diagnostics) {
+  std::set<std::string> ofOptions = {"T0108", "T0111", "T0624"};
+  if (!line.check.model.empty()) // else it is the file that has no model
+    ofOptions.insert("T0107");
   for (const Diagnostic &mistake : diagnostics.all()) {
     bool inOption = mistake.range.file < sources.files.size() && sources.files[mistake.range.file].path.starts_with("--");
     if (mistake.severity == Diagnostic::Severity::Error && !inOption && !ofOptions.count(mistake.code))
@@ -66,7 +68,7 @@ int runCheck(const CommandLine &line) {
     check(line.check, sources, diagnostics);
   }
   if (show(line, sources, diagnostics))
-    return exitCodeOf(sources, diagnostics);
+    return exitCodeOf(line, sources, diagnostics);
   if (!line.jsonDiagnostics)
     printf("%s: no mistakes\n", line.check.path.c_str());
   return 0;
@@ -118,7 +120,7 @@ int emitChecked(const CommandLine &line) {
   Diagnostics diagnostics;
   std::optional<Program> program = check(line.check, sources, diagnostics);
   if (show(line, sources, diagnostics) || !program)
-    return exitCodeOf(sources, diagnostics);
+    return exitCodeOf(line, sources, diagnostics);
   for (const Entry &entry : program->entries)
     printf("%s", print(*program, entry).c_str());
   return 0;
@@ -169,7 +171,7 @@ int runCompile(CommandLine &line) {
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);
-  return show(line, sources, diagnostics) ? exitCodeOf(sources, diagnostics) : code;
+  return show(line, sources, diagnostics) ? exitCodeOf(line, sources, diagnostics) : code;
 }
 
 } // namespace

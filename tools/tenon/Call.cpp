@@ -172,13 +172,13 @@ Status checkStateFile(const Context &context, const std::string &option, const s
                     states.empty() ? " keeps no states" : " keeps no states but the model's own, which belong to its weights");
 }
 
-Status writeStates(const Context &context, const NamedFiles &files) {
+Status writeStates(const Context &context, const NamedFiles &files, runtime::FileBatch &batch) {
   for (const auto &[name, file] : files) {
     auto index = findState(context, name);
     if (!index.ok())
       return index.status();
     const BoundTensor &state = context.states()[*index];
-    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(*index))); status.failed())
+    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(*index)), &batch); status.failed())
       return status;
   }
   return {};
@@ -194,11 +194,11 @@ Status checkOutputs(const Context &context, const NamedFiles &outputs, const Nam
   return {};
 }
 
-Status saveOutputs(const Context &context, const NamedFiles &files) {
+Status saveOutputs(const Context &context, const NamedFiles &files, runtime::FileBatch &batch) {
   for (const auto &[name, file] : files) {
     int index = context.entry().outputIndex(name);
     const BoundTensor &output = context.outputs()[static_cast<size_t>(index)];
-    if (Status status = runtime::writeNpy(file, output.type, output.shape, context.output(index)); status.failed())
+    if (Status status = runtime::writeNpy(file, output.type, output.shape, context.output(index), &batch); status.failed())
       return status;
   }
   return {};

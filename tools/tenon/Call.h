@@ -15,11 +15,11 @@ Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model,
 Status readStates(runtime::Context &context, const NamedFiles &files);
 /// A usage error if `path` is given by `option` but the entry has no states that such a file could hold.
 Status checkStateFile(const runtime::Context &context, const std::string &option, const std::string &path);
-Status writeStates(const runtime::Context &context, const NamedFiles &files);
+Status writeStates(const runtime::Context &context, const NamedFiles &files, runtime::FileBatch &batch);
 /// Usage error for names that are no outputs of the entry, or no states; before a run, so that nothing is written in vain.
 Status checkOutputs(const runtime::Context &context, const NamedFiles &outputs, const NamedFiles &states);
 /// Writes outputs to files whose names are checked.
-Status saveOutputs(const runtime::Context &context, const NamedFiles &files);
+Status saveOutputs(const runtime::Context &context, const NamedFiles &files, runtime::FileBatch &batch);
 /// Scalars as "name value", tensors as name, shape and range; to stdout.
 void printOutputs(const runtime::Context &context, bool json);
 /// The entry to call: `wanted`, else the only one of its kind, else the one called `fallback`.

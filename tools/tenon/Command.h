@@ -66,6 +66,9 @@ Expected<CachedModel> compileIntoCache(const ModelOptions &options);
 /// Copies an artifact's files into DIRECTORY, which is replaced as a whole.
 Status copyArtifact(const std::string &from, const std::string &directory);
 
+/// What was printed has reached the standard output; a resource error if it cannot. Before files are replaced: a command does all or nothing.
+Status finishOutput();
+
 /// Prints the one sentence of an error and gives the exit code.
 int report(const Status &status);
 

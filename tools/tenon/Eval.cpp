@@ -38,16 +38,16 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
   return recipe;
 }
 
-void print(const train::Evaluation &result, bool perCharacter, bool json) {
+void print(const train::Evaluation &result, bool json) {
   std::string text = json ? concat("{\"batches\": ", result.batches) : "";
   char number[64];
   for (size_t i = 0; i < result.losses.size(); ++i) {
     const auto &[name, value] = result.losses[i];
     snprintf(number, sizeof number, json ? "%.9g" : "%.6f", value);
     text += json ? concat(", ", runtime::quoteJson(name), ": ", number) : concat(name, " ", number, "\n");
-    if (i > 0 || !perCharacter)
+    if (static_cast<int>(i) != result.entropy)
       continue;
-    snprintf(number, sizeof number, json ? ", \"bits_per_char\": %.9g" : "bits_per_char %.4f\n", value / M_LN2);
+    snprintf(number, sizeof number, json ? ", \"bits_per_char\": %.9g" : "bits_per_char %.4f\n", result.bitsPerCharacter());
     text += number;
   }
   printf("%s%s", text.c_str(), json ? "}\n" : "");
@@ -86,8 +86,7 @@ Status run(Options &options) {
   auto result = train::evaluate(*context, *feeder, options.batches, nullptr);
   if (!result.ok())
     return result.status();
-  const runtime::EntryInfo *losses = model->artifact->manifest().findEntry("eval");
-  print(*result, task->perCharacter() && losses && !losses->outputs.empty() && losses->outputs[0].nats, options.json);
+  print(*result, options.json);
   for (const auto &[name, value] : result->losses)
     if (!std::isfinite(value))
       return Status(runtime::ErrorKind::Numeric, concat("the loss ", name, " is not finite"));

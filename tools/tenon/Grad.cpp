@@ -18,7 +18,7 @@ struct Options {
 };
 
 /// The losses as f64 scalars `loss.NAME`, then the gradient of every parameter under its own name.
-Status saveGradients(const std::string &path, const runtime::Context &context) {
+Status saveGradients(const std::string &path, const runtime::Context &context, runtime::FileBatch &batch) {
   const runtime::Parameters &parameters = *context.parameters();
   const runtime::DataType type = parameters.manifest().type;
   runtime::SafetensorsWriter writer;
@@ -45,7 +45,7 @@ Status saveGradients(const std::string &path, const runtime::Context &context) {
       status = writer.write(values.data(), values.size());
     }
     return status.ok() ? writer.finish() : status;
-  });
+  }, &batch);
 }
 
 Status run(Options &options) {
@@ -77,12 +77,15 @@ Status run(Options &options) {
     status = train::loadStates(options.states, **context);
   if (status.ok())
     status = (*context)->run();
+  runtime::FileBatch files;
   if (status.ok() && !options.output.empty())
-    status = options.outputNames.empty() ? saveGradients(options.output, **context)
-                                         : (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.outputNames);
-  if (status.ok())
+    status = options.outputNames.empty() ? saveGradients(options.output, **context, files)
+                                         : (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.outputNames, &files);
+  if (status.ok()) {
     printOutputs(**context, options.json);
-  return status;
+    status = finishOutput();
+  }
+  return status.ok() ? files.commit() : status;
 }
 
 } // namespace

@@ -13,6 +13,13 @@ int report(const Status &status) {
   return status.exitCode();
 }
 
+Status finishOutput() {
+  // ferror remembers what an earlier flush has said.
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return {};
+  return runtime::resourceError("cannot write to the standard output");
+}
+
 void onRun(CLI::App &command, int &exitCode, Action action) {
   command.callback([&exitCode, action = std::move(action)] { exitCode = report(action()); });
 }
@@ -38,6 +45,12 @@ std::string namesOf(const CLI::App &app) {
   return names;
 }
 
+/// Output that is lost is an error of its own, whatever the command has said about the rest; once it is said it is enough.
+int finish(int exitCode) {
+  tenon::runtime::Status status = tenon::driver::finishOutput();
+  return status.ok() || exitCode == status.exitCode() ? exitCode : tenon::driver::report(status);
+}
+
 constexpr const char *kFooter = R"(What a command compiles stays in ~/.cache/tenon (TENON_CACHE: elsewhere), the 200 models used last and at most 1 GiB of them.
 Exit codes: 0 ok, 1 mistake in a specification, 2 usage, 3 input or data, 4 numeric failure, 5 out of memory or disk,
 70 bug in the compiler, 75 stopped but resumable.)";
@@ -48,7 +61,7 @@ int main(int argc, char **argv) {
   using namespace tenon::driver;
   std::string command = argc > 1 ? argv[1] : "";
   if (command == "check" || command == "compile" || command == "explain")
-    return runCompiler(std::vector<std::string>(argv, argv + argc), true);
+    return finish(runCompiler(std::vector<std::string>(argv, argv + argc), true));
 
   CLI::App app("Tenon compiles models written in the Tenon language and trains, evaluates and runs them.", "tenon");
   app.formatter(std::make_shared<tenon::HelpFormatter>());
@@ -76,18 +89,16 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &help) {
-    return app.exit(help);
+    exitCode = app.exit(help);
   } catch (const CLI::CallForVersion &version) {
-    return app.exit(version);
+    exitCode = app.exit(version);
   } catch (const CLI::ParseError &error) {
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", error.what(),
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::textOf(error).c_str(),
             app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
     return 2;
   } catch (const std::bad_alloc &) {
     fprintf(stderr, "tenon: error: out of memory\n");
     return 5;
   }
-  if (fflush(stdout) != 0 || ferror(stdout))
-    return report(tenon::runtime::resourceError("cannot write to the standard output"));
-  return exitCode;
+  return finish(exitCode);
 }

@@ -136,7 +136,12 @@ void addWeightOptions(CLI::App &command, WeightOptions &options) {
 }
 
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options) {
-  if (options.file.empty() && !options.init && !model.run)
+  const runtime::Manifest &manifest = model.artifact->manifest();
+  bool hasWeights = !manifest.parameters.empty();
+  for (const runtime::EntryInfo &entry : manifest.entries)
+    for (const runtime::StateInfo &state : entry.states)
+      hasWeights |= state.ofModel;
+  if (options.file.empty() && !options.init && !model.run && hasWeights)
     return usageError("there are no weights: pass --weights FILE, a run directory, or --init for initial values");
   if (options.file.empty() && !options.names.empty())
     return usageError("--names says whose names a weights file has; it needs --weights");
@@ -158,7 +163,7 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     if (!loaded->extra.empty())
       fprintf(stderr, "tenon: %zu tensors of %s are not used, the first is %s\n", loaded->extra.size(), options.file.c_str(),
               loaded->extra[0].c_str());
-  } else if (!options.init) {
+  } else if (!options.init && model.run) {
     std::vector<std::string> notes;
     uint64_t step = 0;
     Status status = train::loadWeights(model.run->checkpoints(), **parameters, step, notes);

@@ -50,15 +50,18 @@ Status run(Options &options) {
     status = checkOutputs(**context, *outputs, *saved);
   if (status.ok())
     status = (*context)->run();
+  runtime::FileBatch files;
   if (status.ok())
-    status = saveOutputs(**context, *outputs);
+    status = saveOutputs(**context, *outputs, files);
   if (status.ok() && !options.saveStates.empty())
-    status = train::saveStates(options.saveStates, **context);
+    status = train::saveStates(options.saveStates, **context, &files);
   if (status.ok())
-    status = writeStates(**context, *saved);
-  if (status.ok() && (outputs->empty() || options.json))
+    status = writeStates(**context, *saved, files);
+  if (status.ok() && (outputs->empty() || options.json)) {
     printOutputs(**context, options.json);
-  return status;
+    status = finishOutput();
+  }
+  return status.ok() ? files.commit() : status;
 }
 
 } // namespace

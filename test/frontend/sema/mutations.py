@@ -47,6 +47,7 @@ MUTATIONS = [
     ('gru.tn', 'concat[C + C2 -> O](hf, hr[C -> C2])', 'concat[C + C2 -> O](hf, hr)', ['gru_changed.tn:15:81 T0201']),
     ('txl.tn', 'dot[E](q + u, wk(c))', 'dot[E](q + u, wk(x))', ['txl_changed.tn:28:24 T0501']),
     ('txl.tn', 'c[S: T .. S -> M]', 'c[S: M .. S -> M]', ['txl_changed.tn:24:36 T0210']),
+    ('txl.tn', 'dot[E](q + v, r[', 'dot[H](q + v, r[', ['txl_changed.tn:29:24 T0203']),
     ('txl.tn', 'r[P: M + i - j]', 'r[P: i - j]', ['txl_changed.tn:29:43 T0207']),
     ('txl.tn', 'dim    P = S  ', 'dim    P = S - 1  ', ['txl_changed.tn:29:43 T0207']),
     ('txl.tn', 'mask  j <= M + i', 'mask  j <= M + i + 1', ['txl_changed.tn:29:43 T0207']),
