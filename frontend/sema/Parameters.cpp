@@ -241,8 +241,7 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
             "the initial value of a state must be a number known at compile time, this is " + text(initial));
     return recovered(scope, *statement.type);
   }
-  // An index has its range and a whole number is whole from the first call on.
-  if (*element == Element::Int &&
+  if (*element == Element::Int && statement.type->element != "index" &&
       fit(scope, initial, *statement.type, "the initial value of " + statement.name.text, statement.value->range).isPoison())
     return poison();
   Frame &frame = *scope->frame;
