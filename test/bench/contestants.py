@@ -17,9 +17,11 @@ def median_rate(theirs, ours):
 class Peer:
     """PyTorch: peer/worker.py, spoken to through its standard input."""
 
-    def __init__(self, python, module, size, threads, compiled):
+    def __init__(self, python, module, size, threads, compiled, tier=None):
         command = [python, os.path.join(HERE, "peer", "worker.py"), module, "--size", json.dumps(size), "--threads", str(threads)]
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1"}
+        if tier == "x86-64-v3":  # its libraries choose their code by the processor otherwise
+            environment |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
         self.process = subprocess.Popen(command + (["--compile"] if compiled else []), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
         about = self.answer()
@@ -38,9 +40,10 @@ class Peer:
         return self.answer()
 
     def steps(self, count):
-        found = self.ask(f"step {count}")
+        """Seconds of `count` steps after one that is left out, as on the other side: the first step after a rest is slower."""
+        found = self.ask(f"step {count + 1}")
         self.peak = found["peak_bytes"]
-        return found["seconds"]
+        return found["seconds"][1:]
 
     def save(self, path):
         return self.ask(f"save {path}")
@@ -72,6 +75,12 @@ def words(row, size):
     for name, value in dims.items():
         result += ["--bind", f"{name}={value}"]
     return spec, result
+
+
+def useful_operations(artifact):
+    """Floating-point operations of one training step as the compiler counts them: masked pairs and unread rows are not among them."""
+    manifest = json.loads(checked(["tenon", "inspect", artifact, "--json"]))
+    return sum(int(kernel["flops"]) for entry in manifest["entries"] if entry["name"] == "train" for kernel in entry["kernels"])
 
 
 def checked(command):
@@ -107,7 +116,7 @@ class Tenon:
     """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a line's
     `seconds` is the time since the start, so the step between two lines took their difference."""
 
-    def __init__(self, row, size, threads, folder, text):
+    def __init__(self, row, size, threads, folder, text, tier=None):
         self.text = os.path.join(folder, "text.txt")
         if text:
             os.symlink(os.path.abspath(text), self.text)
@@ -118,9 +127,12 @@ class Tenon:
         artifact, run = os.path.join(folder, "artifact"), os.path.join(folder, "run")
         checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", *options])
         self.compile_seconds = time.monotonic() - begin
+        self.artifact_bytes = sum(os.path.getsize(os.path.join(artifact, name)) for name in os.listdir(artifact))
+        self.flops = useful_operations(artifact)
         self.metrics = os.path.join(run, "metrics.jsonl")
         self.log = open(os.path.join(folder, "train.log"), "w+", encoding="utf-8")
-        self.process = subprocess.Popen(["tenon", "train", artifact, "--out", run, "--text", self.text, "--threads", str(threads)],
+        self.process = subprocess.Popen(["tenon", "train", artifact, "--out", run, "--text", self.text, "--threads", str(threads),
+                                         *(["--tier", tier] if tier else [])],
                                         stdout=self.log, stderr=self.log, cwd=folder)
         self.running = True
         self.read, self.seconds = 0, []  # bytes of metrics.jsonl; the ends of the steps in them

@@ -32,5 +32,6 @@ def tokens(size):
 
 
 def flops(size):
-    """Three products forward, six backward, over all query-key pairs, masked ones included."""
-    return 2 * 9 * size["B"] * size["T"] * (size["M"] + size["T"]) * size["H"] * size["E"]
+    """Three products forward, six backward, over the query-key pairs that are visible."""
+    visible = size["T"] * size["M"] + size["T"] * (size["T"] + 1) // 2
+    return 2 * 9 * size["B"] * visible * size["H"] * size["E"]
