@@ -444,18 +444,13 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   sema::Session session(options, sources, diagnostics);
   if (!session.load())
     return false;
-  if (session.mainFile->items.empty()) {
-    ast::Range start;
-    start.file = session.mainFile->file;
-    diagnostics.error("T0107", start, "this file is empty: it has no model, layer, function or recipe");
-    return false;
-  }
-  sema::checkOwners(session);
   if (session.mainFile->items.empty()) { // a file of layers and functions is for others to import
     ast::Range start;
     start.file = session.mainFile->file;
     diagnostics.error("T0107", start, "this file has nothing in it: no model, layer or function");
+    return false;
   }
+  sema::checkOwners(session);
   for (const ast::Model *model : sema::modelsOf(session))
     if (options.model.empty() || model->name.text == options.model)
       sema::ModelCheck(session, *model).everything();
