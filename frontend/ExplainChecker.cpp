@@ -137,6 +137,10 @@ static const ExplainPages &layerPages() {
        "change with the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows of "
        "sinusoid[R, D](start = 1 - R) are read at R - 1 + i - j.",
        "attend(i: T, j: S) { score s = .. value .. }", "mask j <= i"},
+      {"T0417", "a state of the model changes outside of training",
+       "A state without a run-time axis is saved with the weights and shared by all who use them; evaluation and generation leave it as it is.",
+       "state avg: [D] = 0\nnext avg = 0.9 * avg + 0.1 * mean[B](x)",
+       "next avg = if training then 0.9 * avg + 0.1 * mean[B](x) else avg"},
   };
   return pages;
 }

@@ -302,6 +302,11 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
       fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
   if (value.isPoison() || old.isPoison() || value.node == old.node)
     return;
+  if (graph.entry.states[stateOf(scope, *state->second)].ofModel && !request.training) {
+    error("T0417", statement.range,
+          "state " + name + " has no run-time axis, so it belongs to the model: outside of training it may not change");
+    return;
+  }
   NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
   bool repeats = scope->body != scope->frame->parameterBody;
   for (uint32_t body = scope->body; body != kEntryBody; body = graph.entry.stacks[body].parent)

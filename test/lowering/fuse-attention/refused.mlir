@@ -191,15 +191,15 @@ func.func @mask_of_a_head(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: 
 
 // -----
 
-// The result has no heads.
-// CHECK-LABEL: @without_heads
+// The result has two batches.
+// CHECK-LABEL: @two_batches
 // CHECK: tenon.attend
-func.func @without_heads(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x6xf32>) {
-  %content = tenon.dot %q[0, 1, 3], %k[0, 2, 3] : tensor<2x5x8xf32>, tensor<2x7x8xf32> -> tensor<2x5x7xf32>
-  // expected-warning@+1 {{the result is not [batch, query, head, width]; not fused, so that its scores take 280 bytes}}
-  %y = tenon.attend scores(%content) masks() value(%v) labels [[0, 1, 3], [0, 3, 2]] scale 0.125 rate 0.0 site 0
-    : (tensor<2x5x7xf32>, tensor<2x7x6xf32>) -> tensor<2x5x6xf32>
-  tenon.output 0 "y", %y : tensor<2x5x6xf32>
+func.func @two_batches(%q: tensor<2x3x5x4x8xf32>, %k: tensor<2x3x7x4x8xf32>, %v: tensor<2x3x7x4x6xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 3, 5], %k[0, 1, 4, 3, 5] : tensor<2x3x5x4x8xf32>, tensor<2x3x7x4x8xf32> -> tensor<2x3x5x4x7xf32>
+  // expected-warning@+1 {{the result is not [batch, query, head, width]; not fused, so that its scores take 3360 bytes}}
+  %y = tenon.attend scores(%content) masks() value(%v) labels [[0, 1, 2, 3, 5], [0, 1, 5, 3, 4]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x3x5x4x7xf32>, tensor<2x3x7x4x6xf32>) -> tensor<2x3x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x3x5x4x6xf32>
   return
 }
 
