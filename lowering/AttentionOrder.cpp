@@ -23,10 +23,11 @@ static std::optional<int64_t> queryOf(const Labelled &value, int64_t rank) {
   return std::nullopt;
 }
 
-static std::optional<int64_t> queryOf(AttendOp attend) {
-  size_t valueNumber = attend.getScores().size() + attend.getMasks().size();
-  return queryOf({attend.getValue(), labelsAt(attend, valueNumber)}, tensorOf(attend.getY()).getRank());
-}
+static size_t valueNumber(AttendOp attend) { return attend.getScores().size() + attend.getMasks().size(); }
+
+static Labelled valueOf(AttendOp attend) { return {attend.getValue(), labelsAt(attend, valueNumber(attend))}; }
+
+static std::optional<int64_t> queryOf(AttendOp attend) { return queryOf(valueOf(attend), tensorOf(attend.getY()).getRank()); }
 
 /// The op with dimension k of its result at `places[k]` of a result of `sizes`.
 static AttendOp relabelled(PatternRewriter &rewriter, AttendOp attend, ArrayRef<int64_t> places, ArrayRef<AffineExpr> sizes) {
@@ -53,7 +54,7 @@ struct OneHead : OpRewritePattern<AttendOp> {
     if (y.getRank() != 2 && y.getRank() != 3)
       return failure();
     std::optional<int64_t> query = queryOf(attend);
-    if (!query && y.getRank() == 3 && !withoutBroadcasts({attend.getValue(), labelsAt(attend, attend.getLabels().size() - 1)}).has(kQuery))
+    if (!query && y.getRank() == 3 && !withoutBroadcasts(valueOf(attend)).has(kQuery))
       query = kQuery; // the keys have no batch either
     if (!query)
       return failure();
@@ -79,7 +80,7 @@ private:
     rewriter.setInsertionPoint(attend);
     auto type = tensorOf(attend.getValue());
     SmallVector<AffineExpr> old = sizesOf(type), sizes;
-    Labels own = labelsAt(attend, attend.getLabels().size() - 1), labels, dims;
+    Labels own = valueOf(attend).labels, labels, dims;
     auto add = [&](int64_t label, AffineExpr size) {
       labels.push_back(label);
       sizes.push_back(size);
@@ -98,7 +99,7 @@ private:
     auto whole = tensorType(sizes, type.getElementType(), dimCountOf(type));
     attend.getValueMutable().assign(Build(rewriter, attend.getLoc()).broadcast(attend.getValue(), dims, whole));
     SmallVector<Attribute> all(attend.getLabels().getValue());
-    all.back() = rewriter.getDenseI64ArrayAttr(labels);
+    all[valueNumber(attend)] = rewriter.getDenseI64ArrayAttr(labels);
     attend.setLabelsAttr(rewriter.getArrayAttr(all));
   }
 };
