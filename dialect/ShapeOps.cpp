@@ -138,12 +138,17 @@ Value ReshapeOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
   SmallVector<AffineExpr> from = sizesOf(tensorOf(getX()));
   SmallVector<Value> source;
   unsigned y = 0;
-  auto constant = [](AffineExpr size) { return cast<AffineConstantExpr>(size).getValue(); };
+  auto sizeValue = [&](AffineExpr size) -> Value {
+    if (auto number = dyn_cast<AffineConstantExpr>(size))
+      return indexConstant(builder, getLoc(), number.getValue());
+    auto form = AffineMapAttr::get(AffineMap::get(dimCountOf(tensorOf(getX())), 0, {size}, getContext()));
+    return SizeValueOp::create(builder, getLoc(), builder.getIndexType(), form);
+  };
   for (int64_t group : getGroups()) {
     if (group > 0) { // split: linearise the parts
       Value index = indices[y];
       for (int64_t i = 1; i < group; ++i) {
-        index = arith::MulIOp::create(builder, getLoc(), index, indexConstant(builder, getLoc(), constant(to[y + i])));
+        index = arith::MulIOp::create(builder, getLoc(), index, sizeValue(to[y + i]));
         index = arith::AddIOp::create(builder, getLoc(), index, indices[y + i]);
       }
       source.push_back(index);
@@ -165,7 +170,7 @@ Value ReshapeOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
         continue;
       }
       for (int64_t i = -group - 1; i > 0; --i) {
-        Value size = indexConstant(builder, getLoc(), constant(from[x + i]));
+        Value size = sizeValue(from[x + i]);
         parts[i] = arith::RemSIOp::create(builder, getLoc(), index, size);
         index = arith::DivSIOp::create(builder, getLoc(), index, size);
       }
@@ -190,7 +195,9 @@ LogicalResult ReshapeOp::verify() {
     size_t nx = group > 0 ? 1 : -group, ny = group > 0 ? group : 1;
     if (group == 0 || x + nx > from.size() || y + ny > to.size()) // C1
       return emitOpError("expects groups inside both shapes, got ") << group << " for " << getX().getType() << " and " << getY().getType();
-    if (product(ArrayRef(from).slice(x, nx), getContext()) != product(ArrayRef(to).slice(y, ny), getContext())) // C2
+    unsigned dims = dimCountOf(tensorOf(getX())); // simplified: (d0 + 3) * 8 is d0 * 8 + 24
+    if (simplifyAffineExpr(product(ArrayRef(from).slice(x, nx), getContext()), dims, 0) !=
+        simplifyAffineExpr(product(ArrayRef(to).slice(y, ny), getContext()), dims, 0)) // C2
       return emitOpError("expects equal sizes within a group, operand dimension ") << x << ", result dimension " << y;
     x += nx, y += ny;
   }

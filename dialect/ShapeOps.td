@@ -154,8 +154,7 @@ def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
     Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers, positive for a split
     of one dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
 
-    Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree (split and merged sizes are numbers);
-    C3 element types agree.
+    Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree; C3 element types agree.
 
     Gradient: the reshape back.
 

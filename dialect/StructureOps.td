@@ -92,7 +92,8 @@ def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethod
 def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
   let summary = "old value of state number `index` of the entry, or of its slice at a depth";
   let description = [{
-    Formula: `value = state[depths]`, as it was before the run.
+    Formula: `value = state[depths]`, as it was before the run. Of a state that is kept in place (`tenon.append_state`) only the rows before the
+    position are read.
 
     | operand | shape | dtype |
     |---|---|---|

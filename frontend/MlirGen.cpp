@@ -104,9 +104,9 @@ void EntryGenerator::generateResults() {
 void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, ValueRange depths) {
   for (auto &[state, node] : next) {
     Value x = value(node);
-    if (!x)
-      continue;
     const State &target = entry.states[state];
+    if (!x || target.inPlace) // an append, which has written it
+      continue;
     Type element = target.element == Element::Real ? real : target.element == Element::Int ? Type(builder.getI32Type()) : Type(builder.getI1Type());
     WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths, Build(builder, current).convert(x, element));
     written[state] = true;

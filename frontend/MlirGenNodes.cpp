@@ -90,7 +90,8 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Param:
     return generateParameter(node);
   case Op::State:
-    return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), depthsOf(node.stack));
+    return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index),
+                               entry.states[node.index].inPlace ? allDepthsOf(node.stack) : depthsOf(node.stack));
   case Op::Append:
     return generateAppend(node);
   case Op::Depth:

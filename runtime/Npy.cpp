@@ -143,14 +143,6 @@ template <typename From, typename To> Status convertIntegers(const NpyArray &arr
   return {};
 }
 
-/// "[1, 0, 3]" of element i in row-major order.
-std::string placeText(uint64_t i, const std::vector<uint64_t> &shape) {
-  std::string text;
-  for (size_t k = shape.size(); k-- > 0; i /= shape[k])
-    text = concat(i % shape[k], text.empty() ? "" : ", ", text);
-  return concat('[', text, ']');
-}
-
 /// A finite number that would become infinite is refused; those that are infinite already or no numbers are the caller's.
 template <typename From, typename To> Status convertReals(const NpyArray &array, const std::string &name, void *data) {
   To *target = static_cast<To *>(data);
@@ -166,6 +158,13 @@ template <typename From, typename To> Status convertReals(const NpyArray &array,
 }
 
 } // namespace
+
+std::string placeText(uint64_t i, const std::vector<uint64_t> &shape) {
+  std::string text;
+  for (size_t k = shape.size(); k-- > 0; i /= shape[k])
+    text = concat(i % shape[k], text.empty() ? "" : ", ", text);
+  return concat('[', text, ']');
+}
 
 Expected<NpyHeader> parseNpyHeader(std::string_view bytes, uint64_t fileBytes) {
   if (bytes.size() < 10 || fileBytes < bytes.size() || bytes.substr(0, 6) != "\x93NUMPY")

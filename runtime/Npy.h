@@ -18,6 +18,9 @@ struct NpyArray {
 Expected<NpyArray> readNpy(const std::string &path);
 Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data, FileBatch *batch = nullptr);
 
+/// "[1, 0, 3]" of element i in row-major order.
+std::string placeText(uint64_t i, const std::vector<uint64_t> &shape);
+
 struct NpyHeader {
   DataType type;
   std::vector<uint64_t> shape;

@@ -1,8 +1,10 @@
 // Loading and saving of parameters, under own names or those of a `names` scheme.
+#include "runtime/Npy.h"
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
 #define XXH_INLINE_ALL
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <xxhash.h>
 
@@ -96,6 +98,22 @@ bool isReal(DataType type) {
   return type == DataType::F64 || type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
 }
 
+/// The first number of a tensor that f32 cannot hold, in words; empty if there is none.
+Expected<std::string> beyondSingle(const SafetensorsFile &file, const SafetensorsEntry &entry) {
+  constexpr uint64_t chunk = 1 << 16;
+  std::vector<double> values(std::min(chunk, entry.elements()));
+  for (uint64_t first = 0; first < entry.elements(); first += chunk) {
+    uint64_t count = std::min(chunk, entry.elements() - first);
+    if (Status status = file.readReals(entry, first, count, DataType::F64, values.data()); status.failed())
+      return status;
+    for (uint64_t i = 0; i < count; ++i)
+      if (std::isfinite(values[i]) && !std::isfinite(static_cast<float>(values[i])))
+        return concat(entry.name, ": element ", placeText(first + i, entry.shape), " is ", values[i],
+                      ", more than 32-bit numbers hold (3.4e38); scale the weights, or use --f64");
+  }
+  return std::string();
+}
+
 } // namespace
 
 static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters, ParameterArena arena) {
@@ -148,8 +166,16 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     else if (options.scheme.empty() ? withoutOnes(entry->shape) != withoutOnes(shape) : !mergesTo(fine, entry->shape))
       findings.wrong.push_back(concat(tensor, " has shape ", shapeText(entry->shape), ", expected ", shapeText(shape)));
   };
+  std::set<std::string> looked;
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file->find(piece.tensor);
+    if (entry && entry->type == DataType::F64 && manifest().type == DataType::F32 && looked.insert(piece.tensor).second) {
+      auto problem = beyondSingle(*file, *entry);
+      if (!problem.ok())
+        return problem.status();
+      if (!problem->empty())
+        findings.wrong.push_back(*problem);
+    }
     std::string own = piece.place.info->elementName(piece.place.stackIndex);
     examine(own, piece.tensor, piece.shape, piece.fine, !entry || isReal(entry->type));
     if (entry && (report.loaded.empty() || report.loaded.back() != own))

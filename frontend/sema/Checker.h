@@ -68,6 +68,7 @@ private:
   std::string axisName(AxisId axis) const;
   std::string text(const Size &size) const;
   std::string sized(AxisId axis) const;          // "D = 410"
+  std::string product(const std::vector<AxisId> &axes) const; // "T * D = 8"
   void relate(Diagnostic *mistake, AxisId axis);   // adds where the axis is declared
   static std::string kindOf(const Value &value); // "a layer", "a tensor"
 
@@ -186,6 +187,8 @@ private:
                       ast::Range rightRange);
   Value axisOperations(Scope *scope, const ast::Expr &expression);
   NodeId renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op);
+  NodeId regroup(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
+  NodeId regroupPart(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
   NodeId gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
   NodeId gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range);
   NodeId slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);

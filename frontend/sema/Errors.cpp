@@ -58,6 +58,12 @@ std::string Checker::text(const Value &value) const {
     return kindOf(value);
   }
 }
+std::string Checker::product(const std::vector<AxisId> &axes) const {
+  std::string list;
+  for (AxisId axis : axes)
+    list += (list.empty() ? "" : " * ") + sized(axis);
+  return list;
+}
 void Checker::relate(Diagnostic *mistake, AxisId axis) {
   auto place = axisPlaces.find(axis);
   if (!mistake || place == axisPlaces.end() || mistake->related.size() >= 2)

@@ -144,6 +144,9 @@ bool Session::load() {
   for (auto &root : folders)
     if (standard.empty() && fs::is_regular_file(fs::path(root) / "std.tn", ignored))
       standard = (fs::path(root) / "std.tn").string();
+  for (auto &folder : folders)
+    if (standard.empty())
+      standardSought += (standardSought.empty() ? "" : ", ") + (folder.empty() ? std::string(".") : folder);
   bool ok = standard.empty() || loadFile(standard, std::nullopt);
   ok &= loadFile(options.path, std::nullopt);
   std::string canonical = fs::weakly_canonical(options.path, ignored).string();

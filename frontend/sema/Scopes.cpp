@@ -109,7 +109,11 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
   }
   if (isBuiltin(name.text))
     return Value::ofText(Value::Kind::Builtin, name.text);
-  if (auto *mistake = error("T0101", name.range, "unknown name " + name.text)) {
+  std::string sought;
+  std::swap(sought, session.standardSought); // said once
+  if (!sought.empty())
+    sought = ": std.tn, the library that every file sees, was not found in " + sought + "; TENON_MODELS=FOLDER says where it lies";
+  if (auto *mistake = error("T0101", name.range, "unknown name " + name.text + sought)) {
     std::string near = nearest(name.text, visibleNames(scope, false));
     if (!near.empty())
       mistake->notes.push_back({"help", "did you mean " + near + "?"});

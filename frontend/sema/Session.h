@@ -29,6 +29,7 @@ public:
   std::map<std::string, const ast::Model *> models;
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
+  std::string standardSought; // the folders without std.tn, where it was not found
   bool circleReported = false;
   bool endlessReported = false; // T0415: every call on the way back up meets the limit again
   bool tablesReported = false; // mistakes in names tables

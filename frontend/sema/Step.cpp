@@ -54,10 +54,13 @@ NodeId StepDerivation::make(NodeId id, const Axes &demand) {
   case Op::Scan:
     return unsupported(id, "scan");
   case Op::Cumsum:
+    if (along(node.axesFrom[0]) && !includes(demand, node.axesFrom[0]))
+      return runningSum(id);
+    break;
   case Op::Window:
     for (AxisId axis : node.axesFrom)
       if (along(axis))
-        return unsupported(id, node.op == Op::Cumsum ? "a running sum along the walk" : "a window along the walk");
+        return unsupported(id, "a window along the walk");
     break;
   case Op::State:
     if (!placesIn(id).empty())
@@ -126,6 +129,12 @@ NodeId StepDerivation::clone(NodeId id, const Axes &demand) {
     for (size_t i = 0; i < node.axesTo.size(); ++i)
       if (includes(demand, node.axesTo[i]))
         copy.axesFrom[i] = whole(node.axesFrom[i]);
+  if (node.op == Op::Cumsum && includes(demand, node.axesFrom[0])) {
+    copy.axesFrom = mapped(node.axesFrom, demand);
+    copy.operands[0] = onlyBrought(copy.operands[0], copy.axesFrom[0]);
+  }
+  if (node.op == Op::Gather) // a file may bring any sum, and no proof has seen it
+    copy.clampIndex |= isSummed(node.operands[1]);
   if (node.op == Op::Attend) {
     copy.attend = std::make_shared<AttendInfo>(*node.attend);
     copy.attend->queries = mapped(node.attend->queries, demand);
@@ -200,16 +209,98 @@ uint32_t StepDerivation::newState(const Node &rows) {
 }
 
 NodeId StepDerivation::append(NodeId id, AxisId axis) {
+  NodeId rows = rewrite(id, {});
+  if (auto kept = sums.find(id); kept != sums.end() && old.nodes[id].axesFrom[0] == axis)
+    return kept->second; // with all its places already
+  Node made = kept(id, axis);
+  made.operands = {rows, position()};
+  made.index = newState(made);
+  return emit(made);
+}
+
+/// What an append of `id` along `axis` looks like, without its operands and state.
+Node StepDerivation::kept(NodeId id, AxisId axis) {
   const Node &node = old.nodes[id];
   Node made = makeNode(Op::Append, node.type);
   made.stack = node.stack;
   made.range = node.range;
   made.axesFrom = {axis};
   made.axesTo = {whole(axis)};
-  made.operands = {rewrite(id, {}), position()};
   made.type.axes = mapped(node.type.axes, {axis});
-  made.index = newState(made);
+  return made;
+}
+
+/// The sum over the new places, on top of the sum at the last place before them. It is kept at every place, not at the last alone: a caller
+/// goes back to fewer places by setting the position.
+NodeId StepDerivation::runningSum(NodeId id) {
+  const Node &node = old.nodes[id];
+  AxisId axis = node.axesFrom[0];
+  if (placesIn(id).size() > 1)
+    return refuse(id, "a running sum over the queries, which at a later key counts places that came before the key");
+  std::string outer = role;
+  role = "sum";
+  Node append = kept(id, axis);
+  append.index = newState(append);
+  role = outer;
+  auto made = [&](Op op, ValueType type, std::vector<NodeId> operands) {
+    Node part = makeNode(op, std::move(type));
+    part.operands = std::move(operands);
+    part.range = node.range;
+    return part;
+  };
+  auto number = [&](int64_t value) {
+    Node part = made(Op::Constant, {Element::Int, {}, {}}, {});
+    part.integer = value;
+    return emit(part);
+  };
+  const ValueType place{Element::Int, {}, {}};
+  NodeId zero = number(0), before = emit(made(Op::Sub, place, {position(), number(1)}));
+  Node all = made(Op::State, append.type, {});
+  all.index = append.index;
+  all.stack = node.stack;
+  ValueType atOnePlace = node.type;
+  std::erase(atOnePlace.axes, axis);
+  Node last = made(Op::Gather, atOnePlace, {emit(all), emit(made(Op::Max, place, {before, zero}))});
+  last.axesFrom = append.axesTo;
+  last.stack = node.stack;
+  NodeId isFirst = emit(made(Op::Equal, {Element::Bool, {}, {}}, {position(), zero}));
+  Node start = made(Op::Select, atOnePlace, {isFirst, zero, emit(last)}); // the state may hold another text's sums
+  start.stack = node.stack;
+  NodeId within = clone(id, {});
+  Node sum = made(Op::Add, node.type, {within, emit(start)});
+  sum.stack = node.stack;
+  append.operands = {emit(sum), position()};
+  NodeId result = append.operands[0];
+  sums[id] = emit(append);
+  return result;
+}
+
+/// `x`, whose axis `axis` has all places, with 0 at those that no call has brought yet: a sum of what stands there may be no number.
+NodeId StepDerivation::onlyBrought(NodeId x, AxisId axis) {
+  Node places = makeNode(Op::Iota, {Element::Int, {axis}, {}}), zero = makeNode(Op::Constant, {fresh.nodes[x].type.element, {}, {}});
+  Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), end = makeNode(Op::Add, {Element::Int, {}, {}});
+  count.size = fresh.axes[old.walked].size;
+  end.operands = {position(), emit(count)};
+  Node isBrought = makeNode(Op::Less, {Element::Bool, {axis}, {}}), made = makeNode(Op::Select, fresh.nodes[x].type);
+  isBrought.operands = {emit(places), emit(end)};
+  made.operands = {emit(isBrought), x, emit(zero)};
+  made.stack = fresh.nodes[x].stack;
+  made.range = fresh.nodes[x].range;
   return emit(made);
+}
+
+/// Whether a whole number is made of running sums along the walk.
+bool StepDerivation::isSummed(NodeId id) {
+  if (summed[id])
+    return summed[id] == 1;
+  const Node &node = old.nodes[id];
+  bool any = node.op == Op::Cumsum && along(node.axesFrom[0]);
+  if (node.op == Op::BodyArgument)
+    any = isSummed(old.nodes[producer[node.stack]].operands[node.index]); // where it starts; a carry that grows cannot be proved to stay inside
+  for (NodeId operand : node.operands)
+    any = any || isSummed(operand);
+  summed[id] = any ? 1 : 2;
+  return any;
 }
 
 std::optional<Entry> StepDerivation::run() {
@@ -221,6 +312,10 @@ std::optional<Entry> StepDerivation::run() {
     node = rewrite(node, {});
   if (failed)
     return std::nullopt;
+  for (auto &[id, node] : sums) {
+    uint32_t body = fresh.nodes[node].stack;
+    (body == kEntryBody ? fresh.nextStates : fresh.stacks[body].nextStates).push_back({fresh.nodes[node].index, node});
+  }
   Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), next = makeNode(Op::Add, {Element::Int, {}, {}});
   count.size = fresh.axes[old.walked].size;
   next.operands = {position(), emit(count)};

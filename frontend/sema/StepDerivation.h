@@ -11,7 +11,8 @@ using Axes = std::vector<AxisId>;
 class StepDerivation {
 public:
   StepDerivation(const Entry &old, Diagnostics &diagnostics)
-      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode), table(old.nodes.size()) {
+      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode), table(old.nodes.size()),
+        summed(old.nodes.size()) {
     for (NodeId id = 0; id < old.nodes.size(); ++id)
       if (old.nodes[id].op == Op::Stack)
         producer[old.nodes[id].index] = id;
@@ -34,6 +35,7 @@ private:
     return NodeId(fresh.nodes.size() - 1);
   }
   NodeId unsupported(NodeId id, const std::string &what);
+  NodeId refuse(NodeId id, const std::string &what);
   NodeId position();
   NodeId newPlaces(AxisId axis, const Size &low);
   NodeId pick(NodeId table, AxisId tableAxis, AxisId axis, const Size &low, const Node &like);
@@ -48,6 +50,10 @@ private:
   bool isTable(NodeId id);
   bool passesThrough(const Node &node) const { return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand; }
   NodeId append(NodeId id, AxisId axis);
+  Node kept(NodeId id, AxisId axis);
+  NodeId runningSum(NodeId id);
+  NodeId onlyBrought(NodeId x, AxisId axis);
+  bool isSummed(NodeId id);
   uint32_t newState(const Node &rows);
   std::string roleOf(const Node &attend, size_t operand) const;
 
@@ -57,9 +63,11 @@ private:
   Axes places;
   std::vector<NodeId> producer; // of stacks
   std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
+  std::vector<int8_t> summed;   // isSummed, likewise
   std::optional<unsigned> dim;  // of the walked axis
   std::map<std::pair<NodeId, Axes>, NodeId> done;
   std::map<AxisId, AxisId> wholeAxes;
+  std::map<NodeId, NodeId> sums; // running sums along the walk, and what keeps them
   std::string role = "kept"; // of what is appended next, for its name
   NodeId positionNode = kNoNode;
   bool failed = false;

@@ -92,6 +92,14 @@ NodeId StepDerivation::unsupported(NodeId id, const std::string &what) {
   return emit(makeNode(Op::Constant, old.nodes[id].type));
 }
 
+NodeId StepDerivation::refuse(NodeId id, const std::string &what) {
+  if (!failed)
+    diagnostics.error("T0416", old.nodes[id].range, "`out " + old.name + "(" + old.walkedAxis + ")` walks axis " + old.walkedAxis +
+                                                        ", but here places may need later ones: " + what);
+  failed = true;
+  return emit(makeNode(Op::Constant, old.nodes[id].type));
+}
+
 NodeId StepDerivation::position() {
   if (positionNode == kNoNode) {
     Node node = makeNode(Op::State, {Element::Int, {}, {}});

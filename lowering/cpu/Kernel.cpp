@@ -205,7 +205,9 @@ std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
   }
   auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
   if (auto read = dyn_cast_or_null<ReadStateOp>(definition)) {
-    Buffer buffer{Buffer::Base::States, int64_t(read.getIndex()), {}};
+    auto inPlace = source->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
+    bool isKept = inPlace && inPlace[read.getIndex()];
+    Buffer buffer{isKept ? Buffer::Base::KeptStates : Buffer::Base::States, int64_t(read.getIndex()), {}};
     if (!read.getDepths().empty())
       buffer.steps = stateSteps(source, read.getIndex(), read.getDepths(), bytes(tensor));
     return buffer;

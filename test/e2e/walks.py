@@ -3,7 +3,7 @@
 
 usage: walks.py [--spoil kept|moving]
 
-KEPT is accepted, and what it gives window by window is what it gives on the whole, in f64. MOVING is refused, each row for the reason beside
+KEPT is accepted, and what it gives window by window, and after going back, is what it gives on the whole, in f64. MOVING is refused, each row for the reason beside
 it and at its own line; that the refusals are right is seen from the first places of two texts of different lengths, which differ.
 --spoil takes the first row of the other table into the named one, which must be noticed.
 """
@@ -18,7 +18,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
-from tensors import Tensor, tensor  # noqa: E402
+from tensors import Tensor, save_npy, tensor  # noqa: E402
 
 FRAME = """model Walks {{
   config D = 6, L = 40, W = 4, V = 9
@@ -38,6 +38,10 @@ FRAME = """model Walks {{
     return x + attend(i: T, j: S) {{ score c = dot[D](x, r[P: S + i - j]) mask j <= i value x[T -> S] }}
   }}
   use    reads = stack[2] Read
+  layer  Sum(x: [B, T, D]) -> [B, T, D] {{ param g: [D] ~ normal(1.0)  return x + tanh(g * cumsum[T](x)) }}
+  use    sums = stack[2] Sum
+  layer  Twice(x: [B, T, D]) -> [B, T, D] {{ use again = loop[3] Sum  return tanh(again(x)) }}
+  use    twice = stack[2] Twice
 """
 
 KEPT = {
@@ -59,6 +63,13 @@ KEPT = {
     "prefix": "attend(i: T, j: S) { score c = dot[D](x, key) mask j < n or j <= i value key }",
     "prefix2": "attend(i: T, j: S) { score c = dot[D](x, key) mask doc == doc[T -> S] and (j <= i - 2 or j < min(n, 2) or j == i) value key }",
     "read": "reads(x, two)",
+    "sum": "cumsum[T](x)",
+    "count": "x + e[L: min(cumsum[T](where(doc == 1, 1, 0)), L - 1)]",
+    "mean": "cumsum[T](x * x) / expand[B, D](real(iota[T]() + 1))",
+    "stacksum": "sums(x) + cumsum[S](key)[S -> T]",
+    "loopsum": "twice(x)",
+    "keysum": "attend(i: T, j: S) { score c = dot[D](x, cumsum[T](x)[T -> S]) mask j <= i value cumsum[S](key) }",
+    "pairsum": "attend(i: T, j: S) { score c = cumsum[S](log(abs(dot[D](x, key)))) mask j <= i value key }",
 }
 
 MOVING = {
@@ -125,16 +136,22 @@ def distance(got, want, low, high, name):
 def kept(folder, inputs, values):
     spec, _ = written(folder, "kept", values, f"  out full = {', '.join(values)}\n", f"  out step(T) = {', '.join(values)}\n")
     want = whole(folder, spec, values, inputs, "--entry", "full")
-    states = os.path.join(folder, "states.safetensors")
+    states, position = os.path.join(folder, "states.safetensors"), os.path.join(folder, "position.npy")
     for windows in WINDOWS:
-        at = 0
+        at, back = 0, []
         for count in windows:
-            got = whole(folder, spec, values, part(inputs, at, at + count), "--entry", "step", "--save-states", states, *(["--states", states] if at else []))
+            start = ["--states", states, *back] if at else []
+            got = whole(folder, spec, values, part(inputs, at, at + count), "--entry", "step", "--save-states", states, *start)
             for name in values:
                 worst = distance(got, want, at, at + count, name)
                 if not worst <= 1e-11:
                     raise Wrong(f"{name} in windows {windows}: places from {at} on differ by {worst} from the whole")
             at += count
+            back = []
+            if windows is WINDOWS[0] and at < LENGTH:  # other places, and back to where these began
+                whole(folder, spec, values, part(inputs, at + 3, at + 9), "--entry", "step", "--save-states", states, "--states", states)
+                save_npy(position, Tensor("i32", (), [at]))
+                back = ["--state", f"step.position=@{position}"]
 
 
 def moving(folder, inputs, values):

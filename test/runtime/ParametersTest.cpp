@@ -275,6 +275,32 @@ TEST(Parameters, NamesEveryProblemAndChangesNothing) {
   EXPECT_EQ(weight[59], 64);
 }
 
+TEST(Parameters, RefusesNumbersThatSinglesCannotHold) {
+  TemporaryFolder folder;
+  auto parameters = fakeParameters();
+  ASSERT_TRUE(parameters->initialize(4).ok());
+  std::vector<char> before(parameters->arena(ParameterArena::Values), parameters->arena(ParameterArena::Values) + 1084);
+  auto load = [&](double value) {
+    std::vector<double> table(15, 0.5);
+    table[7] = value;
+    SafetensorsWriter writer;
+    writer.declare("table", DataType::F64, {5, 3});
+    auto file = File::create(folder / "w");
+    FileSink sink(*file);
+    EXPECT_TRUE(writer.begin(sink).ok() && writer.write(table.data(), 120).ok());
+    return parameters->load(folder / "w", {"", true, false}).status();
+  };
+  expectError(load(1e39), ErrorKind::Input, "table: element [2, 1] is 1e+39, more than 32-bit numbers hold (3.4e38)");
+  expectError(load(-1e300), ErrorKind::Input, "table: element [2, 1] is -1e+300");
+  EXPECT_EQ(0, std::memcmp(before.data(), parameters->arena(ParameterArena::Values), before.size()));
+  std::vector<float> table(15);
+  for (double fine : {3.4028234e38, -1.0, double(INFINITY)}) { // what is infinite already is the file's own
+    EXPECT_TRUE(load(fine).ok());
+    ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
+    EXPECT_EQ(table[7], float(fine));
+  }
+}
+
 TEST(Parameters, SignatureSeesShapesNotOffsets) {
   auto artifact = Artifact::open(fakeLibrary());
   ASSERT_TRUE(artifact.ok());
