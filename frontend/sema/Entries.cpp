@@ -55,7 +55,9 @@ bool Checker::demandOuts() {
       if (std::find(configs.begin(), configs.end(), axis.text) != configs.end())
         error("T0416", axis.range, "an entry walks along a dim: " + axis.text + " is a config, and has no new places from call to call");
       if (!graph.entry.walkedAxis.empty())
-        error("T0413", axis.range, "not supported yet: an entry that walks two axes");
+        error("T0901", axis.range,
+              "not supported yet: an entry that walks two axes, here " + graph.entry.walkedAxis + " and " + axis.text +
+                  "; walk one, and give the places of the other whole in every call");
       graph.entry.walkedAxis = axis.text;
       graph.entry.walkedRange = axis.range;
     }

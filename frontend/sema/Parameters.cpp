@@ -313,7 +313,9 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
     repeats |= graph.entry.stacks[body].parent != graph.entry.stacks[body].owner;
   if (repeats) {
     error("T0408", statement.range,
-          "not supported yet: a state that changes inside loop[...], inside scan, or in a layer that a stack shares");
+          "not supported yet: state " + name +
+              " has one value, and its layer runs several times in a step (in loop[..], in scan, or shared by the layers of a stack); "
+              "use the layer in stack[..], which keeps a value per depth, or hand the value on as an argument and result");
     return;
   }
   NextValue next{stateOf(scope, *state->second), node, scope->body, {}, statement.range};
