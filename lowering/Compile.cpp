@@ -43,6 +43,7 @@ private:
   LogicalResult reportRefusal(mlir::Diagnostic &diagnostic);
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
   bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
+  std::string lossesHash();
   void makeGradEntry();
   void describeOptimizers();
   LogicalResult runStage(const Stage &stage);
@@ -77,6 +78,30 @@ void Compilation::makeGradEntry() {
     }
   }
   program->entries = std::move(kept);
+}
+
+/// Of the graph of the recipe's losses, without what a going run may change: sizes, dropout, recipe, the text of the specification. Two models with
+/// the same parameters are told apart by it.
+std::string Compilation::lossesHash() {
+  if (!recipe)
+    return {};
+  CheckOptions options = request.check;
+  options.lossesOnly = true;
+  options.bind.clear();
+  options.recipeBind.clear();
+  options.entries.clear();
+  SourceFiles texts;
+  Diagnostics mistakes;
+  std::optional<Program> open = check(options, texts, mistakes);
+  llvm::SHA256 hash;
+  if (open && !mistakes.hasErrors())
+    for (const Entry &entry : open->entries)
+      hash.update(print(*open, entry));
+  else // a specification that is right at the sizes of its recipe alone
+    for (const Entry &entry : program->entries)
+      if (entry.kind == Entry::Kind::Eval)
+        hash.update(print(*program, entry));
+  return llvm::toHex(hash.final(), true);
 }
 
 /// What the recipe says goes into the module: from here on it is all that the passes read.
@@ -175,7 +200,7 @@ int Compilation::emit() {
   llvm::SHA256 hash;
   for (const SourceFiles::Source &source : sources.files)
     hash.update(source.text);
-  ManifestFacts facts{request.name, request.dtype, request.check.recipe, {}, llvm::toHex(hash.final(), true), parameterBytes(*module), {}};
+  ManifestFacts facts{request.name, request.dtype, request.check.recipe, {}, llvm::toHex(hash.final(), true), lossesHash(), parameterBytes(*module), {}};
   for (auto &[name, value] : request.check.set)
     hash.update(name + "=" + value);
   for (auto &[name, value] : request.check.bind)

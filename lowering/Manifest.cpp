@@ -3,7 +3,10 @@
 #include "lowering/OptimizerSettings.h"
 #include "lowering/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -51,6 +54,12 @@ json::Object settingsJson(const CheckedRecipe &recipe) {
   for (auto &[name, value] : recipe.settings)
     settings[name] = settingJson(*value);
   return settings;
+}
+
+std::string hashOf(const std::string &text) {
+  llvm::SHA256 hash;
+  hash.update(text);
+  return llvm::toHex(hash.final(), true);
 }
 
 json::Array stringArray(const std::vector<std::string> &texts) {
@@ -263,7 +272,9 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
     if (recipe.kind == "generate")
       generate.push_back(json::Object{{"name", recipe.name}, {"settings", settingsJson(recipe)}});
     else if (recipe.name == facts.recipe) {
-      root["recipe"] = json::Object{{"kind", "train"}, {"name", recipe.name}, {"settings", settingsJson(recipe)}};
+      json::Value settings = settingsJson(recipe);
+      root["recipe"] = json::Object{{"kind", "train"}, {"name", recipe.name}, {"sha256", hashOf(llvm::formatv("{0}", settings).str())},
+                                    {"losses_sha256", facts.lossesHash}, {"settings", settings}};
       if (const Setting *optimizer = recipe.find("optimizer")) {
         const Setting *momentum = nullptr;
         for (auto &[name, value] : optimizer->keywords)

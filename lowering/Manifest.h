@@ -10,6 +10,7 @@ namespace tenon {
 struct ManifestFacts {
   std::string name, dtype, recipe; // recipe: name of the chosen train recipe, or empty
   std::string buildId, specHash;
+  std::string lossesHash; // of what the recipe's losses compute, at any sizes; empty without a recipe
   uint64_t parameterBytes = 0;
   std::vector<std::string> tiers;
 };

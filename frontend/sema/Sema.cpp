@@ -76,7 +76,8 @@ public:
     auto trainSets = withConfigs(own);
     auto trainBinds = stepBinds;
     for (auto &[name, value] : own.dims)
-      trainBinds.try_emplace(name, value); // --bind wins over the recipe
+      if (!session.options.lossesOnly)
+        trainBinds.try_emplace(name, value); // --bind wins over the recipe
     for (auto *recipe : recipes) {
       RecipeBinds each = recipe == train ? own : checkBinds(*recipe, chosen, session.diagnostics);
       CheckedRecipe checked = checkRecipe(*recipe, context(withConfigs(each), each.dims, tables), session.diagnostics);
@@ -354,6 +355,15 @@ private:
       else
         ok = false;
     };
+    auto ofRecipe = [&](EntryRequest request) {
+      for (auto &[loss, weight] : program.lossWeights)
+        request.losses.push_back(loss);
+      return request;
+    };
+    if (session.options.lossesOnly) {
+      build(ofRecipe(losses(Entry::Kind::Eval, false, useSets, trainBinds)));
+      return ok;
+    }
     for (auto &out : declared.outs)
       if (wanted(out)) {
         EntryRequest request = losses(Entry::Kind::Out, false, useSets, binds);
@@ -362,12 +372,8 @@ private:
       }
     if (!declared.losses.empty() && wanted("eval"))
       build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
-    if (train && wanted("train")) {
-      EntryRequest request = losses(Entry::Kind::Train, true, useSets, trainBinds);
-      for (auto &[loss, weight] : program.lossWeights)
-        request.losses.push_back(loss);
-      build(request);
-    }
+    if (train && wanted("train"))
+      build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
     if (ok && program.entries.empty()) {
       session.error("T0413", model.name.range, model.name.text + " demands nothing: it has no `out` and no `loss`");
       ok = false;

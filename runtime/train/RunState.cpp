@@ -41,6 +41,12 @@ Status writeStates(const Context &context, runtime::ByteSink &sink) {
   return status.ok() ? writer.finish() : status;
 }
 
+/// A text of the manifest's recipe, or of a checkpoint's metadata; empty where it is not said.
+std::string textOf(const JsonValue &object, const char *key) {
+  const JsonValue *value = object.find(key);
+  return value && value->isString() ? value->text : std::string();
+}
+
 std::string metadataText(const RunState &state, const Context &context) {
   char seconds[40];
   snprintf(seconds, sizeof seconds, "%.3f", state.seconds);
@@ -52,7 +58,8 @@ std::string metadataText(const RunState &state, const Context &context) {
   return runtime::concat("{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
                          ", \"seconds\": ", seconds, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
                          ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ",
-                         runtime::quoteJson(manifest.specHash), ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims,
+                         runtime::quoteJson(manifest.specHash), ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
+                         ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")), ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims,
                          "}}");
 }
 
@@ -65,7 +72,20 @@ Status checkMetadata(const runtime::LoadedCheckpoint &checkpoint, const Paramete
   if (training && optimizer->text != parameters.manifest().optimizer)
     return inputError(checkpoint.path, " was trained with ", optimizer->text, ", this artifact trains with ",
                       parameters.manifest().optimizer, "; use --fresh, or --weights with its parameters.safetensors");
+  const std::string losses = textOf(checkpoint.metadata, "losses"), now = textOf(parameters.manifest().recipe, "losses_sha256");
+  if (training && !losses.empty() && !now.empty() && losses != now)
+    return inputError(checkpoint.path, " is a checkpoint of another model: from the same parameters its losses compute something else; to start this one "
+                                       "from them: --fresh --weights ", checkpoint.filePath(kArenas[0].file));
   return {};
+}
+
+/// What has changed since the checkpoint and does not make another model; the user may not know.
+void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const runtime::Manifest &manifest, std::vector<std::string> &notes) {
+  const std::string recipe = textOf(checkpoint.metadata, "recipe"), spec = textOf(checkpoint.metadata, "spec");
+  if (!recipe.empty() && recipe != textOf(manifest.recipe, "sha256"))
+    notes.push_back(runtime::concat("the recipe is not the one of step ", checkpoint.step, "; from here on the run has the new one"));
+  else if (!spec.empty() && spec != manifest.specHash)
+    notes.push_back(runtime::concat("the specification has changed since step ", checkpoint.step, ", but neither its recipe nor what its losses compute"));
 }
 
 Status loadArenas(const runtime::LoadedCheckpoint &checkpoint, Parameters &parameters, bool training) {
@@ -143,6 +163,7 @@ Status loadRun(const std::string &directory, RunState &state, Context &context, 
     return status;
   if (Status status = loadStates(checkpoint->filePath(kStatesFile), context); status.failed())
     return status;
+  noteChanges(*checkpoint, context.parameters()->manifest(), notes);
   state = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
            static_cast<uint64_t>(skipped->integer), seconds->real};
   found = true;

@@ -18,7 +18,8 @@ struct RunState {
 runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
 
 /// Reads the newest valid checkpoint into the parameters and states of `context`. `found` is false where there is none. Refuses a checkpoint
-/// whose parameters or states differ from the artifact's, or that was made with another optimizer. `notes`: sentences about skipped checkpoints.
+/// whose parameters, states or losses differ from the artifact's, or that was made with another optimizer. `notes`: sentences about skipped
+/// checkpoints, and about another recipe or specification.
 runtime::Status loadRun(const std::string &directory, RunState &state, runtime::Context &context, bool &found,
                         std::vector<std::string> &notes);
 
