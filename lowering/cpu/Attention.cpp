@@ -20,13 +20,12 @@ SmallVector<Value> AttentionOperands::tensors() const {
 
 AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
     : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()), lanes(tierLanes(code.tier, element)),
-      rowLanes(element.isF64() ? 8 : 16), width(panelWidth(code.tier, element)), heads(operands.heads()), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()),
-      rowsPerStrip(stripLimit(code.tier)) {
+      rowLanes(element.isF64() ? 8 : 16), width(panelWidth(code.tier, element)), heads(operands.heads()), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()) {
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);
   keys = code.size(sizesOf(cast<RankedTensorType>(operands.key.getType()))[1]);
-  strips = emit.max(emit.ceilDiv(queries, rowsPerStrip), int64_t(1));
+  strips = emit.max(emit.ceilDiv(queries, stripLimit), int64_t(1));
   stripRows = emit.max(emit.ceilDiv(queries, strips), int64_t(1));
   // Never a multiple of the page: rows of the strip would share the sets of the first-level cache.
   scoreStride = emit.add(emit.roundUp(emit.min(keys, chunkKeys), 64), 16);
@@ -63,71 +62,22 @@ void AttentionCode::packColumns(Value source, Value count, int64_t ofWidth, Valu
   });
 }
 
+void AttentionCode::gatherRows(Value source, Value count, int64_t ofWidth, Value rows, Value stride) {
+  emit.loop(emit.constant(0), count, 1, [&](Value row) {
+    Value from = at(source, emit.mul(row, stride)), to = at(rows, emit.mul(row, rowWidth(ofWidth)));
+    for (int64_t column = 0; column < ofWidth; column += rowLanes) {
+      Value inside = column + rowLanes <= ofWidth ? Value() : firstLanes(code, number(ofWidth - column), rowLanes);
+      storeRow(loadRow(at(from, number(column)), inside), at(to, number(column)));
+    }
+  });
+}
+
 void AttentionCode::packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride) {
   func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::RowMajor);
   for (int64_t column = 0; column < ofWidth; column += width)
     func::CallOp::create(builder, pack,
                          ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)), stride, number(1),
                                     at(panels, emit.mul(panelStride, column / width))});
-}
-
-/// The function of a block contraction: panels outside, strips of rows of nearly equal height inside, so that a panel stays in the first-level cache.
-static func::FuncOp blockFunction(AttentionCode &attention, WalkOfA walk, bool accumulate) {
-  auto &builder = attention.builder;
-  Tier tier = attention.code.tier;
-  Type element = attention.element, i64 = builder.getI64Type(), address = attention.emit.pointerType();
-  const int64_t width = attention.width, lanes = attention.lanes;
-  std::string name = ("tn_attention_block_" + tierName(tier) + (element.isF64() ? "_f64" : "_f32") + (walk == WalkOfA::RowMajor ? "_row" : "_transposed") +
-                      (accumulate ? "_add" : "_set"))
-                         .str();
-  Type types[] = {i64, i64, i64, address, i64, address, i64, address, i64};
-  return getOrCreateKernel(builder, builder.getLoc(), name, types, [&](Emitter &emit, ValueRange arguments) {
-    Value m = arguments[0], n = arguments[1], k = arguments[2], a = arguments[3], aStride = arguments[4], b = arguments[5], panelStride = arguments[6], c = arguments[7],
-          cStride = arguments[8];
-    Value strips = emit.max(emit.ceilDiv(m, microTile(tier).rows), int64_t(1));
-    Value height = emit.div(m, strips), taller = emit.sub(m, emit.mul(height, strips));
-    bool rowMajor = walk == WalkOfA::RowMajor;
-    Value one = emit.constant(1);
-    emit.loop(emit.constant(0), emit.ceilDiv(n, width), 1, [&](Value panel) {
-      Value columns = emit.sub(n, emit.mul(panel, width));
-      Value right = emit.at(b, element, emit.mul(panel, panelStride)), out = emit.at(c, element, emit.mul(panel, width));
-      emit.loop(emit.constant(0), strips, 1, [&](Value strip) {
-        Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
-        Value rows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
-        Value left = emit.at(a, element, rowMajor ? emit.mul(row, aStride) : row), to = emit.at(out, element, emit.mul(row, cStride));
-        auto call = [&](int64_t count, int64_t vectors) {
-          func::FuncOp kernel = getMicroKernel(emit.builder, emit.location, {tier, element, count, vectors, walk, width});
-          func::CallOp::create(emit.builder, emit.location, kernel,
-                               ValueRange{k, left, rowMajor ? aStride : one, rowMajor ? one : aStride, right, to, cStride, emit.flag(accumulate), panelStride});
-        };
-        auto chooseHeight = [&](int64_t vectors) {
-          SmallVector<int64_t> cases;
-          for (int64_t count = 1; count < microTile(tier).rows; ++count)
-            cases.push_back(count);
-          Value selector = arith::IndexCastOp::create(emit.builder, emit.location, emit.builder.getIndexType(), rows);
-          auto choice = scf::IndexSwitchOp::create(emit.builder, emit.location, TypeRange(), selector, cases, cases.size());
-          OpBuilder::InsertionGuard guard(emit.builder);
-          auto fill = [&](Region &region, int64_t count) {
-            emit.builder.createBlock(&region);
-            call(count, vectors);
-            scf::YieldOp::create(emit.builder, emit.location);
-          };
-          fill(choice.getDefaultRegion(), microTile(tier).rows);
-          for (auto [position, count] : llvm::enumerate(cases))
-            fill(choice.getCaseRegions()[position], count);
-        };
-        int64_t most = width / lanes;
-        emit.branch(emit.lessEqual(columns, emit.constant(lanes)), [&] { chooseHeight(1); }, [&] { chooseHeight(most); });
-      });
-    });
-  });
-}
-
-void AttentionCode::contract(const BlockContraction &block) {
-  bool rowMajor = Emitter::constantOf(block.aColStride) == int64_t(1);
-  func::FuncOp function = blockFunction(*this, rowMajor ? WalkOfA::RowMajor : WalkOfA::Transposed, block.accumulate);
-  func::CallOp::create(builder, function,
-                       ValueRange{block.m, block.n, block.k, block.a, rowMajor ? block.aRowStride : block.aColStride, block.b, block.panelStride, block.c, block.cRowStride});
 }
 
 void AttentionCode::copyRow(Value from, Value to, int64_t ofWidth, bool adds) {

@@ -39,13 +39,25 @@ struct AttentionOperands {
   llvm::SmallVector<Value> tensors() const;
 };
 
+/// Rows of a tensor that are read or written soon: a contraction asks memory for them, some with each of its tiles. They need not exist.
+struct RowsAhead {
+  Value address, stride, rows; // stride in elements
+  int64_t width;
+  bool write;
+};
+
 /// C[m, n] (+)= A[m, k] * B[k, n]: B in packed panels `panelStride` elements apart. C has room for n rounded up to whole panels.
 struct BlockContraction {
+  /// Which axes of the contraction are the rows and columns of `stairs`: what lies outside is not computed where a tile of the micro-kernel can leave it out.
+  enum class Trim { None, ColumnsOfC, ColumnsOfA, RowsOfA };
   Value m, n, k;
-  Value a, aRowStride, aColStride;
+  Value a, aRowStride, aColStride; // one of the strides is 1
   Value b, panelStride;
   Value c, cRowStride;
   bool accumulate = false;
+  Trim trim = Trim::None; // ColumnsOfC: stairs over (m, n), ColumnsOfA: over (m, k), both with aColStride 1; RowsOfA: over (k, m), with aRowStride 1 and accumulate
+  Staircase stairs = {};
+  llvm::SmallVector<RowsAhead> ahead = {};
 };
 
 /// Positions of one row's keys, multiples of the row lanes: keys outside [begin, end) are hidden, those in [innerBegin, innerEnd) are visible as far as bounds say.
@@ -56,6 +68,8 @@ struct RowParts {
 /// Sizes and code of one tile's function.
 class AttentionCode {
 public:
+  /// Keys that are asked for ahead of their time for each row of a strip, at most.
+  static constexpr int64_t keysAhead = 16;
   /// Keys whose scores exist at a time.
   static constexpr int64_t chunkKeys = 1024;
 
@@ -70,15 +84,15 @@ public:
   int64_t width;       // columns of a panel
   int64_t heads, keyWidth, valueWidth; // H, E, F
   Value batches, queries, keys;        // B, I, J
-  int64_t rowsPerStrip;
   Value strips, stripRows;             // strips of a head; rows of all strips but the last
   Value scoreStride;                   // elements between rows of the strip of scores
 
   static int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
-  static int64_t stripLimit(Tier tier) { return tier == Tier::Avx2 ? 30 : tier == Tier::Avx512 ? 28 : 32; }
+  /// Rows of a strip at most: contractions along the rows have few steps to load and store their sums for, strips of scores must stay in the second-level cache.
+  static constexpr int64_t stripLimit = 64;
   static int64_t panelWidth(Tier tier, mlir::Type element) { return microTile(tier).vectors * tierLanes(tier, element); }
   /// Elements of scratch for a strip of scores; for panels over `chunkKeys` columns and `depth` steps; for panels over `columns` and `depth` steps.
-  static int64_t scoreElements(Tier tier) { return stripLimit(tier) * (chunkKeys + 16); }
+  static int64_t scoreElements() { return stripLimit * (chunkKeys + 16); }
   static int64_t panelElements(Tier tier, mlir::Type element, int64_t depth, int64_t columns) {
     int64_t lanes = tierLanes(tier, element), width = panelWidth(tier, element);
     return roundUp(columns, width) * roundUp(depth, lanes);
@@ -105,6 +119,9 @@ public:
 
   /// Element (batch, position, head, 0) of a tensor [.., positions, H, width].
   Value row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth);
+  /// `count` rows `stride` elements apart, side by side in scratch `rowWidth` elements apart: rows of a tensor would share the sets of the first-level cache.
+  void gatherRows(Value source, Value count, int64_t ofWidth, Value rows, Value stride);
+  static int64_t rowWidth(int64_t width) { return roundUp(width, 16) + 16; }
   /// Panels over `columns` positions `stride` elements apart, the width along the depth (a transposed copy).
   void packColumns(Value source, Value count, int64_t ofWidth, Value panels, Value stride);
   /// Panels over the width, `count` positions `stride` elements apart along the depth.
@@ -112,6 +129,10 @@ public:
   Value panelStride(int64_t depth) { return number(roundUp(depth, lanes) * width); }
   Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, lanes), width); }
   void contract(const BlockContraction &block);
+  /// `rows` rows of a tensor [.., positions, H, width] from (batch, position, head) on.
+  RowsAhead ahead(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth, Value rows, bool write = false) {
+    return {row(tensor, batch, positions, position, head, ofWidth), number(heads * ofWidth), rows, ofWidth, write};
+  }
   /// A row from scratch to a tensor, masked at the width; `adds`: to what is there.
   void copyRow(Value from, Value to, int64_t ofWidth, bool adds);
   /// The dropout's bits; its rate gives the threshold.

@@ -24,17 +24,19 @@ struct Wanted {
 };
 
 struct BackwardScratch {
-  int64_t scores, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
+  int64_t scores, queryRows, yRows, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
   BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const Wanted &wanted) {
-    const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
+    const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
     Type element = operands.element();
     ScratchPlan plan;
     auto panels = [&](int64_t depth, int64_t columns) { return plan.take(AttentionCode::panelElements(tier, element, depth, columns)); };
     auto rowsOf = [&](int64_t count, int64_t width) { return plan.take(count * AttentionCode::sumWidth(tier, element, width)); };
-    scores = plan.take(AttentionCode::scoreElements(tier));
-    scoreGrads = plan.take(AttentionCode::scoreElements(tier));
-    band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tier, tables) : 0);
-    valueBand = plan.take(operands.valueTable ? AttentionScores::bandElements(tier, tables) : 0);
+    scores = plan.take(AttentionCode::scoreElements());
+    scoreGrads = plan.take(AttentionCode::scoreElements());
+    queryRows = plan.take(AttentionScores::rowElements(operands));
+    yRows = plan.take(rows * AttentionCode::rowWidth(valueWidth));
+    band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tables) : 0);
+    valueBand = plan.take(operands.valueTable ? AttentionScores::bandElements(tables) : 0);
     keyPanels = panels(keyWidth, chunk);
     valuePanels = panels(valueWidth, chunk);
     keyRows = panels(chunk, keyWidth);
@@ -54,6 +56,7 @@ int64_t tableGradWidth(const AttentionOperands &operands) { return AttentionCode
 
 class AttentionBackward {
 public:
+  using Trim = BlockContraction::Trim;
   using Block = AttentionScores::Block;
 
   AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
@@ -74,9 +77,10 @@ public:
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
-    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads), keepBits = place(scratch.keepBits);
+    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
+    yRows = place(scratch.yRows), keepBits = place(scratch.keepBits);
     bool banded = operands.table || wanted.band();
-    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
+    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows), tables.any() ? code.temporary(0) : Value());
     relative.enter(place(scratch.valueBand));
     clearTables();
     emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
@@ -125,9 +129,47 @@ private:
       });
   }
 
+  /// What each contraction of a strip asks for: rows of the next strip, a part of the keys and values of the next chunk (of this head or the next), what is written
+  /// after this strip and, with the last one, after this chunk.
+  struct Ahead {
+    SmallVector<RowsAhead> content, band, y, value, key, query, table;
+  };
+
+  Ahead aheadOf(const Block &block) {
+    Value following = emit.add(block.firstQuery, on.stripRows), over = emit.lessEqual(on.queries, following), none = on.number(0);
+    Value queryBatch = emit.select(over, next.batch, batch), queryHead = emit.select(over, next.head, head), query = emit.select(over, none, following);
+    auto queries = [&](Value tensor, int64_t width) { return on.ahead(tensor, queryBatch, on.queries, query, queryHead, width, block.rows); };
+    Value part = emit.min(emit.ceilDiv(count, on.strips), emit.mul(block.rows, AttentionCode::keysAhead));
+    Value key = emit.add(next.start, emit.mul(emit.div(block.firstQuery, on.stripRows), part));
+    Value atEnd = emit.select(over, emit.min(count, emit.mul(block.rows, AttentionCode::keysAhead)), none);
+    auto results = [&](Value tensor, int64_t width, Value rows) { return on.ahead(tensor, batch, on.keys, start, head, width, rows, /*write=*/true); };
+    auto gradients = [&](Value tensor) { return on.ahead(tensor, batch, on.queries, block.firstQuery, head, on.keyWidth, block.rows, /*write=*/true); };
+    Ahead ahead;
+    ahead.content.push_back(queries(operands.query, on.keyWidth));
+    if (operands.positionQuery)
+      ahead.band.push_back(queries(operands.positionQuery, on.keyWidth));
+    ahead.y.push_back(on.ahead(operands.key, next.batch, on.keys, key, next.head, on.keyWidth, part));
+    (operands.table ? ahead.band : ahead.y).push_back(on.ahead(operands.value, next.batch, on.keys, key, next.head, on.valueWidth, part));
+    if (wanted.query)
+      ahead.value.push_back(gradients(wanted.query));
+    if (wanted.value)
+      ahead.value.push_back(results(wanted.value, on.valueWidth, atEnd));
+    ahead.key.push_back(queries(op.getDy(), on.valueWidth));
+    if (wanted.key)
+      ahead.key.push_back(results(wanted.key, on.keyWidth, atEnd));
+    ahead.query.push_back(queries(op.getY(), on.valueWidth));
+    if (wanted.positionQuery)
+      ahead.table.push_back(gradients(wanted.positionQuery));
+    return ahead;
+  }
+
   void emitChunk(Value chunk) {
     start = emit.mul(chunk, AttentionCode::chunkKeys);
     count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
+    Value following = emit.add(start, AttentionCode::chunkKeys), isLast = emit.lessEqual(on.keys, following), wraps = emit.equal(emit.add(head, 1), on.number(on.heads));
+    next.batch = emit.select(isLast, emit.select(wraps, emit.add(batch, 1), batch), batch);
+    next.head = emit.select(isLast, emit.select(wraps, emit.constant(0), emit.add(head, 1)), head);
+    next.start = emit.select(isLast, emit.constant(0), following);
     Value keyStep = on.number(on.heads * on.keyWidth), valueStep = on.number(on.heads * on.valueWidth);
     Value key = on.row(operands.key, batch, on.keys, start, head, on.keyWidth), value = on.row(operands.value, batch, on.keys, start, head, on.valueWidth);
     on.packColumns(key, count, on.keyWidth, keyPanels, keyStep);
@@ -155,7 +197,7 @@ private:
 
   void emitBlock(Block block) {
     KeyRange range = mask.ofStrip(code, batch, block.firstQuery, emit.sub(emit.add(block.firstQuery, block.rows), 1), on.keys);
-    terms.setKeys(block, range, start, count);
+    terms.setKeys(block, mask, range, start, count);
     Value some = emit.select(emit.less(range.low, range.high), emit.less(block.low, block.high), emit.flag(false));
     emit.branch(some, [&] { emitTerms(block); }, [&] { storeNothing(block); });
   }
@@ -202,14 +244,16 @@ private:
     Value keysHere = emit.sub(block.high, block.low), one = on.number(1), rows = block.rows;
     Value dy = on.row(op.getDy(), batch, on.queries, block.firstQuery, head, on.valueWidth);
     Value gradsHere = on.at(scoreGrads, block.low);
-    terms.contract(block, keyPanels);
+    Ahead ahead = aheadOf(block);
+    terms.contract(block, keyPanels, ahead.content, ahead.band);
     if (wanted.scores()) {
       Value step = on.panelStride(on.valueWidth);
-      on.contract({rows, keysHere, on.number(on.valueWidth), dy, on.number(on.heads * on.valueWidth), one, on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)),
-                   step, gradsHere, on.scoreStride, false});
+      on.gatherRows(dy, rows, on.valueWidth, yRows, on.number(on.heads * on.valueWidth));
+      on.contract({rows, keysHere, on.number(on.valueWidth), yRows, on.number(AttentionCode::rowWidth(on.valueWidth)), one,
+                   on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)), step, gradsHere, on.scoreStride, false, Trim::ColumnsOfC, block.stairs, ahead.y});
     }
     if (relative.any() && wanted.scores())
-      relative.contractGradients(block, dy);
+      relative.contractGradients(block, yRows);
     emit.loop(emit.constant(0), rows, 1, [&](Value row) { gradientRow(block, row); });
     if (wanted.value || wanted.valueTable)
       on.packRows(dy, rows, on.valueWidth, yPanels, on.panelStride(rows), on.number(on.heads * on.valueWidth));
@@ -217,37 +261,36 @@ private:
       relative.addTableGradients(block, yPanels, valueTableGrads);
     if (wanted.value)
       on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels, on.panelStride(rows),
-                   on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true});
+                   on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true, Trim::RowsOfA, block.stairs, ahead.value});
     if (wanted.key) {
-      Value query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
-      on.packRows(query, rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(on.heads * on.keyWidth));
+      on.packRows(terms.queryRows, rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
       on.contract({keysHere, on.number(on.keyWidth), rows, gradsHere, one, on.scoreStride, queryPanels, on.panelStride(rows),
-                   on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true});
+                   on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true, Trim::RowsOfA, block.stairs, ahead.key});
     }
     if (wanted.query) {
       on.contract({rows, on.number(on.keyWidth), keysHere, gradsHere, on.scoreStride, one, on.at(keyRows, emit.mul(block.low, on.width)), on.panelStride(count), queryGrads,
-                   on.number(keyStride), false});
+                   on.number(keyStride), false, Trim::ColumnsOfA, block.stairs, ahead.query});
       storeQueries(block, wanted.query);
     }
     if (wanted.band())
-      emitBand(block);
+      emitBand(block, ahead.table);
   }
 
   /// Gradients by relative position, from the band that gradientRow filled.
-  void emitBand(const Block &block) {
+  void emitBand(const Block &block, ArrayRef<RowsAhead> ahead) {
     Value places = emit.sub(block.bandHigh, block.bandLow), rows = block.rows, one = on.number(1);
     Value first = emit.add(block.bandStart, block.bandLow), here = on.at(terms.band, block.bandLow);
+    Staircase stairs = terms.from(block.bandStairs, block.bandLow);
     if (wanted.table)
       emit.branch(emit.less(emit.constant(0), places), [&] {
-        Value position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
-        on.packRows(position, rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(on.heads * on.keyWidth));
+        on.packRows(terms.positionRows, rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
         Value stride = on.number(tableGradWidth(operands));
         on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows), on.at(tableGrads, emit.mul(first, stride)), stride,
-                     true});
+                     true, Trim::RowsOfA, stairs, SmallVector<RowsAhead>(ahead)});
       });
     if (wanted.positionQuery) {
       on.contract({rows, on.number(on.keyWidth), places, here, terms.bandStride, one, elementAddress(builder, terms.table.rows, on.element, emit.mul(first, on.width)),
-                   terms.table.rowStride, queryGrads, on.number(keyStride), false});
+                   terms.table.rowStride, queryGrads, on.number(keyStride), false, Trim::ColumnsOfA, stairs});
       storeQueries(block, wanted.positionQuery);
     }
     if (wanted.scoreTable)
@@ -330,8 +373,8 @@ private:
   void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
     for (Value strip : {wanted.value ? row.content : Value(), wanted.scores() ? gradRow : Value()})
       if (strip) {
-        on.fill(strip, block.low, row.parts.begin, zero);
-        on.fill(strip, row.parts.end, block.high, zero);
+        on.fill(strip, terms.clearFrom(block.stairs, block.low, row.parts.begin), row.parts.begin, zero);
+        on.fill(strip, row.parts.end, terms.clearTo(block.stairs, row.parts.end, block.high), zero);
       }
     if (wanted.valueTable)
       relative.clearHidden(block, number, row.place, row.parts, zero);
@@ -339,8 +382,10 @@ private:
       return;
     Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
     Value shift = emit.sub(emit.add(tables.placeOf(on, terms.table, row.place), start), block.bandStart); // column of key 0 of the chunk
-    on.fill(bandRow, block.bandLow, emit.max(emit.add(shift, row.parts.begin), block.bandLow), zero, /*exactly=*/true);
-    on.fill(bandRow, emit.add(shift, row.parts.end), block.bandHigh, zero);
+    Value begin = emit.max(emit.add(shift, row.parts.begin), block.bandLow), end = emit.add(shift, row.parts.end);
+    bool all = bool(wanted.scoreTable); // sums whole columns
+    on.fill(bandRow, all ? block.bandLow : terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);
+    on.fill(bandRow, end, all ? block.bandHigh : terms.clearTo(block.bandStairs, end, block.bandHigh), zero);
   }
 
   AttentionGradOp op;
@@ -356,9 +401,12 @@ private:
   Wanted wanted;
   BackwardScratch scratch;
   int64_t threshold, keyStride, valueStride;
-  Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits;
+  Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads, keepBits;
   Value tableGrads, scoreTableGrads, valueTableGrads; // of the task, by place
   Value start, count;
+  struct {
+    Value batch, head, start;
+  } next; // chunk of keys that is read after this one, of this task or the one behind it
 };
 
 } // namespace

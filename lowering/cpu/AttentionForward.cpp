@@ -14,18 +14,19 @@ namespace {
 constexpr int64_t kTasks = 32;
 
 struct ForwardScratch {
-  int64_t scores, band, keyPanels, valuePanels, sums, maxima, totals, keepBits, end;
+  int64_t scores, band, rows, keyPanels, valuePanels, sums, maxima, totals, keepBits, end;
   ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables) {
-    const int64_t rows = AttentionCode::stripLimit(tier), chunk = AttentionCode::chunkKeys;
+    const int64_t limit = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys;
     Type element = operands.element();
     ScratchPlan plan;
-    scores = plan.take(AttentionCode::scoreElements(tier));
-    band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(tier, tables) : 0);
+    scores = plan.take(AttentionCode::scoreElements());
+    band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(tables) : 0);
+    rows = plan.take(AttentionScores::rowElements(operands));
     keyPanels = plan.take(AttentionCode::panelElements(tier, element, operands.keyWidth(), chunk));
     valuePanels = plan.take(AttentionCode::panelElements(tier, element, chunk, operands.valueWidth()));
-    sums = plan.take(rows * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
-    maxima = plan.take(rows);
-    totals = plan.take(rows);
+    sums = plan.take(limit * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
+    maxima = plan.take(limit);
+    totals = plan.take(limit);
     keepBits = AttentionScores::takeKeepBits(plan, operands);
     end = plan.end;
   }
@@ -54,7 +55,7 @@ public:
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums);
     maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
-    terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), tables.any() ? code.temporary(0) : Value());
+    terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), place(scratch.rows), tables.any() ? code.temporary(0) : Value());
     relative.enter(terms.band);
     fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
     emit.branch(fits, [&] { pack(emit.constant(0), on.keys); });
@@ -94,13 +95,38 @@ private:
     Value start = emit.mul(chunk, AttentionCode::chunkKeys);
     Value count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
     emit.branch(fits, [] {}, [&] { pack(start, count); });
-    terms.setKeys(block, range, start, count);
-    terms.contract(block, keyPanels);
+    terms.setKeys(block, mask, range, start, count);
+    Ahead ahead = aheadOf(block);
+    terms.contract(block, keyPanels, ahead.content, ahead.band);
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
     on.contract({block.rows, on.number(on.valueWidth), emit.sub(block.high, block.low), on.at(terms.scores, block.low), on.scoreStride, on.number(1),
-                 on.at(valuePanels, emit.mul(block.low, on.width)), valuePanelStride(count), sums, on.number(sumStride), true});
+                 on.at(valuePanels, emit.mul(block.low, on.width)), valuePanelStride(count), sums, on.number(sumStride), true, BlockContraction::Trim::ColumnsOfA, block.stairs, ahead.values});
     if (relative.any())
       relative.addValues(block, sums, sumStride);
+  }
+
+  struct Ahead {
+    SmallVector<RowsAhead> content, band, values;
+  };
+
+  /// The next strip's rows, a part of the next head's keys and values, and the results of this strip.
+  Ahead aheadOf(const AttentionScores::Block &block) {
+    Value wraps = emit.equal(emit.add(head, 1), on.number(on.heads));
+    Value nextBatch = emit.select(wraps, emit.add(batch, 1), batch), nextHead = emit.select(wraps, emit.constant(0), emit.add(head, 1));
+    Value query = emit.add(block.firstQuery, on.stripRows), over = emit.lessEqual(on.queries, query);
+    Value queryBatch = emit.select(over, nextBatch, batch), queryHead = emit.select(over, nextHead, head), nextQuery = emit.select(over, emit.constant(0), query);
+    Value part = emit.select(fits, emit.min(emit.ceilDiv(on.keys, on.strips), emit.mul(block.rows, AttentionCode::keysAhead)), on.number(0));
+    Value nextKey = emit.mul(emit.div(block.firstQuery, on.stripRows), part);
+    Ahead ahead;
+    ahead.content.push_back(on.ahead(operands.query, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
+    ahead.content.push_back(on.ahead(operands.key, nextBatch, on.keys, nextKey, nextHead, on.keyWidth, part));
+    auto &other = operands.table ? ahead.band : ahead.content;
+    other.push_back(on.ahead(operands.value, nextBatch, on.keys, nextKey, nextHead, on.valueWidth, part));
+    if (operands.positionQuery)
+      ahead.band.push_back(on.ahead(operands.positionQuery, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
+    if (!op.getY().use_empty())
+      ahead.values.push_back(on.ahead(op.getY(), batch, on.queries, block.firstQuery, head, on.valueWidth, block.rows, /*write=*/true));
+    return ahead;
   }
 
   Value scalarExponential(Value x) { return vector::ExtractOp::create(builder, on.exponential(on.spread(x)), ArrayRef<int64_t>{0}); }
@@ -152,8 +178,8 @@ private:
     })[0];
     if (relative.any())
       relative.clearHidden(block, number, row.place, row.parts, zero);
-    on.fill(row.content, block.low, row.parts.begin, zero);
-    on.fill(row.content, row.parts.end, block.high, zero);
+    on.fill(row.content, terms.clearFrom(block.stairs, block.low, row.parts.begin), row.parts.begin, zero);
+    on.fill(row.content, row.parts.end, terms.clearTo(block.stairs, row.parts.end, block.high), zero);
     carryTotal(number, start, before, now, combineLanes(builder, Reduction::sum, total));
   }
 

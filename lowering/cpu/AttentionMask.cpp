@@ -261,6 +261,24 @@ KeyRange AttentionMask::ofStrip(FunctionCode &code, Value batch, Value first, Va
   return range;
 }
 
+const AttentionMask::Bound *AttentionMask::moving(ArrayRef<Bound> bounds) {
+  const Bound *found = llvm::find_if(bounds, [](const Bound &bound) { return bound.onStrip && (bound.form.query == 1 || bound.form.query == -1); });
+  return found == bounds.end() ? nullptr : found;
+}
+
+Staircase AttentionMask::staircase(FunctionCode &code, Value batch, Value first) const {
+  Staircase result;
+  if (const Bound *bound = moving(upper)) {
+    result.high = subtract(code.builder, constant(code.builder, 1), indices.withoutKey(code, bound->form, {batch, first}));
+    result.highStep = -bound->form.query;
+  }
+  if (const Bound *bound = moving(lower)) {
+    result.low = indices.withoutKey(code, bound->form, {batch, first});
+    result.lowStep = bound->form.query;
+  }
+  return result;
+}
+
 Value AttentionMask::others(FunctionCode &code, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
   Value result;
   for (const Mask &mask : rest) {

@@ -10,6 +10,12 @@ struct KeyRange {
   Value low, high;
 };
 
+/// Row r of neighbouring rows sees nothing outside [low + lowStep r, high + highStep r). A step is 1 or -1, or 0 where the bound is not known to move so (its value is null then).
+struct Staircase {
+  Value low, high;
+  int64_t lowStep = 0, highStep = 0;
+};
+
 /// One query of one row of the batch; i64.
 struct QueryPlace {
   Value batch, query;
@@ -52,6 +58,8 @@ public:
   /// Bounds of one query.
   KeyRange ofRow(FunctionCode &code, QueryPlace place, Value keys) const;
   bool hasLowerBound() const { return !lower.empty(); }
+  /// Where the keys of the queries first, first + 1, .. of a row of the batch begin and end, from key 0.
+  Staircase staircase(FunctionCode &code, Value batch, Value first) const;
   /// Tests that are no bounds.
   bool hasOthers() const { return !rest.empty(); }
   /// Where they all hold, for keys firstKey + lane; null if there are none. `inside`: lanes whose key exists.
@@ -63,6 +71,7 @@ private:
     bool onStrip; // no operand of it depends on the query
   };
   void add(const Mask &mask);
+  static const Bound *moving(llvm::ArrayRef<Bound> bounds);
 
   const IndexOperands &indices;
   llvm::SmallVector<Bound> lower, upper;

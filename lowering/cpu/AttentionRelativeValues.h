@@ -9,7 +9,7 @@ class RelativeValues {
 public:
   using Block = AttentionScores::Block;
 
-  RelativeValues(AttentionCode &on, const AttentionOperands &operands, const AttentionScores &terms)
+  RelativeValues(AttentionCode &on, const AttentionOperands &operands, AttentionScores &terms)
       : on(on), operands(operands), terms(terms), builder(on.builder), emit(on.emit) {}
 
   bool any() const { return bool(operands.valueTable); }
@@ -26,14 +26,14 @@ public:
   /// sums += probabilities of the band . table.
   void addValues(const Block &block, Value sums, int64_t sumStride) const;
   /// band = dy . table.
-  void contractGradients(const Block &block, Value dy) const;
+  void contractGradients(const Block &block, Value dyRows) const;
   /// `grads`, by place, += probabilities of the band, transposed, . dy.
   void addTableGradients(const Block &block, Value yPanels, Value grads) const;
 
 private:
   AttentionCode &on;
   const AttentionOperands &operands;
-  const AttentionScores &terms;
+  AttentionScores &terms;
   ImplicitLocOpBuilder &builder;
   Emitter &emit;
   Value band;

@@ -4,6 +4,8 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+using Trim = BlockContraction::Trim;
+
 AttentionScores::AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices, const AttentionTables &tables)
     : tables(tables), on(on), operands(operands), indices(indices), builder(on.builder), emit(on.emit) {
   std::string problem;
@@ -11,8 +13,9 @@ AttentionScores::AttentionScores(AttentionCode &on, const AttentionOperands &ope
     select = *toMask(operands.select, problem); // verified
 }
 
-void AttentionScores::enter(Value itsBatch, Value itsHead, Value itsScores, Value itsBand, Value packed) {
-  batch = itsBatch, head = itsHead, scores = itsScores, band = itsBand;
+void AttentionScores::enter(Value itsBatch, Value itsHead, Value itsScores, Value itsBand, Value rows, Value packed) {
+  batch = itsBatch, head = itsHead, scores = itsScores, band = itsBand, queryRows = rows;
+  positionRows = on.at(rows, on.number(AttentionCode::stripLimit * AttentionCode::rowWidth(on.keyWidth)));
   if (!tables.any())
     return;
   table = tables.head(on, packed, batch, head);
@@ -34,12 +37,25 @@ void AttentionScores::forGroups(Value firstQuery, Value rows, llvm::function_ref
   });
 }
 
-void AttentionScores::setKeys(Block &block, KeyRange range, Value start, Value count) {
+Staircase AttentionScores::from(Staircase stairs, Value column) {
+  for (Value *bound : {&stairs.low, &stairs.high})
+    if (*bound)
+      *bound = emit.sub(*bound, column);
+  return stairs;
+}
+
+void AttentionScores::setKeys(Block &block, const AttentionMask &mask, KeyRange range, Value start, Value count) {
   block.start = start;
   block.low = on.roundDown(emit.max(emit.sub(range.low, start), int64_t(0)), std::max(on.width, on.rowLanes));
   block.high = emit.max(emit.min(emit.sub(range.high, start), count), block.low);
-  if (!tables.any())
-    return;
+  Staircase ofKeys = mask.staircase(on.code, batch, block.firstQuery);
+  block.stairs = from(ofKeys, emit.add(start, block.low));
+  if (tables.any())
+    setBand(block, ofKeys);
+}
+
+void AttentionScores::setBand(Block &block, const Staircase &ofKeys) {
+  Value start = block.start;
   // Columns begin at a whole panel; what lies outside the table belongs to hidden keys and stays as it is.
   Value first = emit.add(block.leastPlace, emit.add(start, block.low));
   Value end = emit.add(emit.add(block.leastPlace, block.spread), emit.add(start, block.high));
@@ -47,22 +63,42 @@ void AttentionScores::setKeys(Block &block, KeyRange range, Value start, Value c
   Value low = emit.max(first, int64_t(0)), high = emit.max(emit.min(end, tables.places(on)), low);
   block.bandLow = emit.sub(low, block.bandStart);
   block.bandHigh = emit.sub(high, block.bandStart);
+  std::optional<int64_t> step = tables.step();
+  if (!step)
+    return;
+  // Of the first row: the column of key 0.
+  Value column = emit.sub(*step < 0 ? emit.add(block.leastPlace, block.spread) : block.leastPlace, block.bandStart);
+  block.bandStairs.low = emit.add(column, ofKeys.low ? ofKeys.low : emit.add(start, block.low));
+  block.bandStairs.high = emit.add(column, ofKeys.high ? ofKeys.high : emit.add(start, block.high));
+  block.bandStairs.lowStep = *step + ofKeys.lowStep;
+  block.bandStairs.highStep = *step + ofKeys.highStep;
+  if (block.bandStairs.lowStep == 0)
+    block.bandLow = emit.min(emit.max(block.bandLow, block.bandStairs.low), block.bandHigh);
+  if (block.bandStairs.highStep == 0)
+    block.bandHigh = emit.max(emit.min(block.bandHigh, block.bandStairs.high), block.bandLow);
+  if (block.bandStairs.lowStep != 1 && block.bandStairs.lowStep != -1)
+    block.bandStairs.low = {}, block.bandStairs.lowStep = 0;
+  if (block.bandStairs.highStep != 1 && block.bandStairs.highStep != -1)
+    block.bandStairs.high = {}, block.bandStairs.highStep = 0;
 }
 
-void AttentionScores::contract(const Block &block, Value keyPanels) {
+void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<RowsAhead> ahead, ArrayRef<RowsAhead> aheadOfBand) {
   const int64_t rowStride = on.heads * on.keyWidth;
   Value step = on.panelStride(on.keyWidth), depth = on.number(on.keyWidth), one = on.number(1);
   Value query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
-  on.contract({block.rows, emit.sub(block.high, block.low), depth, query, on.number(rowStride), one, on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step,
-               on.at(scores, block.low), on.scoreStride, false});
+  Value width = on.number(AttentionCode::rowWidth(on.keyWidth));
+  on.gatherRows(query, block.rows, on.keyWidth, queryRows, on.number(rowStride));
+  on.contract({block.rows, emit.sub(block.high, block.low), depth, queryRows, width, one, on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step,
+               on.at(scores, block.low), on.scoreStride, false, Trim::ColumnsOfC, block.stairs, SmallVector<RowsAhead>(ahead)});
   if (!operands.table)
     return;
   emit.branch(emit.less(block.bandLow, block.bandHigh), [&] {
     Value position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
+    on.gatherRows(position, block.rows, on.keyWidth, positionRows, on.number(rowStride));
     Value first = on.roundDown(block.bandLow, on.width);
     Value panel = emit.div(emit.add(block.bandStart, first), on.width);
-    on.contract({block.rows, emit.sub(block.bandHigh, first), depth, position, on.number(rowStride), one, on.at(table.columns, emit.mul(panel, step)), step,
-                 on.at(band, first), bandStride, false});
+    on.contract({block.rows, emit.sub(block.bandHigh, first), depth, positionRows, width, one, on.at(table.columns, emit.mul(panel, step)), step, on.at(band, first), bandStride,
+                 false, Trim::ColumnsOfC, from(block.bandStairs, first), SmallVector<RowsAhead>(aheadOfBand)});
   });
 }
 

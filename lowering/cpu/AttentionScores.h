@@ -23,10 +23,13 @@ public:
     return plan.take(operands.threshold() > 0 ? AttentionCode::roundUp(KeepBits::bytes(AttentionCode::chunkKeys), elementBytes(operands.element())) / elementBytes(operands.element()) : 0);
   }
   /// Elements of scratch for the band of a strip.
-  static int64_t bandElements(Tier tier, const AttentionTables &tables) { return AttentionCode::stripLimit(tier) * bandLimit(tables) + 64; }
+  static int64_t bandElements(const AttentionTables &tables) { return AttentionCode::stripLimit * bandLimit(tables) + 64; }
 
-  /// One task's (batch, head): `scores` and `band` are scratch, `packed` the packed tables; null: not needed.
-  void enter(Value batch, Value head, Value scores, Value band, Value packed);
+  /// Elements of scratch for the rows that contractions of scores read: queries, and those for the table.
+  static int64_t rowElements(const AttentionOperands &operands) { return (operands.table ? 2 : 1) * AttentionCode::stripLimit * AttentionCode::rowWidth(operands.keyWidth()); }
+
+  /// One task's (batch, head): `scores`, `band` and `rows` are scratch, `packed` the packed tables; null: not needed.
+  void enter(Value batch, Value head, Value scores, Value band, Value rows, Value packed);
 
   /// Queries of a strip (or the part of it whose places lie near each other) and the keys [low, high) of the chunk that begins at `start`.
   struct Block {
@@ -35,13 +38,15 @@ public:
     Value start, low, high;
     // Columns of the band: column c is place `bandStart` + c; those of existing rows of the table are [bandLow, bandHigh).
     Value bandStart, bandLow, bandHigh;
+    // What the rows reach: columns from key `low` of the chunk on, and of the band.
+    Staircase stairs, bandStairs;
   };
   /// Splits a strip where places demand it: body(block) with all but the keys.
   void forGroups(Value firstQuery, Value rows, llvm::function_ref<void(Block)> body);
   /// low is rounded down to whole panels.
-  void setKeys(Block &block, KeyRange range, Value start, Value count);
-  /// Content scores, and the band; `keyPanels` are over the keys of the chunk.
-  void contract(const Block &block, Value keyPanels);
+  void setKeys(Block &block, const AttentionMask &mask, KeyRange range, Value start, Value count);
+  /// Content scores, and the band; leaves the rows of the strip in `queryRows` and `positionRows`; `keyPanels` are over the keys of the chunk.
+  void contract(const Block &block, Value keyPanels, llvm::ArrayRef<RowsAhead> ahead = {}, llvm::ArrayRef<RowsAhead> aheadOfBand = {});
 
   struct Row {
     QueryPlace place;
@@ -56,11 +61,18 @@ public:
   };
   Score at(const Block &block, const Row &row, Value key, Value shown);
 
-  Value scores, band, bandStride;
+  Value scores, band, bandStride, queryRows, positionRows;
+  /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's other rows.
+  Value clearFrom(const Staircase &stairs, Value low, Value begin) { return stairs.lowStep != 0 ? emit.max(low, emit.sub(begin, kTileRows)) : low; }
+  Value clearTo(const Staircase &stairs, Value end, Value high) { return stairs.highStep != 0 ? emit.min(high, emit.add(end, kTileRows)) : high; }
+  /// Stairs from `column` on.
+  Staircase from(Staircase stairs, Value column);
   AttentionTables::Head table;
   const AttentionTables &tables;
 
 private:
+  static constexpr int64_t kTileRows = 16; // no micro-kernel has more
+  void setBand(Block &block, const Staircase &ofKeys);
   static int64_t bandLimit(const AttentionTables &tables) { return AttentionCode::chunkKeys + tables.spreadLimit() + 2 * 32 + 16; }
   AttentionCode &on;
   const AttentionOperands &operands;

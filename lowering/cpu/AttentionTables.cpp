@@ -122,12 +122,18 @@ int64_t AttentionTables::knownSpread() const {
   int64_t step = 0;
   for (const MaskForm &form : forms)
     step = std::max<int64_t>(step, std::abs(form.query));
-  return step * (32 - 1); // rows of the largest strip
+  return step * (AttentionCode::stripLimit - 1);
 }
 
 /// Places are linear in the query, and a strip's differ little enough.
 bool AttentionTables::known() const {
   return knownSpread() <= kSpread && llvm::none_of(forms, [&](const MaskForm &form) { return indices.dependsOn(form, kQueryLabel); });
+}
+
+std::optional<int64_t> AttentionTables::step() const {
+  if (forms.size() != 1 || !known())
+    return std::nullopt;
+  return falling(0) ? -forms[0].query : forms[0].query;
 }
 
 void AttentionTables::forGroups(AttentionCode &on, const Head &head, Value batch, Value first, Value rows,

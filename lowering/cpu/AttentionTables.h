@@ -26,6 +26,9 @@ public:
   Value placeOf(AttentionCode &on, const Head &head, QueryPlace query) const;
   Value places(AttentionCode &on) const { return on.code.size(count); } // P
 
+  /// placeOf of a query less that of the one before, if that is one number.
+  std::optional<int64_t> step() const;
+
   /// Largest difference of placeOf within a group of queries.
   int64_t spreadLimit() const { return known() ? knownSpread() : kSpread; }
   /// Splits queries into groups whose places differ by no more: body(first query, rows, least place, spread).
