@@ -1,5 +1,5 @@
 #include "dialect/AttentionMasks.h"
-#include "mlir/IR/AffineMap.h"
+#include "dialect/TensorSizes.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -15,7 +15,7 @@ static void addForm(const MaskForm &form, Builder &builder, SmallVector<NamedAtt
   }
   auto add = [&](StringRef name, Attribute value) { entries.push_back(builder.getNamedAttr(name, value)); };
   if (form.rest != getAffineConstantExpr(0, builder.getContext()))
-    add("rest", AffineMapAttr::get(AffineMap::get(form.dimCount, 0, {form.rest}, builder.getContext())));
+    add("rest", sizeAttribute(form.rest, form.dimCount));
   if (form.query)
     add("query", builder.getI64IntegerAttr(form.query));
   if (form.key)

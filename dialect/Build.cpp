@@ -53,14 +53,13 @@ Value Build::dot(Value a, ArrayRef<int64_t> aLabels, Value b, ArrayRef<int64_t> 
 Value Build::sizeLike(AffineExpr size, RankedTensorType type) {
   if (auto constant = dyn_cast<AffineConstantExpr>(size))
     return this->constant(type, double(constant.getValue()));
-  MLIRContext *context = builder.getContext();
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
   unsigned dims = dimCountOf(type);
   size.walk([&](AffineExpr e) {
     if (auto dim = dyn_cast<AffineDimExpr>(e))
       dims = std::max(dims, dim.getPosition() + 1);
   });
-  Value count = SizeOp::create(builder, location, scalar, AffineMapAttr::get(AffineMap::get(dims, 0, {size}, context)));
+  Value count = SizeOp::create(builder, location, scalar, sizeAttribute(size, dims));
   return broadcast(convert(count, type.getElementType()), {}, type);
 }
 

@@ -28,7 +28,7 @@ Value real(OpBuilder &builder, Location location, Type type, double value) {
   return arith::ConstantOp::create(builder, location, builder.getFloatAttr(type, value));
 }
 Value sizeAsReal(OpBuilder &builder, Location location, RankedTensorType type, AffineExpr size) {
-  auto form = AffineMapAttr::get(AffineMap::get(dimCountOf(type), 0, {size}, builder.getContext()));
+  auto form = sizeAttribute(size, dimCountOf(type));
   Value index = SizeValueOp::create(builder, location, builder.getIndexType(), form);
   Value wide = arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
   return arith::SIToFPOp::create(builder, location, type.getElementType(), wide);

@@ -84,7 +84,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 
 static AffineMapAttr sumOf(AffineMap a, AffineMap b) {
   unsigned dimCount = std::max(a.getNumDims(), b.getNumDims());
-  return AffineMapAttr::get(AffineMap::get(dimCount, 0, {simplifyAffineExpr(a.getResult(0) + b.getResult(0), dimCount, 0)}, a.getContext()));
+  return sizeAttribute(simplifyAffineExpr(a.getResult(0) + b.getResult(0), dimCount, 0), dimCount);
 }
 static bool isZeroForm(AffineMap form) { return form.getResult(0) == getAffineConstantExpr(0, form.getContext()); }
 
@@ -200,7 +200,7 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
   if (!isa<AffineConstantExpr>(sizes[neighbour]))
     return failure();
   Value slice = SliceOp::create(rewriter, op.getLoc(), tensorType(sizes, x.getElementType(), dimCountOf(x)), op.getX(), op.getDimAttr(),
-                                AffineMapAttr::get(AffineMap::get(dimCount, 0, {low}, context)));
+                                sizeAttribute(low, dimCount));
   size_t first = std::min<size_t>(neighbour, op.getDim());
   groups[first] = -2;
   SmallVector<AffineExpr> rest(sizes);

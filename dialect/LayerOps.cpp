@@ -230,7 +230,7 @@ Value DropoutOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
     return zero;
   Value index = arith::ConstantIndexOp::create(builder, location, 0);
   for (auto [i, size] : llvm::enumerate(sizesOf(type))) {
-    auto form = AffineMapAttr::get(AffineMap::get(dimCountOf(type), 0, {size}, getContext()));
+    auto form = sizeAttribute(size, dimCountOf(type));
     if (llvm::is_contained(getShared(), int64_t(i)))
       continue;
     index = arith::MulIOp::create(builder, location, index, SizeValueOp::create(builder, location, builder.getIndexType(), form));

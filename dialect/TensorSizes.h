@@ -2,6 +2,7 @@
 #pragma once
 #include "dialect/Sizes.h"
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tenon {
@@ -19,6 +20,8 @@ std::string textOf(mlir::AffineExpr size);
 /// Product of sizes, simplified; may be non-linear in the dims.
 mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::MLIRContext *context);
 mlir::AffineExpr toAffine(const Size &size, mlir::MLIRContext *context);
+/// An attribute that holds one size.
+mlir::AffineMapAttr sizeAttribute(mlir::AffineExpr size, unsigned dimCount);
 mlir::AffineMap sizeMap(llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount, mlir::MLIRContext *context);
 
 } // namespace tenon

@@ -25,7 +25,7 @@ RankedTensorType EntryGenerator::typeOf(const Axes &axes, Type element) const {
 }
 
 AffineMapAttr EntryGenerator::form(const Size &size) const {
-  return AffineMapAttr::get(AffineMap::get(entry.dims.size(), 0, {toAffine(size, context)}, context));
+  return sizeAttribute(toAffine(size, context), entry.dims.size());
 }
 
 DenseI64ArrayAttr EntryGenerator::positions(const Axes &axes, const Axes &in) {

@@ -43,6 +43,8 @@ struct Gradients {
   }
 };
 
+class ReversedStack;
+
 class Differentiator {
 public:
   explicit Differentiator(func::FuncOp function) : function(function) {}
@@ -55,6 +57,9 @@ private:
   /// Walks `block` backwards, building at `builder`.
   LogicalResult walk(Block &block, Gradients &gradients, OpBuilder &builder);
   LogicalResult differentiate(Operation *op, Gradients &gradients, OpBuilder &builder);
+  llvm::SetVector<Value> activeCaptures(StackOp stack);
+  void startReverse(StackOp stack, ArrayRef<unsigned> realCarries, const llvm::SetVector<Value> &captured, Gradients &gradients,
+                    ReversedStack &reversed, Gradients &inner, OpBuilder &inside);
   LogicalResult differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder);
   void writeParameters(Gradients &gradients, OpBuilder &builder);
   void writeByDepth(const ParameterGradient &gradient, OpBuilder &builder);
@@ -186,6 +191,7 @@ public:
   }
   Value depth() const { return block->getArgument(0); }
   Block *body() const { return block; }
+  OpBuilder &before() { return builder; } ///< builds in front of the loop
   /// The argument of a new carry.
   Value carry(Value initial) {
     initials.push_back(initial);
@@ -218,42 +224,52 @@ private:
   SmallVector<Value> initials;
 };
 
-LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder) {
-  Block &body = stack.getBody().front();
-  auto yield = cast<YieldOp>(body.getTerminator());
-  const unsigned carries = stack.getCarries().size();
-  Location location = stack.getLoc();
-  Build build(builder, location);
-  if (llvm::none_of(stack.getResults(), [&](Value result) { return gradients.of.contains(result); }))
-    return success();
-
-  // Carries of the reverse loop: gradients of the carries, then sums for the captured values that are active.
-  ReversedStack reversed(stack, builder);
-  Gradients inner;
-  OpBuilder inside(stack.getContext());
-  inside.setInsertionPointToEnd(reversed.body());
-  SmallVector<unsigned> realCarries;
-  SmallVector<Value> ofCarries;
-  for (unsigned i = 0; i < carries; ++i)
-    if (isRealTensor(stack.getCarries()[i])) {
-      realCarries.push_back(i);
-      Value gradient = gradients.of.lookup(stack.getResult(i));
-      ofCarries.push_back(reversed.carry(gradient ? gradient : build.zerosLike(stack.getResult(i))));
-    }
+/// Values from outside the stack's body that take part in gradients.
+llvm::SetVector<Value> Differentiator::activeCaptures(StackOp stack) {
   llvm::SetVector<Value> captured;
-  body.walk([&](Operation *op) {
+  stack.getBody().walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (operand.getParentRegion()->isProperAncestor(&stack.getBody()) && isActive(operand))
         captured.insert(operand);
   });
+  return captured;
+}
+
+/// The carries of the reverse loop and what is known at its start of an iteration: the gradients of what the body yields.
+void Differentiator::startReverse(StackOp stack, ArrayRef<unsigned> realCarries, const llvm::SetVector<Value> &captured, Gradients &gradients,
+                                  ReversedStack &reversed, Gradients &inner, OpBuilder &inside) {
+  auto yield = cast<YieldOp>(stack.getBody().front().getTerminator());
+  Location location = stack.getLoc();
+  Build build(reversed.before(), location);
+  SmallVector<Value> ofCarries;
+  for (unsigned i : realCarries) {
+    Value gradient = gradients.of.lookup(stack.getResult(i));
+    ofCarries.push_back(reversed.carry(gradient ? gradient : build.zerosLike(stack.getResult(i))));
+  }
   for (Value value : captured)
     inner.of[value] = reversed.carry(build.zerosLike(value)); // a yielded value may be one of them: its gradient is added below
   for (auto [i, gradient] : llvm::zip(realCarries, ofCarries))
     accumulate(inner, yield.getOperand(i), gradient, inside);
-  for (unsigned i = carries; i < stack.getNumResults(); ++i) // saved or history results that the outside differentiates
+  for (unsigned i = stack.getCarries().size(); i < stack.getNumResults(); ++i) // saved or history results that the outside differentiates
     if (Value gradient = gradients.of.lookup(stack.getResult(i)))
       accumulate(inner, yield.getOperand(i),
                  AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, reversed.depth(), stack.getFirstAttr()), inside);
+}
+
+/// Carries of the reverse loop: gradients of the real carries, then sums for the captured values, then sums for the parameters of
+/// a stack that a loop around runs several times. Its collected results: gradients of the stack's own parameters by depth.
+LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder) {
+  if (llvm::none_of(stack.getResults(), [&](Value result) { return gradients.of.contains(result); }))
+    return success();
+  Block &body = stack.getBody().front();
+  const unsigned carries = stack.getCarries().size();
+  SmallVector<unsigned> realCarries = llvm::filter_to_vector(llvm::seq(carries), [&](unsigned i) { return isRealTensor(stack.getCarries()[i]); });
+  llvm::SetVector<Value> captured = activeCaptures(stack);
+  ReversedStack reversed(stack, builder);
+  Gradients inner;
+  OpBuilder inside(stack.getContext());
+  inside.setInsertionPointToEnd(reversed.body());
+  startReverse(stack, realCarries, captured, gradients, reversed, inner, inside);
   depths.push_back(reversed.depth());
   forwardDepths.push_back(body.getArgument(0));
   LogicalResult walked = walk(body, inner, inside);
@@ -263,20 +279,20 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
     delete reversed.body();
     return failure();
   }
+  Build build(builder, stack.getLoc()), buildInside(inside, stack.getLoc());
   SmallVector<Value> yielded, collected;
   for (unsigned i : realCarries) {
     Value gradient = inner.of.lookup(body.getArgument(1 + i));
-    yielded.push_back(gradient ? gradient : Build(inside, location).zerosLike(body.getArgument(1 + i)));
+    yielded.push_back(gradient ? gradient : buildInside.zerosLike(body.getArgument(1 + i)));
   }
   for (Value value : captured)
     yielded.push_back(inner.of.lookup(value));
-  // Parameters of a stack that a loop around runs several times.
   auto isOwn = [&](const ParameterGradient &gradient) { return !gradient.depths.empty() && gradient.depths.back() == body.getArgument(0); };
   SmallVector<ParameterGradient> repeated, byDepth;
   for (ParameterGradient &gradient : inner.parameters)
     (isOwn(gradient) ? byDepth : repeated).push_back(gradient);
   for (ParameterGradient &gradient : repeated)
-    yielded.push_back(Build(inside, location).add(reversed.carry(build.zerosLike(gradient.sum)), gradient.sum));
+    yielded.push_back(buildInside.add(reversed.carry(build.zerosLike(gradient.sum)), gradient.sum));
   for (ParameterGradient &gradient : byDepth)
     collected.push_back(gradient.sum);
   StackOp loop = reversed.finish(yielded, collected);
@@ -284,7 +300,7 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   const DepthRange range{int64_t(stack.getFirst()), int64_t(stack.getCount())};
   makeAvailable(stack, loop);
 
-  auto add = [&](Value &sum, Value more) { sum = sum ? Build(builder, location).add(sum, more) : more; };
+  auto add = [&](Value &sum, Value more) { sum = sum ? build.add(sum, more) : more; };
   unsigned next = 0;
   for (unsigned i : realCarries)
     accumulate(gradients, operands[i], loop.getResult(next++), builder);

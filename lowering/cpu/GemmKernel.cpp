@@ -139,14 +139,12 @@ private:
 
   /// The index of each label from the number of a place in the merged dimension.
   void split(FunctionCode &code, const Labels &labels, LaneValue number, LaneCode &lanes, SmallVectorImpl<LaneValue> &indices) {
-    auto &builder = code.builder;
     for (size_t i = labels.size(); i-- > 0;) {
       LaneValue size = LaneValue::uniform(code.size(sizes.lookup(labels[i])));
       indices[labels[i]] = i == 0 ? number : lanes.divide(number, size, true);
       if (i > 0)
         number = lanes.divide(number, size, false);
     }
-    (void)builder;
   }
 
   /// Scalar code whose outside values are computed here, so that they dominate every epilogue.
@@ -313,12 +311,8 @@ private:
 
   // The general form, for labels that are no matrices: rows of the result one by one, its last dimension on the lanes.
 
-  Value rowCount(FunctionCode &code) {
-    Labels outer;
-    for (int64_t label = 0; label + 1 < rank; ++label)
-      outer.push_back(label);
-    return sizeOf(code, outer);
-  }
+  Labels outer() { return llvm::to_vector_of<int64_t, 4>(llvm::seq<int64_t>(0, std::max<int64_t>(rank - 1, 0))); }
+  Value rowCount(FunctionCode &code) { return sizeOf(code, outer()); }
   Labels summed() {
     Labels labels;
     for (int64_t label : a.labels)
@@ -341,10 +335,7 @@ private:
     bool good = true;
     forLoop(builder, low, high, [&](Value row) {
       SmallVector<LaneValue> indices(rank);
-      Labels outer;
-      for (int64_t label = 0; label + 1 < rank; ++label)
-        outer.push_back(label);
-      split(code, outer, LaneValue::uniform(row), lanes, indices);
+      split(code, outer(), LaneValue::uniform(row), lanes, indices);
       auto element = [&](LaneValue last) {
         if (rank > 0)
           indices[rank - 1] = last;

@@ -221,91 +221,101 @@ std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
   return std::nullopt;
 }
 
-/// NAME(context, tile, worker) computes the addresses and calls NAME.body, whose pointer arguments say that they do not overlap:
-/// inlining keeps that as metadata, which loads from one arena could not have.
-LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
+/// What a tile's function is given: first the tensors of the kernel, then its places, then its temporaries.
+struct KernelSequence::TileArguments {
   struct Address {
     Buffer buffer;
-    bool alone;
+    bool alone; ///< nothing else that the kernel touches lies there
   };
   SmallVector<Address> addresses;
-  DenseMap<Value, unsigned> argumentOf;
+  DenseMap<Value, unsigned> ofTensor; ///< index into `addresses`
+  unsigned firstPlace = 0, firstTemporary = 0;
+};
+
+KernelSequence::TileArguments KernelSequence::argumentsOf(const Kernel &kernel) {
+  TileArguments arguments;
   SmallVector<Buffer> written, read;
-  auto bufferAt = [&](Value tensor) { return *bufferOf(tensor); };
   for (Value tensor : kernel.writes)
-    written.push_back(bufferAt(tensor));
+    written.push_back(*bufferOf(tensor));
   llvm::append_range(written, kernel.places);
   for (Value tensor : kernel.reads)
-    read.push_back(bufferAt(tensor));
+    read.push_back(*bufferOf(tensor));
   auto count = [](ArrayRef<Buffer> in, const Buffer &buffer) {
     return llvm::count_if(in, [&](const Buffer &b) { return samePlace(b, buffer); });
   };
-  auto isAlone = [&](const Buffer &buffer, bool write) {
-    return write ? count(written, buffer) == 1 && count(read, buffer) == 0 : count(written, buffer) == 0;
-  };
   auto addTensor = [&](Value tensor, bool write) {
-    if (!argumentOf.try_emplace(tensor, addresses.size()).second)
+    if (!arguments.ofTensor.try_emplace(tensor, arguments.addresses.size()).second)
       return;
-    Buffer buffer = bufferAt(tensor);
-    addresses.push_back({buffer, isAlone(buffer, write)});
+    Buffer buffer = *bufferOf(tensor);
+    bool alone = write ? count(written, buffer) == 1 && count(read, buffer) == 0 : count(written, buffer) == 0;
+    arguments.addresses.push_back({buffer, alone});
   };
   for (Value tensor : kernel.writes)
     addTensor(tensor, true);
   for (Value tensor : kernel.reads)
     addTensor(tensor, false);
-  const unsigned firstPlace = addresses.size();
+  arguments.firstPlace = arguments.addresses.size();
   for (const Buffer &buffer : kernel.places)
-    addresses.push_back({buffer, false});
-  const unsigned firstTemporaryArgument = addresses.size();
+    arguments.addresses.push_back({buffer, false});
+  arguments.firstTemporary = arguments.addresses.size();
   for (unsigned handle : kernel.temporaries)
-    addresses.push_back({{Buffer::Base::Workspace, int64_t(plan.stateCount + plan.slots.size() + handle), {}}, true});
+    arguments.addresses.push_back({{Buffer::Base::Workspace, int64_t(plan.stateCount + plan.slots.size() + handle), {}}, true});
+  return arguments;
+}
 
+/// NAME.body(context, tile, scratch, addresses...): the work of one tile.
+LLVM::LLVMFuncOp KernelSequence::emitTileBody(const Kernel &kernel, StringRef name, const TileArguments &arguments,
+                                              ImplicitLocOpBuilder &builder) {
+  constexpr unsigned first = 3; // argument of the first address
+  Type address = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> types{address, builder.getI64Type(), address};
+  types.append(arguments.addresses.size(), address);
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), types);
+  auto body = LLVM::LLVMFuncOp::create(builder, (name + ".body").str(), type, LLVM::Linkage::Internal);
+  for (auto [i, entry] : llvm::enumerate(arguments.addresses)) {
+    if (entry.alone)
+      body.setArgAttr(first + i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    const bool inArena = entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients;
+    if (entry.buffer.steps.empty())
+      body.setArgAttr(first + i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(inArena ? 4 : 64));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = body.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  FunctionCode code(*this, builder, block->getArgument(0));
+  code.tile = block->getArgument(1);
+  code.scratch = block->getArgument(2);
+  for (auto [tensor, index] : arguments.ofTensor)
+    code.pointers[tensor] = block->getArgument(first + index);
+  for (unsigned i = 0; i < kernel.places.size(); ++i)
+    code.placePointers.push_back(block->getArgument(first + arguments.firstPlace + i));
+  for (unsigned i = 0; i < kernel.temporaries.size(); ++i)
+    code.temporaryPointers.push_back(block->getArgument(first + arguments.firstTemporary + i));
+  kernel.body(code);
+  LLVM::ReturnOp::create(builder, ValueRange());
+  return body;
+}
+
+/// NAME(context, tile, worker) computes the addresses and calls NAME.body, whose pointer arguments say that they do not overlap:
+/// inlining keeps that as metadata, which loads from one arena could not have.
+LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
   ImplicitLocOpBuilder builder(kernel.location, target.getContext());
   builder.setInsertionPointToEnd(target.getBody());
-  Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type(),
-       none = LLVM::LLVMVoidType::get(builder.getContext());
+  TileArguments given = argumentsOf(kernel);
   std::string name = uniqueName(prefix + "." + kernel.name);
-  SmallVector<Type> types{address, i64, address};
-  types.append(addresses.size(), address);
-  auto body =
-      LLVM::LLVMFuncOp::create(builder, name + ".body", LLVM::LLVMFunctionType::get(none, types), LLVM::Linkage::Internal);
-  for (auto [i, entry] : llvm::enumerate(addresses)) {
-    if (entry.alone)
-      body.setArgAttr(i + 3, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-    if (entry.buffer.steps.empty())
-      body.setArgAttr(
-          i + 3, LLVM::LLVMDialect::getAlignAttrName(),
-          builder.getI64IntegerAttr(
-              entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients ? 4 : 64));
-  }
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    Block *block = body.addEntryBlock(builder);
-    builder.setInsertionPointToStart(block);
-    FunctionCode code(*this, builder, block->getArgument(0));
-    code.tile = block->getArgument(1);
-    code.scratch = block->getArgument(2);
-    for (auto [tensor, index] : argumentOf)
-      code.pointers[tensor] = block->getArgument(index + 3);
-    for (unsigned i = 0; i < kernel.places.size(); ++i)
-      code.placePointers.push_back(block->getArgument(firstPlace + i + 3));
-    for (unsigned i = 0; i < kernel.temporaries.size(); ++i)
-      code.temporaryPointers.push_back(block->getArgument(firstTemporaryArgument + i + 3));
-    kernel.body(code);
-    LLVM::ReturnOp::create(builder, ValueRange());
-  }
-  auto function =
-      LLVM::LLVMFuncOp::create(builder, name, LLVM::LLVMFunctionType::get(none, {address, i64, i64}), LLVM::Linkage::Internal);
+  LLVM::LLVMFuncOp body = emitTileBody(kernel, name, given, builder);
+  Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i64, i64});
+  auto function = LLVM::LLVMFuncOp::create(builder, name, type, LLVM::Linkage::Internal);
   function.setNoInline(true);
   Block *block = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   FunctionCode code(*this, builder, block->getArgument(0));
   Value offset = multiply(builder, block->getArgument(2), code.field(abi::ScratchStride));
-  SmallVector<Value> arguments{code.context, block->getArgument(1),
-                               byteAddress(builder, code.pointerField(abi::Scratch), offset)};
-  for (const Address &entry : addresses)
-    arguments.push_back(code.address(entry.buffer));
-  LLVM::CallOp::create(builder, body, arguments);
+  SmallVector<Value> operands{code.context, block->getArgument(1), byteAddress(builder, code.pointerField(abi::Scratch), offset)};
+  for (const TileArguments::Address &entry : given.addresses)
+    operands.push_back(code.address(entry.buffer));
+  LLVM::CallOp::create(builder, body, operands);
   LLVM::ReturnOp::create(builder, ValueRange());
   return function;
 }

@@ -111,6 +111,9 @@ private:
   mlir::LogicalResult emitYield(StackOp stack, llvm::ArrayRef<Buffer> arguments);
   mlir::LogicalResult emitSink(mlir::Operation &op, Value value, const Buffer &sink);
   mlir::LogicalResult copy(mlir::Operation &op, Type type, const Buffer &from, const Buffer &to);
+  struct TileArguments;
+  TileArguments argumentsOf(const Kernel &kernel);
+  mlir::LLVM::LLVMFuncOp emitTileBody(const Kernel &kernel, llvm::StringRef name, const TileArguments &arguments, ImplicitLocOpBuilder &builder);
   mlir::LLVM::LLVMFuncOp emitTileFunction(const Kernel &kernel);
   mlir::ModuleOp target;
   mlir::func::FuncOp source;

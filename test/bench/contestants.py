@@ -165,7 +165,7 @@ class Tenon:
             if self.process.poll() is not None:
                 self.log.seek(0)
                 raise RuntimeError(f"tenon train ended with status {self.process.returncode}: {self.log.read()}")
-            time.sleep(0.02)
+            time.sleep(0.2)  # looking costs the processor of a thread that is being timed
         self.turn(False)
         return [ends[k] - ends[k - 1] for k in range(before + 1, before + 1 + count)]
 
