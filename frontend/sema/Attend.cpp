@@ -24,9 +24,14 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
   }
   ast::Range range = item.value->range;
   std::string name = item.name ? " " + item.name->text : "";
-  auto refuse = [&](const char *code, std::string message) {
-    error(code, range, std::move(message));
+  auto refuse = [&](const char *code, std::string message, NodeId keyless = kNoNode) {
+    auto *mistake = error(code, range, std::move(message));
     parts.bad = true;
+    if (!mistake || keyless == kNoNode)
+      return;
+    for (AxisId axis : graph.axes(keyless))
+      if (graph.size(axis) == graph.size(key))
+        mistake->notes.push_back({"help", "keys and values have the key axis: [" + axisName(axis) + " -> " + axisName(key) + "] renames it"});
   };
   switch (item.kind) {
   case ItemKind::Score: {
@@ -37,7 +42,7 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
       return;
     if (!graph.has(node, key))
       return refuse("T0501", "score" + name + " has no key axis " + axisName(key) + ": it is " + text(node) +
-                                 ", so it cancels in the softmax");
+                                 ", so it cancels in the softmax", node);
     parts.scores.push_back(node);
     parts.scoreRanges.push_back(range);
     parts.names.push_back(item.name ? item.name->text : "");
@@ -69,7 +74,7 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
     if (parts.value == kNoNode)
       parts.bad = true;
     else if (!graph.has(parts.value, key))
-      refuse("T0503", "the value has no key axis " + axisName(key) + ": it is " + text(parts.value));
+      refuse("T0503", "the value has no key axis " + axisName(key) + ": it is " + text(parts.value), parts.value);
     return;
   }
   case ItemKind::Mask:

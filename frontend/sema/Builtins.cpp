@@ -213,6 +213,10 @@ Value Checker::unaryBuiltin(const Call &call) {
 }
 
 Value Checker::minMaxBuiltin(const Call &call) {
+  if (call.arguments.size() > 2) {
+    error("T0307", call.range, call.name + " takes two arguments, " + call.name + "(a, b), or one and axes, " + call.name + "[T](x); given are " + std::to_string(call.arguments.size()));
+    return poison();
+  }
   if (call.arguments.size() != 2)
     return reduceBuiltin(call);
   if (!arity(call, 2, 2, {}, 0))
@@ -302,6 +306,10 @@ Value Checker::clipBuiltin(const Call &call) {
                 text(call.arguments[i]));
       return poison();
     }
+  if (auto least = call.arguments[1].asReal(), most = call.arguments[2].asReal(); least && most && *least > *most) {
+    error("T0309", call.ranges[1], "clip(x, low, high): low is " + text(call.arguments[1]) + ", high is " + text(call.arguments[2]));
+    return poison();
+  }
   Element element = real ? Element::Real : Element::Int;
   node = real ? node : graph.toInt(node);
   if (real) {

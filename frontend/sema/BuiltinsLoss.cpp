@@ -57,7 +57,7 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
   if (!arity(call, 2, 2, {"where", "spread", "skip"}, 1))
     return poison();
   NodeId logits = realTensor(call.arguments[0], call.ranges[0]), labels = tensor(call.arguments[1], call.ranges[1]);
-  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "cross_entropy");
+  auto axis = onlyAxis(call.scope, *call.axisOps, "cross_entropy");
   if (logits == kNoNode || labels == kNoNode || !axis || !requireAxis(logits, *axis, call.ranges[0], "the logits"))
     return poison();
   if (graph.element(labels) == Element::Real) {
@@ -145,7 +145,7 @@ Value Checker::argmaxBuiltin(const Call &call) {
   if (!arity(call, 1, 1, {}, 1))
     return poison();
   NodeId node = tensor(call.arguments[0], call.ranges[0]);
-  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "argmax");
+  auto axis = onlyAxis(call.scope, *call.axisOps, "argmax");
   if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of argmax"))
     return poison();
   NodeId result = graph.reduce(Op::ArgMax, graph.toInt(node), {*axis}, Element::Int, call.range);
@@ -157,7 +157,7 @@ Value Checker::cumsumBuiltin(const Call &call) {
   if (!arity(call, 1, 1, {}, 1))
     return poison();
   NodeId node = tensor(call.arguments[0], call.ranges[0]);
-  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "cumsum");
+  auto axis = onlyAxis(call.scope, *call.axisOps, "cumsum");
   if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of cumsum"))
     return poison();
   node = graph.toInt(node);
@@ -173,7 +173,7 @@ Value Checker::flipBuiltin(const Call &call) {
   if (!arity(call, 1, 1, {}, 1))
     return poison();
   NodeId node = tensor(call.arguments[0], call.ranges[0]);
-  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "flip");
+  auto axis = onlyAxis(call.scope, *call.axisOps, "flip");
   if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of flip"))
     return poison();
   Node result = makeNode(Op::Flip, graph[node].type);
@@ -189,7 +189,7 @@ Value Checker::topBuiltin(const Call &call) {
     return poison();
   const ast::AxisOp &op = (*call.axisOps)[0];
   NodeId node = tensor(call.arguments[0], call.ranges[0]);
-  if (op.to.empty()) {
+  if (call.axisOps->size() != 1 || op.to.empty() || op.low) {
     error("T0216", op.range, "top needs \"-> axis\": the axis of the k largest");
     return poison();
   }

@@ -35,6 +35,10 @@ Value Checker::sampleBuiltin(const Call &call) {
     return poison();
   NodeId node = realTensor(call.arguments[0], call.ranges[0]);
   const ast::AxisOp &op = (*call.axisOps)[0];
+  if (call.axisOps->size() != 1 || op.low) {
+    error("T0216", op.range, "sample takes one axis, or an axis and that of the draws: sample[V -> S](p)");
+    return poison();
+  }
   auto axis = oneAxis(call.scope, op.from, "sample");
   if (node == kNoNode || !axis || !requireAxis(node, *axis, call.ranges[0], "the argument of sample"))
     return poison();

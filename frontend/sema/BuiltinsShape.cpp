@@ -123,7 +123,7 @@ Value Checker::expandBuiltin(const Call &call) {
 Value Checker::iotaBuiltin(const Call &call) {
   if (!arity(call, 0, 0, {}, 1))
     return poison();
-  auto axis = oneAxis(call.scope, (*call.axisOps)[0].from, "iota");
+  auto axis = onlyAxis(call.scope, *call.axisOps, "iota");
   return axis ? Value::ofTensor(graph.iota(*axis, call.range)) : poison();
 }
 
@@ -269,7 +269,7 @@ Value Checker::putBuiltin(const Call &call) {
   const ast::AxisOp &op = (*call.axisOps)[0];
   auto axis = oneAxis(call.scope, op.from, "put");
   NodeId base = tensor(call.arguments[0], call.ranges[0]), value = tensor(call.arguments[1], call.ranges[1]);
-  if (!op.low || op.high || op.openEnd || !op.to.empty()) {
+  if (call.axisOps->size() != 1 || !op.low || op.high || op.openEnd || !op.to.empty()) {
     error("T0216", op.range, "put names an axis and the places to write: put[T: at](x, v)");
     return poison();
   }

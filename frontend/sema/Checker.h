@@ -80,6 +80,8 @@ private:
   std::optional<std::vector<AxisId>> axesOf(Scope *scope, const ast::Name &name);
   std::optional<std::vector<AxisId>> axesOf(Scope *scope, const std::vector<ast::AxisTerm> &terms);
   std::optional<AxisId> oneAxis(Scope *scope, const std::vector<ast::AxisTerm> &terms, const char *what);
+  /// Of [..] with one plain axis; anything more is a mistake.
+  std::optional<AxisId> onlyAxis(Scope *scope, const std::vector<ast::AxisOp> &ops, const std::string &what);
   std::vector<std::string> visibleNames(Scope *scope, bool axesOnly);
   bool define(Scope *scope, const ast::Name &name, std::function<Value()> compute, ast::Stmt::Kind kind);
   void defineValue(Scope *scope, const ast::Name &name, Value value, ast::Stmt::Kind kind);

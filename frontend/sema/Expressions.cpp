@@ -124,7 +124,7 @@ Value Checker::call(Scope *scope, const ast::Expr &expression) {
             function.instance->name + " is a single layer; axes stand where it is used, not where it is called");
       return poison();
     }
-    history = oneAxis(scope, (*axisOps)[0].from, "the results of every step");
+    history = onlyAxis(scope, *axisOps, "the results of every step");
     if (!history)
       return poison();
   }

@@ -194,6 +194,11 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
                                                   const std::string &name) {
   if (value.isPoison())
     return std::nullopt;
+  if (value.kind == Value::Kind::Bool) {
+    if (auto *mistake = error("T0311", range, "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value)))
+      mistake->notes.push_back({"help", "false as a keyword of `use` leaves a param out; without the keyword the layer's own initializer holds"});
+    return std::nullopt;
+  }
   if (auto number = value.asReal())
     return Initializer{"constant", *number, {}};
   Distribution distribution;
@@ -302,7 +307,10 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
       fit(scope, evaluate(scope, statement.value), *state->second->type, "the next value of " + name, statement.value->range);
   if (value.isPoison() || old.isPoison() || value.node == old.node)
     return;
-  if (graph.entry.states[stateOf(scope, *state->second)].ofModel && !request.training) {
+  const uint32_t index = stateOf(scope, *state->second);
+  if (index == ~0u) // refused where it is declared
+    return;
+  if (graph.entry.states[index].ofModel && !request.training) {
     error("T0417", statement.range,
           "state " + name + " has no run-time axis, so it belongs to the model: outside of training it may not change");
     return;
@@ -318,7 +326,7 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
               "use the layer in stack[..], which keeps a value per depth, or hand the value on as an argument and result");
     return;
   }
-  NextValue next{stateOf(scope, *state->second), node, scope->body, {}, statement.range};
+  NextValue next{index, node, scope->body, {}, statement.range};
   if (with.isTensor())
     next.with.push_back(with.node);
   if (with.kind == Value::Kind::Tuple)

@@ -220,6 +220,19 @@ std::optional<AxisId> Checker::oneAxis(Scope *scope, const std::vector<ast::Axis
   return (*axes)[0];
 }
 
+std::optional<AxisId> Checker::onlyAxis(Scope *scope, const std::vector<ast::AxisOp> &ops, const std::string &what) {
+  const ast::AxisOp &op = ops.front();
+  if (ops.size() > 1) {
+    error("T0216", ops[1].range, what + " takes one axis, given are " + std::to_string(ops.size()));
+    return std::nullopt;
+  }
+  if (op.low || op.high || op.openEnd || !op.to.empty()) {
+    error("T0216", op.range, what + " takes a plain axis here");
+    return std::nullopt;
+  }
+  return oneAxis(scope, op.from, what.c_str());
+}
+
 Size Checker::productOf(const std::vector<AxisId> &axes, bool &linear) {
   Size product = 1;
   linear = true;

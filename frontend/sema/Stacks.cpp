@@ -83,6 +83,7 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
     return {};
   std::vector<Value> values = result.kind == Value::Kind::Tuple ? *result.elements : std::vector<Value>{result};
   std::vector<NodeId> results;
+  std::vector<std::vector<AxisId>> declared; // order of the axes of each result
   for (size_t i = 0; i < carries; ++i) {
     if (values[i].isPoison() || initial[i] == kNoNode)
       return {};
@@ -96,6 +97,7 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
         mistake->related.push_back({layer.results[i].range, "declared result"});
       return {};
     }
+    declared.push_back(graph.axes(node));
     results.push_back(graph.transpose(node, graph.axes(initial[i]), range));
   }
   if (instance.count == Size(0) && !history) {
@@ -126,9 +128,13 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
   auto output = [&](size_t i, bool all) {
     ValueType type = graph[initial[i]].type;
     type.pinned.clear();
-    if (all)
+    std::vector<AxisId> order = declared[i];
+    if (all) {
       type.axes.insert(type.axes.begin(), *history);
-    outputs.push_back(Value::ofTensor(graph.result(producer, unsigned(i + (all ? carries : 0)), type, range)));
+      order.insert(order.begin(), *history);
+    }
+    NodeId result = graph.result(producer, unsigned(i + (all ? carries : 0)), type, range);
+    outputs.push_back(Value::ofTensor(graph.transpose(result, order, range)));
   };
   for (size_t i = 0; i < carries && !(history && whole); ++i) // what the next body starts from
     output(i, false);

@@ -141,6 +141,8 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
       once(body.yield, statement, "yield");
       break;
     case Kind::Out:
+      if (statement.name.text == "eval" || statement.name.text == "grad")
+        error("T0008", statement.name.range, statement.name.text + " cannot name an out: it is the name of the entry that is made of the losses");
       if (place == Place::Model)
         outStatements.push_back(&statement);
       break;

@@ -100,6 +100,8 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
       for (size_t i = 0; i < surplus.size(); ++i)
         note += std::string(i ? ", " : note.empty() ? "too many: " : "; too many: ") + sized(surplus[i]);
       mistake->notes.push_back({"note", note});
+      if (missing.size() == 1 && surplus.size() == 1 && graph.size(missing[0]) == graph.size(surplus[0]))
+        mistake->notes.push_back({"help", "[" + axisName(surplus[0]) + " -> " + axisName(missing[0]) + "] renames the axis"});
     }
     return declared(mistake);
   }
@@ -176,6 +178,8 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
     return std::nullopt;
   if (value.kind == Value::Kind::Real)
     error("T0213", range, what + " is " + text(value) + ", which is no whole number");
+  else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int && graph[value.node].op == Op::Depth)
+    error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
   else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int)
     error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)");
   else

@@ -201,7 +201,8 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
       diagnostic.notes.push_back({"help", "is an operator or a ',' missing before it?"});
     // `let q = 1 +` and then `retrun x`: the misspelt keyword was taken for an operand.
     Lexeme head = first ? found : lex(startOfLine(state.begin, found.begin), state.end);
-    suggest(diagnostic, head, kStatementWords);
+    if (!isKeyword(head.text()))
+      suggest(diagnostic, head, kStatementWords);
   }
 }
 
