@@ -51,7 +51,8 @@ std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
     if (why.empty())
       continue;
     auto names = attend.getNamesAttr();
-    std::string name = names && number < names.size() ? "`" + cast<StringAttr>(names[number]).getValue().str() + "`" : "number " + std::to_string(number + 1);
+    StringRef given = names && number < names.size() ? cast<StringAttr>(names[number]).getValue() : StringRef();
+    std::string name = given.empty() ? "number " + std::to_string(number + 1) : "`" + given.str() + "`";
     return "score term " + name + ": " + why;
   }
   if (std::string why = reader.addValue({attend.getValue(), labelsAt(attend, valueNumber())}); !why.empty())

@@ -58,7 +58,7 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
     return poison();
   NodeId logits = realTensor(call.arguments[0], call.ranges[0]), labels = tensor(call.arguments[1], call.ranges[1]);
   auto axis = onlyAxis(call.scope, *call.axisOps, "cross_entropy");
-  if (logits == kNoNode || labels == kNoNode || !axis || !requireAxis(logits, *axis, call.ranges[0], "the logits"))
+  if (logits == kNoNode || labels == kNoNode || !axis || !requireAxis(logits, *axis, call.ranges[0], "the first argument of cross_entropy"))
     return poison();
   if (graph.element(labels) == Element::Real) {
     error("T0310", call.ranges[1], "the labels of cross_entropy are whole numbers, this is " + text(labels));
