@@ -3,6 +3,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 namespace json = llvm::json;
 
@@ -45,17 +46,42 @@ std::string typeText(const json::Object &tensor) {
   return text + "]";
 }
 
+/// " x 2 x 3" of what a stack has once per layer.
+std::string stackText(const json::Object &object) {
+  std::string text;
+  if (const json::Array *stack = object.getArray("stack"))
+    for (const json::Value &count : *stack)
+      text += " x " + std::to_string(*count.getAsInteger());
+  return text;
+}
+
+/// The names that the header has given. Paths that differ in a dot alone (`a.b`, `a_b`) are one name in C: the second gets a number.
+class Names {
+public:
+  std::string add(const std::string &wanted) {
+    std::string name = wanted;
+    for (int count = 2; !used.insert(name).second; ++count)
+      name = wanted + "_" + std::to_string(count);
+    return name;
+  }
+
+private:
+  std::set<std::string> used;
+};
+
 /// One enumeration: the position of each item in the entry's list, then how many there are.
-void writePositions(llvm::raw_ostream &out, const std::string &prefix, llvm::StringRef what, llvm::StringRef plural, const json::Array &items) {
+void writePositions(llvm::raw_ostream &out, Names &names, const std::string &prefix, llvm::StringRef what, llvm::StringRef plural,
+                    const json::Array &items) {
   out << "enum {\n";
   for (auto [i, item] : llvm::enumerate(items)) {
     const json::Object &object = *item.getAsObject();
-    out << "  " << prefix << "_" << what << "_" << identifier(*object.getString("name")) << " = " << i << ",";
+    const std::string path = object.getString("name")->str(), wanted = prefix + "_" + what.str() + "_" + identifier(path), name = names.add(wanted);
+    out << "  " << name << " = " << i << ",";
     if (object.getString("dtype"))
-      out << " /* " << typeText(object) << " */";
+      out << " /* " << (name == wanted ? "" : path + " ") << typeText(object) << stackText(object) << " */";
     out << "\n";
   }
-  out << "  " << prefix << "_" << plural << " = " << items.size() << "\n};\n";
+  out << "  " << names.add(prefix + "_" + plural.str()) << " = " << items.size() << "\n};\n";
 }
 
 } // namespace
@@ -74,14 +100,16 @@ std::string writeHeader(llvm::StringRef manifest) {
       << " * inputs, outputs and states, sizes of parameters. Data types: f32 float, f64 double, i32 int32_t, bool one byte. */\n"
       << "#ifndef " << guard << "\n#define " << guard << "\n\n";
   out << "/* The library beside this file has it as TnArtifact::build_id. */\n#define " << name << "_build_id \"" << *model.getString("build_id") << "\"\n";
+  Names names;
+  names.add(name + "_build_id");
   for (const json::Value &item : *model.getArray("entries")) {
     const json::Object &entry = *item.getAsObject();
-    std::string prefix = name + "_" + identifier(*entry.getString("name"));
+    std::string prefix = names.add(name + "_" + identifier(*entry.getString("name")));
     out << "\n#define " << prefix << " \"" << *entry.getString("name") << "\" /* " << *entry.getString("kind") << " */\n";
-    writePositions(out, prefix, "dim", "dims", *entry.getArray("dims"));
-    writePositions(out, prefix, "in", "ins", *entry.getArray("inputs"));
-    writePositions(out, prefix, "out", "outs", *entry.getArray("outputs"));
-    writePositions(out, prefix, "state", "states", *entry.getArray("states"));
+    writePositions(out, names, prefix, "dim", "dims", *entry.getArray("dims"));
+    writePositions(out, names, prefix, "in", "ins", *entry.getArray("inputs"));
+    writePositions(out, names, prefix, "out", "outs", *entry.getArray("outputs"));
+    writePositions(out, names, prefix, "state", "states", *entry.getArray("states"));
   }
   out << "\n/* Parameters: a * stands for each number below the size of its stack.\n";
   for (const json::Value &item : *model.getArray("params")) {
@@ -89,10 +117,7 @@ std::string writeHeader(llvm::StringRef manifest) {
     out << " *   " << *parameter.getString("name") << " [";
     for (auto [i, size] : llvm::enumerate(*parameter.getArray("shape")))
       out << (i ? ", " : "") << sizeText(size);
-    out << "]";
-    for (const json::Value &count : *parameter.getArray("stack"))
-      out << " x " << *count.getAsInteger();
-    out << "\n";
+    out << "]" << stackText(parameter) << "\n";
   }
   out << " */\n#endif\n";
   return text;

@@ -79,6 +79,8 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
   (detail::append(text, parts), ...);
   return text;
 }
+/// "1 tensor", "3 tensors".
+inline std::string counted(uint64_t count, std::string_view noun) { return concat(count, " ", noun, count == 1 ? "" : "s"); }
 template <typename... Parts> Status inputError(const Parts &...parts) { return Status(ErrorKind::Input, concat(parts...)); }
 template <typename... Parts> Status usageError(const Parts &...parts) { return Status(ErrorKind::Usage, concat(parts...)); }
 template <typename... Parts> Status resourceError(const Parts &...parts) { return Status(ErrorKind::Resource, concat(parts...)); }

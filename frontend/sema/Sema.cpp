@@ -340,8 +340,11 @@ private:
       if (std::find(known.begin(), known.end(), name) == known.end()) {
         std::string near = nearest(name, known);
         auto *mistake = session.error("T0111", model.name.range, model.name.text + " has no entry " + name);
-        if (mistake && !near.empty())
-          mistake->notes.push_back({"help", "did you mean " + near + "?"});
+        std::string names;
+        for (auto &each : known)
+          names += (names.empty() ? "" : ", ") + each;
+        if (mistake)
+          mistake->notes.push_back({"help", near.empty() ? "there are: " + (names.empty() ? "none" : names) : "did you mean " + near + "?"});
         return false;
       }
     }

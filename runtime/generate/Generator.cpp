@@ -147,6 +147,8 @@ Status Generator::makeContext(int64_t length, std::unique_ptr<Context> &context)
   if (entry.capacity.terms.size() == 1 && entry.capacity.terms[0].second == 1)
     dims.emplace(entry.dims[entry.capacity.terms[0].first].name, room);
   auto made = Context::create(parameters, settings.entry, dims, pool);
+  if (made.status().kind() == runtime::ErrorKind::Resource && !entry.walk.empty())
+    return made.status().in(runtime::concat("prompt and --length are ", room, " places"));
   if (!made.ok())
     return made.status();
   context = made.take();

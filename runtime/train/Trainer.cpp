@@ -147,8 +147,9 @@ private:
       return report.status();
     if (report->loaded.empty())
       return inputError(file, " has none of the parameters of this model");
-    notes.push_back(concat("loaded ", report->loaded.size(), " parameters from ", file, "; ", report->missing.size(),
-                           " keep their initial values, ", report->extra.size(), " tensors of the file are not used"));
+    notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
+                           runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
+                           runtime::counted(report->extra.size(), "unused tensor")));
     return {};
   }
 
@@ -272,13 +273,14 @@ private:
   }
 
   Status validate() {
-    if (!session.valid)
+    if (!session.valid || lastEvaluated == state.step)
       return {};
     auto result = evaluate(*session.valid, *session.validFeeder, 0, StopSignals::requested);
     if (!result.ok())
       return result.status();
     if (StopSignals::requested())
       return {};
+    lastEvaluated = state.step;
     MetricsLine line;
     line.add("step", state.step);
     std::string text = concat("step ", state.step, "  held out:");
@@ -333,6 +335,7 @@ private:
   std::vector<double> values; // outputs of the step
   double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0;
   uint64_t lastSaved = 0;
+  std::optional<uint64_t> lastEvaluated; // by this command
   int skips = 0;
   bool metricsFailed = false, rateEnded = false;
 };

@@ -103,7 +103,7 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   const EntryInfo &entry = *model.artifact->manifest().findEntry(entryName);
   std::map<std::string, int64_t> dims;
   for (const runtime::DimInfo &dim : entry.dims)
-    if (auto found = model.bind.find(dim.name); found != model.bind.end())
+    if (auto found = model.call.find(dim.name); found != model.call.end())
       dims.emplace(dim.name, found->second);
   std::vector<runtime::NpyArray> arrays(entry.inputs.size());
   std::vector<std::string> given(entry.inputs.size()); // files
@@ -122,9 +122,13 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i].empty())
       return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name, "=@FILE.npy");
-  for (const runtime::DimInfo &dim : entry.dims)
-    if (!dims.count(dim.name))
-      return usageError("no input of the entry ", entryName, " tells the size of ", dim.name, "; pass --bind ", dim.name, "=SIZE");
+  for (size_t i = 0; i < entry.dims.size(); ++i)
+    if (const std::string &name = entry.dims[i].name; !dims.count(name)) {
+      // A specification has no dim for the capacity: what it says of the walked one is the capacity.
+      bool isCapacity = model.compiledNow && entry.capacity.terms.size() == 1 && entry.capacity.terms[0].first == i;
+      return usageError("no input of the entry ", entryName, " tells ", isCapacity ? "how many places it keeps" : "the size of " + name, "; pass --bind ",
+                        isCapacity ? entry.walk : name, "=SIZE");
+    }
   auto pool = runtime::ThreadPool::create(threads);
   if (!pool.ok())
     return pool.status();

@@ -35,6 +35,8 @@ struct Model {
   std::shared_ptr<const runtime::Artifact> artifact;
   std::optional<train::RunDirectory> run; // the source was a run directory
   std::map<std::string, int64_t> bind;    // of --bind, then of the run
+  std::map<std::string, int64_t> call;    // of --bind, for the dims of one call; none where the compiler took them, as it does for a specification
+  bool compiledNow = false;               // the source was a specification
   runtime::File cacheLock;                // the source was a specification: its folder in the cache stays as long as this
 };
 /// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of unknown dims.

@@ -20,6 +20,8 @@ struct Options {
 Expected<generate::Settings> settingsFor(const Options &options, const runtime::Manifest &manifest) {
   if (options.greedy && (options.temperature || options.topK || options.topP))
     return usageError("--greedy always takes the most probable symbol; --temperature, --top-k and --top-p are for sampling");
+  if (options.stop && options.stop->empty())
+    return usageError("--stop takes a text or a symbol, and '' is neither");
   auto settings = generate::readSettings(manifest, options.block);
   if (!settings.ok())
     return settings;
@@ -61,6 +63,8 @@ Status run(Options &options) {
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
+  if (!model->call.empty())
+    return usageError("generate gives a compiled model its sizes itself; --bind is for a specification (.tn)");
   auto settings = settingsFor(options, model->artifact->manifest());
   auto vocabulary = vocabularyFor(options, *model);
   if (!settings.ok() || !vocabulary.ok())

@@ -1,6 +1,9 @@
 // tenon: compiles, trains and runs models. Links the runtime only; the compiler is a library that is opened when it is needed.
 #include "tools/tenon/Command.h"
+#include <algorithm>
 #include <cstdio>
+#include <numeric>
+#include <utility>
 
 namespace tenon::driver {
 
@@ -37,6 +40,30 @@ constexpr const char *kExamples = R"(Examples:
   tenon inspect run                                       parameters, memory, kernels
   tenon explain T0207                                     the page of an error
 )";
+
+/// Edits that make one word of the other: a letter more, less, or another.
+size_t distance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t corner = row[0]++;
+    for (size_t j = 0; j < to.size(); ++j)
+      corner = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, corner + (from[i] != to[j])}));
+  }
+  return row.back();
+}
+
+/// "; did you mean check?", or nothing where no command is near.
+std::string suggestion(const CLI::App &app, const std::string &word) {
+  std::string nearest;
+  size_t least = std::min<size_t>(3, word.size()); // as many edits as letters make anything
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    if (size_t edits = distance(word, command->get_name()); edits < least) {
+      least = edits;
+      nearest = command->get_name();
+    }
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
 
 std::string namesOf(const CLI::App &app) {
   std::string names;
@@ -81,7 +108,7 @@ int main(int argc, char **argv) {
   app.add_subcommand("explain", "print the page of an error code");
   addTestGrad(app, exitCode);
   if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
-    return report(usageError("there is no command '", command, "'; there are: ", namesOf(app)));
+    return report(usageError("there is no command '", command, "'; there are: ", namesOf(app), suggestion(app, command)));
   if (argc == 1) {
     fprintf(stderr, "%s", app.help().c_str());
     return 2;

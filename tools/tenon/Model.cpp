@@ -117,7 +117,10 @@ Expected<Model> openModel(const ModelOptions &options) {
     return artifact.status();
   model.artifact = artifact.take();
   model.bind = *bind;
-  if (Status status = isSpecification(options.source) ? Status() : checkDims(model.artifact->manifest(), *bind); status.failed())
+  model.compiledNow = isSpecification(options.source);
+  if (!model.compiledNow)
+    model.call = *bind;
+  if (Status status = model.compiledNow ? Status() : checkDims(model.artifact->manifest(), *bind); status.failed())
     return status;
   if (model.run) {
     auto settings = train::readRunSettings(*model.run);
@@ -155,14 +158,13 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init, .allowExtra = true});
     if (!loaded.ok())
       return loaded.status();
-    if (options.init && loaded->missing.empty())
-      return usageError("--init with --weights gives initial values to what the file lacks, but ", options.file, " lacks nothing; leave one of them out");
-    if (!loaded->missing.empty())
-      fprintf(stderr, "tenon: %zu parameters are not in %s and have their initial values, the first is %s\n", loaded->missing.size(),
-              options.file.c_str(), loaded->missing[0].c_str());
-    if (!loaded->extra.empty())
-      fprintf(stderr, "tenon: %zu tensors of %s are not used, the first is %s\n", loaded->extra.size(), options.file.c_str(),
-              loaded->extra[0].c_str());
+    auto say = [](const std::vector<std::string> &names, const std::string &which, const std::string &what) {
+      if (!names.empty())
+        fprintf(stderr, "tenon: %s %s%s%s\n", runtime::counted(names.size(), which).c_str(), what.c_str(), names.size() == 1 ? ": " : ", the first is ",
+                names[0].c_str());
+    };
+    say(loaded->missing, "initial value", "for what " + options.file + " lacks");
+    say(loaded->extra, "unused tensor", "in " + options.file);
   } else if (!options.init && model.run) {
     std::vector<std::string> notes;
     uint64_t step = 0;

@@ -37,6 +37,8 @@ std::map<std::string, int64_t> openSizes(const Model &model) {
 }
 
 Status run(Options &options) {
+  if (options.train.weights.empty() && !options.train.scheme.empty())
+    return usageError("--names says whose names a weights file has; it needs --weights");
   options.model.defaultRecipe = options.model.bindRecipe = true;
   auto model = openModel(options.model);
   if (!model.ok())
@@ -67,8 +69,8 @@ void addTrain(CLI::App &app, int &exitCode) {
   command->add_option("-o,--out", options->output, "run directory: checkpoints, metrics.jsonl, the model")->type_name("DIR");
   addDataOptions(*command, options->train.data);
   command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->transform(whole(1));
-  command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(atLeast(0));
-  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(atLeast(0));
+  CLI::Option *minutes = command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(atLeast(0));
+  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(atLeast(0))->excludes(minutes);
   command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's")
       ->transform(whole<uint64_t>());
   command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->transform(whole(1));
