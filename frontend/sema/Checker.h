@@ -93,6 +93,7 @@ private:
   std::optional<Element> elementOf(const ast::Type &type);
   /// The value as type `type` wants it (order of axes, element); poison after an error. `what`: "argument x of Linear". With
   /// `place` the mistake is shown there and the type as a related range, else at the type.
+  void noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, const std::vector<AxisId> &declared);
   Value fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place);
   /// A tensor of which only the type is known, after a mistake; poison if the type itself is unknown.
   Value recovered(Scope *scope, const ast::Type &type);

@@ -70,6 +70,22 @@ NodeId Checker::pin(NodeId node, const std::string &element, ast::Range range) {
   return graph.add(copy, body);
 }
 
+/// What distinguishes the axes a value has from the declared ones, and the likely remedy.
+void Checker::noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, const std::vector<AxisId> &declared) {
+  auto missing = without(declared, own), surplus = without(own, declared);
+  std::string note;
+  for (AxisId axis : missing)
+    note += (note.empty() ? "missing: " : ", ") + sized(axis);
+  for (size_t i = 0; i < surplus.size(); ++i)
+    note += std::string(i ? ", " : note.empty() ? "too many: " : "; too many: ") + sized(surplus[i]);
+  mistake.notes.push_back({"note", note});
+  if (missing.size() == 1 && surplus.size() == 1 && graph.size(missing[0]) == graph.size(surplus[0]) && axisName(missing[0]) != axisName(surplus[0]))
+    mistake.notes.push_back({"help", "[" + axisName(surplus[0]) + " -> " + axisName(missing[0]) + "] renames the axis"});
+  auto namesake = [&](AxisId axis) { return std::any_of(own.begin(), own.end(), [&](AxisId other) { return axisName(axis) == axisName(other); }); };
+  if (auto twin = std::find_if(missing.begin(), missing.end(), namesake); twin != missing.end())
+    mistake.notes.push_back({"help", "these are two axes called " + axisName(*twin) + ": each use of a layer has its own `config` axes, the axes in its [..] are the caller's"});
+}
+
 Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place) {
   if (value.isPoison())
     return recovered(scope, type);
@@ -92,17 +108,8 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
   if (!short_ && !sameSet(graph.axes(node), *axes)) {
     std::string message = what + " has axes " + text(graph.axes(node)) + ", declared are " + text(*axes);
     auto *mistake = error("T0202", place, message, text(node));
-    if (mistake) {
-      auto missing = without(*axes, graph.axes(node)), surplus = without(graph.axes(node), *axes);
-      std::string note;
-      for (AxisId axis : missing)
-        note += (note.empty() ? "missing: " : ", ") + sized(axis);
-      for (size_t i = 0; i < surplus.size(); ++i)
-        note += std::string(i ? ", " : note.empty() ? "too many: " : "; too many: ") + sized(surplus[i]);
-      mistake->notes.push_back({"note", note});
-      if (missing.size() == 1 && surplus.size() == 1 && graph.size(missing[0]) == graph.size(surplus[0]))
-        mistake->notes.push_back({"help", "[" + axisName(surplus[0]) + " -> " + axisName(missing[0]) + "] renames the axis"});
-    }
+    if (mistake)
+      noteAxes(*mistake, graph.axes(node), *axes);
     return declared(mistake);
   }
   bool wrong = *element == Element::Real  ? actual == Element::Bool
