@@ -2,6 +2,7 @@
 // data_utils.LMOrderedIterator). lm_blocks: blocks of T in a random order, without anything carried over.
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
+#include <algorithm>
 
 namespace tenon::data {
 
@@ -37,12 +38,33 @@ public:
     Writer write(binding, inputs);
     for (int64_t b = 0; b < binding.B; ++b) {
       int64_t from = blocks() ? blockBegin(index, b) : b * rowLength + segmentBegin(index);
-      for (int64_t t = 0; t < binding.T; ++t) {
-        write.integer(kIds, b * binding.T + t, tokens[from + t]);
-        if (ahead)
-          write.integer(kTarget, b * binding.T + t, tokens[from + t + 1]);
-      }
+      writeRow(write, b, binding.T, from, binding.T);
     }
+  }
+
+  // What is left: a part of a segment in each row (streams); blocks for fewer rows, then a part of a block (blocks).
+  uint64_t evaluationBatches() const override { return batchesPerEpoch() + (blocks() && restRows() > 0) + (restPlaces() > 0); }
+  int64_t validRows(uint64_t index) const override {
+    if (!blocks() || index < batchesPerEpoch())
+      return binding.B;
+    return restRows() > 0 && index == batchesPerEpoch() ? restRows() : 1;
+  }
+  int64_t validPlaces(uint64_t index) const override {
+    return isPart(index) ? restPlaces() : binding.T;
+  }
+  void fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    const std::vector<int64_t> &shape = inputs[static_cast<size_t>(binding.at[binding.at[kIds] >= 0 ? kIds : kTarget])].shape;
+    Writer write(binding, inputs);
+    for (int64_t b = 0; b < shape[0]; ++b) {
+      const int64_t at = static_cast<int64_t>(index), row = std::min(b, validRows(index) - 1);
+      const int64_t block = isPart(index) ? perRow : at * binding.B + row;
+      writeRow(write, b, shape[1], blocks() ? block * binding.T : row * rowLength + at * binding.T, validPlaces(index));
+    }
+  }
+  bool resetsInEvaluation(uint64_t index) const override { return blocks() || index == 0; }
+  Extent extent() const override {
+    const int64_t rows = blocks() ? 1 : binding.B;
+    return {rows * (perRow * binding.T + restPlaces()), tokens.size(), "symbols"};
   }
 
   uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(blocks() ? perRow / binding.B : perRow); }
@@ -52,6 +74,21 @@ public:
 
 private:
   bool blocks() const { return settings.name == "lm_blocks"; }
+
+  int64_t restRows() const { return blocks() ? perRow % binding.B : 0; }
+  int64_t restPlaces() const { return rowLength - ahead - perRow * binding.T; }
+  /// The batch of an evaluation that is shorter than T.
+  bool isPart(uint64_t index) const { return restPlaces() > 0 && index + 1 == evaluationBatches(); }
+
+  /// Row `b` of tensors with `length` places: `valid` symbols from `from` on, then the last of them again.
+  void writeRow(const Writer &write, int64_t b, int64_t length, int64_t from, int64_t valid) const {
+    for (int64_t t = 0; t < length; ++t) {
+      const int64_t place = from + std::min(t, valid - 1);
+      write.integer(kIds, b * length + t, tokens[place]);
+      if (ahead)
+        write.integer(kTarget, b * length + t, tokens[place + 1]);
+    }
+  }
 
   /// Later epochs start at another place inside the first segment, so that segment borders move.
   int64_t shift(uint64_t epoch) const {

@@ -51,6 +51,25 @@ public:
   virtual uint64_t batchesPerEpoch() const = 0;
   /// Whether the states of the context are reset before this batch: nothing carries over from the batch before it.
   virtual bool resetsBefore(uint64_t index) const = 0;
+  // An evaluation goes once over everything, in order, also over what is left behind the whole batches: its last batches are smaller.
+  /// Batches of an evaluation: batchesPerEpoch() and the smaller ones behind them.
+  virtual uint64_t evaluationBatches() const { return batchesPerEpoch(); }
+  /// Whether the states are reset before batch `index` of an evaluation.
+  virtual bool resetsInEvaluation(uint64_t index) const { return resetsBefore(index); }
+  /// Rows of batch `index` of an evaluation that count: so many first ones, at least 1. -1: all.
+  virtual int64_t validRows(uint64_t) const { return -1; }
+  /// The same for the places of each row, along the axis T of a text. -1: all.
+  virtual int64_t validPlaces(uint64_t) const { return -1; }
+  /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last that does), or into
+  /// smaller ones: of validRows x validPlaces.
+  virtual void fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const { fill(index, inputs); }
+  /// Symbols that a whole evaluation predicts or rows that it reads, and all that the data has; of tasks with random batches both are 0.
+  struct Extent {
+    int64_t covered = 0, all = 0;
+    const char *unit = "symbols"; // or "rows"
+  };
+  virtual Extent extent() const { return {}; }
+
   /// Symbols of text that one batch moves on by: the unit of tokens_per_second.
   virtual int64_t tokensPerBatch() const = 0;
   const Vocabulary &vocabulary() const { return symbols; }

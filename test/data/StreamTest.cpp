@@ -100,6 +100,44 @@ TEST(Stream, BlocksAreEachBlockOnce) {
   EXPECT_TRUE(task->resetsBefore(3));
 }
 
+// Every symbol but the first of each row is a target of an evaluation exactly once, also behind the whole batches.
+TEST(Stream, EvaluationCoversTheTail) {
+  std::string text(1003, ' ');
+  for (size_t i = 0; i < text.size(); ++i)
+    text[i] = static_cast<char>(i * 7 % 251);
+  for (std::string name : {"byte_stream", "lm_blocks"}) {
+    auto task = makeOrFail(stream(name), text, Vocabulary::bytes(false));
+    Batch batch = tokens(4, 16);
+    ASSERT_TRUE(task->bind(batch.tensors).ok());
+    const bool blocks = name == "lm_blocks";
+    ASSERT_EQ(task->evaluationBatches(), task->batchesPerEpoch() + (blocks ? 2 : 1));
+    std::multiset<std::pair<int32_t, int32_t>> seen;
+    for (uint64_t i = 0; i < task->evaluationBatches(); ++i) {
+      const int64_t rows = task->validRows(i), places = task->validPlaces(i);
+      EXPECT_EQ(task->resetsInEvaluation(i), blocks || i == 0);
+      task->fillEvaluation(i, batch.tensors);
+      Batch small = tokens(rows, places); // the same batch without padding
+      task->fillEvaluation(i, small.tensors);
+      for (int64_t b = 0; b < 4; ++b)
+        for (int64_t t = 0; t < 16; ++t) {
+          const int64_t from = std::min(b, rows - 1) * places + std::min(t, places - 1);
+          for (const char *input : {"ids", "target"})
+            ASSERT_EQ(batch.integer(input, b * 16 + t), small.integer(input, from));
+          if (b < rows && t < places)
+            seen.insert({batch.integer("ids", b * 16 + t), batch.integer("target", b * 16 + t)});
+        }
+    }
+    EXPECT_EQ(static_cast<int64_t>(seen.size()), task->extent().covered);
+    EXPECT_EQ(task->extent().all, 1003);
+    std::multiset<std::pair<int32_t, int32_t>> expected;
+    for (int64_t row = 0, length = blocks ? 1003 : 250; row < (blocks ? 1 : 4); ++row)
+      for (int64_t t = 0; t + 1 < length; ++t)
+        expected.insert({static_cast<unsigned char>(text[static_cast<size_t>(row * length + t)]),
+                         static_cast<unsigned char>(text[static_cast<size_t>(row * length + t + 1)])});
+    EXPECT_EQ(seen, expected);
+  }
+}
+
 TEST(Stream, PositionIsAllThereIs) {
   std::string text = proseOf(200, 10);
   expectRestartable(stream(), text, Vocabulary::bytes(false), tokens(3, 20));
