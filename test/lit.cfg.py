@@ -17,12 +17,26 @@ config.substitutions += [("%source", config.tenon_source), ("%build", config.ten
 sys.path.insert(0, os.path.join(config.test_source_root, "support"))
 import tiers  # noqa: E402
 
-# Found among those of the machine, also where TENON_TEST_TIER forces one: tests of several tiers name them.
+# The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the machine has both.
+# What compares the tiers itself, or runs all of itself on each, is left out.
+EACH_TIER_INSIDE = ["goldens", "tiers.test", "whole-gradient.test", "compile-time.test"]
+forced = os.environ.get("TENON_TEST_TIER")
+if getattr(config, "tenon_second_tier", False):
+    config.name = "Tenon x86-64-v3"
+    config.test_exec_root = os.path.join(config.tenon_build, "test-second-tier")
+    config.excludes += EACH_TIER_INSIDE
+    config.excludes += [name for name in os.listdir(config.test_source_root) if name not in ("numerics", "e2e")]
+    config.unsupported = bool(forced) or tiers.other() == tiers.best()
+    forced = forced if config.unsupported else tiers.other()
+
+# Found among those of the machine, also where a tier is forced: tests of several tiers name them.
 config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")) if tiers.NEEDS[tier] <= tiers.features()}
-config.available_features |= {"two-tiers"} if tiers.other() != tiers.best() else set()
-config.substitutions += [("%best_tier", tiers.best()), ("%other_tier", tiers.other())]
-if os.environ.get("TENON_TEST_TIER"):
-    config.environment["TENON_TEST_TIER"] = config.environment["TENON_TIER"] = tiers.best()
+config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
+config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
+if forced:
+    config.environment["TENON_TEST_TIER"] = config.environment["TENON_TIER"] = tiers.best(forced)
+# A test that hangs fails; the longest takes some three minutes on two busy cores.
+lit_config.maxIndividualTestTime = 1200
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
 #   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
 #   tenon-walk: generation over `out step(T)`

@@ -1,14 +1,30 @@
 #!/usr/bin/env python3
-"""Reads lit's JSON results and prints `N passed, N failed` as the last line. Exit 0 iff nothing failed and at least one test passed.
+"""Reads lit's JSON results and prints what failed, what was not run and why, the ten slowest tests, and `N passed, N failed` as the last line.
+
+Exit 0 iff nothing failed and at least one test passed. Only what the processor lacks excuses a test from running: a test that requires any other
+feature which is absent has failed, be the feature misspelled or lost. Filtered tests do not count. How long each test took stays in RESULTS.json (`elapsed`).
 
 usage: count-tests.py RESULTS.json [EXIT-STATUS-OF-LIT]
 """
 import collections
 import json
+import re
 import sys
 
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
-NOT_RUN = {"UNSUPPORTED", "EXCLUDED", "SKIPPED"}
+FILTERED = {"EXCLUDED", "SKIPPED"}
+OF_THE_PROCESSOR = {"avx2", "avx512", "two-tiers"}  # as lit.cfg.py finds them in /proc/cpuinfo
+SECOND_SUITE = "Test is unsupported"  # lit's words for a suite that does not apply: the machine has one vector tier, or one was forced
+
+
+def lost(test):
+    """Features that the test requires and that are absent, although no processor decides about them; None if it may stand aside."""
+    text = test.get("output", "")
+    if SECOND_SUITE in text:
+        return None
+    features = re.search(r"unavailable features: (.*)", text)
+    missing = {name.strip() for name in features[1].split(",")} - OF_THE_PROCESSOR if features else {text.strip() or "no reason"}
+    return sorted(missing) or None
 
 
 def main(argv):
@@ -16,15 +32,20 @@ def main(argv):
         sys.exit(__doc__)
     with open(argv[1], encoding="utf-8") as file:
         tests = json.load(file)["tests"]
-    codes = collections.Counter(test["code"] for test in tests)
-    passed = sum(codes[code] for code in PASSED)
-    not_run = sum(codes[code] for code in NOT_RUN)
-    failed = len(tests) - passed - not_run  # FAIL, XPASS, TIMEOUT, UNRESOLVED, and whatever lit may add
-    for test in tests:
-        if test["code"] not in PASSED | NOT_RUN:
+    run = [test for test in tests if test["code"] not in FILTERED]
+    aside = [test for test in run if test["code"] == "UNSUPPORTED" and not lost(test)]
+    passed = sum(test["code"] in PASSED for test in run)
+    failed = len(run) - passed - len(aside)  # FAIL, XPASS, TIMEOUT, UNRESOLVED, lost features, and whatever lit may add
+    for test in run:
+        if test["code"] == "UNSUPPORTED" and lost(test):
+            print(f"ABSENT: {test['name']}: requires {', '.join(lost(test))}")
+        elif test["code"] not in PASSED | {"UNSUPPORTED"}:
             print(f"{test['code']}: {test['name']}")
-    if not_run:
-        print(f"{not_run} not run here (a feature they require is absent)")
+    slowest = sorted((test for test in run if test.get("elapsed")), key=lambda test: -test["elapsed"])[:10]
+    if len(run) > 10:
+        print("the slowest: " + ", ".join(f"{test['name'].replace('Tenon :: ', '')} {test['elapsed']:.0f} s" for test in slowest))
+    for reason, number in collections.Counter(test.get("output", "").strip() or "no reason" for test in aside).items():
+        print(f"{number} not run here: {reason}")
     if failed == 0 and len(argv) == 3 and argv[2] != "0":
         print(f"lit ended with status {argv[2]} although no test failed")
         failed = 1

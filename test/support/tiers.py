@@ -1,7 +1,7 @@
 """The code tiers that the tests run on.
 
-TENON_TEST_TIER=TIER forces one for every test that does not name another itself: `TENON_TEST_TIER=x86-64-v3 tools/check --filter 'numerics|e2e'` tests
-the AVX2 code on a machine with AVX-512. Without it every test takes the widest, and those with much to run share themselves out to both.
+Every test takes the widest unless it names another. Where the machine has both vector tiers, numerics/ and e2e/ are run a second time with the narrower one
+forced (the suite `Tenon x86-64-v3`). TENON_TEST_TIER=TIER forces one by hand: `TENON_TEST_TIER=portable tools/check --filter numerics`.
 """
 import os
 
@@ -14,20 +14,21 @@ def features():
         return next((set(line.split()) for line in file if line.startswith("flags")), set())
 
 
-def runnable():
-    """Tiers of this machine, the widest first; the forced one alone."""
+def runnable(forced=None):
+    """Tiers of this machine, the widest first; the forced one alone, by default that of TENON_TEST_TIER."""
     have = features()
     found = [tier for tier, needs in NEEDS.items() if needs <= have]
-    forced = os.environ.get("TENON_TEST_TIER")
+    forced = forced or os.environ.get("TENON_TEST_TIER")
     if forced and forced not in found:
         raise SystemExit(f"TENON_TEST_TIER is {forced}; this machine can run {', '.join(found)}")
     return [forced] if forced else found
 
 
-def best():
-    return runnable()[0]
+def best(forced=None):
+    return runnable(forced)[0]
 
 
-def other():
+def other(forced=None):
     """The next narrower one with vector code; where there is none, the same."""
-    return [tier for tier in runnable() if tier != "portable" or tier == best()][:2][-1]
+    tiers = runnable(forced)
+    return [tier for tier in tiers if tier != "portable" or tier == tiers[0]][:2][-1]
