@@ -1,6 +1,7 @@
 """The two sides of a bench row: long-lived processes that make training steps when asked to, and rest otherwise."""
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -14,24 +15,42 @@ def median_rate(theirs, ours):
     return statistics.median(theirs) / statistics.median(ours)
 
 
-class Peer:
-    """PyTorch: peer/worker.py, spoken to through its standard input."""
+# The forms of the peer: PyTorch as it is shipped; with MKL's code for the processor's vectors (peer/mkl_vectors.c), eager and by torch.compile; JAX.
+FORMS = ("stock", "eager", "compiled", "jax")
 
-    def __init__(self, python, module, size, threads, compiled, tier=None):
-        command = [python, os.path.join(HERE, "peer", "worker.py"), module, "--size", json.dumps(size), "--threads", str(threads)]
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1"}
+
+def preloaded(folder):
+    """peer/mkl_vectors.c as a library to preload."""
+    path = os.path.join(folder, "mkl_vectors.so")
+    if not os.path.exists(path):
+        checked([compiler(), "-shared", "-fPIC", "-O1", os.path.join(HERE, "peer", "mkl_vectors.c"), "-o", path])
+    return path
+
+
+def compiler():
+    return next(name for name in ("clang-22", "gcc", "cc") if shutil.which(name))
+
+
+class Peer:
+    """PyTorch or JAX: peer/worker.py or peer/MODULE_jax.py, spoken to through its standard input. `form`: one of FORMS."""
+
+    def __init__(self, python, module, size, threads, form, folder, tier=None):
+        script = f"{module}_jax.py" if form == "jax" else "worker.py"
+        command = [python, os.path.join(HERE, "peer", script), module, "--size", json.dumps(size), "--threads", str(threads)]
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1", "JAX_PLATFORMS": "cpu"}
         if tier == "x86-64-v3":  # its libraries choose their code by the processor otherwise
-            environment |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
-        self.process = subprocess.Popen(command + (["--compile"] if compiled else []), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            environment |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
+        if form in ("eager", "compiled"):
+            environment["LD_PRELOAD"] = preloaded(folder)
+        self.process = subprocess.Popen(command + (["--compile"] if form == "compiled" else []), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
-        about = self.answer()
-        self.tokens, self.flops, self.parameters = about["tokens"], about["flops"], about["parameters"]
+        self.about = self.answer()
         self.peak = 0
 
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the PyTorch process ended with status {self.process.wait()}")
+            raise RuntimeError(f"the peer's process ended with status {self.process.wait()}")
         return json.loads(line)
 
     def ask(self, text):
@@ -47,6 +66,9 @@ class Peer:
 
     def save(self, path):
         return self.ask(f"save {path}")
+
+    def load(self, path):
+        return self.ask(f"load {path}")
 
     def gradients(self, path):
         return self.ask(f"grads {path}")
@@ -90,12 +112,32 @@ def checked(command):
     return done.stdout
 
 
-def gradients_agree(python, peer, row, size, saved, folder, bound):
-    """Both sides from the same weights and inputs; raises RuntimeError when a loss or gradient differs."""
-    theirs, ours = os.path.join(folder, "theirs.safetensors"), os.path.join(folder, "ours.safetensors")
-    expected = peer.gradients(theirs)
+def gradients_agree(python, peers, row, size, folder, bound):
+    """All sides from the first peer's weights and inputs, dropout off; raises RuntimeError when a loss or gradient differs. Returns what was compared."""
+    saved = peers[0].save(os.path.join(folder, "weights.safetensors"))
+    theirs = os.path.join(folder, "theirs.safetensors")
+    expected = peers[0].gradients(theirs)
+    found = []
+    for peer in peers[1:]:
+        if "jax" in peer.about:
+            peer.load(saved["weights"])
+            other = os.path.join(folder, "jax.safetensors")
+            found.append("JAX " + compared(python, peer.gradients(other)["losses"], other, expected["losses"], theirs, bound))
+    ours = os.path.join(folder, "ours.safetensors")
+    losses = json.loads(checked(gradient_command(python, row, {**size, "rate": 0}, saved, ours)))
+    return "; ".join([*found, "Tenon " + compared(python, losses, ours, expected["losses"], theirs, bound)])
+
+
+def compared(python, losses, ours, expected, theirs, bound):
+    for name, value in expected.items():
+        if not abs(losses[name] - value) <= 1e-4 * abs(value):
+            raise RuntimeError(f"the loss {name} is {losses[name]}, PyTorch says {value}")
+    return checked([python, os.path.join(HERE, "peer", "compare.py"), ours, theirs, str(bound)]).strip()
+
+
+def gradient_command(python, row, size, saved, output):
     spec, options = words(row, size)
-    command = ["tenon", "grad", spec, "--recipe", "bench", *options, "--weights", saved["weights"], "--output", ours]
+    command = ["tenon", "grad", spec, "--recipe", "bench", *options, "--weights", saved["weights"], "--output", output]
     if row["module"] != "relative_attention":
         command += ["--names", "hf", "--output-names", "hf"]
     files = sorted(os.listdir(saved["inputs"]))
@@ -105,11 +147,7 @@ def gradients_agree(python, peer, row, size, saved, folder, bound):
         files.append("back.npy")
     for file in files:
         command += ["--input", f"{file[:-4]}=@{os.path.join(saved['inputs'], file)}"]
-    losses = json.loads(checked(command + ["--json"]))
-    for name, value in expected["losses"].items():
-        if not abs(losses[name] - value) <= 1e-4 * abs(value):
-            raise RuntimeError(f"the loss {name} is {losses[name]}, PyTorch says {value}")
-    return checked([python, os.path.join(HERE, "peer", "compare.py"), ours, theirs, str(bound)]).strip()
+    return command + ["--json"]
 
 
 class Tenon:

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""results.json: the figures that stand in the documents, and the tables made of them.
+
+  test/bench/results.py            writes the tables of README.md and docs/measurements.md anew
+  test/bench/results.py --check    exit 1 if a table differs from results.json
+
+A table stands between the lines <!-- bench NAME --> and <!-- end -->; NAME is a function of TABLES below.
+"""
+import json
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+STORED = os.path.join(HERE, "results.json")
+DOCUMENTS = ["README.md", os.path.join("docs", "measurements.md")]
+TITLES = {
+    "gpt2": "GPT-2 124M, B 4 T 64", "gpt2_long": "GPT-2 124M, B 2 T 512", "bert": "BERT-base, B 8 T 128, 19 predicted",
+    "transformer_xl": "Transformer-XL 16 x 410, B 4 T 150 M 150", "xlnet": "XLNet-base, two streams, B 4 T 128, 21 predicted",
+    "quickstart": "the quickstart's Transformer-XL", "relative_short": "relative attention alone, B 4 H 8 D 64 T 192 M 192",
+    "relative_long": "relative attention alone, B 1 H 16 D 64 T 512 M 512"}
+
+
+def key(row):
+    return (list(TITLES).index(row["row"]), row["threads"], row["dropout"], row["tier"])
+
+
+def store(machine, rows):
+    """Puts the rows in place of those of the same name, threads, dropout and tier; what the tables do not need is left out."""
+    kept = {key(row): row for row in load()["rows"]}
+    kept.update({key(row): {name: value for name, value in row.items() if name not in ("seconds", "size")} | {"machine": machine} for row in rows})
+    with open(STORED, "w", encoding="utf-8") as file:
+        json.dump({"rows": [kept[place] for place in sorted(kept)]}, file, indent=1)
+        file.write("\n")
+
+
+def load():
+    if not os.path.exists(STORED):
+        return {"rows": []}
+    with open(STORED, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def rate(row, side):
+    return f"{row[side]['tokens_per_second']:.0f}" if side in row else ""
+
+
+def plain(rows, heads, cells):
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return "\n".join(lines + ["| " + " | ".join(cells(row)) + " |" for row in rows])
+
+
+def summary(rows):
+    """README: the fastest peer alone."""
+    chosen = [row for row in rows if row["tier"] == "best" and row["dropout"] == 0 and row["threads"] == (2 if row["row"] == "quickstart" else 1)]
+    return plain(chosen, ["model", "threads", "Tenon", "fastest peer", "ratio", "share of peak", "memory, MiB, ours / theirs"], lambda row: [
+        TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), f"{rate(row, row['fastest'])} ({row['fastest']})", f"{row['ratio']:.2f}",
+        f"{row['tenon']['share_of_peak']:.0%}", f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}"])
+
+
+def whole(rows):
+    """docs/measurements.md: every form of the peer."""
+    return plain(rows, ["row", "threads", "dropout", "tier", "Tenon", "stock", "eager", "compiled", "JAX", "ratio", "floor", "goal", "share of peak, ours / theirs",
+                        "memory, MiB, ours / theirs", "date"], lambda row: [
+        TITLES[row["row"]], str(row["threads"]), str(row["dropout"]), row["tier"], rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"),
+        rate(row, "compiled"), rate(row, "jax"), f"**{row['ratio']:.2f}** ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})", str(row["floor"]), str(row["goal"]),
+        f"{row['tenon']['share_of_peak']:.0%} / {row[row['fastest']]['share_of_peak']:.0%}",
+        f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}", row["date"]])
+
+
+TABLES = {"summary": summary, "whole": whole}
+
+
+def filled(text, rows):
+    """The document with its tables made anew."""
+    return re.sub(r"(<!-- bench (\w+) -->\n).*?(<!-- end -->)", lambda found: found[1] + "\n" + TABLES[found[2]](rows) + "\n\n" + found[3], text, flags=re.S)
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    rows, stale = load()["rows"], []
+    for name in DOCUMENTS:
+        path = os.path.join(ROOT, name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        fresh = filled(text, rows)
+        if fresh == text:
+            continue
+        stale.append(name)
+        if not arguments:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(fresh)
+    for name in stale:
+        print(f"{name}: {'its tables differ from test/bench/results.json' if arguments else 'written'}")
+    return 1 if stale and arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
