@@ -1,4 +1,5 @@
 #include "lowering/AttentionDistances.h"
+#include "lowering/ValuesInMemory.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -76,7 +77,7 @@ Value Distances::rebuilt(const Labelled &index) {
     if (Value result = linear(index, type))
       return result;
   Operation *op = index.value.getDefiningOp();
-  if (!isa_and_nonnull<AddOp, SubOp, MulOp, NegOp, MinOp, MaxOp, AbsOp, FloorDivOp, ModOp, SelectOp, CompareOp, AndOp, OrOp, NotOp, ConvertOp>(op))
+  if (!op || !isElementwise(op))
     return {};
   IRMapping mapping;
   for (Value operand : op->getOperands()) {
@@ -88,6 +89,57 @@ Value Distances::rebuilt(const Labelled &index) {
   Operation *copy = builder.clone(*op, mapping);
   copy->getResult(0).setType(type);
   return copy->getResult(0);
+}
+
+std::optional<Labelled> Distances::function(Labelled x) {
+  x = withoutBroadcasts(x);
+  if (std::optional<double> constant = constantOf(x.value))
+    x = {build.constant(tensorType({}, tensorOf(x.value).getElementType(), dimCount), *constant), {}};
+  if (!x.only({kQuery, kKey, kHead}))
+    return std::nullopt;
+  auto type = tensorOf(x.value);
+  Operation *op = x.value.getDefiningOp();
+  Labelled result{{}, {kPlace}};
+  SmallVector<AffineExpr> sizes{simplifyAffineExpr(count(), dimCount, 0)};
+  for (auto [label, size] : llvm::zip(x.labels, sizesOf(type)))
+    if (label == kHead) {
+      result.labels.push_back(label);
+      sizes.push_back(size);
+    }
+  auto spread = [&](const Labelled &part) {
+    SmallVector<int64_t> dims;
+    for (int64_t label : part.labels)
+      dims.push_back(llvm::find(result.labels, label) - result.labels.begin());
+    return build.broadcast(part.value, dims, tensorType(sizes, tensorOf(part.value).getElementType(), dimCount));
+  };
+  if (!x.has(kQuery) && !x.has(kKey)) {
+    result.value = spread(x);
+    return result;
+  }
+  if (!isa<FloatType>(type.getElementType()) && !x.has(kHead))
+    if (Value rows = along(x))
+      return Labelled{rows, {kPlace}};
+  if (auto gather = dyn_cast_or_null<GatherOp>(op)) {
+    auto [table, index] = partsOf(gather, x.labels);
+    Value rows = table.only({kPlace, kHead}) ? along(index) : Value();
+    if (!rows)
+      return std::nullopt;
+    result.value = spread(ordered(table, kPlace, rows, gather.getClamp()));
+    return result;
+  }
+  if (!op || !isElementwise(op))
+    return std::nullopt;
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    std::optional<Labelled> inner = function({operand, x.labels});
+    if (!inner)
+      return std::nullopt;
+    mapping.map(operand, spread(*inner));
+  }
+  Operation *copy = builder.clone(*op, mapping);
+  copy->getResult(0).setType(tensorType(sizes, type.getElementType(), dimCount));
+  result.value = copy->getResult(0);
+  return result;
 }
 
 Labelled Distances::ordered(const Labelled &table, int64_t placeLabel, Value rows, bool clamp) {

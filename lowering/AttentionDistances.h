@@ -14,6 +14,8 @@ public:
 
   /// The index of (query i, key j) as integers [I + J - 1] at d = j - i + I - 1. Null: it depends on more than the distance.
   mlir::Value along(Labelled index);
+  /// An elementwise function of the distance and of heads: [I + J - 1, ..] by d as above, with the labels kPlace and those of the heads. Nothing: it depends on more.
+  std::optional<Labelled> function(Labelled x);
   /// The table with its rows read at `rows`: row d is that of distance d. `clamp`: as of the gather.
   Labelled ordered(const Labelled &table, int64_t placeLabel, mlir::Value rows, bool clamp);
   /// j - i + I - 1.

@@ -20,6 +20,16 @@ Labelled withoutBroadcasts(Labelled tensor) {
   return tensor;
 }
 
+std::pair<Labelled, Labelled> partsOf(GatherOp gather, ArrayRef<int64_t> labels) {
+  Labelled x{gather.getX(), {}}, index{gather.getIndex(), {}};
+  for (int64_t dim : gather.getXDims())
+    x.labels.push_back(dim < 0 ? kPlace : labels[dim]);
+  for (int64_t dim : gather.getIndexDims())
+    index.labels.push_back(labels[dim]);
+  Labelled bare = withoutBroadcasts(x);
+  return {bare.has(kPlace) ? bare : x, withoutBroadcasts(index)};
+}
+
 std::optional<double> constantOf(Value value) {
   while (auto broadcast = value.getDefiningOp<BroadcastOp>())
     value = broadcast.getX();
@@ -139,6 +149,13 @@ std::optional<TablePlace> IndexReader::place(Labelled index, std::string &why) {
     if (form.key != 1 && form.key != -1)
       return why = "the place in its table does not change by one from key to key", std::nullopt;
   }
+  return place;
+}
+
+TablePlace IndexReader::keyPlace(MLIRContext *context) const {
+  TablePlace place;
+  place.forms.push_back(emptyForm(context));
+  place.forms[0].key = 1;
   return place;
 }
 

@@ -7,6 +7,8 @@ namespace tenon {
 
 /// Labels of the index space of an attend whose result is [B, I, H, F]; the key follows.
 constexpr int64_t kBatch = 0, kQuery = 1, kHead = 2, kWidth = 3, kKey = 4;
+/// Besides them: the dimension that is contracted, the rows of a table, the two values of a selection.
+constexpr int64_t kContracted = -1, kPlace = -2, kSelected = -3;
 
 using Labels = llvm::SmallVector<int64_t>;
 
@@ -16,6 +18,10 @@ struct Labelled {
   Labels labels;
   bool operator==(const Labelled &other) const { return value == other.value && labels == other.labels; }
   bool has(int64_t label) const { return llvm::is_contained(labels, label); }
+  /// Whether no dimension is any other.
+  bool only(std::initializer_list<int64_t> allowed) const {
+    return llvm::all_of(labels, [&](int64_t label) { return llvm::is_contained(allowed, label); });
+  }
 };
 
 /// Labels of an operand of attend: scores, masks, the value, the factor.
@@ -24,6 +30,8 @@ Labels labelsAt(AttendOp attend, size_t number);
 Labelled sourceOf(BroadcastOp broadcast, llvm::ArrayRef<int64_t> labels);
 /// Without any broadcast around it.
 Labelled withoutBroadcasts(Labelled tensor);
+/// A gather whose result has these labels: its source, the gathered dimension as kPlace, and its index.
+std::pair<Labelled, Labelled> partsOf(GatherOp gather, llvm::ArrayRef<int64_t> labels);
 /// The number that a constant repeats, below broadcasts.
 std::optional<double> constantOf(mlir::Value value);
 
@@ -44,6 +52,8 @@ public:
   std::optional<Mask> mask(mlir::Value value, llvm::ArrayRef<int64_t> labels);
   /// Nothing if the integer is no such place; `why` then says why not.
   std::optional<TablePlace> place(Labelled index, std::string &why);
+  /// The place of the key itself.
+  TablePlace keyPlace(mlir::MLIRContext *context) const;
   /// The number of an operand, new or known. Nothing if it has a dimension besides batch, query and key.
   std::optional<int64_t> operand(mlir::Value value, llvm::ArrayRef<int64_t> labels);
 

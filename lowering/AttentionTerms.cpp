@@ -1,12 +1,10 @@
 #include "lowering/AttentionTerms.h"
+#include <cmath>
+#include <map>
 
 using namespace mlir;
 
 namespace tenon {
-
-static bool only(const Labelled &x, std::initializer_list<int64_t> allowed) {
-  return llvm::all_of(x.labels, [&](int64_t label) { return llvm::is_contained(allowed, label); });
-}
 
 /// An operand of a contraction whose result has labels `ofResult`.
 static Labelled operandOf(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> ofResult) {
@@ -15,17 +13,6 @@ static Labelled operandOf(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> 
     operand.labels.push_back(label < int64_t(ofResult.size()) ? ofResult[label] : kContracted);
   Labelled bare = withoutBroadcasts(operand);
   return bare.has(kContracted) ? bare : operand; // a repetition along the contracted dimension counts
-}
-
-/// A gather inside an operand: its source, the gathered dimension as kPlace, and its index.
-static std::pair<Labelled, Labelled> partsOf(GatherOp gather, ArrayRef<int64_t> labels) {
-  Labelled x{gather.getX(), {}}, index{gather.getIndex(), {}};
-  for (int64_t dim : gather.getXDims())
-    x.labels.push_back(dim < 0 ? kPlace : labels[dim]);
-  for (int64_t dim : gather.getIndexDims())
-    index.labels.push_back(labels[dim]);
-  Labelled bare = withoutBroadcasts(x);
-  return {bare.has(kPlace) ? bare : x, withoutBroadcasts(index)};
 }
 
 /// One contracted dimension, and that in both operands.
@@ -58,13 +45,115 @@ Value ScoreReader::arranged(Labelled x, ArrayRef<int64_t> order, double factor) 
   return factor == 1 ? result : build.scale(result, factor);
 }
 
-std::string ScoreReader::add(Labelled score, double factor) {
+/// The product of `x` and the tensors, over the dimensions of all of them.
+Labelled ScoreReader::weighted(Labelled x, ArrayRef<Weight::Tensor> tensors) {
+  if (tensors.empty())
+    return x;
+  for (const Weighted &known : weightedOnes)
+    if (known.x == x && ArrayRef<Weight::Tensor>(known.tensors) == tensors)
+      return known.result;
+  auto type = tensorOf(x.value);
+  std::map<int64_t, AffineExpr> sizeOf;
+  auto collect = [&](const Labelled &tensor) {
+    for (auto [label, size] : llvm::zip(tensor.labels, sizesOf(tensorOf(tensor.value))))
+      sizeOf[label] = size;
+  };
+  collect(x);
+  for (const Weight::Tensor &tensor : tensors)
+    collect(tensor.value);
+  Labelled result;
+  SmallVector<AffineExpr> all;
+  for (int64_t label : {kBatch, kQuery, kKey, kPlace, kHead, kSelected, kContracted})
+    if (sizeOf.count(label)) {
+      result.labels.push_back(label);
+      all.push_back(sizeOf[label]);
+    }
+  auto whole = tensorType(all, type.getElementType(), dimCount);
+  auto spread = [&](const Labelled &tensor) {
+    SmallVector<int64_t> dims;
+    for (int64_t label : tensor.labels)
+      dims.push_back(llvm::find(result.labels, label) - result.labels.begin());
+    return build.broadcast(tensor.value, dims, whole);
+  };
+  result.value = spread(x);
+  for (const Weight::Tensor &tensor : tensors)
+    result.value = tensor.divides ? build.div(result.value, spread(tensor.value)) : build.mul(result.value, spread(tensor.value));
+  weightedOnes.push_back({x, SmallVector<Weight::Tensor>(tensors), result});
+  return result;
+}
+
+std::string ScoreReader::scale(Value factor, ArrayRef<int64_t> labels) {
+  Labelled bare = withoutBroadcasts({factor, Labels(labels)});
+  if (!bare.only({kBatch, kQuery, kHead}))
+    return "the scale has a dimension besides batch, query and head";
+  if (!bare.labels.empty() || !constantOf(bare.value))
+    whole.tensors.push_back({bare, false});
+  else
+    whole.number *= *constantOf(bare.value);
+  return {};
+}
+
+/// A product or quotient of a score and what does not depend on both query and key. Nothing if it is none.
+std::optional<std::string> ScoreReader::addProduct(Operation *op, ArrayRef<int64_t> labels, const Weight &weight) {
+  if (!isa_and_nonnull<MulOp, DivOp>(op))
+    return std::nullopt;
+  const bool divides = isa<DivOp>(op);
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  Weight inner = weight;
+  for (auto [factor, rest] : {std::pair(b, a), std::pair(a, b)}) {
+    if (divides && factor == a)
+      break;
+    if (std::optional<double> constant = constantOf(factor); constant && *constant != 0) {
+      inner.number = divides ? weight.number / *constant : weight.number * *constant;
+      return add({rest, Labels(labels)}, inner);
+    }
+  }
+  for (int64_t absent : {kKey, kQuery})
+    for (auto [factor, rest] : {std::pair(b, a), std::pair(a, b)}) {
+      Labelled tensor = withoutBroadcasts({factor, Labels(labels)});
+      if ((divides && factor == a) || tensor.has(absent) || !withoutBroadcasts({rest, Labels(labels)}).has(kKey))
+        continue;
+      inner.tensors.push_back({tensor, divides});
+      return add({rest, Labels(labels)}, inner);
+    }
+  return std::nullopt;
+}
+
+/// Elementwise functions of the distance and the head (ALiBi's slope * (j - i)), or of the key's place and the head. Nothing if it is none.
+std::optional<std::string> ScoreReader::addFunction(const Labelled &score, const Weight &weight) {
+  Read read{{}, false, {}, false};
+  std::optional<Labelled> table = distances.function(score);
+  if (table) {
+    read.place = distances.place();
+    read.byDistance = true;
+  } else if (score.has(kKey) && score.only({kKey, kHead})) {
+    table = score;
+    llvm::replace(table->labels, kKey, kPlace);
+    read.place = indices.keyPlace(builder.getContext());
+  }
+  if (!table)
+    return std::nullopt;
+  return addTable(*table, read, weight);
+}
+
+std::string ScoreReader::addTable(Labelled table, const Read &read, const Weight &weight) {
+  for (const Weight::Tensor &tensor : weight.tensors)
+    if (!tensor.value.only({kHead}))
+      return "it is a table, and its factor depends on more than the head";
+  std::string why = checkPlace(read);
+  if (why.empty())
+    scoreTables.push_back({weighted(table, weight.tensors), weight.number, read});
+  return why;
+}
+
+std::string ScoreReader::add(Labelled score, const Weight &weight) {
   score = withoutBroadcasts(score);
   Operation *op = score.value.getDefiningOp();
-  auto part = [&](Value value, double by) { return add({value, score.labels}, factor * by); };
   auto both = [&](Value a, Value b, double by) {
-    std::string why = part(a, 1);
-    return why.empty() ? part(b, by) : why;
+    Weight second = weight;
+    second.number *= by;
+    std::string why = add({a, score.labels}, weight);
+    return why.empty() ? add({b, score.labels}, second) : why;
   };
   if (constantOf(score.value) == 0.0)
     return {};
@@ -72,22 +161,23 @@ std::string ScoreReader::add(Labelled score, double factor) {
     return both(sum.getA(), sum.getB(), 1);
   if (auto difference = dyn_cast_or_null<SubOp>(op))
     return both(difference.getA(), difference.getB(), -1);
-  if (auto negative = dyn_cast_or_null<NegOp>(op))
-    return part(negative.getX(), -1);
-  if (auto product = dyn_cast_or_null<MulOp>(op)) {
-    if (std::optional<double> constant = constantOf(product.getA()))
-      return part(product.getB(), *constant);
-    if (std::optional<double> constant = constantOf(product.getB()))
-      return part(product.getA(), *constant);
+  if (auto negative = dyn_cast_or_null<NegOp>(op)) {
+    Weight inner = weight;
+    inner.number = -weight.number;
+    return add({negative.getX(), score.labels}, inner);
   }
   if (auto dot = dyn_cast_or_null<DotOp>(op))
-    return addDot(dot, score.labels, factor);
+    return addDot(dot, score.labels, weight);
   if (auto gather = dyn_cast_or_null<GatherOp>(op))
-    return addGather(gather, score.labels, factor);
-  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table";
+    return addGather(gather, score.labels, weight);
+  if (std::optional<std::string> why = addFunction(score, weight))
+    return *why;
+  if (std::optional<std::string> why = addProduct(op, score.labels, weight))
+    return *why;
+  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i";
 }
 
-std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, double factor) {
+std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weight &weight) {
   if (!contractsOne(dot))
     return "it contracts other than one dimension";
   Labelled a = operandOf(dot.getA(), dot.getALabels(), labels), b = operandOf(dot.getB(), dot.getBLabels(), labels);
@@ -100,7 +190,7 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, double fact
     if (index.has(kKey) && x.has(kContracted)) {
       auto choice = index.value.getDefiningOp<SelectOp>();
       if (choice && isTruthAsNumber(choice) && sizesOf(tensorOf(gather.getX()))[gather.getDim()] == 2) {
-        if (!only(a, {kBatch, kQuery, kHead, kContracted}) || !only(x, {kBatch, kQuery, kHead, kPlace, kContracted}))
+        if (!a.only({kBatch, kQuery, kHead, kContracted}) || !x.only({kBatch, kQuery, kHead, kPlace, kContracted}))
           return "a side of its contraction has a dimension besides batch, query, head and width";
         width = sizesOf(tensorOf(a.value))[llvm::find(a.labels, kContracted) - a.labels.begin()];
         // Contracted before it is selected, as tenon-simplify does where the query and the index share a dimension.
@@ -113,37 +203,39 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, double fact
         dims(whole, aDims);
         dims(x, xDims);
         auto type = tensorType({sizes[kBatch], sizes[kQuery], sizes[kHead], getAffineConstantExpr(2, builder.getContext())}, tensorOf(a.value).getElementType(), dimCount);
-        return addSelected(gather, choice, {build.dot(whole.value, aDims, x.value, xDims, type), {kBatch, kQuery, kHead, kPlace}}, index, factor);
+        return addSelected(gather, choice, {build.dot(whole.value, aDims, x.value, xDims, type), {kBatch, kQuery, kHead, kPlace}}, index, weight);
       }
-      return addPosition(a, x, index, gather.getClamp(), factor);
+      return addPosition(a, x, index, gather.getClamp(), weight);
     }
   }
-  if (!only(a, {kBatch, kQuery, kHead, kContracted}) || !only(b, {kBatch, kKey, kHead, kContracted}))
+  if (!a.only({kBatch, kQuery, kHead, kContracted}) || !b.only({kBatch, kKey, kHead, kContracted}))
     return "a side of its contraction has a dimension besides batch, query or key, head and width";
-  contents.push_back({a, b, factor});
+  Weight ofQuery, ofKey;
+  for (const Weight::Tensor &tensor : weight.tensors)
+    (tensor.value.has(kKey) ? ofKey : ofQuery).tensors.push_back(tensor);
+  contents.push_back({weighted(a, ofQuery.tensors), weighted(b, ofKey.tensors), weight.number});
   return {};
 }
 
-std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, double factor) {
+std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, const Weight &weight) {
   auto [x, index] = partsOf(gather, labels);
   if (!index.has(kKey) || x.has(kKey))
     return "it gathers at an index without the key, or from a tensor with it";
   if (auto choice = index.value.getDefiningOp<SelectOp>())
     if (isTruthAsNumber(choice) && sizesOf(tensorOf(gather.getX()))[gather.getDim()] == 2)
-      return addSelected(gather, choice, x, index, factor);
+      return addSelected(gather, choice, x, index, weight);
   if (auto dot = x.value.getDefiningOp<DotOp>(); dot && contractsOne(dot)) {
     Labelled a = operandOf(dot.getA(), dot.getALabels(), x.labels), b = operandOf(dot.getB(), dot.getBLabels(), x.labels);
     if (a.has(kPlace))
       std::swap(a, b);
     if (!a.has(kPlace) && (a.has(kQuery) || a.has(kBatch)))
-      return addPosition(a, b, index, gather.getClamp(), factor);
+      return addPosition(a, b, index, gather.getClamp(), weight);
   }
-  if (!only(x, {kPlace, kHead}))
+  if (!x.only({kPlace, kHead}))
     return "its table has a dimension of the batch or the query";
   std::string why;
-  if (std::optional<Read> read = readAt(index, gather.getClamp(), why))
-    scoreTables.push_back({x, factor, *read});
-  return why;
+  std::optional<Read> read = readAt(index, gather.getClamp(), why);
+  return read ? addTable(x, *read, weight) : why;
 }
 
 std::string ScoreReader::addValue(Labelled part, double factor) {
@@ -162,21 +254,23 @@ std::string ScoreReader::addValue(Labelled part, double factor) {
     if (!gather)
       return "the value depends on the query other than by a table of relative positions";
     auto [x, index] = partsOf(gather, part.labels);
-    if (!only(x, {kPlace, kHead, kWidth}))
+    if (!x.only({kPlace, kHead, kWidth}))
       return "the table of the value has a dimension besides place, head and width";
     std::string why;
     if (std::optional<Read> read = readAt(index, gather.getClamp(), why))
       valueTables.push_back({x, factor, *read});
     return why.empty() ? why : "the table of the value: " + why;
   }
-  if (!only(part, {kBatch, kKey, kHead, kWidth}))
+  if (!part.only({kBatch, kKey, kHead, kWidth}))
     return "the value has a dimension besides batch, key, head and width";
   values.push_back({part, factor});
   return {};
 }
 
-std::string ScoreReader::addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, double factor) {
-  if (!only(x, {kBatch, kQuery, kHead, kPlace}))
+std::string ScoreReader::addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, const Weight &weight) {
+  if (std::string why = withoutKey(weight); !why.empty())
+    return why;
+  if (!x.only({kBatch, kQuery, kHead, kPlace}))
     return "what it selects from has a dimension besides batch, query and head";
   std::optional<Mask> tree = indices.mask(choice.getC(), index.labels);
   if (!tree)
@@ -191,8 +285,13 @@ std::string ScoreReader::addSelected(GatherOp gather, SelectOp choice, Labelled 
     return "not supported yet: two terms that select by different conditions";
   select = tree;
   llvm::replace(x.labels, kPlace, kSelected);
-  accumulate(build, selectedScores, arranged(x, {kBatch, kQuery, kHead, kSelected}, factor));
+  selections.push_back({weighted(x, weight.tensors), weight.number});
   return {};
+}
+
+std::string ScoreReader::withoutKey(const Weight &weight) {
+  bool dependsOnKey = llvm::any_of(weight.tensors, [](const Weight::Tensor &tensor) { return tensor.value.has(kKey); });
+  return dependsOnKey ? "its factor depends on the key, which only a contraction with keys allows" : "";
 }
 
 bool ScoreReader::samePlace(const Read &a, const Read &b) const {
@@ -207,18 +306,25 @@ bool ScoreReader::samePlace(const Read &a, const Read &b) const {
 
 std::optional<ScoreReader::Read> ScoreReader::readAt(Labelled index, bool clamp, std::string &why) {
   std::string notLinear;
-  Read read{index, clamp, indices.place(index, notLinear)};
+  Read read{index, clamp, indices.place(index, notLinear), false};
   if (!read.place && !distances.along(index))
     return why = notLinear, std::nullopt;
+  why = checkPlace(read);
+  return why.empty() ? std::optional(read) : std::nullopt;
+}
+
+bool ScoreReader::canOrder(const Read &read) { return read.byDistance || (read.index.value && distances.along(read.index)); }
+
+std::string ScoreReader::checkPlace(const Read &read) {
   SmallVector<const Read *> others;
   for (const Read &other : positionReads)
     others.push_back(&other);
   for (const Table &other : llvm::concat<Table>(scoreTables, valueTables))
     others.push_back(&other.read);
   for (const Read *other : others)
-    if (!samePlace(read, *other) && (!distances.along(index) || !distances.along(other->index)))
-      return why = "not supported yet: two terms that read tables at different places", std::nullopt;
-  return read;
+    if (!samePlace(read, *other) && (!canOrder(read) || !canOrder(*other)))
+      return "not supported yet: two terms that read tables at different places, not both at functions of the distance j - i";
+  return {};
 }
 
 std::string ScoreReader::findPlace() {
@@ -235,7 +341,8 @@ std::string ScoreReader::findPlace() {
   } else {
     place = distances.place();
     for (auto [read, table] : reads)
-      *table = distances.ordered(*table, kPlace, distances.along(read->index), read->clamp);
+      if (!read->byDistance)
+        *table = distances.ordered(*table, kPlace, distances.along(read->index), read->clamp);
   }
   for (auto [read, table] : reads) {
     AffineExpr rows = sizesOf(tensorOf(table->value))[llvm::find(table->labels, kPlace) - table->labels.begin()];
@@ -246,16 +353,18 @@ std::string ScoreReader::findPlace() {
   return {};
 }
 
-std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index, bool clamp, double factor) {
-  if (!only(table, {kPlace, kHead, kContracted}))
+std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index, bool clamp, const Weight &weight) {
+  if (!table.only({kPlace, kHead, kContracted}))
     return "its table has a dimension besides place, head and width";
-  if (!only(a, {kBatch, kQuery, kHead, kContracted}))
+  if (!a.only({kBatch, kQuery, kHead, kContracted}))
     return "its query has a dimension besides batch, query, head and width";
-  std::string why;
+  std::string why = withoutKey(weight);
+  if (!why.empty())
+    return why;
   std::optional<Read> read = readAt(index, clamp, why);
   if (!read)
     return why;
-  positions.push_back({a, table, factor});
+  positions.push_back({weighted(a, weight.tensors), table, weight.number});
   positionReads.push_back(*read);
   return {};
 }
@@ -281,11 +390,26 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<int64_t> aLabels, Ar
   return {};
 }
 
+/// A number that all contractions of keys have in common belongs to the sum: no query is multiplied for it.
+void ScoreReader::takeCommonFactor() {
+  const double common = contents.front().factor;
+  if (common == 1 || common == 0 || !std::isfinite(1 / common) || !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }))
+    return;
+  factor = common;
+  for (Pair &pair : llvm::concat<Pair>(contents, positions))
+    pair.factor /= common;
+  for (Table &table : scoreTables)
+    table.factor /= common;
+  for (auto &[scores, by] : selections)
+    by /= common;
+}
+
 std::string ScoreReader::finish() {
   if (contents.empty())
     return "no term contracts a query with keys";
   if (values.empty())
     return "no part of the value belongs to the key";
+  takeCommonFactor();
   width = {};
   const SmallVector<int64_t> ofQuery{kBatch, kQuery, kHead, kContracted}, ofKey{kBatch, kKey, kHead, kContracted}, ofTable{kPlace, kHead, kContracted};
   std::string why = sum(contents, ofQuery, ofKey, query, key);
@@ -293,6 +417,8 @@ std::string ScoreReader::finish() {
     why = findPlace();
   if (!why.empty())
     return why;
+  for (auto &[scores, by] : selections)
+    accumulate(build, selectedScores, arranged(scores, {kBatch, kQuery, kHead, kSelected}, by));
   for (const Table &each : scoreTables)
     accumulate(build, scoreTable, arranged(each.table, {kPlace, kHead}, each.factor));
   for (const Table &each : valueTables)

@@ -4,17 +4,16 @@
 
 namespace tenon {
 
-/// Besides the labels of the index space: the dimension that is contracted, the rows of a table, the two values of a selection.
-constexpr int64_t kContracted = -1, kPlace = -2, kSelected = -3;
-
 /// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
 class ScoreReader {
 public:
   /// `sizes` of batch, query, head, width, key, by label.
   ScoreReader(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount, IndexReader &indices)
       : builder(builder), build(builder, location), sizes(sizes), dimCount(dimCount), indices(indices), distances(builder, location, sizes, dimCount) {}
-  /// Takes factor * score. Empty, or why not.
-  std::string add(Labelled score, double factor = 1);
+  /// Before the scores: what all of them are multiplied by. Empty, or why not.
+  std::string scale(mlir::Value factor, llvm::ArrayRef<int64_t> labels);
+  /// Takes a score. Empty, or why not.
+  std::string add(Labelled score) { return add(score, whole); }
   /// Takes factor * value: parts that belong to the key, and tables of relative values. Empty, or why not.
   std::string addValue(Labelled value, double factor = 1);
   /// After the last score: makes the operands of tenon.attention. Empty, or why not.
@@ -23,28 +22,55 @@ public:
   mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
   std::optional<TablePlace> place;
   std::optional<Mask> select;
+  double factor = 1; // of the sum of all terms
 
 private:
+  /// What a score is multiplied by.
+  struct Weight {
+    struct Tensor {
+      Labelled value; // does not depend on both query and key
+      bool divides;
+      bool operator==(const Tensor &other) const { return value == other.value && divides == other.divides; }
+    };
+    double number = 1;
+    llvm::SmallVector<Tensor> tensors;
+  };
   /// factor * (a contracted with b): a without the key, b with it or a table.
   struct Pair {
     Labelled a, b;
     double factor;
   };
-  /// Where a table is read; `place` null: at no linear form, only at a function of the distance.
+  /// Where a table is read; `place` null: at no linear form, only at a function of the distance. `byDistance`: its rows are in that order already.
   struct Read {
-    Labelled index;
+    Labelled index; // null where no gather reads
     bool clamp;
     std::optional<TablePlace> place;
+    bool byDistance;
   };
   struct Table {
     Labelled table;
     double factor;
     Read read;
   };
-  std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, double factor);
-  std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, double factor);
-  std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, double factor);
-  std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, double factor);
+  struct Weighted {
+    Labelled x;
+    llvm::SmallVector<Weight::Tensor> tensors;
+    Labelled result;
+  };
+  std::string add(Labelled score, const Weight &weight);
+  std::optional<std::string> addProduct(mlir::Operation *op, llvm::ArrayRef<int64_t> labels, const Weight &weight);
+  std::optional<std::string> addFunction(const Labelled &score, const Weight &weight);
+  std::string addTable(Labelled table, const Read &read, const Weight &weight);
+  std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, const Weight &weight);
+  std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, const Weight &weight);
+  std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, const Weight &weight);
+  std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, const Weight &weight);
+  Labelled weighted(Labelled x, llvm::ArrayRef<Weight::Tensor> tensors);
+  static std::string withoutKey(const Weight &weight);
+  bool canOrder(const Read &read);
+  /// Whether one place can be found for this read and those before it. Empty, or why not.
+  std::string checkPlace(const Read &read);
+  void takeCommonFactor();
   /// Where a gather reads. Nothing, and why, if no table can be read there.
   std::optional<Read> readAt(Labelled index, bool clamp, std::string &why);
   bool samePlace(const Read &a, const Read &b) const;
@@ -64,6 +90,9 @@ private:
   llvm::SmallVector<Pair> contents, positions;
   std::vector<Read> positionReads; // of `positions`
   std::vector<Table> scoreTables, valueTables;
+  llvm::SmallVector<std::pair<Labelled, double>> selections;
+  std::vector<Weighted> weightedOnes;
+  Weight whole;
   llvm::SmallVector<std::pair<Labelled, double>> values; // of the key alone
   mlir::AffineExpr width, places; // of the contracted dimension, of the tables
 };

@@ -36,8 +36,6 @@ std::string Fuser::checkOutside() {
   auto y = tensorOf(attend.getY());
   if (y.getRank() != 4)
     return "the result is not [batch, query, head, width]";
-  if (attend.getFactor())
-    return "not supported yet: a scale that is a tensor";
   if (!y.getElementType().isF32() && !y.getElementType().isF64())
     return "not supported yet: elements other than f32 and f64";
   if (attend.getRate().convertToDouble() >= 1)
@@ -46,6 +44,9 @@ std::string Fuser::checkOutside() {
 }
 
 std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
+  if (attend.getFactor())
+    if (std::string why = reader.scale(attend.getFactor(), labelsAt(attend, valueNumber() + 1)); !why.empty())
+      return why;
   for (auto [number, score] : llvm::enumerate(attend.getScores())) {
     std::string why = reader.add({score, labelsAt(attend, number)});
     if (why.empty())
@@ -113,7 +114,7 @@ std::string Fuser::run() {
   }
   auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery, scores.table,
                                    scores.selectedScores, scores.scoreTable, scores.valueTable,
-                                   indices.operands, attend.getDepth(), attend.getScaleAttr(), builder.getArrayAttr(places), back,
+                                   indices.operands, attend.getDepth(), builder.getF64FloatAttr(attend.getScale().convertToDouble() * scores.factor), builder.getArrayAttr(places), back,
                                    scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks), builder.getArrayAttr(indices.labels),
                                    attend.getRateAttr(), attend.getSiteAttr());
   attend.getY().replaceAllUsesWith(fused.getY());

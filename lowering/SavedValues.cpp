@@ -1,5 +1,6 @@
 #include "lowering/SavedValues.h"
 #include "dialect/Build.h"
+#include "lowering/ValuesInMemory.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -11,11 +12,6 @@ static bool isFree(Operation *op) {
          isa<arith::ArithDialect>(op->getDialect()); // sums of depths
 }
 
-static bool isElementwise(Operation *op) {
-  return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp,
-             MinOp, FloorDivOp, ModOp, AndOp, OrOp, CompareOp, SelectOp, ConvertOp, DropoutOp>(op);
-}
-
 /// Ops that read their operands from memory, so that those exist anyway.
 static bool readsMemory(Operation *op) {
   return isa<DotOp, AttendOp, AttentionOp, NormalizeOp, SoftmaxOp, CrossEntropyOp, ReduceOp, YieldOp>(op);
@@ -24,7 +20,7 @@ static bool readsMemory(Operation *op) {
 bool isRecomputed(Operation *op) {
   if (isFree(op))
     return true;
-  if (!isElementwise(op))
+  if (!isElementwise(op) && !isa<DropoutOp>(op))
     return false;
   // Predicates and integers are cheap to make and would be stored as whole tensors.
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))

@@ -14,8 +14,7 @@ namespace tenon {
 namespace {
 
 bool keepsIndices(Operation *op) {
-  return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, StopGradientOp, ActivationGradOp, AddOp,
-             SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp, FloorDivOp, ModOp, AndOp, OrOp, CompareOp, SelectOp, ConvertOp, DropoutOp>(op);
+  return isElementwise(op) || isa<StopGradientOp, ActivationGradOp, DropoutOp>(op);
 }
 
 /// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.

@@ -8,6 +8,10 @@ namespace tenon {
 bool isKernel(Operation *op) {
   return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, AppendStateOp, OptimizeOp>(op);
 }
+bool isElementwise(Operation *op) {
+  return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp,
+             MinOp, FloorDivOp, ModOp, AndOp, OrOp, CompareOp, SelectOp, ConvertOp>(op);
+}
 bool isAddress(Operation *op) { return isa<ReadParameterOp, ReadStateOp, AtDepthOp>(op); }
 bool isRowResult(Value value) {
   Operation *op = value.getDefiningOp();

@@ -52,9 +52,11 @@ func.func @value_of_the_query(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: 
 
 // -----
 
-// A scale that is a tensor does not fuse; its labels move with the others.
+// A scale that is a tensor goes to the queries; its labels move with the others.
 // CHECK-LABEL: @scale_of_the_query
-// CHECK: tenon.attend {{.*}} labels [array<i64: 0, 1, 4>, array<i64: 0, 4, 2, 3>, array<i64: 1>]
+// CHECK: %[[FACTOR:.*]] = tenon.broadcast %arg3 [1] : tensor<5xf32> -> tensor<2x5x8xf32>
+// CHECK: tenon.mul %arg0, %[[FACTOR]]
+// CHECK: "tenon.attention"
 func.func @scale_of_the_query(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x6xf32>, %f: tensor<5xf32>) {
   %content = tenon.dot %q[0, 1, 3], %k[0, 2, 3] : tensor<2x5x8xf32>, tensor<2x7x8xf32> -> tensor<2x5x7xf32>
   %y = tenon.attend scores(%content) masks() value(%v) factor(%f) labels [[0, 1, 3], [0, 3, 2], [1]] scale 0.125 rate 0.0 site 0

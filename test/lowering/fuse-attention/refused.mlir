@@ -119,13 +119,47 @@ func.func @two_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
 
 // -----
 
-// CHECK-LABEL: @bias_of_a_pair
+// CHECK-LABEL: @bias_of_a_batch_row
 // CHECK: tenon.attend
-func.func @bias_of_a_pair(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>) {
+func.func @bias_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<2x7xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table; not fused, so that its scores take 1120 bytes}}
-  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
-    : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// The scale of a table has to be one number per head.
+// CHECK-LABEL: @scale_of_a_table
+// CHECK: tenon.attend
+func.func @scale_of_a_table(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>, %f: tensor<5xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  // expected-warning@+1 {{score term number 2: it is a table, and its factor depends on more than the head; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %bias) masks() value(%v) factor(%f) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3], [1]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<2x7x4x6xf32>, tensor<5xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// A function of the distance beside one of the key's place: one place for all tables.
+// CHECK-LABEL: @distance_and_place
+// CHECK: tenon.attend
+func.func @distance_and_place(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %is = tenon.broadcast %i [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %d = tenon.sub %js, %is : tensor<5x7xi32>
+  %far = tenon.convert %d : tensor<5x7xi32> -> tensor<5x7xf32>
+  // expected-warning@+1 {{score term number 3: not supported yet: two terms that read tables at different places, not both at functions of the distance j - i; not fused, so that its scores take 1120 bytes}}
+  %y = tenon.attend scores(%content, %bias, %far) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [1, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<5x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
   return
 }
@@ -209,12 +243,12 @@ func.func @two_batches(%q: tensor<2x3x5x4x8xf32>, %k: tensor<2x3x7x4x8xf32>, %v:
 // CHECK-LABEL: @symbolic
 // CHECK: tenon.attend
 func.func @symbolic(%B: index, %T: index, %q: tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1, 4, 8)>>, %k: tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 8)>>,
-    %v: tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>, %bias: tensor<4x?xf32, affine_map<(d0, d1) -> (4, d1 + 3)>>) attributes {tenon.dims = ["B", "T"]} {
+    %v: tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>, %bias: tensor<?x?xf32, affine_map<(d0, d1) -> (d0, d1 + 3)>>) attributes {tenon.dims = ["B", "T"]} {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1, 4, 8)>>, tensor<?x?x4x8xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 8)>>
     -> tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>
   // expected-warning@+1 {{its scores take B * T * 4 * (T + 3) * 4 bytes, 4390912 with every symbolic dim 64}}
-  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
-    : (tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>, tensor<4x?xf32, affine_map<(d0, d1) -> (4, d1 + 3)>>, tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>)
+  %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<?x?x4x?xf32, affine_map<(d0, d1) -> (d0, d1, 4, d1 + 3)>>, tensor<?x?xf32, affine_map<(d0, d1) -> (d0, d1 + 3)>>, tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1 + 3, 4, 6)>>)
     -> tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1, 4, 6)>>
   tenon.output 0 "y", %y : tensor<?x?x4x6xf32, affine_map<(d0, d1) -> (d0, d1, 4, 6)>>
   return

@@ -40,12 +40,15 @@ CASES = {
     ("relative", "a"): ({"D": 48, "W": 5, "L": 9}, (1, 17, 67)),
     ("relative", "b"): ({"D": 82, "W": 64, "L": 40}, (17, 131)),
     ("relative", "c"): ({"D": 128, "W": 30, "L": 3, "scores": False}, (2, 67, 131)),
+    ("scaled", "a"): ({"D": 48, "W": 5}, (1, 17, 67)),
+    ("scaled", "b"): ({"D": 82, "W": 64}, (17, 131)),
     ("single", "a"): ({"D": 48, "E": 24, "W": 5, "L": 9}, (1, 17, 67)),
     ("single", "b"): ({"D": 40, "E": 41, "W": 64, "L": 40}, (17, 131)),
 }
 RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"), "bert": ("BERT", "mlm_nsp(text = \"none.txt\")", "mlm + nsp"),
            "clipped": ("Clipped", "byte_stream(text = \"none.txt\")", "nll"),
            "relative": ("Relative", "byte_stream(text = \"none.txt\")", "nll"),
+           "scaled": ("Scaled", "byte_stream(text = \"none.txt\")", "nll"),
            "single": ("Single", "byte_stream(text = \"none.txt\")", "nll"),
            "transformer_xl": ("TransformerXL", "byte_stream(text = \"none.txt\")", "nll"),
            "xlnet": ("XLNet", "permutation_lm(text = \"none.txt\", reuse = 1)", "plm")}
