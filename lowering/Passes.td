@@ -41,13 +41,15 @@ def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
 def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "attention as the language states it to tenon.attention";
   let description = [{
-    Recognises `tenon.attend` with a value over (B, J, H, F), to which relative values `w[d]` may be added, w over (P, H, F), and whose scores are sums, in any order and grouping, with constant factors, of
+    Recognises `tenon.attend` with a value over (B, J, H, F), to which relative values `w[d]` may be added, w over (P, H, F), and whose scores are sums, in any order and grouping, with factors, of
     - content terms `query . key`, query over (B, I, H), key over (B, J, H), dimensions in any order or missing (then repeated);
     - position terms `query . table[d]`, table over (P, H), contracted before or after it is gathered;
     - selected terms: `(query . tables)[where(condition, 1, 0)]` over two values;
     - table terms `t[d]`, t over (P, H), or zeros, which vanish;
+    - elementwise functions of the distance j - i and the head (ALiBi), which become a table of the distances, or any score over (J, H): a table that is read at the key;
     where d is an integer that is linear in query, key and operands over (batch, query), its key coefficient 1 or -1, possibly chosen between two such forms by a truth value per row of
-    the batch; or any function of the distance j - i made of integer arithmetic, comparisons and choices (clipped, in buckets). Tables at such places, and tables at different places
+    the batch; or any function of the distance j - i made of integer arithmetic, comparisons and choices (clipped, in buckets). A factor is a number or does not depend on the key (it goes to the query), or not on the query (to the key); a number that all content terms have goes
+    into the scale. Tables are multiplied by numbers of the head at most. Tables at such places, and tables at different places
     that are functions of the distance, are gathered into the order of the distance first: I + J - 1 rows. Terms of one kind share one side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the
     checker proves.
 
