@@ -1,5 +1,6 @@
 // Elementwise ops: element code and gradient rules, side by side per op; verifiers at the end.
 #include "dialect/Build.h"
+#include "dialect/Refusal.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numbers>
 
@@ -154,7 +155,7 @@ Value ActivationGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange in
   return s.mul(dy, s.mul(number(0.5), s.add(s.add(number(1), tanh), inner)));
 }
 SmallVector<Value> ActivationGradOp::buildVjp(OpBuilder &, ArrayRef<Value>) {
-  emitOpError("not supported yet: a second derivative");
+  notSupported(*this) << "a second derivative";
   return {};
 }
 

@@ -1,4 +1,5 @@
 #include "lowering/Compile.h"
+#include "dialect/Refusal.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/MlirGen.h"
 #include "lowering/Emit.h"
@@ -21,6 +22,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <unistd.h>
 
 using namespace mlir;
@@ -34,8 +36,8 @@ constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerEr
 class Compilation {
 public:
   Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
-  /// An error by which a pass says that it cannot do something yet, or that a loss reaches no parameter, becomes one of the specification:
-  /// with a place, and no crash. Any other error of a pass is the compiler's own.
+  /// An error of a pass with a code (dialect/Refusal.h) becomes one of the specification: with a place, and no crash. Any other error of a pass is the
+  /// compiler's own.
   int run();
 
 private:
@@ -49,6 +51,7 @@ private:
   LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
   int outputFailure(std::error_code failure);
+  int machineFailure(StringRef failure);
   int emit();
   int write(const EmitOptions &options);
   int writeFiles(const EmitOptions &options);
@@ -128,13 +131,10 @@ static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &s
 }
 
 LogicalResult Compilation::reportRefusal(mlir::Diagnostic &diagnostic) {
-  std::string text = diagnostic.str();
-  StringRef message = text;
-  if (message.starts_with("'")) // "'tenon.stack' op not supported yet: ..."
-    message = message.split(" op ").second;
-  const bool isLoss = message.starts_with("no trained parameter reaches");
-  if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !(isLoss || message.starts_with("not supported yet")))
+  std::optional<StringRef> code = refusalCode(diagnostic);
+  if (!code)
     return failure(); // to the handler before this one
+  const std::string message = diagnostic.str();
   ast::Range range = recipe ? recipe->range : ast::Range();
   for (size_t file = 0; file < sources.files.size() && !recipe; ++file)
     if (sources.files[file].path == request.check.path)
@@ -144,7 +144,7 @@ LogicalResult Compilation::reportRefusal(mlir::Diagnostic &diagnostic) {
     return other.message == message && other.range.file == range.file && other.range.begin == range.begin;
   };
   if (llvm::none_of(diagnostics.all(), isSame)) // every entry would say it
-    diagnostics.error(isLoss ? "T0626" : "T0901", range, message.str());
+    diagnostics.error(code->str(), range, message);
   return success();
 }
 
@@ -233,6 +233,11 @@ int Compilation::emit() {
   return write(options);
 }
 
+int Compilation::machineFailure(StringRef failure) {
+  llvm::errs() << "tenon: error: " << failure << "\n";
+  return kResourceError;
+}
+
 int Compilation::outputFailure(std::error_code failure) {
   llvm::errs() << "tenon: error: cannot write the artifact " << request.outputDirectory << ": " << failure.message() << "\n";
   return failure == std::errc::no_space_on_device || failure == std::errc::file_too_large ? kResourceError : kOutputError;
@@ -268,15 +273,19 @@ int Compilation::writeFiles(const EmitOptions &options) {
   if (std::error_code failure = fs::create_directories(request.outputDirectory))
     return outputFailure(failure);
   removeLeftovers(request.outputDirectory);
-  SmallString<128> prefix(request.outputDirectory), folder;
-  llvm::sys::path::append(prefix, kNewFolder + std::to_string(getpid()));
-  std::error_code relative = fs::make_absolute(prefix);
-  if (std::error_code failure = relative ? relative : fs::createUniqueDirectory(prefix, folder))
+  // mkdtemp replaces the last characters only; LLVM's createUniqueDirectory replaces every % of the path.
+  SmallString<128> folder(request.outputDirectory);
+  llvm::sys::path::append(folder, kNewFolder + std::to_string(getpid()) + "-XXXXXX");
+  if (std::error_code failure = fs::make_absolute(folder))
     return outputFailure(failure);
+  if (!mkdtemp(const_cast<char *>(folder.c_str())))
+    return outputFailure(std::error_code(errno, std::generic_category()));
   EmitOptions inFolder = options;
   inFolder.directory = folder.str();
   std::error_code failure;
   inFolder.fileFailure = &failure;
+  std::string lacking;
+  inFolder.machineFailure = &lacking;
   bool made = succeeded(emitEntries(*module, entries, inFolder, llvm::outs()));
   std::error_code walk;
   for (fs::directory_iterator file(folder, walk), end; made && !failure && !walk && file != end; file.increment(walk))
@@ -284,6 +293,8 @@ int Compilation::writeFiles(const EmitOptions &options) {
   fs::remove_directories(folder);
   if (failure || walk)
     return outputFailure(failure ? failure : walk);
+  if (!lacking.empty())
+    return machineFailure(lacking);
   return made ? 0 : kCompilerError;
 }
 

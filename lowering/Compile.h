@@ -19,7 +19,7 @@ struct CompileRequest {
   std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...
 };
 
-/// 0, or an exit code: 1 mistakes in the specification (in `diagnostics`), 2 a flag or target, 3 and 5 output files, 70 a failure of the compiler itself (its message is printed).
+/// 0, or an exit code: 1 mistakes in the specification (in `diagnostics`), 2 a flag or target, 3 and 5 output files, 5 what the machine lacks (a linker, memory), 70 a failure of the compiler itself (its message is printed).
 int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics);
 
 } // namespace tenon

@@ -1,5 +1,6 @@
 // Reverse-mode differentiation over DifferentiableOpInterface. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/Refusal.h"
 #include "lowering/GradientWrites.h"
 #include "lowering/Passes.h"
 #include "lowering/SavedValues.h"
@@ -333,7 +334,7 @@ LogicalResult Differentiator::run() {
   findActive(block);
   const char *const unreached = "no trained parameter reaches the loss, so there is no gradient to take";
   if (!isActive(loss.getValue()))
-    return loss.emitOpError(unreached);
+    return refuse(loss, kNoGradient) << unreached;
   OpBuilder builder(block.getTerminator());
   Gradients gradients;
   gradients.of[loss.getValue()] = Build(builder, loss.getLoc()).constant(loss.getValue().getType(), 1);
@@ -341,7 +342,7 @@ LogicalResult Differentiator::run() {
     return failure();
   joinGradientWrites(function);
   if (trained.empty()) // what seemed active was a stack without parameters
-    return loss.emitOpError(unreached);
+    return refuse(loss, kNoGradient) << unreached;
   freezeTheRest();
   return success();
 }

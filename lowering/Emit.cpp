@@ -11,7 +11,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include <thread>
+#include <pthread.h>
 
 using namespace mlir;
 
@@ -83,14 +83,45 @@ LogicalResult writeFile(const EmitOptions &options, const std::string &name, llv
   return failure();
 }
 
-/// What the linker says about the disk is about the disk.
-LogicalResult linkFailure(ModuleOp module, const EmitOptions &options, const std::string &message) {
+/// What the linker says about the disk or the memory is about these.
+LogicalResult linkFailure(ModuleOp module, const EmitOptions &options, const LinkResult &result) {
+  const llvm::StringRef message = result.message;
   for (std::errc kind : {std::errc::no_space_on_device, std::errc::file_too_large})
-    if (std::error_code error = std::make_error_code(kind); options.fileFailure && llvm::StringRef(message).contains(error.message())) {
+    if (std::error_code error = std::make_error_code(kind); options.fileFailure && message.contains(error.message())) {
       *options.fileFailure = error;
       return failure();
     }
-  return module.emitError(message);
+  bool ofMemory = message.contains(std::make_error_code(std::errc::not_enough_memory).message()) || message.contains("out of memory");
+  if (result.kind == LinkResult::Kind::Refused && !ofMemory)
+    return module.emitError(message);
+  assert(options.machineFailure && "whoever wants a library is told why there is none");
+  *options.machineFailure = message;
+  return failure();
+}
+
+/// Calls `work(i)` for every i below `count`, each in a thread of its own as far as the machine has room for threads.
+void inThreads(size_t count, const std::function<void(size_t)> &work) {
+  struct Call {
+    const std::function<void(size_t)> *work;
+    size_t index;
+    pthread_t thread;
+    bool started;
+  };
+  std::vector<Call> calls;
+  for (size_t i = 0; i < count; ++i)
+    calls.push_back({&work, i, {}, false});
+  auto start = [](void *data) -> void * {
+    auto *call = static_cast<Call *>(data);
+    (*call->work)(call->index);
+    return nullptr;
+  };
+  for (Call &call : calls)
+    call.started = pthread_create(&call.thread, nullptr, start, &call) == 0; // std::thread would end the program
+  for (Call &call : calls)
+    if (call.started)
+      pthread_join(call.thread, nullptr);
+    else
+      work(call.index);
 }
 
 } // namespace
@@ -118,11 +149,7 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
   const NativeForm form = options.kind == EmitOptions::Kind::Llvm       ? NativeForm::Llvm
                           : options.kind == EmitOptions::Kind::Assembly ? NativeForm::Assembly
                                                                         : NativeForm::Object;
-  std::vector<std::thread> threads;
-  for (Unit &unit : units)
-    threads.emplace_back([&unit, form] { unit.result = compileModule(*unit.module, unit.tier, form); });
-  for (std::thread &thread : threads)
-    thread.join();
+  inThreads(units.size(), [&](size_t i) { units[i].result = compileModule(*units[i].module, units[i].tier, form); });
   std::vector<std::string> objects;
   for (Unit &unit : units) {
     if (!unit.result.error.empty())
@@ -138,11 +165,11 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
   }
   if (options.kind != EmitOptions::Kind::Library)
     return success();
-  std::string error = linkLibrary(objects, options.directory + "/lib" + options.name + ".so");
+  LinkResult linked = linkLibrary(objects, options.directory, "lib" + options.name + ".so");
   for (const std::string &object : objects)
     ::remove(object.c_str());
-  if (!error.empty())
-    return linkFailure(module, options, error);
+  if (linked.kind != LinkResult::Kind::Linked)
+    return linkFailure(module, options, linked);
   if (options.header && failed(writeFile(options, options.name + ".h", options.header(manifest))))
     return failure();
   return writeFile(options, options.name + ".json", manifest);

@@ -20,7 +20,16 @@ struct NativeResult {
 /// several threads with modules of different contexts.
 NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form);
 
-/// Links object files into a shared library with libc and libm, by the system's ld.lld. Returns an error text, empty on success.
-std::string linkLibrary(const std::vector<std::string> &objects, const std::string &library);
+struct LinkResult {
+  enum class Kind {
+    Linked,
+    NoLibrary, // there is no linker, it could not be started, was ended by a signal, or has written no library
+    Refused,   // the linker says that something is wrong
+  } kind = Kind::Linked;
+  std::string message;
+};
+
+/// Links object files into the shared library DIRECTORY/NAME with libc and libm, by the system's ld.lld.
+LinkResult linkLibrary(const std::vector<std::string> &objects, const std::string &directory, const std::string &name);
 
 } // namespace tenon

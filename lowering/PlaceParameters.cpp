@@ -1,5 +1,6 @@
 // Where each parameter lies in the arenas. See Passes.td.
 #include "dialect/TenonDialect.h"
+#include "dialect/Refusal.h"
 #include "lowering/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -33,7 +34,7 @@ struct PlaceParameters : impl::PlaceParametersBase<PlaceParameters> {
       int64_t bytes;
       parameter.setOffset(end);
       if (!stride || MulOverflow(*stride, parameter.stackElements(), bytes) || AddOverflow(end, bytes, end)) {
-        parameter.emitOpError("not supported yet: parameters of 2^63 bytes or more");
+        notSupported(parameter) << "parameters of 2^63 bytes or more";
         return signalPassFailure();
       }
       parameter.setStride(*stride);

@@ -1,9 +1,11 @@
 #include "runtime/Artifact.h"
+#include "runtime/Checked.h"
 #include "runtime/File.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
 #include <filesystem>
 
 namespace tenon::runtime {
@@ -43,6 +45,36 @@ std::string listOf(const std::vector<std::string> &items) {
   return text;
 }
 
+/// A library that is cut off would end the program by a signal when its pages are touched.
+Status checkWhole(const std::string &path) {
+  uint64_t bytes = 0;
+  auto file = File::openForReading(path, bytes);
+  if (!file.ok())
+    return file.status();
+  Elf64_Ehdr header{};
+  if (bytes < sizeof header.e_ident || file->readAt(0, header.e_ident, sizeof header.e_ident).failed() || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return inputError("'", path, "' is not an artifact: neither a directory nor a shared library");
+  auto cutOff = [&](uint64_t expected) {
+    return inputError("the library '", path, "' is cut off: it has ", bytes, " bytes, expected at least ", expected, "; compile the specification again");
+  };
+  if (bytes < sizeof header)
+    return cutOff(sizeof header);
+  if (Status status = file->readAt(0, &header, sizeof header); status.failed())
+    return status;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) // dlopen says what it is
+    return {};
+  const uint64_t segments = uint64_t(header.e_phnum) * sizeof(Elf64_Phdr), sections = uint64_t(header.e_shnum) * header.e_shentsize;
+  uint64_t expected = std::max(checkedAdd(header.e_phoff, segments).value_or(UINT64_MAX), checkedAdd(header.e_shoff, sections).value_or(UINT64_MAX));
+  if (bytes < expected)
+    return cutOff(expected);
+  std::vector<Elf64_Phdr> list(header.e_phnum);
+  if (Status status = file->readAt(header.e_phoff, list.data(), segments); status.failed())
+    return status;
+  for (const Elf64_Phdr &segment : list)
+    expected = std::max(expected, checkedAdd(segment.p_offset, segment.p_filesz).value_or(UINT64_MAX));
+  return bytes < expected ? cutOff(expected) : Status();
+}
+
 } // namespace
 
 Artifact::~Artifact() {
@@ -59,11 +91,8 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   std::string absolute = std::filesystem::absolute(*file, error).string();
   if (error)
     return inputError("cannot find the place of '", *file, "': ", error.message());
-  if (auto opened = File::openForReading(absolute); opened.ok()) {
-    char magic[4] = {};
-    if (opened->readAt(0, magic, sizeof magic).failed() || std::memcmp(magic, "\x7f" "ELF", sizeof magic) != 0)
-      return inputError("'", *file, "' is not an artifact: neither a directory nor a shared library");
-  }
+  if (Status status = checkWhole(absolute); status.failed())
+    return status;
   void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();

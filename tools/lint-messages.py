@@ -5,7 +5,7 @@ lint-messages.py [--sources DIR..] [--tests DIR]
   --sources  the folders whose .cpp files emit (default: dialect, lowering, lowering/cpu)
   --tests    the folder whose files expect, by `expected-error {{..}}` or by a line `CHECK..: ..error: ..` (default: test)
 
-A message is the text of emitOpError(..), emitOptionalError(..) or emitError(..) with what is streamed after it; what is not a literal matches anything.
+A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is streamed after it; what is not a literal matches anything.
 An expectation covers a message that it contains from its first literal to its last, after the name of the op where the message is in a method of
 it. Prints each message no test expects, then the counts.
 """
@@ -15,7 +15,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-EMIT = re.compile(r"emit(?:Op|Optional)?Error\(")
+EMIT = re.compile(r"emit(?:Op|Optional)?Error\(|\b(?:notSupported|refuse)\(")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 

@@ -1,6 +1,7 @@
 // tenon.attention_grad: a task is one (batch, head). Query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
 // temporary. Up to eight contractions, only those whose result is read.
 #include "dialect/TensorSizes.h"
+#include "dialect/Refusal.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -416,7 +417,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   AttentionOperands operands(op);
   Type element = operands.element();
   if (!element.isF32() && !element.isF64())
-    return op.emitError("not supported yet: attention of elements other than f32 and f64");
+    return notSupported(op) << "attention of elements other than f32 and f64";
   Wanted wanted(op);
   if (!wanted.any())
     return success();

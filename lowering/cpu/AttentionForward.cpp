@@ -1,5 +1,6 @@
 // tenon.attention: a task is a part of the query strips of one (batch, head); keys and values are packed once per task while they fit, scores live in one strip.
 #include "dialect/TensorSizes.h"
+#include "dialect/Refusal.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -250,7 +251,7 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
   auto op = cast<AttentionOp>(operation);
   AttentionOperands operands(op);
   if (!operands.element().isF32() && !operands.element().isF64())
-    return op.emitError("not supported yet: attention of elements other than f32 and f64");
+    return notSupported(op) << "attention of elements other than f32 and f64";
   if (op.use_empty())
     return success();
   IndexOperands indices(operands.labels, operands.indexOperands);

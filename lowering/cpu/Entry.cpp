@@ -1,5 +1,6 @@
 // The entry function: the sequence of kernels, stack loops, copies to sinks.
 #include "dialect/TensorSizes.h"
+#include "dialect/Refusal.h"
 #include "lowering/Abi.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Loops.h"
@@ -88,7 +89,7 @@ LogicalResult KernelSequence::emitOp(Operation &op) {
     return emitSink(op, output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}});
   if (KernelGenerator generate = generatorFor(op.getName().getStringRef()))
     return generate(&op, *this);
-  return op.emitError("not supported yet: ") << op.getName() << " in the kernel form of the CPU";
+  return notSupported(&op) << op.getName() << " in the kernel form of the CPU";
 }
 
 LogicalResult KernelSequence::emitSink(Operation &op, Value value, const Buffer &sink) {
@@ -155,7 +156,7 @@ LogicalResult KernelSequence::emitStack(StackOp stack) {
   Block &block = stack.getBody().front();
   const unsigned carries = stack.getCarries().size();
   if (int64_t(depths.size()) == abi::maxDepths)
-    return stack.emitError("not supported yet: more than ") << abi::maxDepths << " nested stacks";
+    return notSupported(stack) << "more than " << abi::maxDepths << " nested stacks";
   SmallVector<Buffer> arguments;
   for (unsigned i = 0; i < carries; ++i) {
     auto buffer = bufferOf(block.getArgument(i + 1));

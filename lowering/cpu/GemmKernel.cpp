@@ -1,5 +1,6 @@
 // tenon.gemm: labels sorted into rows, columns, depth and batch of packed contractions (Gemm.h); the body becomes the epilogue.
 #include "dialect/TensorSizes.h"
+#include "dialect/Refusal.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
@@ -49,7 +50,7 @@ public:
   LogicalResult generate() {
     Type element = a.type.getElementType();
     if (!element.isF32() && !element.isF64())
-      return op.emitError("not supported yet: a contraction of ") << element << " on the CPU";
+      return notSupported(op) << "a contraction of " << element << " on the CPU";
     Kernel kernel{"gemm", op.getLoc(), {op.getA(), op.getB()}, {}, {}, {}, 0, {}, {}};
     llvm::SetVector<Value> read;
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });

@@ -1,4 +1,5 @@
 #include "lowering/cpu/LaneCode.h"
+#include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Math.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -202,7 +203,7 @@ bool LaneCode::emitMath(Operation &op) {
     operands.push_back(uniform ? get(operand).base : lanesOf(get(operand)));
   Value result = emitMathFunction(code, op, operands);
   if (!result) {
-    op.emitError("not supported yet: ") << op.getName() << " in a CPU kernel";
+    notSupported(&op) << op.getName() << " in a CPU kernel";
     return false;
   }
   values[op.getResult(0)] = uniform ? LaneValue::uniform(result) : LaneValue::lanes(result);
@@ -241,7 +242,7 @@ bool LaneCode::emitOp(Operation &op) {
     return emitMath(op);
   if (op.getNumResults() == 1 && isa<arith::ArithDialect>(op.getDialect()))
     return emitInteger(op) || emitElementwise(op);
-  op.emitError("not supported yet: ") << op.getName() << " in a CPU kernel";
+  notSupported(&op) << op.getName() << " in a CPU kernel";
   return false;
 }
 

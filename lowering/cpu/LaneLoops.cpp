@@ -1,5 +1,6 @@
 // each and fold: loops, the rest of a row under a mask, reductions in a fixed order.
 #include "dialect/TensorSizes.h"
+#include "dialect/Refusal.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -206,7 +207,7 @@ bool LaneCode::emitFold(FoldOp fold) {
     sizes.push_back(code.size(size));
   Type element = fold.getType();
   if (element.isIndex() || (element.isF16() || element.isBF16())) {
-    fold.emitError("not supported yet: a fold of ") << element;
+    notSupported(fold) << "a fold of " << element;
     return false;
   }
   Value neutral = vector::BroadcastOp::create(builder, vectorOf(element), neutralElement(builder, fold.getKind(), element));

@@ -1,4 +1,5 @@
 #include "lowering/cpu/Optimizer.h"
+#include "dialect/Refusal.h"
 #include <cmath>
 #include <map>
 
@@ -22,10 +23,10 @@ public:
   LogicalResult add(ParameterOp parameter) {
     RankedTensorType type = parameter.getType();
     if (table.element && table.element != type.getElementType())
-      return parameter.emitError("not supported yet: parameters of different element types in one optimizer");
+      return notSupported(parameter) << "parameters of different element types in one optimizer";
     table.element = type.getElementType();
     if (!table.element.isF32() && !table.element.isF64())
-      return parameter.emitError("not supported yet: an optimizer for ") << table.element;
+      return notSupported(parameter) << "an optimizer for " << table.element;
     const int64_t copies = parameter.stackElements(), count = type.getNumElements() / std::max<int64_t>(copies, 1);
     for (int64_t copy = 0; copy < copies; ++copy) {
       if (factor(parameter, "frozen_at", copy, 0) != 0)

@@ -1,6 +1,7 @@
 // tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their
 // order.
 #include "dialect/TensorSizes.h"
+#include "dialect/Refusal.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 
@@ -153,7 +154,7 @@ LogicalResult generateScatterAdd(Operation *op, KernelSequence &sequence) {
   // An index that also runs along the last dimension of dx differs from lane to lane.
   auto xDims = scatter.getXDims();
   if (scatter.getDim() + 1 != xDims.size() && llvm::is_contained(scatter.getIndexDims(), xDims.back()))
-    return op->emitError("not supported yet: a scatter_add whose index runs along the last dimension");
+    return notSupported(op) << "a scatter_add whose index runs along the last dimension";
   return ScatterAddKernel(scatter, sequence).generate();
 }
 

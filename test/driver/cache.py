@@ -11,12 +11,21 @@ def folders():
     return sorted(name for name in os.listdir(cache) if name.endswith(".tmp"))
 
 
+def is_locked(name):
+    try:
+        inode = os.stat(os.path.join(cache, name)).st_ino
+    except FileNotFoundError:
+        return False
+    with open("/proc/locks", encoding="utf-8") as locks:
+        return any(line.split()[5 if "->" not in line else 6].endswith(f":{inode}") for line in locks)
+
+
 def started(size):
-    """A compilation that is stopped in the middle, and its folder."""
+    """A compilation that is stopped in the middle, and its folder, which is locked by then."""
     before = folders()
     process = subprocess.Popen(command(size), env=environment, stdout=subprocess.DEVNULL)
     while process.poll() is None:
-        fresh = [name for name in folders() if name not in before]
+        fresh = [name for name in folders() if name not in before and is_locked(name)]
         if fresh:
             process.send_signal(signal.SIGSTOP)
             return process, fresh[0]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 namespace tenon::compiler {
 
@@ -102,6 +103,26 @@ bool isName(const std::string &name) {
   return name.empty() || (strchr(letters, name[0]) && name.find_first_not_of(std::string(letters) + "0123456789-.") == std::string::npos);
 }
 
+/// An option that the stage does not depend on would be ignored. False after a message.
+bool checkUnread(const CLI::App &compile, const CommandLine &line) {
+  const std::string stage = line.emit.empty() ? "lib" : line.emit.front();
+  std::set<std::string> unread; // by the stages before the code of a tier stands
+  if (stage != "lib" && stage != "obj" && stage != "llvm" && stage != "asm")
+    unread = {"--tier"};
+  if (stage != "lib" && stage != "obj")
+    unread.insert("--name");
+  if (stage == "ast" || stage == "checked")
+    unread.insert({"--f64", "--grad", "--decomposed", "--target"});
+  if (stage == "ast")
+    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--default-recipe", "--entry"});
+  for (const CLI::Option *option : compile.get_options())
+    if (option->count() > 0 && unread.count(option->get_name())) {
+      fprintf(stderr, "tenon: error: %s has no effect on --emit=%s\n", option->get_name().c_str(), stage.c_str());
+      return false;
+    }
+  return true;
+}
+
 /// Text goes to standard output, files into the directory of -o. False after a message.
 bool checkOutput(const CommandLine &line) {
   if (line.command != CommandLine::Command::Compile) {
@@ -132,6 +153,12 @@ bool checkOutput(const CommandLine &line) {
 
 } // namespace
 
+void declareCommands(CLI::App &app) {
+  static CommandLine line; // options hold references
+  static Texts texts;
+  addCommands(app, line, texts);
+}
+
 bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode) {
   CLI::App app("The Tenon compiler.", "tenon");
   app.formatter(std::make_shared<HelpFormatter>());
@@ -151,11 +178,13 @@ bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitC
     return false;
   } catch (const CLI::ParseError &error) {
     bool known = !app.get_subcommands().empty();
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", textOf(error).c_str(), known ? (app.get_subcommands()[0]->get_name() + " ").c_str() : "");
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", textOf(app, error).c_str(), known ? (app.get_subcommands()[0]->get_name() + " ").c_str() : "");
     return false;
   }
   line.command = commandOf(app);
   line.jsonDiagnostics = texts.diagnostics == "json";
+  if (line.command == CommandLine::Command::Compile && !checkUnread(*app.get_subcommands()[0], line))
+    return false;
   if (!checkOutput(line) || !readPairs(texts, line.check))
     return false;
   if (line.gradient) // made from the entry of the losses; all that is left of --entry is `grad`

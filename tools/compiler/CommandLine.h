@@ -1,6 +1,7 @@
 // The command line of check, compile and explain.
 #pragma once
 #include "frontend/Sema.h"
+#include <CLI/CLI.hpp>
 
 namespace tenon::compiler {
 
@@ -18,5 +19,8 @@ struct CommandLine {
 
 /// Parses arguments as main gets them. Help and mistakes are printed here; then the result is false and `exitCode` is set.
 bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode);
+
+/// The commands of the compiler with their options, for the help and the completion of `tenon`, which leaves their parsing to the library.
+void declareCommands(CLI::App &app);
 
 } // namespace tenon::compiler

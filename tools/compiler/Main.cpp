@@ -4,11 +4,11 @@
 #include "lowering/Compile.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Reproducer.h"
+#include "tools/compiler/Sources.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <filesystem>
 #include <set>
 #include <sys/stat.h>
@@ -20,20 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where models and std.tn lie: $TENON_MODELS, the installed share/tenon/models, the source tree.
-std::vector<std::string> modelRoots() {
-  std::vector<std::string> roots;
-  if (const char *given = getenv("TENON_MODELS"); given && *given)
-    roots.emplace_back(given);
-  std::error_code ignored;
-  Dl_info library;
-  if (dladdr(reinterpret_cast<const void *>(&modelRoots), &library) && library.dli_fname)
-    if (fs::path installed = fs::path(library.dli_fname).parent_path() / "../share/tenon/models"; fs::is_directory(installed, ignored))
-      roots.push_back(installed.lexically_normal().string());
-  if (fs::is_directory(TENON_SOURCE_MODELS, ignored))
-    roots.emplace_back(TENON_SOURCE_MODELS);
-  return roots;
-}
+ReadSources readSources; // of the last artifact
 
 /// 2 if all that is wrong is what options name: a model, config, dim, entry or recipe that is not there, or the text of a --set.
 int exitCodeOf(const CommandLine &line, const SourceFiles &sources, const Diagnostics &diagnostics) {
@@ -171,6 +158,7 @@ int runCompile(CommandLine &line) {
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);
+  readSources.take(sources);
   return show(line, sources, diagnostics) ? exitCodeOf(line, sources, diagnostics) : code;
 }
 
@@ -181,16 +169,21 @@ int runCompile(CommandLine &line) {
 static std::string writtenManifest;
 static bool writtenJson = false;
 
-/// The manifest of the artifact that the last call of tn_compiler_main has written, or null; `json` tells whether its report was asked for as JSON.
 extern "C" __attribute__((visibility("default"))) const char *tn_compiler_artifact(int *json) {
   *json = writtenJson;
   return writtenManifest.empty() ? nullptr : writtenManifest.c_str();
+}
+
+extern "C" __attribute__((visibility("default"))) int tn_compiler_sources(const TnCompilerSource **sources) {
+  *sources = tenon::compiler::readSources.list().data();
+  return static_cast<int>(tenon::compiler::readSources.list().size());
 }
 
 extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc, const char **argv) {
   using namespace tenon::compiler;
   CommandLine line;
   int exitCode = 0;
+  readSources.clear();
   if (!parseCommandLine(argc, argv, line, exitCode))
     return exitCode;
   bool readsFile = line.command != CommandLine::Command::Explain;

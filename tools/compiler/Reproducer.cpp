@@ -1,17 +1,24 @@
 #include "tools/compiler/Reproducer.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <new>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace tenon::compiler {
 
 namespace {
 
 // All that the handler needs stands ready: it may only make system calls.
-std::string contents, path;
+std::string contents;
+std::vector<std::string> paths; // the first that does not exist yet is taken; none in a folder that others can write to
+std::new_handler earlierNewHandler;
 constexpr int kSignals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE};
 struct sigaction earlier[std::size(kSignals)];
 stack_t earlierStack;
@@ -29,14 +36,19 @@ void put(int file, const char *text, size_t size) {
 void put(int file, const char *text) { put(file, text, strlen(text)); }
 
 void writeReport(const char *event) {
-  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int file = -1;
+  const char *path = nullptr;
+  for (size_t i = 0; i < paths.size() && file < 0; ++i) {
+    path = paths[i].c_str();
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600); // the specification is its owner's
+  }
   put(STDERR_FILENO, "tenon: error: the compiler ");
   put(STDERR_FILENO, event);
   put(STDERR_FILENO, "; this is a bug in it, not in your specification. ");
   if (file >= 0) {
     put(file, contents.data(), contents.size());
     put(STDERR_FILENO, "Please send ");
-    put(STDERR_FILENO, path.c_str());
+    put(STDERR_FILENO, path);
     put(STDERR_FILENO, " with your report.\n");
   } else {
     put(STDERR_FILENO, "Please send the specification and the command line with your report.\n");
@@ -50,10 +62,33 @@ void onCrash(int) {
   _exit(70);
 }
 
+/// Not the compiler's mistake; and nothing can be said that needs memory.
+void onFullMemory() {
+  put(STDERR_FILENO, "tenon: error: out of memory while compiling\n");
+  _exit(5);
+}
+
+bool isOwn(const char *folder) {
+  struct stat information {};
+  return stat(folder, &information) == 0 && S_ISDIR(information.st_mode) && information.st_uid == geteuid() && !(information.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/// In the current folder if it is the user's alone, else at home.
+std::vector<std::string> reportPaths() {
+  const char *home = getenv("HOME");
+  std::string folder = isOwn(".") ? "" : home && isOwn(home) ? std::string(home) + "/" : "/";
+  std::vector<std::string> result;
+  for (int i = 0; i < 10 && folder != "/"; ++i)
+    result.push_back(folder + "tenon-crash-" + std::to_string(getpid()) + (i ? "-" + std::to_string(i) : "") + ".txt");
+  return result;
+}
+
 } // namespace
 
 CrashGuard::CrashGuard(int argc, const char **argv, const std::string &specification) {
-  path = "tenon-crash-" + std::to_string(getpid()) + ".txt";
+  paths = reportPaths();
+  earlierNewHandler = std::set_new_handler(onFullMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { onFullMemory(); });
   contents = "command:";
   for (int i = 0; i < argc; ++i)
     contents.append(" ").append(argv[i]);
@@ -76,6 +111,8 @@ CrashGuard::~CrashGuard() {
   for (size_t i = 0; i < std::size(kSignals); ++i)
     sigaction(kSignals[i], &earlier[i], nullptr);
   sigaltstack(&earlierStack, nullptr);
+  llvm::remove_bad_alloc_error_handler();
+  std::set_new_handler(earlierNewHandler);
 }
 
 void CrashGuard::report() { writeReport("failed"); }

@@ -27,8 +27,8 @@ struct ModelOptions {
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };
-/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --threads, --f64.
-void addModelOptions(CLI::App &command, ModelOptions &options);
+/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and, for a command that computes, --threads.
+void addModelOptions(CLI::App &command, ModelOptions &options, bool computes = true);
 
 /// A model that is ready to make contexts.
 struct Model {

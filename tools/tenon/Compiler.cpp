@@ -1,4 +1,5 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
+#include "tools/compiler/Interface.h"
 #include "tools/tenon/Cache.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/Report.h"
@@ -8,11 +9,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
-#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace tenon::driver {
 
@@ -20,7 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using CompilerMain = int (*)(int, const char **);
 constexpr const char *kLibrary = "libtenon-compiler.so";
 
 /// Beside the program (build tree and installation), or where $TENON_COMPILER says. Empty if there is none.
@@ -29,66 +26,24 @@ std::string findCompiler() {
   if (const char *given = getenv("TENON_COMPILER"); given && *given)
     return given;
   fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const char *place : {"../lib", "."})
+  for (const char *place : {TENON_LIBRARY_FOLDER, "../lib"})
     if (fs::path path = program / place / kLibrary; fs::exists(path, ignored))
       return path.lexically_normal().string();
   return {};
 }
 
-void *openCompiler() {
+Expected<void *> openCompiler() {
   std::string path = findCompiler();
-  if (path.empty()) {
-    fprintf(stderr, "tenon: error: this needs the compiler, and %s is not installed; TENON_COMPILER can name it\n", kLibrary);
-    return nullptr;
-  }
+  if (path.empty())
+    return inputError("this needs the compiler, and ", kLibrary, " is not installed; TENON_COMPILER can name it");
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library || !dlsym(library, "tn_compiler_main")) {
-    fprintf(stderr, "tenon: error: cannot open the compiler: %s\n", dlerror());
-    return nullptr;
-  }
-  return library;
-}
-
-class Hash {
-public:
-  Hash() : state(XXH3_createState()) { XXH3_128bits_reset(state); }
-  ~Hash() { XXH3_freeState(state); }
-  Hash(const Hash &) = delete;
-  Hash &operator=(const Hash &) = delete;
-  void add(std::string_view text) {
-    uint64_t size = text.size(); // keeps "ab","c" apart from "a","bc"
-    XXH3_128bits_update(state, &size, sizeof size);
-    XXH3_128bits_update(state, text.data(), text.size());
-  }
-  std::string hex() const {
-    XXH128_hash_t value = XXH3_128bits_digest(state);
-    char text[33];
-    snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(value.high64),
-             static_cast<unsigned long long>(value.low64));
-    return text;
-  }
-
-private:
-  XXH3_state_t *state;
-};
-
-/// The texts of a specification and of what it imports, found beside it. Imports that are not there are the compiler's to report.
-Status addTexts(const fs::path &path, std::set<std::string> &seen, Hash &hash) {
-  if (!seen.insert(path.string()).second || seen.size() > 1000)
-    return {};
-  auto text = runtime::readWholeFile(path.string(), 16 << 20);
-  if (text.failed())
-    return seen.size() == 1 ? text.status() : Status();
-  hash.add(path.filename().string());
-  hash.add(*text);
-  for (size_t at = 0; (at = text->find("import", at)) != std::string::npos; at += 6) {
-    size_t open = text->find_first_not_of(" \t\r\n", at + 6);
-    size_t close = open != std::string::npos && (*text)[open] == '"' ? text->find('"', open + 1) : std::string::npos;
-    if (close != std::string::npos)
-      if (Status status = addTexts(path.parent_path() / text->substr(open + 1, close - open - 1), seen, hash); status.failed())
-        return status;
-  }
-  return {};
+  if (library && dlsym(library, "tn_compiler_main"))
+    return library;
+  const std::string reason = dlerror();
+  // The loader says it so where its memory is not enough.
+  bool isMemory = reason.find("annot allocate memory") != std::string::npos || reason.find("failed to map segment") != std::string::npos ||
+                  reason.find("cannot create") != std::string::npos;
+  return Status(isMemory ? runtime::ErrorKind::Resource : runtime::ErrorKind::Input, concat("cannot open the compiler: ", reason));
 }
 
 std::vector<std::string> compileArguments(const ModelOptions &options, const std::string &directory) {
@@ -114,28 +69,35 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   return result;
 }
 
-/// Size and time of the compiler stand for its version: a rebuilt compiler makes new artifacts.
-void addCompiler(Hash &hash) {
-  hash.add(TENON_VERSION);
+/// What a command asks of which compiler. What that reads is not part of it: only the compiler knows.
+std::string keyOf(const ModelOptions &options) {
+  std::error_code ignored;
+  std::vector<std::string> parts = compileArguments(options, "");
+  parts.push_back(fs::absolute(options.source, ignored).string());
+  const char *models = getenv("TENON_MODELS");
+  parts.push_back(models && *models ? fs::absolute(models, ignored).string() : "");
+  parts.emplace_back(TENON_VERSION);
+  // Place, size and time of the compiler stand for its version: a rebuilt compiler makes new artifacts.
   struct stat info;
   if (std::string path = findCompiler(); !path.empty() && stat(path.c_str(), &info) == 0)
-    hash.add(concat(static_cast<int64_t>(info.st_size), ":", static_cast<int64_t>(info.st_mtim.tv_sec), ":",
-                    static_cast<int64_t>(info.st_mtim.tv_nsec)));
+    parts.push_back(concat(path, ":", static_cast<int64_t>(info.st_size), ":", static_cast<int64_t>(info.st_mtim.tv_sec), ":",
+                           static_cast<int64_t>(info.st_mtim.tv_nsec)));
+  return hashOf(parts);
 }
 
 } // namespace
 
 int runCompiler(const std::vector<std::string> &arguments, bool show) {
-  void *library = openCompiler();
-  if (!library)
-    return 3;
-  auto compilerMain = reinterpret_cast<CompilerMain>(dlsym(library, "tn_compiler_main"));
+  auto library = openCompiler();
+  if (!library.ok())
+    return report(library.status());
+  auto compilerMain = reinterpret_cast<TnCompilerMain *>(dlsym(*library, "tn_compiler_main"));
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
   pointers.push_back(nullptr);
   int code = compilerMain(static_cast<int>(arguments.size()), pointers.data());
-  auto artifact = reinterpret_cast<const char *(*)(int *)>(dlsym(library, "tn_compiler_artifact"));
+  auto artifact = reinterpret_cast<TnCompilerArtifact *>(dlsym(*library, "tn_compiler_artifact"));
   int json = 0;
   const char *manifest = code == 0 && show && artifact ? artifact(&json) : nullptr;
   return manifest ? report(printCompiled(manifest, json != 0)) : code;
@@ -143,45 +105,63 @@ int runCompiler(const std::vector<std::string> &arguments, bool show) {
 
 namespace {
 
+/// What the compiler has read for the artifact that it made last.
+CacheRecord recordOfCompilation() {
+  CacheRecord record;
+  auto library = openCompiler();
+  auto ask = library.ok() ? reinterpret_cast<TnCompilerSources *>(dlsym(*library, "tn_compiler_sources")) : nullptr;
+  const TnCompilerSource *sources = nullptr;
+  for (int i = 0, count = ask ? ask(&sources) : 0; i < count; ++i)
+    if (sources[i].text)
+      record.read.push_back({sources[i].path, sources[i].bytes, hashOf(std::string_view(sources[i].text, sources[i].bytes))});
+    else
+      record.absent.emplace_back(sources[i].path);
+  return record;
+}
+
 /// Compiles into a folder of its own, which takes its place in the cache when it is whole.
-Status compileTo(const ModelOptions &options, const std::string &root, const std::string &directory) {
-  std::error_code failed;
-  fs::create_directories(root, failed);
-  if (failed)
-    return runtime::fileError("create", root, failed.value());
+Status compileTo(const ModelOptions &options, const std::string &root, const std::string &key) {
   removeLeftovers(root);
-  auto folder = ScratchFolder::create(directory);
+  auto folder = ScratchFolder::create(root + "/" + key);
   if (folder.failed())
     return folder.status();
   int code = runCompiler(compileArguments(options, folder->path()), false);
   if (code != 0) // its messages are out already
     return Status(static_cast<runtime::ErrorKind>(code), "");
+  CacheRecord record = recordOfCompilation();
+  if (record.read.empty())
+    return runtime::bugError("the compiler does not say what it read");
+  std::vector<std::string> sources;
+  for (const CacheRecord::File &file : record.read)
+    sources.insert(sources.end(), {file.path, file.hash});
+  sources.insert(sources.end(), record.absent.begin(), record.absent.end());
+  auto made = filesOf(folder->path());
+  if (!made.ok())
+    return made.status();
+  record.made = made.take();
+  if (Status status = runtime::replaceFile(folder->path() + "/" + kRecordName, record.print()); status.failed())
+    return status;
+  const std::string directory = concat(root, "/", key, "-", hashOf(sources));
+  std::error_code failed, ignored;
   fs::rename(folder->path(), directory, failed); // fails if another process was faster: then theirs is as good
-  std::error_code ignored;
   return fs::exists(directory, ignored) ? Status() : runtime::fileError("create", directory, failed.value());
 }
 
 } // namespace
 
 Expected<CachedModel> compileIntoCache(const ModelOptions &options) {
-  Hash hash;
-  std::set<std::string> seen;
-  if (Status status = addTexts(options.source, seen, hash); status.failed())
-    return status;
-  for (const std::string &argument : compileArguments(options, ""))
-    hash.add(argument);
-  addCompiler(hash);
-  const std::string root = cacheDirectory(), name = hash.hex();
-  if (root.empty())
-    return inputError("there is no place for compiled models: set TENON_CACHE to a directory");
-  if (auto known = findInCache(root, name))
+  auto root = openCache();
+  if (!root.ok())
+    return root.status();
+  const std::string key = keyOf(options);
+  if (auto known = findInCache(*root, key))
     return std::move(*known);
-  if (Status status = compileTo(options, root, root + "/" + name); status.failed())
+  if (Status status = compileTo(options, *root, key); status.failed())
     return status;
-  auto made = findInCache(root, name);
+  auto made = findInCache(*root, key);
   if (!made)
-    return inputError("the compiled model has disappeared from ", root);
-  pruneCache(root);
+    return inputError("the compiled model has disappeared from ", *root, ", or what it was made from has changed meanwhile");
+  pruneCache(*root);
   return std::move(*made);
 }
 
@@ -192,7 +172,7 @@ Status copyArtifact(const std::string &from, const std::string &directory) {
   fs::create_directories(temporary, failed);
   for (auto file = failed ? fs::directory_iterator() : fs::directory_iterator(from, failed); !failed && file != fs::directory_iterator();
        file.increment(failed))
-    if (file->is_regular_file(failed))
+    if (file->is_regular_file(failed) && file->path().filename() != kRecordName) // which is of the cache
       fs::copy_file(file->path(), fs::path(temporary) / file->path().filename(), failed);
   std::error_code ignored;
   if (!failed) {

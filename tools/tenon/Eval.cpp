@@ -69,6 +69,8 @@ Status run(Options &options) {
     if (!saved.ok())
       return saved.status();
     vocabulary = saved.take();
+    if (vocabulary && !options.vocabulary.empty())
+      return usageError("--vocab ", options.vocabulary, ": the run has its vocabulary already, which its weights belong to");
   }
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
@@ -105,7 +107,11 @@ void addEval(CLI::App &app, int &exitCode) {
   command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
-  onRun(*command, exitCode, [options] { return run(*options); });
+  onRun(*command, exitCode, [options, command] {
+    if (command->count("--seed") > 0 && !options->weights.init)
+      return usageError("--seed is for the initial values of --init; eval draws nothing else");
+    return run(*options);
+  });
 }
 
 } // namespace tenon::driver

@@ -49,6 +49,8 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
 }
 
 Status run(Options &options) {
+  if (options.output.empty() && !options.outputNames.empty())
+    return usageError("--output-names is about the file of --output; pass that too");
   options.model.gradient = true;
   auto model = openModel(options.model);
   if (!model.ok())

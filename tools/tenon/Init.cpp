@@ -12,7 +12,7 @@ void addInit(CLI::App &app, int &exitCode) {
     uint64_t seed = 0;
   };
   auto options = std::make_shared<Options>();
-  addModelOptions(*command, options->model);
+  addModelOptions(*command, options->model, false);
   command->add_option("-o,--output", options->output, "weights file to write (.safetensors)")->required();
   command->add_option("--names", options->names, "write with the names of this `names` table");
   command->add_option("--seed", options->seed, "seed of the initializers (default 0)")->transform(whole<uint64_t>());

@@ -1,9 +1,8 @@
 // tenon: compiles, trains and runs models. Links the runtime only; the compiler is a library that is opened when it is needed.
+#include "tools/compiler/CommandLine.h"
 #include "tools/tenon/Command.h"
-#include <algorithm>
+#include "tools/tenon/CommandTables.h"
 #include <cstdio>
-#include <numeric>
-#include <utility>
 
 namespace tenon::driver {
 
@@ -31,6 +30,8 @@ void onRun(CLI::App &command, int &exitCode, Action action) {
 
 namespace {
 
+using tenon::driver::concat;
+
 constexpr const char *kExamples = R"(Examples:
   tenon check model.tn                                    shapes, index ranges, names
   tenon train model.tn --recipe small --text book.txt --out run
@@ -41,35 +42,23 @@ constexpr const char *kExamples = R"(Examples:
   tenon explain T0207                                     the page of an error
 )";
 
-/// Edits that make one word of the other: a letter more, less, or another.
-size_t distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t corner = row[0]++;
-    for (size_t j = 0; j < to.size(); ++j)
-      corner = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, corner + (from[i] != to[j])}));
-  }
-  return row.back();
-}
-
-/// "; did you mean check?", or nothing where no command is near.
-std::string suggestion(const CLI::App &app, const std::string &word) {
-  std::string nearest;
-  size_t least = std::min<size_t>(3, word.size()); // as many edits as letters make anything
+std::vector<std::string> namesOf(const CLI::App &app) {
+  std::vector<std::string> names;
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
-    if (size_t edits = distance(word, command->get_name()); edits < least) {
-      least = edits;
-      nearest = command->get_name();
-    }
-  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
-}
-
-std::string namesOf(const CLI::App &app) {
-  std::string names;
-  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
-    names += (names.empty() ? "" : ", ") + command->get_name();
+    names.push_back(command->get_name());
   return names;
+}
+
+std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+tenon::runtime::Status noCommand(const CLI::App &app, const std::string &word) {
+  std::string nearest = tenon::nearestOf(word, namesOf(app));
+  return tenon::driver::usageError("there is no command '", word, "'; there are: ", joined(namesOf(app)), nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
 /// Output that is lost is an error of its own, whatever the command has said about the rest; once it is said it is enough.
@@ -78,9 +67,44 @@ int finish(int exitCode) {
   return status.ok() || exitCode == status.exitCode() ? exitCode : tenon::driver::report(status);
 }
 
-constexpr const char *kFooter = R"(What a command compiles stays in ~/.cache/tenon (TENON_CACHE: elsewhere), the 200 models used last and at most 1 GiB of them.
-Exit codes: 0 ok, 1 mistake in a specification, 2 usage, 3 input or data, 4 numeric failure, 5 out of memory or disk,
-70 bug in the compiler, 75 stopped but resumable.)";
+constexpr const char *kDescription = "Tenon compiles models written in the Tenon language and trains, evaluates and runs them.";
+
+std::string footer() {
+  std::string codes;
+  for (const auto &[code, meaning] : tenon::driver::exitCodes())
+    codes += (codes.empty() ? "" : ", ") + code + " " + meaning;
+  return concat(kExamples, "\nWhat a command compiles stays in ~/.cache/tenon (TENON_CACHE: elsewhere), the 200 models used last and at most 1 GiB of them.\n",
+                "Exit codes: ", codes, ".");
+}
+
+void addCompletion(CLI::App &app) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App *command = app.add_subcommand("completion", "print a script by which a shell completes command lines");
+  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->footer("Examples:\n  source <(tenon completion bash)\n  tenon completion fish > ~/.config/fish/completions/tenon.fish");
+  command->callback([&app, shell] { fputs(completionScript(tenon::driver::commandTables(app), *shell).c_str(), stdout); });
+}
+
+void addManual(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("man", "print the manual page");
+  command->footer("Example: tenon man | man -l -");
+  command->callback([&app] { fputs(manualPage(tenon::driver::commandTables(app), kDescription).c_str(), stdout); });
+}
+
+void addCommands(CLI::App &app, int &exitCode) {
+  using namespace tenon::driver;
+  tenon::compiler::declareCommands(app);
+  addInit(app, exitCode);
+  addTrain(app, exitCode);
+  addEval(app, exitCode);
+  addRun(app, exitCode);
+  addGrad(app, exitCode);
+  addGenerate(app, exitCode);
+  addInspect(app, exitCode);
+  addTestGrad(app, exitCode);
+  addCompletion(app);
+  addManual(app);
+}
 
 } // namespace
 
@@ -90,25 +114,15 @@ int main(int argc, char **argv) {
   if (command == "check" || command == "compile" || command == "explain")
     return finish(runCompiler(std::vector<std::string>(argv, argv + argc), true));
 
-  CLI::App app("Tenon compiles models written in the Tenon language and trains, evaluates and runs them.", "tenon");
+  CLI::App app(kDescription, "tenon");
   app.formatter(std::make_shared<tenon::HelpFormatter>());
-  app.footer(std::string(kExamples) + "\n" + kFooter);
+  app.footer(footer());
   app.set_version_flag("--version", "tenon " TENON_VERSION);
-  app.require_subcommand(1);
   int exitCode = 0;
-  app.add_subcommand("check", "check a specification; all its mistakes are listed");
-  app.add_subcommand("compile", "compile a specification to an artifact, or print one stage (--emit)");
-  addInit(app, exitCode);
-  addTrain(app, exitCode);
-  addEval(app, exitCode);
-  addRun(app, exitCode);
-  addGrad(app, exitCode);
-  addGenerate(app, exitCode);
-  addInspect(app, exitCode);
-  app.add_subcommand("explain", "print the page of an error code");
-  addTestGrad(app, exitCode);
+  addCommands(app, exitCode);
+  app.require_subcommand(1);
   if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
-    return report(usageError("there is no command '", command, "'; there are: ", namesOf(app), suggestion(app, command)));
+    return report(noCommand(app, command));
   if (argc == 1) {
     fprintf(stderr, "%s", app.help().c_str());
     return 2;
@@ -120,7 +134,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::CallForVersion &version) {
     exitCode = app.exit(version);
   } catch (const CLI::ParseError &error) {
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::textOf(error).c_str(),
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::textOf(app, error).c_str(),
             app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
     return 2;
   } catch (const std::bad_alloc &) {

@@ -10,7 +10,7 @@ namespace tenon::driver {
 
 namespace fs = std::filesystem;
 
-void addModelOptions(CLI::App &command, ModelOptions &options) {
+void addModelOptions(CLI::App &command, ModelOptions &options, bool computes) {
   command.add_option("source", options.source, "specification (.tn), artifact directory, or run directory")->required()->type_name("SPEC|DIR");
   command.add_option("--model", options.model, "model of the specification (default: its last)");
   command.add_option("--set", options.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
@@ -18,7 +18,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--recipe", options.recipe, "train recipe of the specification");
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
   command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
-  command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
+  if (computes)
+    command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   command.add_flag("--f64", options.doublePrecision, "double precision");
 }
 

@@ -58,7 +58,7 @@ namespace {
 /// Whether a name is that of a scratch folder whose process may be gone: PREFIX.PID.N.tmp, which its lock tells; or PREFIX.PID.tmp of versions
 /// without a lock, where only a process of that number can be asked for.
 bool mayBeLeft(const std::string &name) {
-  static const std::regex scratch("[0-9a-f]{32}\\.([0-9]{1,9})(\\.[0-9]+)?\\.tmp");
+  static const std::regex scratch("[0-9a-f]{32}(?:-[0-9a-f]{32})?\\.([0-9]{1,9})(\\.[0-9]+)?\\.tmp");
   std::smatch parts;
   if (!std::regex_match(name, parts, scratch))
     return false;
