@@ -63,6 +63,6 @@ for shell, check in (("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", 
 requests = {line.split(" ")[0] for line in manual.splitlines() if line.startswith((".", "'"))}
 print("requests of the manual page:", sorted(requests))
 if shutil.which("groff"):
-    done = subprocess.run(["groff", "-man", "-ww", "-Tascii"], input=manual, check=True, capture_output=True, text=True)
+    done = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=manual, check=True, capture_output=True, text=True)
     print(done.stderr, end="")
     assert "NO_COLOR" in done.stdout and done.stdout.count("\n") > 200
