@@ -46,6 +46,7 @@ private:
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
   bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
   std::string lossesHash();
+  bool takeLossesOfRecipes();
   void makeGradEntry();
   void describeOptimizers();
   LogicalResult runStage(const Stage &stage);
@@ -68,7 +69,39 @@ private:
   std::vector<EntryToEmit> entries;
 };
 
-/// `tenon grad` differentiates the train step's loss if there is a recipe, else the sum of all losses; nothing is updated.
+/// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not taken. A model without
+/// recipes: the plain sum. False after a message.
+bool Compilation::takeLossesOfRecipes() {
+  auto evaluation = llvm::find_if(program->entries, [](const Entry &entry) { return entry.kind == Entry::Kind::Eval; });
+  if (!request.check.recipe.empty() || evaluation == program->entries.end() || evaluation->results.size() < 2)
+    return true;
+  std::string names;
+  bool isFirst = true, agree = true;
+  for (const CheckedRecipe &candidate : program->recipes) {
+    if (candidate.kind != "train")
+      continue;
+    CheckOptions options = request.check;
+    options.recipe = candidate.name;
+    options.lossesOnly = true;
+    SourceFiles texts;
+    Diagnostics mistakes;
+    std::optional<Program> trained = check(options, texts, mistakes);
+    if (!trained) // right without this recipe
+      continue;
+    agree &= isFirst || program->lossWeights == trained->lossWeights;
+    names += (isFirst ? "" : ", ") + candidate.name;
+    program->lossWeights = trained->lossWeights;
+    isFirst = false;
+  }
+  if (!agree)
+    llvm::errs() << "tenon: error: " << program->model << " has several losses, and its recipes add them up in different ways; pass --recipe with one of " << names << "\n";
+  llvm::erase_if(evaluation->results, [&](const auto &loss) {
+    return !isFirst && llvm::none_of(program->lossWeights, [&](const auto &weighted) { return weighted.first == loss.first; });
+  });
+  return agree;
+}
+
+/// `tenon grad` differentiates the train step's loss if there is a recipe, else that of all losses; nothing is updated.
 void Compilation::makeGradEntry() {
   std::vector<Entry> kept;
   for (Entry &entry : program->entries) {
@@ -316,6 +349,8 @@ int Compilation::run() {
     llvm::errs() << "tenon: error: " << mistake << "\n";
     return kUsageError;
   }
+  if (request.grad && !takeLossesOfRecipes())
+    return kUsageError;
   if (request.grad)
     makeGradEntry();
   if (program->entries.empty()) {

@@ -11,8 +11,13 @@ def compiled(size):
     subprocess.run(command(size), env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
+def is_model(name):
+    """Two hashes; one in earlier versions."""
+    return len(name) in (32, 65) and not name.endswith(".tmp")
+
+
 def models():
-    return {name for name in os.listdir(cache) if len(name) == 32}
+    return {name for name in os.listdir(cache) if is_model(name)}
 
 
 def make(number, time, size=10):
@@ -40,7 +45,7 @@ held = os.open(os.path.join(cache, old[0]), os.O_RDONLY)
 fcntl.flock(held, fcntl.LOCK_SH)
 compiled(4)
 print("kept:", len(models()), "used lately:", first in models(), "in use:", old[0] in models(), "oldest:", old[1] in models())
-print("not its own:", sorted(name for name in os.listdir(cache) if len(name) != 32) == sorted(["notes.tmp", "readme", f"{99:032x}.{os.getpid()}.tmp"]))
+print("not its own:", sorted(name for name in os.listdir(cache) if not is_model(name)) == sorted(["notes.tmp", "readme", f"{99:032x}.{os.getpid()}.tmp"]))
 os.close(held)
 large = [make(1000 + number, 2000 + number, LARGE) for number in range(2)]
 compiled(5)
