@@ -103,14 +103,14 @@ struct Callable {
 };
 
 struct Stmt {
-  enum class Kind { Bad, Config, Dim, Require, In, Param, State, Next, Use, Let, Out, Loss, Return, Until, Carry, Yield, Callable } kind;
+  enum class Kind { Bad, Config, Dim, Require, In, Param, State, Next, Use, Let, Out, Loss, Metric, Return, Until, Carry, Yield, Callable } kind;
   Range range;
   // One statement per name: `config A = 1, B = 2` gives two Config statements, `param u, v: [H]` two Param statements.
-  Name name;                          // Config, Dim, In, Param, State, Next, Use, Loss, Carry; Out: the entry name ("infer" when none)
+  Name name;                          // Config, Dim, In, Param, State, Next, Use, Loss, Metric, Carry; Out: the entry name ("infer" when none)
   std::vector<Name> names;            // Let: left side; Out: demanded values
   std::vector<Name> walked;           // Out: the axes in out step(T)
   std::optional<Type> type;           // In, Param, State, Carry; Let: optional
-  ExprPtr value;                      // Config, Dim (= or <=), Require, Param, State, Next, Let, Loss, Until, Carry
+  ExprPtr value;                      // Config, Dim (= or <=), Require, Param, State, Next, Let, Loss, Metric, Until, Carry
   char op = 0;                        // Dim: '=', '<' (for <=) or 0; Param: '~' or '='
   std::string message;                // Require
   std::vector<ExprPtr> values;        // Return, Yield

@@ -80,7 +80,7 @@ static const ExplainPages &valuePages() {
        "let (h, g, s) = blocks(x, y)", "let (h, g) = blocks(x, y)"},
       {"T0314", "this cannot be called", "Only layers that are used, functions and built-in functions are called.",
        "let y = D(x)", "let y = dense(x)"},
-      {"T0315", "a loss that is no number", "A loss is one number: reduce what is left, usually by mean.",
+      {"T0315", "a loss or metric that is no number", "A loss or metric is one number: reduce what is left, usually by mean.",
        "loss nll = cross_entropy[V](logits, target)", "loss nll = mean(cross_entropy[V](logits, target))"},
   };
   return pages;
@@ -115,7 +115,7 @@ static const ExplainPages &layerPages() {
        "A state has one new value per step: one `next` in its body, and one call of its layer; a second instance is a second `use`.",
        "next mem = c\nnext mem = stop_gradient(c)", "next mem = stop_gradient(c)"},
       {"T0409", "a statement in the wrong place",
-       "in, out and loss stand in models; return in layers and functions; carry and yield in scan; until in layers under loop.",
+       "in, out, loss and metric stand in models; return in layers and functions; carry and yield in scan; until in layers under loop.",
        "layer Block(x: [D]) -> [D] { in y: [D] .. }", "layer Block(x: [D], y: [D]) -> [D] { .. }"},
       {"T0410", "a requirement fails", "The author of the layer requires a property of the configs that the present values lack.",
        "require D mod H == 0    # D = 512, H = 10", "--set H=8"},
@@ -124,7 +124,7 @@ static const ExplainPages &layerPages() {
       {"T0412", "axes in the wrong place",
        "The axes of a layer are given where it is used, not in a config and not where it is called; blocks[N](x) is for stacks.",
        "let y = up[D -> F](x)", "use up = Linear[D -> F]\nlet y = up(x)"},
-      {"T0413", "nothing is demanded", "A model has at least one `out` or `loss`; without them nothing would be computed.",
+      {"T0413", "nothing is demanded", "A model has at least one `out`, `loss` or `metric`; without them nothing would be computed.",
        "model M { dim B in x: [B] }", "model M { dim B in x: [B] out x }"},
       {"T0414", "the number of layers",
        "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time.", "use blocks = stack[T] Block",

@@ -99,6 +99,9 @@ void EntryGenerator::generateResults() {
   }
   for (auto &[name, loss] : losses)
     output(name, build.convert(loss, root.getF64Type()));
+  for (size_t i = 0; i < entry.parts.size(); ++i)
+    if (Value part = value(entry.parts[i]))
+      output(partName(i), part);
 }
 
 void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, ValueRange depths) {

@@ -170,7 +170,18 @@ struct Site {
   uint32_t id;      // hash of path, unique in the program
 };
 
-/// One function of the artifact: infer, a named out, eval (all losses), or the train step of one recipe.
+/// How a result of `eval` follows from several batches: what the formula of the text gives for all of them as one batch. Sums over the batch add up,
+/// sizes of the batch count what counts of it, and what is no formula over such sums is a mean over batches.
+struct Average {
+  enum class Kind { Constant, Sum, Count, Value, Apply } kind = Kind::Constant;
+  double number = 0;             // Constant
+  uint32_t output = 0;           // Sum, Count: the part that is summed; Value: the number of one batch; all as positions among the outputs
+  std::vector<Size> sizes;       // Count: their product counts a whole batch
+  Op op = Op::Add;               // Apply
+  std::vector<Average> operands; // Apply
+};
+
+/// One function of the artifact: infer, a named out, eval (all losses and metrics), or the train step of one recipe.
 struct Entry {
   enum class Kind { Out, Eval, Train } kind;
   std::string name;
@@ -181,7 +192,11 @@ struct Entry {
   std::vector<Node> nodes;                 // topological order within each body
   std::vector<StackInfo> stacks;
   std::vector<Input> inputs;               // those the entry reaches
-  std::vector<std::pair<std::string, NodeId>> results; // outs by name, or losses by name
+  std::vector<std::pair<std::string, NodeId>> results; // outs, or losses and then metrics, by name
+  uint32_t metrics = 0;                    // eval: so many of the results, the last ones, are metrics
+  std::vector<NodeId> parts;               // eval: outputs behind the results, for averages: sums that are left per row (and place), and numbers
+  std::vector<Average> averages;           // eval: one per result
+  std::vector<AxisId> batchAxes;           // eval: of rows, then of places, which parts keep
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
   std::vector<State> states;               // those the entry reaches; the same path = the same state across entries
   std::string walkedAxis;                  // out step(T): "T"
@@ -225,6 +240,9 @@ struct ParamPolicy {
   std::vector<double> frozenAt;                      // 1: this element keeps its value; empty: none does
   bool frozen = false;                               // all elements: not differentiated at all
 };
+
+/// The name of an entry's `index`-th part as an output.
+inline std::string partName(size_t index) { return "part." + std::to_string(index); }
 
 struct Program {
   std::string model;

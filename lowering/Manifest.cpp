@@ -1,5 +1,6 @@
 #include "lowering/Manifest.h"
 #include "dialect/TenonDialect.h"
+#include "frontend/sema/Averages.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
@@ -119,21 +120,6 @@ json::Object scalarJson(const std::string &name) {
   return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
-/// The factors of a count that are sizes or numbers, multiplied for one choice of the dims; nullopt if there is anything else in it.
-std::optional<double> countOf(const Entry &entry, NodeId id, const std::vector<int64_t> &dims) {
-  const Node &node = entry.nodes[id];
-  if (node.op == Op::Constant)
-    return node.type.element == Element::Real ? node.number : double(node.integer);
-  if (node.op == Op::SizeValue)
-    return double(node.size.evaluate(dims));
-  if (node.op == Op::ToReal)
-    return countOf(entry, node.operands[0], dims);
-  if (node.op != Op::Mul)
-    return std::nullopt;
-  auto left = countOf(entry, node.operands[0], dims), right = countOf(entry, node.operands[1], dims);
-  return left && right ? std::optional(*left * *right) : std::nullopt;
-}
-
 /// mean(cross_entropy[V](logits, labels)) over all places, each of which counts: what divided by ln 2 is bits per symbol. Terms, factors, `where`,
 /// `skip` and `spread` make another number of it.
 bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
@@ -147,13 +133,11 @@ bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
   const Node &entropy = entry.nodes[summed];
   if (entropy.op != Op::CrossEntropy || entropy.operands.size() != 2 || entropy.number != 0 || entropy.index != 0)
     return false;
-  std::vector<int64_t> dims; // primes, so that only the same product is equal
-  for (size_t i = 0; i < entry.dims.size(); ++i)
-    dims.push_back((int64_t[]){10007, 10009, 10037, 10039, 10061, 10067, 10069, 10079}[i % 8]);
+  const std::vector<int64_t> dims = sema::nominalDims(entry);
   double places = 1;
   for (AxisId axis : sum.axesFrom)
     places *= double(entry.axes[axis].size.evaluate(dims));
-  return countOf(entry, mean.operands[1], dims) == places;
+  return sema::productOfSizes(entry, mean.operands[1], dims) == places;
 }
 
 json::Object memoryJson(const EntryTable &table, FormulaSpace &space) {
@@ -181,7 +165,7 @@ bool isNats(const Entry &entry, NodeId loss) {
   if (isMeanCrossEntropy(entry, loss))
     return true;
   const Node &mean = entry.nodes[loss];
-  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum || countOf(entry, mean.operands[1], std::vector<int64_t>(entry.dims.size(), 1)))
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum || sema::productOfSizes(entry, mean.operands[1], sema::nominalDims(entry)))
     return false;
   const Node *part = &entry.nodes[entry.nodes[mean.operands[0]].operands[0]];
   if (part->op == Op::Mul)
@@ -189,6 +173,61 @@ bool isNats(const Entry &entry, NodeId loss) {
       if (entry.nodes[operand].op == Op::CrossEntropy)
         part = &entry.nodes[operand];
   return part->op == Op::CrossEntropy && part->number == 0;
+}
+
+/// The formula that makes one number of several batches; docs/artifact.md.
+json::Value averageJson(const Entry &entry, const Average &average) {
+  auto output = [&](uint32_t at) { return at < entry.results.size() ? entry.results[at].first : partName(at - entry.results.size()); };
+  switch (average.kind) {
+  case Average::Kind::Constant:
+    return average.number;
+  case Average::Kind::Sum:
+    return json::Object{{"sum", output(average.output)}};
+  case Average::Kind::Value:
+    return json::Object{{"mean", output(average.output)}};
+  case Average::Kind::Count: {
+    json::Array sizes;
+    for (const Size &size : average.sizes)
+      sizes.push_back(sizeJson(size, entry.dims));
+    return json::Object{{"count", output(average.output)}, {"sizes", std::move(sizes)}};
+  }
+  case Average::Kind::Apply:
+    break;
+  }
+  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"}, {Op::Exp, "exp"}, {Op::Log, "log"}, {Op::Sqrt, "sqrt"},
+                                                      {Op::Abs, "abs"}, {Op::Add, "add"}, {Op::Sub, "sub"}, {Op::Mul, "mul"},
+                                                      {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"}};
+  json::Array operands;
+  for (const Average &operand : average.operands)
+    operands.push_back(averageJson(entry, operand));
+  for (auto [op, name] : names)
+    if (op == average.op)
+      return json::Object{{name, std::move(operands)}};
+  llvm_unreachable("an average applies one of these operations");
+}
+
+/// Outputs of losses and metrics, and what their averages need.
+json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
+  json::Array outputs;
+  for (auto [i, result] : llvm::enumerate(entry.results)) {
+    outputs.push_back(scalarJson(result.first));
+    json::Object &object = *outputs.back().getAsObject();
+    object["nats"] = isNats(entry, result.second);
+    if (i < entry.averages.size())
+      object["average"] = averageJson(entry, entry.averages[i]);
+    if (i + entry.metrics >= entry.results.size())
+      object["metric"] = true;
+  }
+  for (auto [i, part] : llvm::enumerate(entry.parts)) {
+    const ValueType &type = entry.nodes[part].type;
+    json::Object object = tensorJson(entry, partName(i), type, dtypeOf(type.element, facts.dtype));
+    const char *names[] = {"rows", "places"};
+    for (size_t k = 0; k < entry.batchAxes.size(); ++k)
+      if (auto axis = llvm::find(type.axes, entry.batchAxes[k]); axis != type.axes.end())
+        object[names[k]] = int64_t(axis - type.axes.begin());
+    outputs.push_back(std::move(object));
+  }
+  return outputs;
 }
 
 json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const EntryTable &table) {
@@ -209,12 +248,12 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   bool oneLoss = entry.results.size() == 1 && program.lossWeights.size() == 1 && program.lossWeights[0].second == 1;
   if (differentiated)
     outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
-  for (auto &[name, node] : entry.results) {
-    const ValueType &type = entry.nodes[node].type;
-    outputs.push_back(entry.kind == Entry::Kind::Out ? tensorJson(entry, name, type, dtypeOf(type.element, facts.dtype)) : scalarJson(name));
-    if (entry.kind != Entry::Kind::Out)
-      outputs.back().getAsObject()->insert({"nats", isNats(entry, node)});
-  }
+  if (entry.kind == Entry::Kind::Out)
+    for (auto &[name, node] : entry.results)
+      outputs.push_back(tensorJson(entry, name, entry.nodes[node].type, dtypeOf(entry.nodes[node].type.element, facts.dtype)));
+  else
+    for (json::Value &number : numbersJson(entry, facts))
+      outputs.push_back(std::move(number));
   bool isGrad = entry.name == "grad";
   if (differentiated && !isGrad)
     for (const char *name : {"grad_norm", "learning_rate"})

@@ -245,7 +245,14 @@ Status publish(const std::string &temporary, const std::string &target) {
   return result == 0 ? Status() : fileError("rename to", target, errno);
 }
 
-/// Deletes what is not needed any more. A directory gets another name first: half of it must never be met under its own.
+/// Gives it another name first: half of it must never be met under its own.
+void removeCheckpoint(const std::string &path) {
+  std::error_code ignored;
+  if (::renameat(AT_FDCWD, path.c_str(), AT_FDCWD, (path + ".old").c_str()) == 0)
+    fs::remove_all(path + ".old", ignored);
+}
+
+/// Deletes what is not needed any more.
 void prune(const std::string &directory, uint64_t newest, int keep) {
   std::vector<uint64_t> steps;
   std::vector<std::string> leftovers;
@@ -261,12 +268,25 @@ void prune(const std::string &directory, uint64_t newest, int keep) {
       continue;
     if (++valid <= keep)
       continue;
-    if (::renameat(AT_FDCWD, path.c_str(), AT_FDCWD, (path + ".old").c_str()) == 0)
-      fs::remove_all(path + ".old", ignored);
+    removeCheckpoint(path);
   }
 }
 
 } // namespace
+
+std::vector<uint64_t> listCheckpoints(const std::string &directory) {
+  std::vector<uint64_t> steps;
+  return listSteps(directory, steps, nullptr).ok() ? steps : std::vector<uint64_t>();
+}
+
+Status removeCheckpointsAfter(const std::string &directory, uint64_t step) {
+  std::vector<uint64_t> steps;
+  Status status = listSteps(directory, steps, nullptr);
+  for (uint64_t each : steps)
+    if (each > step)
+      removeCheckpoint(directory + "/" + stepName(each));
+  return status;
+}
 
 Status saveCheckpoint(const std::string &directory, const CheckpointContents &contents, int keep) {
   auto metadata = parseJson(contents.metadata);

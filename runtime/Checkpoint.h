@@ -33,6 +33,10 @@ struct LoadedCheckpoint {
 /// The newest checkpoint whose manifest, sizes and hashes verify. `skipped` gets one sentence per newer one that does not.
 /// No valid checkpoint: an input error; `skipped` tells whether there were any.
 Expected<LoadedCheckpoint> loadNewestCheckpoint(const std::string &directory, std::vector<std::string> &skipped);
+/// The steps N of DIR/step-N, valid or not, newest first.
+std::vector<uint64_t> listCheckpoints(const std::string &directory);
+/// Deletes DIR/step-N with N > step.
+Status removeCheckpointsAfter(const std::string &directory, uint64_t step);
 /// One given directory.
 Expected<LoadedCheckpoint> loadCheckpoint(const std::string &path);
 

@@ -63,6 +63,15 @@ struct DimInfo {
   std::string name;
   int64_t max = -1; // -1: no bound
 };
+/// How a number of `eval` follows from several batches: docs/artifact.md, "average".
+struct AverageInfo {
+  enum class Kind { Constant, Sum, Count, Mean, Apply } kind = Kind::Constant;
+  enum class Operation { Neg, Exp, Log, Sqrt, Abs, Add, Sub, Mul, Div, Pow, Max, Min } operation = Operation::Neg;
+  double number = 0;            // Constant
+  int output = -1;              // Sum, Count: a part; Mean: a number of one batch
+  std::vector<SizeForm> sizes;  // Count
+  std::vector<AverageInfo> operands;
+};
 struct TensorInfo {
   std::string name;
   DataType type = DataType::F32;
@@ -70,6 +79,9 @@ struct TensorInfo {
   std::vector<SizeForm> shape;
   std::optional<SizeForm> bound; // values must be in [0, bound)
   bool nats = false;             // a loss: a mean of cross-entropies, so that it can be shown as bits per symbol
+  bool metric = false;           // of eval: no loss
+  std::optional<AverageInfo> average; // of a loss or metric of eval
+  int rows = -1, places = -1;    // of a part of eval: its axis that runs over the rows of a batch, and over the places of a row
 };
 struct StateInfo {
   std::string name; // one '*' per enclosing stack

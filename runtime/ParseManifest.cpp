@@ -196,11 +196,63 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
   info.shape = readShape(reader.member("shape"), dims, info.axes.size());
   if (reader.has("nats"))
     info.nats = reader.member("nats").truth();
+  if (reader.has("metric"))
+    info.metric = reader.member("metric").truth();
+  for (auto [key, axis] : {std::pair("rows", &info.rows), std::pair("places", &info.places)})
+    if (reader.has(key))
+      *axis = static_cast<int>(reader.member(key).integer(0, static_cast<int64_t>(info.axes.size()) - 1));
   if (reader.has("bound")) {
     info.bound = readSizeForm(reader.member("bound"), dims);
     if (info.type != DataType::I32 && info.type != DataType::I64)
       reader.fail("only integers have a bound");
   }
+  return info;
+}
+
+constexpr int kAverageLevels = 64;
+
+/// The formula of a number of `eval`; outputs have been read.
+AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry, int level = 0) {
+  using Kind = AverageInfo::Kind;
+  using Operation = AverageInfo::Operation;
+  AverageInfo info;
+  if (reader.json().isNumber()) {
+    info.number = reader.number();
+    return info;
+  }
+  if (level > kAverageLevels)
+    reader.fail("the formula nests too deep");
+  for (auto [key, kind] : {std::pair("sum", Kind::Sum), std::pair("count", Kind::Count), std::pair("mean", Kind::Mean)})
+    if (reader.good() && reader.has(key)) {
+      info.kind = kind;
+      info.output = entry.outputIndex(reader.member(key).text());
+      if (info.output < 0)
+        return reader.fail(concat("there is no output '", reader.member(key).text(), "'")), info;
+      const TensorInfo &output = entry.outputs[static_cast<size_t>(info.output)];
+      const bool keepsRows = output.rows >= 0 && output.rows != output.places && output.axes.size() == (output.places < 0 ? 1u : 2u);
+      if (kind == Kind::Mean ? !output.axes.empty() || output.type == DataType::Bool : !keepsRows)
+        reader.fail(concat("'", output.name, kind == Kind::Mean ? "' is no number" : "' is no part with rows"));
+      if (kind == Kind::Count)
+        reader.member("sizes").each([&](const ManifestReader &size) { info.sizes.push_back(readSizeForm(size, entry.dims)); });
+      return info;
+    }
+  info.kind = Kind::Apply;
+  static const struct {
+    const char *name;
+    Operation operation;
+    size_t operands;
+  } operations[] = {{"neg", Operation::Neg, 1}, {"exp", Operation::Exp, 1}, {"log", Operation::Log, 1}, {"sqrt", Operation::Sqrt, 1},
+                    {"abs", Operation::Abs, 1}, {"add", Operation::Add, 2}, {"sub", Operation::Sub, 2}, {"mul", Operation::Mul, 2},
+                    {"div", Operation::Div, 2}, {"pow", Operation::Pow, 2}, {"max", Operation::Max, 2}, {"min", Operation::Min, 2}};
+  for (const auto &each : operations)
+    if (reader.good() && reader.has(each.name)) {
+      info.operation = each.operation;
+      reader.member(each.name).each([&](const ManifestReader &item) { info.operands.push_back(readAverage(item, entry, level + 1)); });
+      if (info.operands.size() != each.operands)
+        reader.fail(concat(each.name, " takes ", each.operands, " values"));
+      return info;
+    }
+  reader.fail("expected a number, sum, count, mean or an operation");
   return info;
 }
 
@@ -299,6 +351,12 @@ EntryInfo readEntry(const ManifestReader &reader) {
   });
   reader.member("inputs").each([&](const ManifestReader &item) { info.inputs.push_back(readTensor(item, info.dims)); });
   reader.member("outputs").each([&](const ManifestReader &item) { info.outputs.push_back(readTensor(item, info.dims)); });
+  size_t number = 0;
+  reader.member("outputs").each([&](const ManifestReader &item) {
+    if (item.has("average"))
+      info.outputs[number].average = readAverage(item.member("average"), info);
+    ++number;
+  });
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
   if (reader.has("walk"))
     readWalk(reader, info);

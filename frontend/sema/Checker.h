@@ -15,6 +15,7 @@ struct EntryRequest {
   std::string name;
   bool training = false;
   std::vector<std::string> losses;                        // Eval, Train: which; empty: all
+  bool metrics = false;                                   // Eval: the metrics too
   std::map<std::string, int64_t> binds;                   // dims
   std::vector<std::pair<std::string, ast::ExprPtr>> sets; // configs: --set, then the recipe's bind
 };
@@ -276,7 +277,7 @@ private:
   // ---- entries (Entries.cpp, Finish.cpp)
   std::optional<AxisId> walked; // out step(T)
   bool demandOuts();
-  bool demandLosses();
+  void demandNumbers(ast::Stmt::Kind kind); // Loss or Metric
   void advanceStates();
   std::optional<Entry> finish();
   void checkWalk(const Entry &entry, AxisId axis);

@@ -9,7 +9,7 @@ namespace tenon::sema {
 
 /// What a model declares, read off its text: known before any config has a value.
 struct Declared {
-  std::vector<std::string> dims, configs, losses, outs;
+  std::vector<std::string> dims, configs, losses, metrics, outs;
   explicit Declared(const ast::Model &model) {
     for (auto &statement : model.body) {
       auto once = [&](std::vector<std::string> &list) {
@@ -22,6 +22,8 @@ struct Declared {
         once(configs);
       if (statement->kind == ast::Stmt::Kind::Loss)
         once(losses);
+      if (statement->kind == ast::Stmt::Kind::Metric)
+        once(metrics);
       if (statement->kind == ast::Stmt::Kind::Out)
         once(outs);
     }

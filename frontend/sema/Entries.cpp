@@ -1,4 +1,5 @@
 // One entry: its demands, what they reach, the states it advances.
+#include "frontend/sema/Averages.h"
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 
@@ -78,12 +79,13 @@ bool Checker::demandOuts() {
   return !failed;
 }
 
-bool Checker::demandLosses() {
+void Checker::demandNumbers(ast::Stmt::Kind kind) {
+  const bool isLoss = kind == ast::Stmt::Kind::Loss;
   for (auto &statement : model.body) {
-    if (statement->kind != ast::Stmt::Kind::Loss)
+    if (statement->kind != kind)
       continue;
     const std::string &name = statement->name.text;
-    if (!request.losses.empty() && std::find(request.losses.begin(), request.losses.end(), name) == request.losses.end())
+    if (isLoss && !request.losses.empty() && std::find(request.losses.begin(), request.losses.end(), name) == request.losses.end())
       continue;
     Value value = lookup(top, statement->name);
     if (value.isPoison())
@@ -92,14 +94,14 @@ bool Checker::demandLosses() {
     if (node == kNoNode)
       continue;
     if (!graph.axes(node).empty() || graph.element(node) == Element::Bool) {
-      auto *mistake = error("T0315", statement->value->range, "a loss is one number, " + name + " is " + text(node));
+      auto *mistake = error("T0315", statement->value->range, std::string(isLoss ? "a loss" : "a metric") + " is one number, " + name + " is " + text(node));
       if (mistake)
         mistake->notes.push_back({"help", "mean(...) or sum(...) over all axes"});
       continue;
     }
     graph.entry.results.push_back({name, graph.toReal(node)});
+    graph.entry.metrics += !isLoss;
   }
-  return !failed;
 }
 
 void Checker::advanceStates() {
@@ -123,11 +125,16 @@ std::optional<Entry> Checker::run() {
   if (request.kind == Entry::Kind::Out)
     demandOuts();
   else
-    demandLosses();
+    demandNumbers(ast::Stmt::Kind::Loss);
+  if (request.metrics)
+    demandNumbers(ast::Stmt::Kind::Metric);
   advanceStates();
   if (failed)
     return std::nullopt;
-  return finish();
+  auto entry = finish();
+  if (entry && entry->kind == Entry::Kind::Eval && !session.options.lossesOnly && !session.options.gradient)
+    addAverages(*entry);
+  return entry;
 }
 
 void Checker::runUnused() {

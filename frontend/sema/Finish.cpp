@@ -103,6 +103,7 @@ public:
     entry.kind = old.kind;
     entry.name = old.name;
     entry.training = old.training;
+    entry.metrics = old.metrics;
     entry.walkedAxis = old.walkedAxis;
     for (size_t i = 0; i < old.dims.size(); ++i)
       if (dimNumber[i] != kDropped) {

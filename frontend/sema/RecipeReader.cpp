@@ -173,6 +173,10 @@ SettingValue RecipeChecker::readWord(const ast::ExprPtr &expression, const Param
     allowed = context.outs;
     code = "T0614";
     what = "entries of model " + context.model;
+  } else if (parameter.type == Type::Measure) {
+    allowed = context.losses;
+    allowed.insert(allowed.end(), context.metrics.begin(), context.metrics.end());
+    what = "losses and metrics of model " + context.model;
   } else {
     return value;
   }
@@ -302,7 +306,8 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     diagnostics.error("T0610", callee->range, "`" + call->text + "` needs at least one pattern of parameter names", "no pattern");
     good = false;
   }
-  good = good && (family != "schedule" || checkLengths(*call)) && (call->text != "sgd" || checkMomentum(*call));
+  good = good && (family != "schedule" || checkLengths(*call)) && (call->text != "sgd" || checkMomentum(*call)) &&
+         (family != "checkpoint rule" || checkBest(*call));
   return good ? call : nullptr;
 }
 
@@ -329,6 +334,7 @@ SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter
   case Type::Choice:
   case Type::Scheme:
   case Type::Entry:
+  case Type::Measure:
   case Type::Word:
     return readWord(expression, parameter);
   case Type::Texts:

@@ -43,6 +43,7 @@ private:
   std::optional<double> factorOf(const ast::ExprPtr &expression);
   bool checkMomentum(const Setting &sgd);
   bool checkLengths(const Setting &schedule);
+  bool checkBest(const Setting &every);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call);
 
   const RecipeContext &context;

@@ -33,4 +33,20 @@ bool RecipeChecker::checkLengths(const Setting &schedule) {
   return false;
 }
 
+/// The best loss is the lowest, the best metric the highest unless `lowest = true`.
+bool RecipeChecker::checkBest(const Setting &every) {
+  const Setting *best = nullptr, *lowest = nullptr;
+  for (const auto &[name, value] : every.keywords) {
+    best = name == "best" ? value.get() : best;
+    lowest = name == "lowest" ? value.get() : lowest;
+  }
+  if (!lowest || (best && !(contains(context.losses, best->text) && !lowest->truth)))
+    return true;
+  if (best)
+    diagnostics.error("T0616", lowest->range, "`" + best->text + "` is a loss, and the best loss is the lowest", "leave this out");
+  else
+    diagnostics.error("T0610", lowest->range, "`lowest` says which value of `best` is the best; it needs `best = ` a loss or metric", "no `best`");
+  return false;
+}
+
 } // namespace tenon

@@ -39,7 +39,7 @@ const std::vector<Parameter> &settings(bool train) {
       call("data", "data task"), call("valid", "data task"), call("init", "initial weights"), of("loss", Type::Loss),
       call("tasks", "task", Type::Calls), choice("mix", {"by share", "shuffled batches", "round robin"}), of("freeze", Type::Texts),
       call("groups", "parameter group", Type::Calls), call("optimizer", "optimizer"), call("schedule", "schedule"), call("clip", "clipping"),
-      whole("accumulate"), call("numerics", "numerics"), whole("steps"), positive("epochs"), call("checkpoint", "checkpoint rule"),
+      whole("accumulate"), call("numerics", "numerics"), whole("steps"), positive("epochs"), call("checkpoint", "checkpoint rule"), call("stop", "stopping rule"),
       call("average", "average"), whole("seed", 0)};
   static const std::vector<Parameter> forGeneration = {
       required(of("entry", Type::Entry)), required(call("method", "method")), of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
@@ -151,7 +151,8 @@ static std::vector<Function> others() {
         of("f64", Type::Texts), of("bf16", Type::Texts)}, false, {}},
       {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}},
       {"loss scale", "fixed", {first(positive("scale"))}, false, {}},
-      {"checkpoint rule", "every", {first(whole("steps")), whole("keep")}, false, {}},
+      {"checkpoint rule", "every", {first(whole("steps")), whole("keep"), of("best", Type::Measure), of("lowest", Type::Bool)}, false, {}},
+      {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
       {"average", "last", {first(whole("count"))}, false, {}},
       {"method", "greedy", {limit}, false, {}},
       {"method", "sample", {{"temperature", Type::Real, false, false, 0, kInfinity, true, false, {}, false}, whole("top_k", 0),

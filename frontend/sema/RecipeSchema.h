@@ -23,6 +23,7 @@ enum class Type {
   Call,      // a call of one of the functions of `choices` (a family of functions)
   Calls,     // one such call or a tuple of them
   Loss,      // a weighted sum of losses
+  Measure,   // a word: a loss or metric of the model
   Word,      // free word or text
 };
 

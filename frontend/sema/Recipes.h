@@ -20,6 +20,7 @@ struct RecipeContext {
   std::vector<std::string> dims;    // symbolic dims of the model
   std::vector<std::string> configs; // of the model
   std::vector<std::string> losses;  // in order of the text
+  std::vector<std::string> metrics;
   std::vector<std::string> outs;    // entry names: "infer", "step", ...
   std::vector<std::string> schemes; // of all `names` tables
   EvaluateSetting evaluate;

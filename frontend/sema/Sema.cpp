@@ -290,6 +290,7 @@ private:
     context.dims = declared.dims;
     context.configs = declared.configs;
     context.losses = declared.losses;
+    context.metrics = declared.metrics;
     context.outs = declared.outs;
     context.schemes = tables.schemes();
     auto checker = std::make_shared<std::unique_ptr<Checker>>();
@@ -324,8 +325,10 @@ private:
     request.training = training;
     request.sets = useSets;
     request.binds = useBinds;
+    request.metrics = kind == Entry::Kind::Eval && !session.options.lossesOnly && !session.options.gradient;
     return request;
   }
+  bool hasEval() const { return !declared.losses.empty() || (!declared.metrics.empty() && !session.options.gradient); }
   bool wanted(const std::string &name) const {
     const auto &entries = session.options.entries;
     return entries.empty() || std::find(entries.begin(), entries.end(), name) != entries.end();
@@ -333,7 +336,7 @@ private:
   bool requests(Program &program, const ast::Recipe *train, const Sets &useSets, const Binds &trainBinds) {
     for (auto &name : session.options.entries) {
       std::vector<std::string> known = declared.outs;
-      if (!declared.losses.empty())
+      if (hasEval())
         known.push_back("eval");
       if (train)
         known.push_back("train");
@@ -373,12 +376,13 @@ private:
         request.name = out;
         build(request);
       }
-    if (!declared.losses.empty() && wanted("eval"))
+    if (hasEval() && wanted("eval"))
       build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
     if (train && wanted("train"))
       build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
     if (ok && program.entries.empty()) {
-      session.error("T0413", model.name.range, model.name.text + " demands nothing: it has no `out` and no `loss`");
+      session.error("T0413", model.name.range, model.name.text + (session.options.gradient && !declared.metrics.empty() ? " has no `loss`, and a metric has no gradient"
+                                                                                                         : " demands nothing: it has no `out`, `loss` or `metric`"));
       ok = false;
     }
     return ok;

@@ -12,8 +12,10 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
   case Kind::In:
   case Kind::Out:
   case Kind::Loss:
+  case Kind::Metric:
     if (place != Place::Model)
-      word = statement.kind == Kind::In ? "in" : statement.kind == Kind::Out ? "out" : "loss", where = "a model";
+      word = statement.kind == Kind::In ? "in" : statement.kind == Kind::Out ? "out" : statement.kind == Kind::Loss ? "loss" : "metric",
+      where = "a model";
     break;
   case Kind::Return:
     if (place != Place::Layer && place != Place::Function)
@@ -149,6 +151,9 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
     case Kind::Loss:
       losses.push_back(statement.name.text);
       define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, Kind::Loss);
+      break;
+    case Kind::Metric:
+      define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, Kind::Metric);
       break;
     case Kind::Bad:
       break;

@@ -202,6 +202,10 @@ struct Loss : Located {
   Token name;
   Expression value;
 };
+struct Metric : Located {
+  Token name;
+  Expression value;
+};
 struct Return : Located {
   Token keyword; // return or yield
   std::vector<Expression> values;
@@ -216,7 +220,7 @@ struct Carry : Located {
   Expression value;
 };
 struct CallableNode;
-struct Statement : x3::variant<Bad, Config, Dims, Require, In, Param, State, Next, Use, Let, Out, Loss, Return, Until, Carry,
+struct Statement : x3::variant<Bad, Config, Dims, Require, In, Param, State, Next, Use, Let, Out, Loss, Metric, Return, Until, Carry,
                                x3::forward_ast<CallableNode>> {
   using base_type::base_type;
   using base_type::operator=;
@@ -313,6 +317,7 @@ BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Let, names, type, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::OutHead, name, walked)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Out, head, names)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Loss, name, value)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Metric, name, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Return, keyword, values)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Until, keyword, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Carry, name, type, value)

@@ -247,6 +247,7 @@ void Converter::statement(std::vector<ast::StmtPtr> &list, const Statement &node
     }
     void operator()(const Out &node) const { self.out(list, node); }
     void operator()(const Loss &node) const { named(Kind::Loss, node, node.name, node.value); }
+    void operator()(const Metric &node) const { named(Kind::Metric, node, node.name, node.value); }
     void operator()(const Return &node) const {
       auto statement = self.add(list, node.keyword.text() == "return" ? Kind::Return : Kind::Yield, node);
       for (const Expression &value : node.values)

@@ -6,7 +6,7 @@ namespace tenon::syntax {
 namespace {
 
 const std::vector<std::string> kStatementWords = {"config", "dim",  "require", "in",    "param", "state", "next",  "use", "let",
-                                                  "out",    "loss", "return",  "until", "carry", "yield", "layer", "fn"};
+                                                  "out",    "loss", "metric", "return",  "until", "carry", "yield", "layer", "fn"};
 const std::vector<std::string> kItemWords = {"model", "layer", "fn", "train", "generate", "names", "import"};
 const std::vector<std::string> kAttendWords = {"score", "scale", "mask", "drop", "value"};
 
@@ -148,7 +148,7 @@ void reportClosing(ParserState &state, const Lexeme &found, const char *where, c
   // A new line that is not indented further than the line of the bracket is hardly meant to stand inside it.
   bool newLine = firstOnLine(state.begin, found.begin);
   bool outside = newLine && bracket && indentation(state.begin, found.begin) <= indentation(state.begin, bracket);
-  bool ended = found.kind == LexemeKind::End || found.is("}") || outside || (isStart(found) && newLine);
+  bool ended = found.kind == LexemeKind::End || found.is("}") || outside || (isStart(found, state.end) && newLine);
   if (bracket && (open == '{' || ended)) {
     state.reportedBrackets.push_back(bracket);
     Diagnostic &diagnostic = state.mistake("T0006", state.range(bracket, bracket + 1), quoted({&open, 1}) + " is never closed",
@@ -179,7 +179,7 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
       return;
     }
     Diagnostic &diagnostic = state.mistake("T0013", place, "expected " + listed(kItemWords) + ", found " + describe(found),
-                                           isStart(found) ? "this can only stand inside a model, a layer or a function" : "");
+                                           isStart(found, state.end) ? "this can only stand inside a model, a layer or a function" : "");
     suggest(diagnostic, found, kItemWords);
   } else if (expected == elementName(ListKind::Settings)) {
     state.mistake("T0016", place, "expected a setting or '}', found " + describe(found), "settings are written: key = value");

@@ -151,8 +151,12 @@ unsigned indentation(const char *fileBegin, const char *p) {
   return count;
 }
 
-bool isStart(const Lexeme &found) {
-  return found.kind == LexemeKind::Word && (startsStatement(found.text()) || startsOnlyItem(found.text()));
+bool startsMetric(const Lexeme &found, const char *end) {
+  return found.is("metric") && lex(found.end, end).kind == LexemeKind::Word;
+}
+
+bool isStart(const Lexeme &found, const char *end) {
+  return found.kind == LexemeKind::Word && (startsStatement(found.text()) || startsOnlyItem(found.text()) || startsMetric(found, end));
 }
 
 } // namespace tenon::syntax

@@ -37,7 +37,9 @@ bool firstOnLine(const char *fileBegin, const char *p);
 const char *startOfLine(const char *fileBegin, const char *p);
 /// Blanks and tabs at the start of the line of `p`.
 unsigned indentation(const char *fileBegin, const char *p);
+/// `metric NAME`: the one statement whose word is no keyword, and may name something elsewhere.
+bool startsMetric(const Lexeme &found, const char *end);
 /// Is it a word that starts a statement or a top-level item?
-bool isStart(const Lexeme &found);
+bool isStart(const Lexeme &found, const char *end);
 
 } // namespace tenon::syntax

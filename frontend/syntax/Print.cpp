@@ -126,6 +126,8 @@ private:
       return line("next " + name + " = " + value());
     case Kind::Loss:
       return line("loss " + name + " = " + value());
+    case Kind::Metric:
+      return line("metric " + name + " = " + value());
     case Kind::Until:
       return line("until " + value());
     case Kind::Return:

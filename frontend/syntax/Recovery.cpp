@@ -11,11 +11,12 @@ bool startsElement(const ParserState &state, ListKind kind, const Lexeme &l, int
   bool fresh = firstOnLine(state.begin, l.begin);
   bool key = lex(l.end, state.end).is("=");
   std::string_view word = l.kind == LexemeKind::Word ? l.text() : std::string_view();
+  bool statement = startsStatement(word) || startsMetric(l, state.end);
   switch (kind) {
   case ListKind::Statements:
-    return startsStatement(word) && !key && (round == 0 || fresh);
+    return statement && !key && (round == 0 || fresh);
   case ListKind::AttendItems:
-    return fresh && (startsAttendItem(word) || (startsStatement(word) && !key));
+    return fresh && (startsAttendItem(word) || (statement && !key));
   case ListKind::Settings:
     return fresh && (key || word == "bind" || word == "layer" || word == "fn");
   case ListKind::Items:
@@ -47,7 +48,7 @@ bool endsList(const ParserState &state, ListKind kind, const char *p) {
   case ListKind::Settings:
     return startsOnlyItem(next.text()) || next.is("layer") || next.is("fn");
   case ListKind::AttendItems:
-    return isStart(next);
+    return isStart(next, state.end);
   default:
     return startsOnlyItem(next.text());
   }
@@ -57,7 +58,7 @@ const char *findBody(const ParserState &state, const char *where) {
   for (Lexeme l = lex(where, state.end); l.kind != LexemeKind::End && !l.is("}"); l = lex(l.end, state.end)) {
     if (l.is("{"))
       return l.end;
-    if (isStart(l) && firstOnLine(state.begin, l.begin))
+    if (isStart(l, state.end) && firstOnLine(state.begin, l.begin))
       break;
   }
   return nullptr;

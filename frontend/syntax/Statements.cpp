@@ -42,6 +42,7 @@ struct WalkedTag {};
 struct OutHeadTag {};
 struct OutTag : Annotate {};
 struct LossTag : Annotate {};
+struct MetricTag : Annotate {};
 struct ReturnTag : Annotate {};
 struct UntilTag : Annotate {};
 struct CarryTag : Annotate {};
@@ -71,6 +72,7 @@ const x3::rule<WalkedTag, std::vector<Token>> walked = "'('";
 const x3::rule<OutHeadTag, OutHead> outHead = "a name";
 const x3::rule<OutTag, Out> out = "'out'";
 const x3::rule<LossTag, Loss> loss = "'loss'";
+const x3::rule<MetricTag, Metric> metric = "'metric'";
 const x3::rule<ReturnTag, Return> result = "'return' or 'yield'";
 const x3::rule<UntilTag, Until> until = "'until'";
 const x3::rule<CarryTag, Carry> carry = "'carry'";
@@ -100,6 +102,7 @@ const auto let_def = Mark("let", "'let'") > targets > -annotation > Mark("=", "'
 const auto outHead_def = outName > -walked > equals;
 const auto out_def = Mark("out", "'out'") > -outHead > commaList(name);
 const auto loss_def = Mark("loss", "'loss'") > name > equals > expression;
+const auto metric_def = Mark("metric", "'metric'") > name > equals > expression; // a word here only, a name elsewhere
 const auto result_def = returnKind > commaList(expression);
 const auto until_def = Keep("until", "'until'") > expression;
 const auto carry_def = Mark("carry", "'carry'") > name > colon > type > equals > expression;
@@ -112,13 +115,13 @@ const auto results_def = (roundOpen > commaList(type) > roundClose) | x3::repeat
 const auto callableHeader_def = header[name > -formals > roundOpen > -groups > roundClose > arrow > results > curlyOpen];
 const auto callable_def = nested[callableKind > callableHeader > *statement > curlyClose];
 const auto anyStatement_def =
-    config | dims | require | in | param | state | next | use | let | out | loss | result | until | carry | callable;
+    config | dims | require | in | param | state | next | use | let | out | loss | metric | result | until | carry | callable;
 const auto statement_def = resync(ListKind::Statements)[anyStatement];
 
 } // namespace
 
 BOOST_SPIRIT_DEFINE(config, dimTail, dim, dims, require, in, param, state, next, repeat, use, targets, annotation, let, walked,
-                    outHead, out, loss, result, until, carry, output, formal, formals, groups, results, callableHeader, callable,
+                    outHead, out, loss, metric, result, until, carry, output, formal, formals, groups, results, callableHeader, callable,
                     anyStatement, statement)
 
 BOOST_SPIRIT_INSTANTIATE(CallableRule, Iterator, Context)

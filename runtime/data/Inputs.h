@@ -52,6 +52,7 @@ private:
 
 // One factory per family; the tokens belong to the task.
 Status makeStreamTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+Status makeSlidingTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makePermutationTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeMaskedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 

@@ -65,7 +65,11 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
 }
 
 Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
-  if (settings.name == "byte_stream" || settings.name == "char_stream" || settings.name == "lm_stream" || settings.name == "lm_blocks")
+  const bool ofText = settings.name == "byte_stream" || settings.name == "char_stream" || settings.name == "lm_stream" || settings.name == "lm_blocks";
+  if (settings.stride > 0)
+    return ofText ? makeSlidingTask(settings, text, std::move(vocabulary), result)
+                  : inputError("windows with a stride are for tasks that predict the next symbol, not for ", settings.name);
+  if (ofText)
     return makeStreamTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "permutation_lm")
     return makePermutationTask(settings, text, std::move(vocabulary), result);

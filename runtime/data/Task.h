@@ -27,6 +27,7 @@ struct TaskSettings {
   Unit unit = Unit::Bytes;               // of the symbols where there is no vocabulary file
   double heldOut = 0;                    // last fraction of the text that training does not see
   uint64_t seed = 0;
+  int64_t stride = 0;                    // of an evaluation by windows that overlap: the places that each moves on by; 0: they do not
   // permutation_lm
   int64_t reuse = 0;                     // tokens by which the window moves: the first part, kept in memory; 0: half of T
   int64_t alpha = 6, beta = 1;           // a span of n tokens lies in n * alpha / beta tokens of context
@@ -60,6 +61,8 @@ public:
   virtual int64_t validRows(uint64_t) const { return -1; }
   /// The same for the places of each row, along the axis T of a text. -1: all.
   virtual int64_t validPlaces(uint64_t) const { return -1; }
+  /// The first of its places that counts, in one row: those before it are context that another row has covered.
+  virtual int64_t firstPlace(uint64_t, int64_t) const { return 0; }
   /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last that does), or into
   /// smaller ones: of validRows x validPlaces.
   virtual void fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const { fill(index, inputs); }

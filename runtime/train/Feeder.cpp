@@ -1,6 +1,4 @@
 #include "runtime/train/Feeder.h"
-#include <chrono>
-#include <cmath>
 
 namespace tenon::train {
 
@@ -30,45 +28,22 @@ void Feeder::fill(uint64_t index) {
   source.fill(index, tensors);
 }
 
+void Feeder::fillEvaluation(uint64_t index) {
+  if (source.resetsInEvaluation(index))
+    context.resetStates();
+  source.fillEvaluation(index, tensors);
+}
+
 double scalarOutput(const runtime::Context &context, size_t index) {
   const void *value = context.output(static_cast<int>(index));
-  return context.outputs()[index].type == runtime::DataType::F64 ? *static_cast<const double *>(value)
-                                                                 : static_cast<double>(*static_cast<const float *>(value));
-}
-
-int entropyOutput(const runtime::Context &context, const data::DataTask &task) {
-  const std::vector<runtime::TensorInfo> &outputs = context.entry().outputs;
-  for (size_t i = 0; i < outputs.size() && task.perCharacter(); ++i)
-    if (outputs[i].nats)
-      return static_cast<int>(i);
-  return -1;
-}
-
-double Evaluation::bitsPerCharacter() const { return losses[static_cast<size_t>(entropy)].second / M_LN2; }
-
-runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder, uint64_t maxBatches, bool (*stop)()) {
-  auto begin = std::chrono::steady_clock::now();
-  uint64_t batches = feeder.task().batchesPerEpoch();
-  if (maxBatches > 0)
-    batches = std::min(batches, maxBatches);
-  Evaluation result;
-  for (const runtime::BoundTensor &output : context.outputs())
-    result.losses.emplace_back(output.name, 0.0);
-  result.entropy = entropyOutput(context, feeder.task());
-  context.resetStates();
-  for (uint64_t i = 0; i < batches && !(stop && stop()); ++i) {
-    feeder.fill(i);
-    context.setStep(i);
-    if (Status status = context.run(); status.failed())
-      return status;
-    for (size_t k = 0; k < result.losses.size(); ++k)
-      result.losses[k].second += scalarOutput(context, k);
-    ++result.batches;
+  switch (context.outputs()[index].type) {
+  case runtime::DataType::F64:
+    return *static_cast<const double *>(value);
+  case runtime::DataType::I32:
+    return *static_cast<const int32_t *>(value);
+  default:
+    return static_cast<double>(*static_cast<const float *>(value));
   }
-  for (auto &[name, sum] : result.losses)
-    sum = result.batches ? sum / static_cast<double>(result.batches) : std::nan("");
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return result;
 }
 
 } // namespace tenon::train

@@ -21,11 +21,13 @@ void MetricsLine::add(std::string_view name, double value) {
   char buffer[40];
   snprintf(buffer, sizeof buffer, "%.9g", value);
   line += std::isfinite(value) ? buffer : "null";
+  numbers.emplace_back(name, value);
 }
 
 void MetricsLine::add(std::string_view name, uint64_t value) {
   key(name);
   line += std::to_string(value);
+  numbers.emplace_back(name, static_cast<double>(value));
 }
 
 void MetricsLine::addText(std::string_view name, std::string_view value) {

@@ -14,10 +14,13 @@ public:
   void add(std::string_view key, uint64_t value);
   void addText(std::string_view key, std::string_view value);
   std::string text() const { return line + "}\n"; }
+  /// The numbers that were added.
+  const std::vector<std::pair<std::string, double>> &values() const { return numbers; }
 
 private:
   void key(std::string_view name);
   std::string line = "{";
+  std::vector<std::pair<std::string, double>> numbers;
 };
 
 class MetricsFile {

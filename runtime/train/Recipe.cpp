@@ -180,10 +180,18 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     int64_t keep = recipe.keep;
     if (call.name != "every")
       return inputError("checkpoint must be every(steps, keep = 3)");
-    Status status = firstError({call.integer(0, "steps", 1, recipe.checkpointEvery), call.integer(1, "keep", 1, keep), call.finish()});
+    Status status = firstError({call.integer(0, "steps", 1, recipe.checkpointEvery), call.integer(1, "keep", 1, keep),
+                                call.text(Call::noPosition, "best", recipe.best), call.truth("lowest", recipe.lowest), call.finish()});
     if (status.failed())
       return status;
     recipe.keep = static_cast<int>(std::min<int64_t>(keep, 1 << 20));
+  }
+  if (const JsonValue *value = settings.find("stop")) {
+    Call call(*value, "stop");
+    if (call.name != "patience")
+      return inputError("stop must be patience(evaluations)");
+    if (Status status = firstError({call.integer(0, "evaluations", 1, recipe.patience), call.finish()}); status.failed())
+      return status;
   }
   if (const JsonValue *value = settings.find("init")) {
     Call call(*value, "init");

@@ -28,6 +28,9 @@ struct Recipe {
   int64_t warmup = 0;                      // of the schedule, in steps; 0 where it is a share of them
   int64_t checkpointEvery = 1000;
   int keep = 3;
+  std::string best;                        // checkpoint = every(.., best = NAME): a loss or metric of `eval`; empty: none is kept apart
+  bool lowest = false;                     // of a metric: the best is the lowest, as it always is of a loss
+  int64_t patience = 0;                    // stop = patience(N): evaluations without a better one that end the run; 0: never
   uint64_t seed = 0;
   std::string initFile, initScheme;        // init = load(file, names = scheme)
 };

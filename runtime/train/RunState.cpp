@@ -2,6 +2,7 @@
 #include "runtime/Safetensors.h"
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace tenon::train {
 
@@ -54,9 +55,15 @@ std::string metadataText(const RunState &state, const Context &context) {
   std::string dims;
   for (size_t i = 0; i < context.dims().size(); ++i)
     dims += runtime::concat(i ? ", " : "", runtime::quoteJson(context.entry().dims[i].name), ": ", context.dims()[i]);
+  char best[64] = "";
+  if (state.best)
+    snprintf(best, sizeof best, "%.17g", state.best->value);
+  const std::string bestText = state.best ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure), ", \"value\": ", best,
+                                                            ", \"step\": ", state.best->step, ", \"since\": ", state.best->since, "}")
+                                          : std::string();
   // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
   return runtime::concat("{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
-                         ", \"seconds\": ", seconds, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
+                         ", \"seconds\": ", seconds, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
                          ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ",
                          runtime::quoteJson(manifest.specHash), ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
                          ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")), ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims,
@@ -166,12 +173,51 @@ Status loadRun(const std::string &directory, RunState &state, Context &context, 
   noteChanges(*checkpoint, context.parameters()->manifest(), notes);
   state = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
            static_cast<uint64_t>(skipped->integer), seconds->real};
+  if (const JsonValue *best = checkpoint->metadata.find("best")) {
+    const JsonValue *value = best->find("value"), *step = best->find("step"), *since = best->find("since");
+    if (!value || !value->isNumber() || !step || !step->isInteger() || !since || !since->isInteger() || textOf(*best, "measure").empty())
+      return inputError(checkpoint->path, " does not say what its best evaluation is");
+    state.best = BestEvaluation{textOf(*best, "measure"), value->real, static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer)};
+  }
   found = true;
   return {};
 }
 
-Status loadWeights(const std::string &directory, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
-  auto checkpoint = runtime::loadNewestCheckpoint(directory, notes);
+std::string bestDirectory(const std::string &directory) { return directory + "/best"; }
+
+Status saveBest(const std::string &directory, const RunState &state, const Context &context) {
+  Status status = saveRun(bestDirectory(directory), state, context, 1);
+  // A run that went back to an earlier checkpoint, and on with another recipe, has no use for a best of its later steps.
+  return status.ok() ? runtime::removeCheckpointsAfter(bestDirectory(directory), state.step) : status;
+}
+
+namespace {
+
+runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string &directory, const std::string &which, std::vector<std::string> &notes) {
+  if (which.empty())
+    return runtime::loadNewestCheckpoint(directory, notes);
+  std::error_code ignored;
+  if (which == "best") {
+    if (!std::filesystem::exists(bestDirectory(directory), ignored))
+      return inputError("there is no best checkpoint in ", directory, "; checkpoint = every(.., best = NAME) in the recipe keeps one");
+    return runtime::loadNewestCheckpoint(bestDirectory(directory), notes);
+  }
+  if (which.find_first_not_of("0123456789") != std::string::npos)
+    return runtime::usageError("a checkpoint is the number of its step, or best, not '", which, "'");
+  for (const std::string &folder : {directory, bestDirectory(directory)})
+    if (const std::string path = folder + "/step-" + which; std::filesystem::exists(path, ignored))
+      return runtime::loadCheckpoint(path);
+  std::string steps;
+  for (uint64_t step : runtime::listCheckpoints(directory))
+    steps += runtime::concat(steps.empty() ? "" : ", ", step);
+  return inputError("there is no checkpoint of step ", which, " in ", directory, "; there are: ", steps.empty() ? "none" : steps,
+                    std::filesystem::exists(bestDirectory(directory), ignored) ? " and best" : "");
+}
+
+} // namespace
+
+Status loadWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+  auto checkpoint = chosenCheckpoint(directory, which, notes);
   if (!checkpoint.ok())
     return checkpoint.status();
   if (Status status = checkMetadata(*checkpoint, parameters, false); status.failed())

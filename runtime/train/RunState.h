@@ -5,6 +5,14 @@
 
 namespace tenon::train {
 
+/// The best evaluation so far.
+struct BestEvaluation {
+  std::string measure; // the loss or metric
+  double value = 0;
+  uint64_t step = 0;
+  uint64_t since = 0; // evaluations after it
+};
+
 /// Saved in the checkpoint's metadata.
 struct RunState {
   uint64_t step = 0;     // optimizer steps done
@@ -12,6 +20,7 @@ struct RunState {
   uint64_t seed = 0;
   uint64_t skipped = 0;  // in all
   double seconds = 0;    // training time in all sessions
+  std::optional<BestEvaluation> best = std::nullopt; // where the recipe asks for one
 };
 
 /// Writes DIRECTORY/step-N: parameters, moments, the states of `context`, `state`. Keeps the newest `keep`.
@@ -27,7 +36,13 @@ runtime::Status loadRun(const std::string &directory, RunState &state, runtime::
 runtime::Status saveStates(const std::string &path, const runtime::Context &context, runtime::FileBatch *batch = nullptr);
 runtime::Status loadStates(const std::string &path, runtime::Context &context);
 
-/// Reads only the parameters (and model states), for eval, run and generate.
-runtime::Status loadWeights(const std::string &directory, runtime::Parameters &parameters, uint64_t &step, std::vector<std::string> &notes);
+/// DIRECTORY of the checkpoints of a run: the one of its best evaluation is kept in a folder of its own, which pruning leaves alone.
+std::string bestDirectory(const std::string &directory);
+/// The same for the best one, which takes the place of the one before it.
+runtime::Status saveBest(const std::string &directory, const RunState &state, const runtime::Context &context);
+
+/// Reads only the parameters (and model states), for eval, run and generate. `which`: "" the newest valid checkpoint, "best", or the number of a step.
+runtime::Status loadWeights(const std::string &directory, const std::string &which, runtime::Parameters &parameters, uint64_t &step,
+                            std::vector<std::string> &notes);
 
 } // namespace tenon::train

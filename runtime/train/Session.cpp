@@ -97,6 +97,10 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     return runtime::usageError("--valid-every ", *options.data.validEvery, ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
   if (options.data.validEvery.value_or(0) > 0 && !artifact->manifest().findEntry("eval"))
     return runtime::usageError("--valid-every ", *options.data.validEvery, ": the artifact was compiled without the entry eval");
+  auto measure = measureOf(session->recipe, artifact->manifest().findEntry("eval"));
+  if (!measure.ok())
+    return measure.status();
+  session->measure = *measure;
   std::string entry = trainEntryName(artifact->manifest(), options.entry);
   if (entry.empty())
     return inputError("the artifact has no train entry", options.entry.empty() ? "" : " '" + options.entry + "'",

@@ -3,6 +3,7 @@
 #include "runtime/Memory.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunDirectory.h"
+#include "runtime/train/Selection.h"
 #include "runtime/train/Trainer.h"
 
 namespace tenon::train {
@@ -15,6 +16,7 @@ struct Session {
   std::unique_ptr<data::DataTask> trainTask, validTask;
   std::unique_ptr<runtime::Context> train, valid; // `valid` is null without held-out text or `eval` entry
   std::unique_ptr<Feeder> trainFeeder, validFeeder;
+  std::optional<Measure> measure; // that evaluations are compared by
   std::vector<std::string> notes; // what the user should know before the first step
 
   /// Reads recipe and texts, makes contexts, writes nothing. Parameters are zero.

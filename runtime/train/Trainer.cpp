@@ -1,11 +1,12 @@
 #include "runtime/train/Trainer.h"
-#include "runtime/train/Feeder.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/Progress.h"
 #include "runtime/train/RunDirectory.h"
 #include "runtime/train/RunState.h"
+#include "runtime/train/Selection.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/Stop.h"
+#include "runtime/train/TensorBoard.h"
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -21,6 +22,12 @@ uint64_t metricsOf(const RunDirectory &run) {
   std::error_code failed;
   uint64_t bytes = std::filesystem::file_size(run.metrics(), failed);
   return failed ? 0 : bytes;
+}
+
+template <typename... Values> std::string formatted(const char *format, Values... values) {
+  char buffer[256];
+  snprintf(buffer, sizeof buffer, format, values...);
+  return buffer;
 }
 
 /// Steps in a row without a finite loss after which training ends.
@@ -52,7 +59,16 @@ private:
 
   bool finished() const {
     bool stepsDone = totalSteps() > 0 && state.step >= totalSteps();
-    return stepsDone || (options.seconds > 0 && elapsed() >= options.seconds) || StopSignals::requested();
+    return stepsDone || stoppedEarly() || (options.seconds > 0 && elapsed() >= options.seconds) || StopSignals::requested();
+  }
+
+  bool stoppedEarly() const {
+    const uint64_t patience = static_cast<uint64_t>(session.recipe.patience);
+    return patience > 0 && state.best && state.best->since >= patience;
+  }
+  std::string earlyText() const {
+    return concat("step ", state.step, ": ", state.best->measure, " has not been better than at step ", state.best->step, " for ",
+                  runtime::counted(state.best->since, "evaluation"), " (stop = patience(", session.recipe.patience, "))");
   }
 
   Status begin() {
@@ -72,7 +88,11 @@ private:
     if (resumed && !options.weights.empty())
       return runtime::usageError("the run in ", run.path, " goes on from step ", state.step,
                                  "; --weights is for a new one (--fresh, or another --out)");
-    if (resumed)
+    if (state.best && (!session.measure || session.measure->name != state.best->measure))
+      state.best.reset(); // the recipe compares by something else now
+    if (resumed && stoppedEarly())
+      notes.push_back("the run has stopped early; nothing is left to train");
+    else if (resumed)
       notes.push_back(totalSteps() > 0 && state.step >= totalSteps()
                           ? concat("the run has ", state.step, " steps already, ", totalSteps(), " are asked for (--steps): nothing is left to train")
                           : concat("going on from step ", state.step));
@@ -86,6 +106,8 @@ private:
     lastSaved = resumed ? state.step : ~uint64_t{0};
     earlierSeconds = state.seconds;
     if (Status status = session.saveDescription(run); status.failed())
+      return status;
+    if (Status status = options.tensorBoard ? events.open(run.path) : Status(); status.failed())
       return status;
     return metrics.open(run.metrics(), resumed ? state.step : 0);
   }
@@ -267,9 +289,20 @@ private:
   /// A full disk must not end the training: the metrics stop, with one warning.
   void record(const MetricsLine &line) {
     Status status = metrics.write(line);
+    if (status.ok() && events.isOpen())
+      status = recordEvent(line);
     if (status.failed() && !metricsFailed)
       progress.message("warning: " + status.message());
     metricsFailed = status.failed();
+  }
+
+  /// The numbers of a line but its step: those of evaluations in a group of their own.
+  Status recordEvent(const MetricsLine &line) {
+    std::vector<std::pair<std::string, double>> values;
+    for (const auto &[name, value] : line.values())
+      if (name != "step")
+        values.emplace_back(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, value);
+    return events.write(state.step, values);
   }
 
   Status validate() {
@@ -284,22 +317,22 @@ private:
     MetricsLine line;
     line.add("step", state.step);
     std::string text = concat("step ", state.step, "  held out:");
-    for (size_t i = 0; i < result->losses.size(); ++i) {
-      const auto &[name, value] = result->losses[i];
-      line.add("valid_" + name, value);
-      char number[64];
-      snprintf(number, sizeof number, " %s %.4f", name.c_str(), value);
-      text += number;
+    for (size_t i = 0; i < result->numbers.size(); ++i) {
+      const Evaluation::Number &number = result->numbers[i];
+      line.add("valid_" + number.name, number.value);
+      text += formatted(" %s %.4f", number.name.c_str(), number.value);
       if (static_cast<int>(i) == result->entropy) {
         line.add("valid_bits_per_char", result->bitsPerCharacter());
-        snprintf(number, sizeof number, " (%.3f bits/char)", result->bitsPerCharacter());
-        text += number;
+        text += formatted(" (%.3f bits/char)", result->bitsPerCharacter());
       }
     }
+    if (auto perplexity = result->perplexity())
+      line.add("valid_perplexity", *perplexity);
     line.add("valid_seconds", result->seconds);
     record(line);
-    progress.message(text);
-    return {};
+    const bool better = session.measure && updateBest(*session.measure, result->find(session.measure->name)->value, state.step, state.best);
+    progress.message(text + (better ? ", the best so far" : ""));
+    return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
   }
 
   /// Errors of kind Resource (a full disk) are warnings while training goes on.
@@ -308,7 +341,10 @@ private:
     Status status = saveRun(run.checkpoints(), state, *session.train, keep);
     if (status.ok())
       lastSaved = state.step;
-    if (status.kind() == ErrorKind::Resource && !finished()) {
+    return finished() ? status : tolerated(status);
+  }
+  Status tolerated(const Status &status) {
+    if (status.kind() == ErrorKind::Resource) {
       progress.message("warning: no checkpoint of step " + std::to_string(state.step) + ": " + status.message());
       return {};
     }
@@ -322,13 +358,17 @@ private:
         return status;
     if (stopped)
       return Status(ErrorKind::Resumable, concat("stopped after step ", state.step, "; the same command goes on from there"));
-    return validate();
+    if (!stoppedEarly())
+      return validate();
+    progress.message(earlyText());
+    return {};
   }
 
   Session &session;
   const TrainOptions &options;
   Progress progress;
   MetricsFile metrics;
+  EventFile events;
   RunDirectory run;
   RunState state;
   Clock::time_point start;

@@ -91,7 +91,7 @@ def main():
     call(0, "", "compile", "losses.tn", "-o", "losses")
     with open("losses/losses.json", encoding="utf-8") as manifest:
         losses = next(entry for entry in json.load(manifest)["entries"] if entry["name"] == "eval")["outputs"]
-    if [loss["name"] for loss in losses if loss["nats"]] != ["plain", "weighted"]:
+    if [loss["name"] for loss in losses if loss.get("nats")] != ["plain", "weighted"]:
         sys.exit(f"WRONG: nats: {losses}")
     print("nothing is taken silently")
 

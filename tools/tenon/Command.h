@@ -44,9 +44,9 @@ Expected<Model> openModel(const ModelOptions &options);
 /// --bind can only give sizes that the entry leaves open; the others were chosen when the artifact was compiled.
 Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entry);
 
-/// Where parameters come from: --weights FILE [--names SCHEME], the checkpoint of a run directory, or --init (initializers, --seed).
+/// Where parameters come from: --weights FILE [--names SCHEME], a checkpoint of a run directory (--step), or --init (initializers, --seed).
 struct WeightOptions {
-  std::string file, names;
+  std::string file, names, step; // step: of the run, as loadWeights has it
   bool init = false;
   uint64_t seed = 0;
 };

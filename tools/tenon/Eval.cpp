@@ -1,4 +1,5 @@
 // tenon eval: the losses of the eval entry over held-out text.
+#include "runtime/train/Evaluate.h"
 #include "runtime/train/Session.h"
 #include "tools/tenon/Command.h"
 #include <cmath>
@@ -13,6 +14,7 @@ struct Options {
   WeightOptions weights;
   std::string text, vocabulary;
   uint64_t batches = 0;
+  int64_t stride = 0;
   bool json = false;
 };
 
@@ -25,6 +27,8 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
       return saved.status();
     settings = *saved;
   }
+  if (!options.vocabulary.empty() && model.run)
+    return usageError("--vocab: the run in ", model.run->path, " has its vocabulary already; this option is for a specification or an artifact");
   if (!options.vocabulary.empty())
     settings.data.vocabulary = options.vocabulary;
   if (!options.text.empty()) {
@@ -35,21 +39,40 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
   auto recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
   if (recipe.ok() && !recipe->valid)
     return usageError("nothing is held out in this run; pass --text FILE");
+  if (recipe.ok() && options.stride > 0) {
+    if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval"))
+      for (const runtime::StateInfo &state : entry->states)
+        if (!state.ofModel)
+          return usageError("--stride is for models that keep nothing from window to window; this one has the state ", state.name);
+    recipe->valid->stride = options.stride;
+  }
   return recipe;
+}
+
+/// "1,234 of 1,240 symbols", or nothing where a task draws its batches.
+std::string coverage(const train::Evaluation &result) {
+  const data::DataTask::Extent &extent = result.extent;
+  return extent.all <= 0 ? std::string() : concat(extent.covered, " of ", extent.all, " ", extent.unit);
 }
 
 void print(const train::Evaluation &result, bool json) {
   std::string text = json ? concat("{\"batches\": ", result.batches) : "";
-  char number[64];
-  for (size_t i = 0; i < result.losses.size(); ++i) {
-    const auto &[name, value] = result.losses[i];
-    snprintf(number, sizeof number, json ? "%.9g" : "%.6f", value);
-    text += json ? concat(", ", runtime::quoteJson(name), ": ", number) : concat(name, " ", number, "\n");
-    if (static_cast<int>(i) != result.entropy)
-      continue;
-    snprintf(number, sizeof number, json ? ", \"bits_per_char\": %.9g" : "bits_per_char %.4f\n", result.bitsPerCharacter());
-    text += number;
+  auto add = [&](const std::string &name, double value, const char *format) {
+    char number[64];
+    snprintf(number, sizeof number, json ? "%.9g" : format, value);
+    text += json ? concat(", ", runtime::quoteJson(name), ": ", std::isfinite(value) ? number : "null") : concat(name, " ", number, "\n");
+  };
+  for (size_t i = 0; i < result.numbers.size(); ++i) {
+    add(result.numbers[i].name, result.numbers[i].value, "%.6f");
+    if (static_cast<int>(i) == result.entropy)
+      add("bits_per_char", result.bitsPerCharacter(), "%.4f");
   }
+  if (auto perplexity = result.perplexity())
+    add("perplexity", *perplexity, "%.4f");
+  if (json && result.extent.all > 0)
+    text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"", result.extent.unit, "\"");
+  else if (!json && result.extent.all > 0)
+    text += concat("covered ", coverage(result), "\n");
   printf("%s%s", text.c_str(), json ? "}\n" : "");
 }
 
@@ -89,9 +112,9 @@ Status run(Options &options) {
   if (!result.ok())
     return result.status();
   print(*result, options.json);
-  for (const auto &[name, value] : result->losses)
-    if (!std::isfinite(value))
-      return Status(runtime::ErrorKind::Numeric, concat("the loss ", name, " is not finite"));
+  for (const train::Evaluation::Number &number : result->numbers)
+    if (!std::isfinite(number.value))
+      return Status(runtime::ErrorKind::Numeric, concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
   return {};
 }
 
@@ -102,9 +125,13 @@ void addEval(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<Options>();
   addModelOptions(*command, options->model);
   addWeightOptions(*command, options->weights);
+  command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
   command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
-  command->add_option("--vocab", options->vocabulary, "vocabulary file")->type_name("FILE");
+  command->add_option("--vocab", options->vocabulary, "vocabulary file, for a model that is no run")->type_name("FILE");
   command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
+  command->add_option("--stride", options->stride, "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
+      ->type_name("N")
+      ->transform(whole(1));
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
   onRun(*command, exitCode, [options, command] {

@@ -101,6 +101,7 @@ void addGenerate(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<Options>();
   addModelOptions(*command, options->model);
   addWeightOptions(*command, options->weights);
+  command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
   command->add_option("--block", options->block, "generate block of the specification (default: the first)");
   command->add_option("--entry", options->entry, "entry to call (default: the block's)");
   command->add_option("-p,--prompt", options->prompt, "text to go on from (default: the block's start)");

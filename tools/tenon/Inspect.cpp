@@ -83,7 +83,11 @@ void printEntry(const EntryReport &report) {
   for (const runtime::TensorInfo &output : entry.outputs)
     printf("  out %s\n", tensorText(entry, output).c_str());
   for (const runtime::StateInfo &state : entry.states) {
-    runtime::TensorInfo shown{state.name, state.type, state.axes, state.shape, std::nullopt};
+    runtime::TensorInfo shown;
+    shown.name = state.name;
+    shown.type = state.type;
+    shown.axes = state.axes;
+    shown.shape = state.shape;
     std::string stack;
     for (int64_t count : state.stack)
       stack += concat("  x", count);

@@ -135,6 +135,7 @@ Expected<Model> openModel(const ModelOptions &options) {
 void addWeightOptions(CLI::App &command, WeightOptions &options) {
   command.add_option("--weights", options.file, "parameters, a safetensors file")->type_name("FILE");
   command.add_option("--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
+  command.add_option("--checkpoint", options.step, "of a run: the number of its step, or best (default: the newest)")->type_name("N|best");
   command.add_flag("--init", options.init, "parameters from their initializers; with --weights only those that the file lacks");
   command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
 }
@@ -147,6 +148,8 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
       hasWeights |= state.ofModel;
   if (options.file.empty() && !options.init && !model.run && hasWeights)
     return usageError("there are no weights: pass --weights FILE, a run directory, or --init for initial values");
+  if (!options.step.empty() && (!model.run || !options.file.empty() || options.init))
+    return usageError("--checkpoint chooses one of a run, ", !model.run ? "and this is none" : "and --weights or --init give other values");
   if (options.file.empty() && !options.names.empty())
     return usageError("--names says whose names a weights file has; it needs --weights");
   auto parameters = runtime::Parameters::create(model.artifact);
@@ -169,7 +172,7 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
   } else if (!options.init && model.run) {
     std::vector<std::string> notes;
     uint64_t step = 0;
-    Status status = train::loadWeights(model.run->checkpoints(), **parameters, step, notes);
+    Status status = train::loadWeights(model.run->checkpoints(), options.step, **parameters, step, notes);
     for (const std::string &note : notes)
       fprintf(stderr, "tenon: %s\n", note.c_str());
     if (status.failed())

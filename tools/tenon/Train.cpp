@@ -78,6 +78,7 @@ void addTrain(CLI::App &app, int &exitCode) {
   command->add_option("--weights", options->train.weights, "parameters to start from, a safetensors file")->type_name("FILE");
   command->add_option("--names", options->train.scheme, "whose names the weights file has");
   command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
+  command->add_flag("--tensorboard", options->train.tensorBoard, "write event files for TensorBoard beside metrics.jsonl");
   command->add_flag("-q,--quiet", options->train.quiet, "no progress");
   command->footer("Examples:\n  tenon train model.tn --recipe small --text book.txt --out run\n"
                   "  tenon train run                         goes on, with the same bits as if it had never stopped\n"

@@ -61,7 +61,7 @@ struct Checked {
   explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"}) {
     sources.files.push_back({"test.tn", text});
     ast::File file = parse(sources, 0, diagnostics);
-    context = {"M", {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"infer", "step"}, {"hf", "torch"}, evaluate};
+    context = {"M", {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"acc"}, {"infer", "step"}, {"hf", "torch"}, evaluate};
     for (const ast::Item &item : file.items)
       if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names) {
         recipes.push_back(item.recipe);
@@ -107,6 +107,18 @@ TEST(Recipes, SettingsAreReadWithTheirTypes) {
   EXPECT_EQ(recipe.find("clip")->keywords[0].first, "norm");
   EXPECT_EQ(recipe.find("seed")->integer, 42);
   EXPECT_EQ(recipe.find("checkpoint")->keywords[1].second->integer, 2);
+}
+
+TEST(Recipes, BestNamesALossOrMetric) {
+  Checked c(train("checkpoint = every(500, keep = 2, best = acc, lowest = true)\nstop = patience(5)"));
+  ASSERT_EQ(c.mistakes(), "");
+  EXPECT_EQ(c.checked[0].find("checkpoint")->keywords[2].second->text, "acc");
+  EXPECT_EQ(c.checked[0].find("stop")->keywords[0].second->integer, 5);
+  EXPECT_EQ(mistakesOf("checkpoint = every(500, best = mlm)"), "");
+  EXPECT_EQ(mistakesOf("checkpoint = every(500, best = bleu)"), "T0611 5:32");
+  EXPECT_EQ(mistakesOf("checkpoint = every(500, lowest = true)"), "T0610 5:34");
+  EXPECT_EQ(mistakesOf("checkpoint = every(500, best = mlm, lowest = false)"), "T0616 5:46");
+  EXPECT_EQ(mistakesOf("stop = patience(0)"), "T0609 5:17");
 }
 
 TEST(Recipes, LossesAreWeighted) {
@@ -270,7 +282,7 @@ TEST(Recipes, AllSampleRecipesAreAccepted) {
     for (const ast::Item &item : file.items) {
       if (item.kind != ast::Item::Kind::Recipe || item.recipe->kind == ast::Recipe::Kind::Names)
         continue;
-      c.context = {item.recipe->owner.text, {}, {}, {}, {"infer"}, {"hf", "hf_generator", "torch"}, evaluate};
+      c.context = {item.recipe->owner.text, {}, {}, {}, {}, {"infer"}, {"hf", "hf_generator", "torch"}, evaluate};
       for (const ast::Item &other : file.items) {
         if (other.kind != ast::Item::Kind::Model || other.model->name.text != item.recipe->owner.text)
           continue;

@@ -1,0 +1,16 @@
+// What an evaluation over several batches makes of the results of each.
+#pragma once
+#include "frontend/Program.h"
+
+namespace tenon::sema {
+
+/// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; a sum over it is kept per row, and
+/// per place where it runs over the second axis of the symbols (or of the first input) too. Adds nodes behind the others.
+void addAverages(Entry &entry);
+
+/// Sizes for the dims of an entry, large primes, so that only the same products of them are equal.
+std::vector<int64_t> nominalDims(const Entry &entry);
+/// The product of sizes and numbers that a scalar is, for one choice of the dims; nullopt if there is anything else in it.
+std::optional<double> productOfSizes(const Entry &entry, NodeId id, const std::vector<int64_t> &dims);
+
+} // namespace tenon::sema

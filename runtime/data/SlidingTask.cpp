@@ -1,0 +1,77 @@
+// Windows of T that move on by `stride` places: each symbol of the text is predicted once, all but those of the first window after at least
+// T - stride others. For evaluation alone, by models that keep nothing from window to window.
+#include "runtime/data/Inputs.h"
+#include <algorithm>
+
+namespace tenon::data {
+
+namespace {
+
+enum : size_t { kIds, kTarget };
+
+class SlidingTask : public DataTask {
+public:
+  SlidingTask(const TaskSettings &settings, Vocabulary vocabulary) : settings(settings) { symbols = std::move(vocabulary); }
+  Status read(std::string_view text) { return tokenize(symbols, text, tokens); }
+
+  std::vector<std::string> gives() const override { return {"ids", "target"}; }
+
+  Status bind(const std::vector<InputTensor> &inputs) override {
+    std::vector<Given> given = {{"ids", "BT", DataType::I32, symbols.size()}, {"target", "BT", DataType::I32, symbols.size()}};
+    if (Status status = bindInputs(settings.name, given, inputs, binding); !status.ok())
+      return status;
+    if (binding.at[kIds] < 0 || binding.at[kTarget] < 0)
+      return inputError("a sliding window needs an entry that reads both ids and target");
+    if (settings.stride > binding.T)
+      return inputError("a stride of ", settings.stride, " leaves symbols out: windows have ", binding.T, " places");
+    predicted = tokens.size() - 1;
+    return predicted < 1 ? inputError("the text has less than two symbols") : Status();
+  }
+
+  void fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    Writer write(binding, inputs);
+    for (int64_t b = 0; b < binding.B; ++b) {
+      const int64_t from = begin(std::min(windowOf(index, b), windows() - 1));
+      for (int64_t t = 0; t < binding.T; ++t) {
+        const int64_t place = from + std::min(t, predicted - 1);
+        write.integer(kIds, b * binding.T + t, tokens[place]);
+        write.integer(kTarget, b * binding.T + t, tokens[place + 1]);
+      }
+    }
+  }
+
+  uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>((windows() + binding.B - 1) / binding.B); }
+  bool resetsBefore(uint64_t) const override { return true; }
+  int64_t validRows(uint64_t index) const override { return std::min(binding.B, windows() - windowOf(index, 0)); }
+  int64_t validPlaces(uint64_t) const override { return std::min(binding.T, predicted); }
+  int64_t firstPlace(uint64_t index, int64_t row) const override {
+    const int64_t window = windowOf(index, row);
+    return window == 0 ? 0 : begin(window - 1) + binding.T - begin(window);
+  }
+  Extent extent() const override { return {predicted, tokens.size(), "symbols"}; }
+  int64_t tokensPerBatch() const override { return binding.B * settings.stride; }
+  bool perCharacter() const override { return symbols.unit() != Unit::Words; }
+
+private:
+  int64_t windowOf(uint64_t index, int64_t row) const { return static_cast<int64_t>(index) * binding.B + row; }
+  int64_t windows() const { return predicted <= binding.T ? 1 : 1 + (predicted - binding.T + settings.stride - 1) / settings.stride; }
+  /// The last window ends with the text, so that it has its full context.
+  int64_t begin(int64_t window) const { return std::min(window * settings.stride, std::max<int64_t>(0, predicted - binding.T)); }
+
+  TaskSettings settings;
+  Tokens tokens;
+  Binding binding;
+  int64_t predicted = 0; // all symbols but the first
+};
+
+} // namespace
+
+Status makeSlidingTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<SlidingTask>(settings, std::move(vocabulary));
+  if (Status status = task->read(text); !status.ok())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
+} // namespace tenon::data

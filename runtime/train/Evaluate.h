@@ -1,0 +1,35 @@
+// Losses and metrics over held-out data.
+#pragma once
+#include "runtime/train/Feeder.h"
+
+namespace tenon::train {
+
+/// The output that bits per character come from, divided by ln 2: the first loss that is a mean of cross-entropies, where symbols are
+/// characters. -1: there is none.
+int entropyOutput(const runtime::Context &context, const data::DataTask &task);
+
+/// What an evaluation found, in the order of the entry's outputs: losses, then metrics.
+struct Evaluation {
+  struct Number {
+    std::string name;
+    double value = 0;
+    bool metric = false;
+    bool nats = false; // a mean of cross-entropies
+  };
+  std::vector<Number> numbers;
+  int entropy = -1; // the number that bits per character come from; see entropyOutput
+  double bitsPerCharacter() const;
+  /// exp of the first number that is a mean of cross-entropies, in its place; nullopt without one.
+  std::optional<double> perplexity() const;
+  const Number *find(const std::string &name) const;
+  uint64_t batches = 0;
+  data::DataTask::Extent extent; // covered: by these batches
+  double seconds = 0;
+};
+
+/// Runs the `eval` context over its task once, from the start and with fresh states; `maxBatches` 0: all of it. The numbers are those that all rows and
+/// places that count would have given as one batch; those that are no formula over sums (manifest: "mean") are means over the whole batches.
+/// `stop` ends it early when it says so (null: never); then `batches` is lower.
+runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder, uint64_t maxBatches, bool (*stop)());
+
+} // namespace tenon::train

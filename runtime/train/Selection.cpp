@@ -1,0 +1,35 @@
+#include "runtime/train/Selection.h"
+#include <cmath>
+
+namespace tenon::train {
+
+Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::EntryInfo *eval) {
+  if (recipe.best.empty() && recipe.patience == 0)
+    return std::optional<Measure>();
+  const char *setting = recipe.best.empty() ? "stop" : "best";
+  if (!recipe.valid)
+    return inputError("the recipe ", recipe.name, ": `", setting, "` compares evaluations, and nothing is held out; pass --held-out SHARE, or say valid = ..");
+  if (!eval || eval->outputs.empty())
+    return inputError("the recipe ", recipe.name, ": `", setting, "` compares evaluations, and the artifact was compiled without the entry eval");
+  if (recipe.patience > 0 && recipe.validEvery == 0)
+    return inputError("the recipe ", recipe.name, ": `stop` counts evaluations, and there is one at the end only; pass --valid-every N, or say "
+                      "valid = held_out(0.05, every = N)");
+  const int at = recipe.best.empty() ? 0 : eval->outputIndex(recipe.best);
+  if (at < 0)
+    return inputError("the recipe ", recipe.name, ": the entry eval has no loss or metric '", recipe.best, "'");
+  const runtime::TensorInfo &output = eval->outputs[static_cast<size_t>(at)];
+  return std::optional<Measure>(Measure{output.name, !output.metric || recipe.lowest});
+}
+
+bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best) {
+  if (best && best->measure != measure.name)
+    best.reset();
+  const bool better = !std::isnan(value) && (!best || std::isnan(best->value) || (measure.lowest ? value < best->value : value > best->value));
+  if (better)
+    best = BestEvaluation{measure.name, value, step, 0};
+  else if (best)
+    ++best->since;
+  return better;
+}
+
+} // namespace tenon::train

@@ -1,0 +1,23 @@
+// Which evaluation of a run is the best, and when there has been no better one for too long.
+#pragma once
+#include "runtime/train/Evaluate.h"
+#include "runtime/train/Recipe.h"
+#include "runtime/train/RunState.h"
+
+namespace tenon::train {
+
+/// The number that evaluations are compared by.
+struct Measure {
+  std::string name;
+  bool lowest = true; // is the best; else the highest
+};
+
+/// The recipe's `best`, for `stop` alone the first loss; nullopt where it asks for neither. Fails where nothing evaluates: without held-out data or the
+/// entry `eval`, and for `stop` without evaluations during the training.
+Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::EntryInfo *eval);
+
+/// Takes the evaluation of `step` into `best`; true if it is better than all before. The first of equal ones is the best, and NaN never is. Another measure than that of
+/// `best` begins anew.
+bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best);
+
+} // namespace tenon::train

@@ -1,0 +1,62 @@
+"""The best checkpoint and the early stop of runs, against what their metrics say.
+
+best.py RUN NAME PATIENCE DIRECTION  the best of RUN by valid_NAME (lowest or highest), and that it ended PATIENCE evaluations later
+best.py RUN OTHER                    both have the same metrics but for times, and the same best checkpoint
+"""
+import json
+import os
+import sys
+
+
+def evaluations(run):
+    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+        return [line for line in map(json.loads, file) if any(key.startswith("valid_") for key in line)]
+
+
+def metrics(run):
+    times = ("seconds", "tokens_per_second", "peak_memory", "valid_seconds")
+    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+        return [{key: value for key, value in json.loads(line).items() if key not in times} for line in file]
+
+
+def best_folder(run):
+    folder = os.path.join(run, "checkpoints", "best")
+    steps = os.listdir(folder)
+    if len(steps) != 1:
+        sys.exit(f"WRONG: {folder} has {steps}")
+    return os.path.join(folder, steps[0])
+
+
+def contents(run):
+    folder, result = best_folder(run), {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".safetensors"):
+            with open(os.path.join(folder, name), "rb") as file:
+                result[name] = file.read()
+    return os.path.basename(folder), result
+
+
+def check(run, name, patience, direction):
+    lines = evaluations(run)
+    values = [line["valid_" + name] for line in lines]
+    best = values.index((min if direction == "lowest" else max)(values))
+    if os.path.basename(best_folder(run)) != f"step-{lines[best]['step']}":
+        sys.exit(f"WRONG: {best_folder(run)} is kept, step {lines[best]['step']} was the best of {values}")
+    if len(lines) - 1 - best != patience:
+        sys.exit(f"WRONG: the run ended {len(lines) - 1 - best} evaluations after its best one")
+    if os.path.exists(os.path.join(run, "checkpoints", f"step-{lines[best]['step']}")):
+        sys.exit("WRONG: the best checkpoint was not pruned from the others, so nothing is shown")
+    print(f"the best of {len(values)} evaluations is kept: {values[best]:.6f}")
+
+
+def main():
+    if len(sys.argv) == 5:
+        return check(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    for what in (metrics, contents):
+        if what(sys.argv[1]) != what(sys.argv[2]):
+            sys.exit(f"WRONG: {what.__name__} of {sys.argv[1]} and {sys.argv[2]} differ")
+    return print("same metrics, same best")
+
+
+if __name__ == "__main__":
+    main()
