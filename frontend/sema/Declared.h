@@ -9,7 +9,7 @@ namespace tenon::sema {
 
 /// What a model declares, read off its text: known before any config has a value.
 struct Declared {
-  std::vector<std::string> dims, configs, losses, outs;
+  std::vector<std::string> dims, configs, losses, outs, inputs;
   explicit Declared(const ast::Model &model) {
     for (auto &statement : model.body) {
       auto once = [&](std::vector<std::string> &list) {
@@ -24,6 +24,8 @@ struct Declared {
         once(losses);
       if (statement->kind == ast::Stmt::Kind::Out)
         once(outs);
+      if (statement->kind == ast::Stmt::Kind::In)
+        once(inputs);
     }
   }
 };

@@ -1,4 +1,5 @@
 #include "runtime/data/Task.h"
+#include "frontend/sema/RecipeSchema.h"
 #include "runtime/data/Inputs.h"
 
 namespace tenon::data {
@@ -20,7 +21,7 @@ Status bindOne(const std::string &task, const Given &given, const InputTensor &i
   bool real = given.type == DataType::F32;
   if (real ? input.type != DataType::F32 && input.type != DataType::F64 : input.type != given.type)
     return inputError(what, " has the type ", nameOf(input.type), ", but ", task, " gives ", real ? "real numbers" : nameOf(given.type));
-  std::string axes = given.axes;
+  const std::string &axes = given.axes;
   if (input.shape.size() != axes.size())
     return inputError(what + " has " + std::to_string(input.shape.size()) + " axes, but " + task + " gives " +
                       std::to_string(axes.size()));
@@ -35,6 +36,30 @@ Status bindOne(const std::string &task, const Given &given, const InputTensor &i
 
 } // namespace
 
+std::vector<Given> givenBy(const std::string &task, int64_t symbols) {
+  std::vector<Given> result;
+  for (const schema::Made &made : schema::find("data task", task)->makes) {
+    using Values = schema::Made::Values;
+    const DataType type = made.element == schema::Made::Element::Whole   ? DataType::I32
+                          : made.element == schema::Made::Element::Truth ? DataType::Bool
+                                                                         : DataType::F32;
+    const int64_t values = made.values == Values::Any            ? -1
+                           : made.values == Values::Below        ? made.count
+                           : made.values == Values::Symbols      ? symbols
+                           : made.values == Values::Places       ? -2
+                                                                 : -3;
+    result.push_back({std::string(made.name), std::string(made.axes), type, values});
+  }
+  return result;
+}
+
+std::vector<std::string> inputsOf(const std::string &task) {
+  std::vector<std::string> names;
+  for (const schema::Made &made : schema::find("data task", task)->makes)
+    names.emplace_back(made.name);
+  return names;
+}
+
 Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs, Binding &binding) {
   binding = Binding();
   binding.at.assign(given.size(), -1);
@@ -45,7 +70,7 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
     if (found == given.size()) {
       std::string names;
       for (const Given &one : given)
-        names += (names.empty() ? "" : ", ") + std::string(one.name);
+        names += (names.empty() ? "" : ", ") + one.name;
       return inputError("the entry reads '" + inputs[i].name + "', which the data task " + task + " does not give; it gives " + names);
     }
     binding.at[found] = static_cast<int>(i);
@@ -71,11 +96,14 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
     return makePermutationTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "mlm_nsp")
     return makeMaskedTask(settings, text, std::move(vocabulary), result);
-  return inputError("not supported yet: the data task " + settings.name +
-                    "; there are byte_stream, char_stream, lm_stream, lm_blocks, permutation_lm and mlm_nsp");
+  return inputError("not supported yet: the data task ", settings.name, "; there are ", schema::working("data task"));
 }
 
 Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  if (settings.name == "arrays")
+    return makeArraysTask(settings, part, result);
+  if (settings.name == "jsonl")
+    return makeJsonlTask(settings, part, known, result);
   std::string text;
   const bool characters = known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;
   if (Status status = readTexts(settings.texts, characters, text); !status.ok())

@@ -24,10 +24,10 @@ Status Feeder::create(runtime::Context &context, data::DataTask &task, std::uniq
   return {};
 }
 
-void Feeder::fill(uint64_t index) {
+Status Feeder::fill(uint64_t index) {
   if (source.resetsBefore(index))
     context.resetStates();
-  source.fill(index, tensors);
+  return source.fill(index, tensors);
 }
 
 double scalarOutput(const runtime::Context &context, size_t index) {
@@ -57,7 +57,8 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   result.entropy = entropyOutput(context, feeder.task());
   context.resetStates();
   for (uint64_t i = 0; i < batches && !(stop && stop()); ++i) {
-    feeder.fill(i);
+    if (Status status = feeder.fill(i); status.failed())
+      return status;
     context.setStep(i);
     if (Status status = context.run(); status.failed())
       return status;
