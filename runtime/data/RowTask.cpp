@@ -63,7 +63,7 @@ Status RowTask::fill(uint64_t index, std::vector<InputTensor> &inputs) const {
 }
 
 Status RowTask::fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const {
-  for (int64_t b = 0; b < inputs.at(0).shape[0]; ++b) {
+  for (int64_t b = 0; b < inputs[0].shape[0]; ++b) {
     const uint64_t place = index * batch + static_cast<uint64_t>(std::min(b, validRows(index) - 1));
     if (Status status = writeRow(rowAt(place), b, inputs); status.failed())
       return status;

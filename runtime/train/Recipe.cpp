@@ -38,20 +38,6 @@ public:
       result = value->text;
     return {};
   }
-  /// A text or a tuple of texts.
-  Status texts(size_t position, std::string_view keyword, std::vector<std::string> &result) {
-    const JsonValue *value = argument(position, keyword);
-    if (!value)
-      return {};
-    result.clear();
-    if (value->isString())
-      result.push_back(value->text);
-    for (const JsonValue &element : value->elements)
-      if (element.isString())
-        result.push_back(element.text);
-    bool wrong = result.empty() || (value->isArray() && result.size() != value->elements.size());
-    return wrong ? inputError(setting, ": ", keyword, " of ", name, " must be a text, or several in parentheses") : Status();
-  }
   Status integer(size_t position, std::string_view keyword, int64_t least, int64_t &result) {
     const JsonValue *value = argument(position, keyword);
     if (value && (!value->isInteger() || value->integer < least))
@@ -62,31 +48,38 @@ public:
   }
   /// The function in the table of recipes, with every argument in its range there. Artifacts come from elsewhere, and no other place knows the ranges.
   Expected<const schema::Function *> check(std::string_view family) {
-    const schema::Function *function = schema::find(family, name);
+    function = schema::find(family, name);
     if (!function || !function->works)
       return inputError("not supported yet: the ", family, " ", name, "; there are ", schema::working(family));
     for (const schema::Parameter &parameter : function->parameters)
-      if (const JsonValue *value = argument(parameter.positional ? 0 : noPosition, parameter.name); value && !parameter.works)
+      if (const JsonValue *value = argument(positionOf(parameter.name), parameter.name); value && !parameter.works)
         return inputError("not supported yet: ", parameter.name, " in ", setting, " = ", name, "(...)");
       else if (value && !fits(parameter, *value))
         return inputError(setting, ": ", parameter.name, " of ", name, " must be ", wanted(parameter));
     return function;
   }
-  /// Values that `check` has seen; as they are where the recipe gives none.
+  /// Values that `check` has seen, of settings that the function has; as they are where the recipe gives none.
   void take(std::string_view keyword, std::string &result) {
-    if (const JsonValue *value = argument(noPosition, keyword))
+    if (const JsonValue *value = settingOf(keyword))
       result = value->text;
   }
+  void take(std::string_view keyword, std::vector<std::string> &result) {
+    const JsonValue *value = settingOf(keyword);
+    if (value && value->isString())
+      result = {value->text};
+    for (size_t i = 0; value && i < value->elements.size(); ++i)
+      result.push_back(value->elements[i].text);
+  }
   void take(std::string_view keyword, bool &result) {
-    if (const JsonValue *value = argument(noPosition, keyword))
+    if (const JsonValue *value = settingOf(keyword))
       result = value->truth;
   }
   void take(std::string_view keyword, int64_t &result) {
-    if (const JsonValue *value = argument(noPosition, keyword))
+    if (const JsonValue *value = settingOf(keyword))
       result = value->integer;
   }
   void take(std::string_view keyword, double &result) {
-    if (const JsonValue *value = argument(noPosition, keyword))
+    if (const JsonValue *value = settingOf(keyword))
       result = value->real;
   }
   /// Keywords that are no settings of the function: inputs of the model.
@@ -156,7 +149,24 @@ private:
     }
   }
 
+  /// The value of a setting of the function; a keyword of that name may be an input of the model elsewhere.
+  const JsonValue *settingOf(std::string_view keyword) {
+    const bool known = std::any_of(function->parameters.begin(), function->parameters.end(),
+                                   [&](const schema::Parameter &parameter) { return parameter.name == keyword; });
+    return known ? argument(positionOf(keyword), keyword) : nullptr;
+  }
+  size_t positionOf(std::string_view keyword) const {
+    size_t position = 0;
+    for (const schema::Parameter &parameter : function->parameters)
+      if (parameter.name == keyword)
+        return parameter.positional ? position : noPosition;
+      else
+        position += parameter.positional;
+    return noPosition;
+  }
+
   std::string setting;
+  const schema::Function *function = nullptr; // after `check`
   const std::vector<JsonValue> *args = nullptr;
   const std::vector<JsonValue::Member> *keywords = nullptr;
   std::vector<std::string> taken;
@@ -205,8 +215,7 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   if (!function.ok())
     return function.status();
   std::string unit, words = "pieces";
-  if (Status status = call.texts(0, "text", task.texts); status.failed())
-    return status;
+  call.take("text", task.texts);
   call.take("vocab", task.vocabulary);
   call.take("unit", unit);
   call.take("held_out", task.heldOut);

@@ -214,9 +214,23 @@ TEST(Recipes, DataTasksMustMakeTheInputs) {
   Entry entry;
   entry.inputs.resize(2);
   entry.inputs[0].name = "ids";
+  entry.inputs[0].type.axes.resize(2);
   entry.inputs[1].name = "seg";
   checkDataInputs(c.checked[0], entry, c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0620 2:10");
+  // What the tasks of the runtime give, no more and no less; test/data/ArraysTest.cpp holds them to the same table.
+  auto mistakes = [](const std::string &task, const std::string &input, size_t axes) {
+    Checked one("train M as a { optimizer = adam(lr = 1) loss = mlm data = " + task + "(text = \"a.txt\") }", {"mlm"});
+    Entry reads;
+    reads.inputs.resize(1);
+    reads.inputs[0].name = input;
+    reads.inputs[0].type.axes.resize(axes);
+    checkDataInputs(one.checked[0], reads, one.diagnostics);
+    return one.mistakes();
+  };
+  EXPECT_EQ(mistakes("permutation_lm", "label", 1), "");
+  EXPECT_EQ(mistakes("lm_blocks", "len", 1), "T0620 1:59");
+  EXPECT_EQ(mistakes("byte_stream", "ids", 1), "T0620 1:59"); // with other axes
 }
 
 TEST(Recipes, NamesOfRecipes) {
@@ -262,11 +276,11 @@ TEST(Recipes, KeywordsOfOwnFilesAreInputs) {
   };
   EXPECT_EQ(mistakes("arrays(ids = \"a.npy\", label = \"b.npy\", held_out = 0.1)"), "");
   EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\", \"o.npy\", pad = 1), stream = false)"), "");
-  EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\"))"), "T0610 1:69");
-  EXPECT_EQ(mistakes("arrays(lable = \"b.npy\")"), "T0606 1:63");
-  EXPECT_EQ(mistakes("arrays(ids = 3)"), "T0608 1:69");
+  EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\"))"), "T0610 1:72");
+  EXPECT_EQ(mistakes("arrays(lable = \"b.npy\")"), "T0606 1:66");
+  EXPECT_EQ(mistakes("arrays(ids = 3)"), "T0608 1:72");
   EXPECT_EQ(mistakes("jsonl(text = \"f\", label = \"k\")"), "");
-  EXPECT_EQ(mistakes("jsonl(label = \"k\")"), "T0610 1:56");
+  EXPECT_EQ(mistakes("jsonl(label = \"k\")"), "T0610 1:59");
   EXPECT_EQ(mistakes("caller"), "");
 }
 
