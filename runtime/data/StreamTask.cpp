@@ -8,7 +8,7 @@ namespace tenon::data {
 
 namespace {
 
-enum : size_t { kIds, kTarget };
+enum : size_t { kIds, kTarget, kLen }; // kLen: of lm_blocks
 
 class StreamTask : public DataTask {
 public:
@@ -55,10 +55,10 @@ public:
   Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const std::vector<int64_t> &shape = inputs[static_cast<size_t>(binding.at[binding.at[kIds] >= 0 ? kIds : kTarget])].shape;
     Writer write(binding, inputs);
-    for (int64_t b = 0; b < shape[0]; ++b) {
+    for (int64_t b = 0; b < shape.front(); ++b) {
       const int64_t at = static_cast<int64_t>(index), row = std::min(b, validRows(index) - 1);
       const int64_t block = isPart(index) ? perRow : at * binding.B + row;
-      writeRow(write, b, shape[1], blocks() ? block * binding.T : row * rowLength + at * binding.T, validPlaces(index));
+      writeRow(write, b, shape.back(), blocks() ? block * binding.T : row * rowLength + at * binding.T, validPlaces(index));
     }
     return {};
   }
@@ -89,6 +89,8 @@ private:
       if (ahead)
         write.integer(kTarget, b * length + t, tokens[place + 1]);
     }
+    if (blocks())
+      write.integer(kLen, b, valid);
   }
 
   /// Later epochs start at another place inside the first segment, so that segment borders move.

@@ -1,6 +1,7 @@
 #include "runtime/data/Task.h"
 #include "frontend/sema/RecipeSchema.h"
 #include "runtime/data/Inputs.h"
+#include <algorithm>
 
 namespace tenon::data {
 
@@ -22,14 +23,17 @@ Status bindOne(const std::string &task, const Given &given, const InputTensor &i
   if (real ? input.type != DataType::F32 && input.type != DataType::F64 : input.type != given.type)
     return inputError(what, " has the type ", nameOf(input.type), ", but ", task, " gives ", real ? "real numbers" : nameOf(given.type));
   const std::string &axes = given.axes;
-  if (input.shape.size() != axes.size())
+  std::vector<int64_t> shape = input.shape;
+  while (shape.size() > axes.size() && std::find(shape.begin(), shape.end(), 1) != shape.end())
+    shape.erase(std::find(shape.begin(), shape.end(), 1));
+  if (shape.size() != axes.size())
     return inputError(what + " has " + std::to_string(input.shape.size()) + " axes, but " + task + " gives " +
                       std::to_string(axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t &size = sizeOf(binding, axes[i]);
-    if (size != 0 && size != input.shape[i])
-      return inputError(what + " has size " + std::to_string(input.shape[i]) + " where other inputs have " + std::to_string(size));
-    size = input.shape[i];
+    if (size != 0 && size != shape[i])
+      return inputError(what + " has size " + std::to_string(shape[i]) + " where other inputs have " + std::to_string(size));
+    size = shape[i];
   }
   return {};
 }

@@ -138,6 +138,17 @@ TEST(Stream, EvaluationCoversTheTail) {
   }
 }
 
+TEST(Stream, BlocksHaveLengthsAndAxesOfOneCountForNothing) {
+  auto task = makeOrFail(stream("lm_blocks"), proseOf(20, 10), Vocabulary::bytes(false));
+  Batch batch = Batch().add("ids", DataType::I32, {3, 1, 8}, 256).add("len", DataType::I32, {3, 1}, 9), plain = Batch().add("ids", DataType::I32, {3, 8}, 256);
+  auto other = makeOrFail(stream("lm_blocks"), proseOf(20, 10), Vocabulary::bytes(false));
+  ASSERT_TRUE(task->bind(batch.tensors).ok() && other->bind(plain.tensors).ok());
+  EXPECT_TRUE(task->fill(1, batch.tensors).ok() && other->fill(1, plain.tensors).ok());
+  for (int64_t i = 0; i < 24; ++i)
+    EXPECT_EQ(batch.integer("ids", i), plain.integer("ids", i));
+  EXPECT_EQ(batch.integer("len", 2), 8);
+}
+
 TEST(Stream, PositionIsAllThereIs) {
   std::string text = proseOf(200, 10);
   expectRestartable(stream(), text, Vocabulary::bytes(false), tokens(3, 20));

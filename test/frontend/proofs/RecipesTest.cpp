@@ -229,7 +229,8 @@ TEST(Recipes, DataTasksMustMakeTheInputs) {
     return one.mistakes();
   };
   EXPECT_EQ(mistakes("permutation_lm", "label", 1), "");
-  EXPECT_EQ(mistakes("lm_blocks", "len", 1), "T0620 1:59");
+  EXPECT_EQ(mistakes("lm_blocks", "len", 1), "");
+  EXPECT_EQ(mistakes("lm_stream", "len", 1), "T0620 1:59");
   EXPECT_EQ(mistakes("byte_stream", "ids", 1), "T0620 1:59"); // with other axes
 }
 
