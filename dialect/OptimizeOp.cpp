@@ -1,5 +1,6 @@
 // The optimizer's settings: what they may be. The table is in StructureOps.td.
 #include "dialect/TenonDialect.h"
+#include "frontend/sema/RecipeSchema.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -36,19 +37,18 @@ static LogicalResult verifySetting(OptimizeOp op, NamedAttribute setting) {
 }
 
 LogicalResult OptimizeOp::verify() {
-  if (!llvm::is_contained({"sgd", "adam", "adamw", "bert_adam"}, getRule())) // C1
-    return emitOpError("expects the rule sgd, adam, adamw or bert_adam, got ") << getRule();
+  if (!schema::works("optimizer", getRule())) // C1
+    return emitOpError("expects the rule ") << schema::working("optimizer", "or") << ", got " << getRule();
   for (NamedAttribute setting : getSettings())
     if (failed(verifySetting(*this, setting)))
       return failure();
-  if (!llvm::is_contained({"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"}, schedule())) // C1
-    return emitOpError("expects the schedule constant, linear, cosine, noam, bert_linear or xlnet_linear, got ") << schedule();
+  if (!schema::works("schedule", schedule())) // C1
+    return emitOpError("expects the schedule ") << schema::working("schedule", "or") << ", got " << schedule();
   if (!getSettings().get("lr")) // C3
     return emitOpError("expects the setting lr, got ") << getSettings();
   if (double batches = number("accumulate", 1); !(batches >= 1)) // C4
     return emitOpError("expects accumulate to be 1 or more, got ") << batches;
-  const bool decays = llvm::is_contained({"linear", "cosine", "bert_linear", "xlnet_linear"}, schedule());
-  if (double total = number("total", 0), warmup = number("warmup", 0); decays && !isSet("at_start") && !(total > warmup)) // C5
+  if (double total = number("total", 0), warmup = number("warmup", 0); schema::decays(schedule()) && !isSet("at_start") && !(total > warmup)) // C5
     return emitOpError("expects total to be larger than warmup, got ") << total << " and " << warmup;
   if (double size = number("size", 0), warmup = number("warmup", 0); schedule() == "noam" && !(size > 0 && warmup > 0)) // C6
     return emitOpError("expects size and warmup of the schedule noam to be positive, got ") << size << " and " << warmup;

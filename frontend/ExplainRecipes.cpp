@@ -68,9 +68,8 @@ const ExplainPages &explainRecipes() {
        "patterns of group.",
        "optimizer = adam(1e-3)", "optimizer = adam(lr = 1e-3)"},
       {"T0618", "a recipe is incomplete",
-       "A train block needs `optimizer`, `data` (or `tasks`) and, if the model has several losses, `loss`. A generate block "
-       "needs `entry` and\n"
-       "`method`.",
+       "A train block needs `optimizer` and, if the model has several losses, `loss`; without `data` its batches come through the C interface. A\n"
+       "generate block needs `entry` and `method`.",
        "train GPT2 as small { data = byte_stream(text = \"a.txt\") }",
        "train GPT2 as small { data = byte_stream(text = \"a.txt\") optimizer = adam(lr = 1e-3) }"},
       {"T0619", "depth outside of a group",
@@ -80,7 +79,8 @@ const ExplainPages &explainRecipes() {
       {"T0620", "the data task does not make an input",
        "Each data task fills inputs by their names: byte_stream makes ids and target, mlm_nsp makes ids, seg, len, at, word, "
        "weight and follows.\n"
-       "The losses of the recipe must need nothing else.",
+       "The losses of the recipe must need nothing else. Files of your own: arrays(ids = \"ids.npy\", label = \"label.npy\") and jsonl(..) name\n"
+       "every input.",
        "data = byte_stream(text = \"a.txt\")    # for BERT, which needs seg, at, ..",
        "data = mlm_nsp(text = \"a.txt\", rate = 0.15)"},
       {"T0621", "two recipes of one name", "Recipes of a model are chosen by name (--recipe small), so each name occurs once.",

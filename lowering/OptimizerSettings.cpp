@@ -1,4 +1,5 @@
 #include "lowering/OptimizerSettings.h"
+#include "frontend/sema/RecipeSchema.h"
 #include <cmath>
 
 using namespace mlir;
@@ -28,27 +29,24 @@ private:
 } // namespace
 
 static void addRule(const Setting &optimizer, SettingsBuilder &out) {
-  double decay = 0;
-  if (optimizer.text != "sgd") { // defaults of the published rules
-    out.real("beta1", 0.9);
-    out.real("beta2", 0.999);
-    out.real("eps", optimizer.text == "bert_adam" ? 1e-6 : 1e-8);
+  for (const schema::Parameter &parameter : schema::find("optimizer", optimizer.text)->parameters) {
+    if (parameter.name == "betas") { // Kingma and Ba 2015, section 2
+      out.real("beta1", 0.9);
+      out.real("beta2", 0.999);
+    } else if (parameter.type == schema::Type::Real && !parameter.required && parameter.works) {
+      out.real(StringRef(parameter.name), parameter.initial);
+    }
   }
-  if (optimizer.text == "adamw")
-    decay = 0.01;
   for (auto &[name, value] : optimizer.keywords) {
     if (name == "betas" && value->elements.size() == 2) {
       out.real("beta1", numberOf(*value->elements[0]));
       out.real("beta2", numberOf(*value->elements[1]));
     } else if (name == "nesterov") {
       out.truth("nesterov", value->truth);
-    } else if (name == "decay") {
-      decay = numberOf(*value);
     } else {
       out.real(name, numberOf(*value));
     }
   }
-  out.real("decay", decay);
 }
 
 std::optional<double> scheduleEpochs(const CheckedRecipe &recipe) {
@@ -82,8 +80,7 @@ static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagn
   }
   if (inEpochs)
     out.truth("at_start", true);
-  bool decays = schedule->text != "constant" && schedule->text != "noam";
-  if (!total && !inEpochs && length > 0 && decays)
+  if (!total && !inEpochs && length > 0 && schema::decays(schedule->text))
     out.real("total", length);
 }
 

@@ -1,8 +1,7 @@
 #include "runtime/Npy.h"
 #include "runtime/Checked.h"
-#include <cmath>
+#include "runtime/Convert.h"
 #include <cstring>
-#include <limits>
 
 namespace tenon::runtime {
 
@@ -15,8 +14,9 @@ struct TypeRow {
   std::string_view text;
   DataType type;
 };
-constexpr TypeRow typeRows[] = {{"<f4", DataType::F32}, {"<f8", DataType::F64}, {"<i4", DataType::I32},
-                                {"<i8", DataType::I64}, {"|b1", DataType::Bool}};
+constexpr TypeRow typeRows[] = {{"<f4", DataType::F32}, {"<f8", DataType::F64}, {"<f2", DataType::F16}, {"<i4", DataType::I32},
+                                {"<i8", DataType::I64}, {"<i2", DataType::I16}, {"|i1", DataType::I8},  {"<u4", DataType::U32},
+                                {"<u8", DataType::U64}, {"<u2", DataType::U16}, {"|u1", DataType::U8},  {"|b1", DataType::Bool}};
 
 /// Reads the Python dictionary of the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 class HeaderParser {
@@ -83,13 +83,13 @@ private:
   Status descr(DataType &type) {
     std::string_view name;
     if (!quoted(name))
-      return inputError("its element type is structured or not readable, expected f4, f8, i4, i8 or b1");
+      return inputError("its element type is structured or not readable, expected numbers or truth values");
     for (const TypeRow &row : typeRows)
       if (row.text == name) {
         type = row.type;
         return {};
       }
-    return inputError("its element type '", name.substr(0, 20), "' is not supported, expected <f4, <f8, <i4, <i8 or |b1");
+    return inputError("its element type '", name.substr(0, 20), "' is not supported, expected f2, f4, f8, i1 to i8, u1 to u8 (little-endian) or b1");
   }
   Status order() {
     if (word("False"))
@@ -124,40 +124,14 @@ private:
   size_t at = 0;
 };
 
+} // namespace
+
 std::string shapeText(std::span<const uint64_t> shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i)
     text += concat(i ? ", " : "", shape[i]);
   return text + "]";
 }
-
-template <typename From, typename To> Status convertIntegers(const NpyArray &array, const std::string &name, void *data) {
-  To *target = static_cast<To *>(data);
-  for (uint64_t i = 0; i < array.elements(); ++i) {
-    From value;
-    std::memcpy(&value, array.data.data() + i * sizeof(From), sizeof(From));
-    if (value < std::numeric_limits<To>::min() || value > std::numeric_limits<To>::max())
-      return inputError("'", name, "': element ", i, " is ", static_cast<int64_t>(value), ", outside of 32 bits");
-    target[i] = static_cast<To>(value);
-  }
-  return {};
-}
-
-/// A finite number that would become infinite is refused; those that are infinite already or no numbers are the caller's.
-template <typename From, typename To> Status convertReals(const NpyArray &array, const std::string &name, void *data) {
-  To *target = static_cast<To *>(data);
-  for (uint64_t i = 0; i < array.elements(); ++i) {
-    From value;
-    std::memcpy(&value, array.data.data() + i * sizeof(From), sizeof(From));
-    target[i] = static_cast<To>(value);
-    if (std::isfinite(value) && !std::isfinite(target[i]))
-      return inputError("'", name, "': element ", placeText(i, array.shape), " is ", static_cast<double>(value),
-                        ", more than 32-bit numbers hold (3.4e38); scale the input, or run with --f64");
-  }
-  return {};
-}
-
-} // namespace
 
 std::string placeText(uint64_t i, const std::vector<uint64_t> &shape) {
   std::string text;
@@ -250,18 +224,10 @@ Status npyToInput(const NpyArray &array, const std::string &name, DataType to, s
   std::vector<uint64_t> expected(shape.begin(), shape.end());
   if (array.shape != expected)
     return inputError("'", name, "' has shape ", shapeText(array.shape), ", expected ", shapeText(expected));
-  if (array.type == to)
-    std::memcpy(data, array.data.data(), array.data.size());
-  else if (array.type == DataType::I64 && to == DataType::I32)
-    return convertIntegers<int64_t, int32_t>(array, name, data);
-  else if (array.type == DataType::I32 && to == DataType::I64)
-    return convertIntegers<int32_t, int64_t>(array, name, data);
-  else if (array.type == DataType::F64 && to == DataType::F32)
-    return convertReals<double, float>(array, name, data);
-  else if (array.type == DataType::F32 && to == DataType::F64)
-    return convertReals<float, double>(array, name, data);
-  else
+  if (!convertible(array.type, to))
     return inputError("'", name, "' has element type ", nameOf(array.type), ", expected ", nameOf(to));
+  if (auto wrong = convertElements(array.type, array.data.data(), array.elements(), to, data))
+    return inputError("'", name, "': element ", placeText(wrong->index, array.shape), " ", wrong->what);
   return {};
 }
 

@@ -207,7 +207,7 @@ Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   if (Status status = file->readAt(8, header.data(), length); status.failed())
     return status;
   SafetensorsFile result;
-  result.dataStart = 8 + length;
+  result.dataOffset = 8 + length;
   if (Status status = parseSafetensorsHeader(header, size - 8 - length, result.tensors, result.notes); status.failed())
     return status.in(concat("'", path, "'"));
   for (size_t i = 0; i < result.tensors.size(); ++i)
@@ -229,7 +229,7 @@ Status SafetensorsFile::readPart(const SafetensorsEntry &entry, uint64_t firstBy
   uint64_t length = entry.end - entry.begin;
   if (firstByte > length || bytes > length - firstByte)
     return bugError("read beyond tensor ", quoteJson(entry.name));
-  return file.readAt(dataStart + entry.begin + firstByte, data, bytes);
+  return file.readAt(dataOffset + entry.begin + firstByte, data, bytes);
 }
 
 Status SafetensorsFile::readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const {

@@ -30,10 +30,12 @@ public:
   /// Elements converted to f32 or f64 from F64, F32, F16 or BF16. `first` and `count` in elements.
   Status readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const;
   const std::string &path() const { return file.name(); }
+  /// Where the data begin, in bytes from the start of the file.
+  uint64_t dataStart() const { return dataOffset; }
 
 private:
   File file;
-  uint64_t dataStart = 0;
+  uint64_t dataOffset = 0;
   std::vector<SafetensorsEntry> tensors;
   std::unordered_map<std::string, size_t> index;
   std::map<std::string, std::string> notes;

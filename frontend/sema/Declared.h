@@ -9,7 +9,7 @@ namespace tenon::sema {
 
 /// What a model declares, read off its text: known before any config has a value.
 struct Declared {
-  std::vector<std::string> dims, configs, losses, metrics, outs;
+  std::vector<std::string> dims, configs, losses, metrics, outs, inputs;
   explicit Declared(const ast::Model &model) {
     for (auto &statement : model.body) {
       auto once = [&](std::vector<std::string> &list) {
@@ -26,6 +26,8 @@ struct Declared {
         once(metrics);
       if (statement->kind == ast::Stmt::Kind::Out)
         once(outs);
+      if (statement->kind == ast::Stmt::Kind::In)
+        once(inputs);
     }
   }
 };

@@ -193,17 +193,19 @@ private:
   bool reported = false;
 };
 
-/// Names under `call` (a keyword's or positional call) that no generated step or reader can do today.
-const char *const kOptimizers[] = {"sgd", "adam", "adamw", "bert_adam"};
-const char *const kSchedules[] = {"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"};
-const char *const kTasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "held_out"};
-const char *const kMethods[] = {"greedy", "sample"};
+/// The function of a setting that is one call, else null.
+const schema::Function *functionOf(const std::string &key, const Setting &value) {
+  for (const schema::Parameter &setting : schema::settings(true))
+    if (setting.name == key && setting.type == schema::Type::Call)
+      return schema::find(setting.choices.at(0), value.text);
+  return key == "method" ? schema::find("method", value.text) : nullptr;
+}
 
-template <size_t n> bool among(const char *const (&list)[n], const std::string &word) {
-  for (const char *each : list)
-    if (word == each)
-      return true;
-  return false;
+bool works(const schema::Function &function, const std::string &argument) {
+  for (const schema::Parameter &parameter : function.parameters)
+    if (parameter.name == argument)
+      return parameter.works;
+  return true;
 }
 
 } // namespace
@@ -220,18 +222,15 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
   for (const auto &[key, value] : recipe.settings) {
     if (key == "tasks" || key == "average")
       refuse(*value, "`" + key + "`");
-    if ((key == "optimizer" && !among(kOptimizers, value->text)) || (key == "schedule" && !among(kSchedules, value->text)) ||
-        (key == "method" && !among(kMethods, value->text)) ||
-        ((key == "data" || key == "valid") && !among(kTasks, value->text))) {
+    const schema::Function *function = functionOf(key, *value);
+    if (function && !function->works) {
       refuse(*value, key + " `" + value->text + "`");
       continue;
     }
     for (const auto &[name, argument] : value->keywords) {
-      const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
       const bool words = name == "words" && argument->text == "jieba";
       const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
-      if (tokenizer || words || name == "clip_each" || name == "dampening" ||
-          (key == "init" && name == "grow"))
+      if (words || (function && !works(*function, name)))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
       else if (numerics)
         refuse(*argument, "numerics `" + name + " = " + argument->text + "`");

@@ -239,6 +239,14 @@ bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Fu
   for (const Parameter &each : function.parameters)
     if (each.name == argument.keyword->text && !(function.rest && each.positional))
       parameter = &each;
+  Parameter input;
+  if (!parameter && function.input) {
+    if (!checkInputName(*argument.keyword, function))
+      return false;
+    input = *function.input;
+    input.name = argument.keyword->text;
+    parameter = &input;
+  }
   if (!parameter) {
     Diagnostic &error = diagnostics.error("T0606", argument.keyword->range,
                                           "`" + name + "` has no keyword `" + argument.keyword->text + "`", "unknown keyword");
@@ -351,6 +359,8 @@ SettingValue RecipeChecker::read(const ast::ExprPtr &expression, const Parameter
     return readCall(expression, parameter);
   case Type::Calls:
     return readTuple(expression, parameter, Type::Call);
+  case Type::Source:
+    return expression->kind == ast::Expr::Kind::Call ? readCall(expression, parameter) : readText(expression, parameter);
   case Type::Loss:
     return readLoss(expression);
   }

@@ -41,6 +41,7 @@ private:
   bool addLosses(const ast::ExprPtr &expression, double factor, std::vector<std::pair<std::string, double>> &terms);
   bool mentionsLoss(const ast::ExprPtr &expression) const;
   std::optional<double> factorOf(const ast::ExprPtr &expression);
+  bool checkInputName(const ast::Name &name, const schema::Function &task);
   bool checkMomentum(const Setting &sgd);
   bool checkLengths(const Setting &schedule);
   bool checkBest(const Setting &every);

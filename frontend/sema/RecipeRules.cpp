@@ -3,6 +3,18 @@
 
 namespace tenon {
 
+/// A keyword of a task over files of the user's own that is none of its settings names an input of the model.
+bool RecipeChecker::checkInputName(const ast::Name &name, const schema::Function &task) {
+  if (contains(context.inputs, name.text))
+    return true;
+  Diagnostic &error = diagnostics.error("T0606", name.range, "model " + context.model + " has no input `" + name.text + "`", "unknown input");
+  std::vector<std::string> known = context.inputs;
+  for (const schema::Parameter &parameter : task.parameters)
+    known.emplace_back(parameter.name);
+  suggest(error, name.text, known, "inputs of the model and settings of " + std::string(task.name));
+  return false;
+}
+
 bool RecipeChecker::checkMomentum(const Setting &sgd) {
   const Setting *nesterov = nullptr;
   double momentum = 0;

@@ -18,6 +18,12 @@ static Parameter real(std::string_view name, double low = 0, double high = kInfi
 }
 static Parameter positive(std::string_view name) { return {name, Type::Real, false, false, 0, kInfinity, true, false, {}, false}; }
 static Parameter probability(std::string_view name) { return real(name, 0, 1); }
+/// From 0 to below 1.
+static Parameter fraction(std::string_view name) { return {name, Type::Real, false, false, 0, 1, false, true, {}, false}; }
+static Parameter starting(Parameter parameter, double initial) {
+  parameter.initial = initial;
+  return parameter;
+}
 static Parameter of(std::string_view name, Type type) { return {name, type, false, false, -kInfinity, kInfinity, false, false, {}, false}; }
 static Parameter choice(std::string_view name, std::vector<std::string_view> words) {
   Parameter parameter = of(name, Type::Choice);
@@ -47,88 +53,121 @@ const std::vector<Parameter> &settings(bool train) {
   return train ? forTraining : forGeneration;
 }
 
-/// reference/training.md section 1.
-static std::vector<Function> optimizers() {
-  const Parameter rate = required(positive("lr")), betas = of("betas", Type::Betas), eps = positive("eps"), decay = real("decay");
-  const std::vector<Parameter> adam = {rate, betas, eps, decay};
-  std::vector<Parameter> clipped = adam, lamb = adam;
-  clipped.push_back(positive("clip_each"));
-  lamb.push_back(choice("form", {"v3", "pytorch", "albert", "nvidia_tf", "nvlamb", "huawei"}));
-  return {{"optimizer", "sgd", {rate, {"momentum", Type::Real, false, false, 0, 1, false, true, {}, false}, probability("dampening"),
-                                of("nesterov", Type::Bool), decay}, false, {}},
-          {"optimizer", "adam", adam, false, {}},
-          {"optimizer", "adam_tf", adam, false, {}},
-          {"optimizer", "adamw", adam, false, {}},
-          {"optimizer", "bert_adam", clipped, false, {}},
-          {"optimizer", "gpt1_adam", {rate, betas, eps, real("l2")}, false, {}},
-          {"optimizer", "adamax", adam, false, {}},
-          {"optimizer", "adamaxw", adam, false, {}},
-          {"optimizer", "adam_paddle", adam, false, {}},
-          {"optimizer", "lamb", lamb, false, {}}};
+static Parameter unsupported(Parameter parameter) {
+  parameter.works = false;
+  return parameter;
 }
 
-/// reference/training.md section 2. `warmup` is a number of steps or a fraction of the run; a decay needs its length.
+/// Settings of the published rules (adam of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of google-research/bert).
+static std::vector<Function> optimizers() {
+  const Parameter rate = required(positive("lr")), betas = of("betas", Type::Betas), eps = starting(positive("eps"), 1e-8), decay = real("decay");
+  const std::vector<Parameter> adam = {rate, betas, eps, decay};
+  std::vector<Parameter> lamb = adam;
+  lamb.push_back(choice("form", {"v3", "pytorch", "albert", "nvidia_tf", "nvlamb", "huawei"}));
+  auto planned = [](std::string_view name, const std::vector<Parameter> &parameters) {
+    return Function{"optimizer", name, parameters, false, {}, false};
+  };
+  return {{"optimizer", "sgd", {rate, fraction("momentum"), unsupported(probability("dampening")), of("nesterov", Type::Bool), decay}, false, {}},
+          {"optimizer", "adam", adam, false, {}},
+          {"optimizer", "adamw", {rate, betas, eps, starting(decay, 0.01)}, false, {}},
+          {"optimizer", "bert_adam", {rate, betas, starting(eps, 1e-6), decay, unsupported(positive("clip_each"))}, false, {}},
+          planned("adam_tf", adam), planned("gpt1_adam", {rate, betas, eps, real("l2")}), planned("adamax", adam), planned("adamaxw", adam),
+          planned("adam_paddle", adam), planned("lamb", lamb)};
+}
+
+/// `warmup` is a number of steps or a fraction of the run; a decay needs its length.
 static std::vector<Function> schedules() {
   const Parameter warmup = of("warmup", Type::Share), total = whole("total"), epochs = positive("epochs"), floor = probability("floor");
-  auto decaying = [&](std::string_view name, bool hasFloor) {
-    Function function{"schedule", name, {warmup, total, epochs}, false, {"total", "epochs"}};
+  auto decaying = [&](std::string_view name, bool hasFloor, bool works = true) {
+    Function function{"schedule", name, {warmup, total, epochs}, false, {"total", "epochs"}, works};
     if (hasFloor)
       function.parameters.push_back(floor);
     return function;
   };
+  const Parameter steps = required(whole("warmup"));
   return {{"schedule", "constant", {warmup}, false, {}},
           decaying("linear", true),
           decaying("cosine", true),
-          {"schedule", "noam", {required(whole("size")), required(whole("warmup")), positive("factor")}, false, {}},
-          {"schedule", "paddle_noam", {required(whole("warmup"))}, false, {}},
-          {"schedule", "inverse_sqrt", {required(whole("warmup"))}, false, {}},
+          {"schedule", "noam", {required(whole("size")), steps, starting(positive("factor"), 1)}, false, {}},
           decaying("bert_linear", false),
-          decaying("electra_linear", false),
-          decaying("nezha_linear", false),
-          decaying("bertadam_linear", false),
-          decaying("gpt1_linear", false),
           decaying("xlnet_linear", true),
-          decaying("txl_cosine", true),
-          {"schedule", "steps", {required(whole("every")), required(positive("factor")), total, epochs}, false, {}}};
+          {"schedule", "paddle_noam", {steps}, false, {}, false},
+          {"schedule", "inverse_sqrt", {steps}, false, {}, false},
+          decaying("electra_linear", false, false),
+          decaying("nezha_linear", false, false),
+          decaying("bertadam_linear", false, false),
+          decaying("gpt1_linear", false, false),
+          decaying("txl_cosine", true, false),
+          {"schedule", "steps", {required(whole("every")), required(positive("factor")), total, epochs}, false, {}, false}};
 }
 
-static std::vector<Function> dataTasks() {
+/// Tasks of published recipes that no code makes batches for yet.
+static std::vector<Function> plannedTasks() {
   const Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)), vocab = of("vocab", Type::Text);
-  const Parameter merges = of("merges", Type::Text), pieces = of("model", Type::Text), rate = probability("rate"), every = whole("every");
+  const Parameter merges = of("merges", Type::Text), pieces = of("model", Type::Text), rate = probability("rate");
   const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}), vectors = of("vectors", Type::Text);
   const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)), tokens = whole("tokens");
-  const Parameter unit = choice("unit", {"bytes", "characters"});
+  const std::vector<std::pair<std::string_view, std::vector<Parameter>>> tasks = {
+      {"mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}},
+      {"rtd", {text, vocab, rate, probability("keep")}},
+      {"pairs", {file, vocab, merges, pieces, length, form, pad}},
+      {"single", {file, vocab, merges, pieces, length, form, pad, vectors}},
+      {"groups", {file, vocab, length, required(whole("size", 2))}},
+      {"squad", {file, vocab, length, whole("stride"), whole("question")}},
+      {"tags", {file, vocab, vectors}},
+      {"ernie_masks", {text, vocab, tokens, of("stages", Type::Texts)}},
+      {"dialogues", {text, vocab, tokens, of("forms", Type::Texts), probability("fake")}},
+      {"reorder", {text, vocab, whole("most", 2)}},
+      {"distances", {text, vocab}},
+      {"relations", {file, vocab}},
+      {"relevance", {file, vocab}},
+      {"translation", {source, target, vocab, tokens}},
+      {"seq2seq", {source, target, vocab, rate}},
+      {"unilm", {text, vocab, of("shares", Type::Reals), rate, probability("ngram")}},
+      {"images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}}};
+  std::vector<Function> result;
+  for (const auto &[name, parameters] : tasks)
+    result.push_back({"data task", name, parameters, false, {}, false});
+  return result;
+}
+
+/// Tasks over texts and over files of the user's own.
+static std::vector<Function> dataTasks() {
+  using Element = Made::Element;
+  using Values = Made::Values;
+  const Parameter text = required(of("text", Type::Texts)), vocab = of("vocab", Type::Text), unit = choice("unit", {"bytes", "characters"});
+  const Parameter merges = unsupported(of("merges", Type::Text)), pieces = unsupported(of("model", Type::Text));
+  const Made ids{"ids", "BT", Element::Whole, Values::Symbols}, target{"target", "BT", Element::Whole, Values::Symbols},
+      at{"at", "BK", Element::Whole, Values::Places}, word{"word", "BK", Element::Whole, Values::Symbols}, weight{"weight", "BK", Element::Real};
+  const std::vector<Made> stream = {ids, target};
+  Parameter words = choice("words", {"pieces", "whole", "jieba"});
+  Parameter share = first(fraction("share"));
+  share.lowOpen = true;
   std::vector<Function> tasks = {
-      {"data task", "held_out", {required(first(probability("share")))}, false, {}}, // `valid`: the last part of the text
-      {"data task", "byte_stream", {text, vocab, unit}, false, {}},
-      {"data task", "char_stream", {text, vocab, unit}, false, {}},
-      {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}},
-      {"data task", "lm_blocks", {text, vocab, merges, pieces, unit}, false, {}},
+      {"data task", "byte_stream", {text, vocab, unit}, false, {}, true, stream},
+      {"data task", "char_stream", {text, vocab, unit}, false, {}, true, stream},
+      {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}, true, stream},
+      {"data task", "lm_blocks", {text, vocab, merges, pieces, unit}, false, {}, true,
+       {ids, target, {"len", "B", Element::Whole, Values::PlacesAndOne}}},
       {"data task", "permutation_lm",
-       {text, vocab, pieces, unit, whole("reuse", 0), whole("alpha"), whole("beta"), whole("max_span"), of("both_ways", Type::Bool)}, false, {}},
-      {"data task", "mlm_nsp",
-       {text, vocab, rate, choice("words", {"pieces", "whole", "jieba"}), probability("short"), unit}, false, {}},
-      {"data task", "mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}, false, {}},
-      {"data task", "rtd", {text, vocab, rate, probability("keep")}, false, {}},
-      {"data task", "pairs", {file, vocab, merges, pieces, length, form, pad}, false, {}},
-      {"data task", "single", {file, vocab, merges, pieces, length, form, pad, vectors}, false, {}},
-      {"data task", "groups", {file, vocab, length, required(whole("size", 2))}, false, {}},
-      {"data task", "squad", {file, vocab, length, whole("stride"), whole("question")}, false, {}},
-      {"data task", "tags", {file, vocab, vectors}, false, {}},
-      {"data task", "ernie_masks", {text, vocab, tokens, of("stages", Type::Texts)}, false, {}},
-      {"data task", "dialogues", {text, vocab, tokens, of("forms", Type::Texts), probability("fake")}, false, {}},
-      {"data task", "reorder", {text, vocab, whole("most", 2)}, false, {}},
-      {"data task", "distances", {text, vocab}, false, {}},
-      {"data task", "relations", {file, vocab}, false, {}},
-      {"data task", "relevance", {file, vocab}, false, {}},
-      {"data task", "translation", {source, target, vocab, tokens}, false, {}},
-      {"data task", "seq2seq", {source, target, vocab, rate}, false, {}},
-      {"data task", "unilm", {text, vocab, of("shares", Type::Reals), rate, probability("ngram")}, false, {}},
-      {"data task", "images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}, false, {}}};
+       {text, vocab, pieces, unit, whole("reuse", 0), starting(whole("alpha"), 6), starting(whole("beta"), 1), starting(whole("max_span"), 5),
+        of("both_ways", Type::Bool)}, false, {}, true,
+       {ids, {"seg", "BT", Element::Whole, Values::Below, 3}, {"rank", "BT"}, {"back", "B", Element::Truth}, at, word, weight,
+        {"label", "B", Element::Whole, Values::Below, 2}}},
+      {"data task", "mlm_nsp", {text, vocab, starting(fraction("rate"), 0.15), words, starting(fraction("short"), 0.1), unit}, false, {}, true,
+       {ids, {"seg", "BT", Element::Whole, Values::Below, 2}, {"len", "B", Element::Whole, Values::PlacesAndOne}, at, word, weight,
+        {"follows", "B", Element::Whole, Values::Below, 2}}},
+      {"data task", "arrays", {of("stream", Type::Bool)}, false, {}, true, {}, call("file", "array", Type::Source)},
+      {"data task", "jsonl", {text}, false, {}, true, {}, of("key", Type::Text)}};
+  for (Function &task : plannedTasks())
+    tasks.push_back(std::move(task));
   for (Function &task : tasks) {
-    task.parameters.push_back(every);                   // for `valid`: evaluate after so many steps
-    task.parameters.push_back({"held_out", Type::Real, false, false, 0, 1, false, true, {}, false}); // the last share of the text, which training does not see
+    task.parameters.push_back(whole("every"));      // for `valid`: evaluate after so many steps
+    task.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
   }
+  tasks.push_back({"data task", "caller", {}, false, {}});                   // batches come through the C interface
+  tasks.push_back({"data task", "held_out", {share, whole("every")}, false, {}}); // `valid`: a part of `data`
+  tasks.push_back({"array", "ragged", {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0)}, false, {}});
   return tasks;
 }
 
@@ -139,7 +178,7 @@ static std::vector<Function> others() {
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
   return {
-      {"initial weights", "load", {first(of("file", Type::Text)), of("names", Type::Scheme), of("grow", Type::Texts)}, false, {}},
+      {"initial weights", "load", {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))}, false, {}},
       {"task", "task",
        {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")}, false, {}},
       {"parameter group", "group",
@@ -158,7 +197,7 @@ static std::vector<Function> others() {
       {"method", "sample", {{"temperature", Type::Real, false, false, 0, kInfinity, true, false, {}, false}, whole("top_k", 0),
                             {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false}, limit}, false, {}},
       {"method", "beam", {required(whole("size")), real("alpha"), choice("rule", {"t2t", "hf", "unilm"}), limit, whole("no_repeat"),
-                          choice("feed", {"token", "mask"})}, false, {}}};
+                          choice("feed", {"token", "mask"})}, false, {}, false}};
 }
 
 static const std::vector<Function> &functions() {
@@ -186,17 +225,25 @@ std::vector<std::string> names(std::string_view family) {
   return result;
 }
 
-const std::vector<std::string_view> &inputsOf(std::string_view task) {
-  static const std::vector<std::string_view> stream = {"ids", "target"}, blocks = {"ids", "target", "len"}, none,
-                                             permuted = {"ids", "seg", "rank", "back", "at", "word", "weight"},
-                                             pairs = {"ids", "seg", "len", "at", "word", "weight", "follows"};
-  if (task == "byte_stream" || task == "char_stream" || task == "lm_stream")
-    return stream;
-  if (task == "lm_blocks")
-    return blocks;
-  if (task == "permutation_lm")
-    return permuted;
-  return task == "mlm_nsp" ? pairs : none;
+bool works(std::string_view family, std::string_view name) {
+  const Function *function = find(family, name);
+  return function && function->works;
+}
+
+bool decays(std::string_view schedule) {
+  const Function *function = find("schedule", schedule);
+  return function && !function->oneOf.empty();
+}
+
+std::string working(std::string_view family, std::string_view last) {
+  std::vector<std::string_view> names;
+  for (const Function &function : functions())
+    if (function.family == family && function.works)
+      names.push_back(function.name);
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " " + std::string(last) + " ") + std::string(names[i]);
+  return text;
 }
 
 } // namespace tenon::schema

@@ -1,6 +1,9 @@
-// What a recipe may say: its keys, the functions each key takes, and their arguments with types and ranges. Data only.
+// What a recipe may say: its keys, the functions each key takes, their arguments with types, ranges and defaults, the inputs that a data task
+// makes, and what of all this works. Data only: the checker, the compiler and the runtime read the same table.
 #pragma once
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +25,7 @@ enum class Type {
   Entry,     // a word: an entry of the model
   Call,      // a call of one of the functions of `choices` (a family of functions)
   Calls,     // one such call or a tuple of them
+  Source,    // a text or such a call
   Loss,      // a weighted sum of losses
   Measure,   // a word: a loss or metric of the model
   Word,      // free word or text
@@ -38,6 +42,18 @@ struct Parameter {
   bool lowOpen = false, highOpen = false;    // then low < x, x < high
   std::vector<std::string_view> choices;     // Choice: the words; Call, Calls: the family
   bool usesDepth = false;                    // the value may depend on `depth`
+  bool works = true;                         // false: checked, then "not supported yet"
+  double initial = 0;                        // a number that is not given
+};
+
+/// An input that a data task makes.
+struct Made {
+  enum class Element { Whole, Truth, Real };
+  enum class Values { Any, Below, Symbols, Places, PlacesAndOne }; // Below: `count` values; Symbols: of the vocabulary; Places: T
+  std::string_view name, axes;                                    // axes: B rows, T places, K predictions; "BT"
+  Element element = Element::Whole;
+  Values values = Values::Any;
+  int64_t count = 0;
 };
 
 struct Function {
@@ -45,6 +61,9 @@ struct Function {
   std::vector<Parameter> parameters;
   bool rest = false;                   // any number of positional texts (the globs of a group)
   std::vector<std::string_view> oneOf; // at least one of these keywords must be given
+  bool works = true;                   // false: checked, then "not supported yet"
+  std::vector<Made> makes = {};        // data tasks: the inputs, in the order of the task's code
+  std::optional<Parameter> input = {}; // data tasks: any other keyword is an input of the model, and its value this
 };
 
 /// Settings of `train` or `generate` blocks, as parameters.
@@ -52,7 +71,11 @@ const std::vector<Parameter> &settings(bool train);
 const Function *find(std::string_view family, std::string_view name);
 std::vector<std::string> names(std::string_view family);
 
-/// What a data task hands to the model: names of inputs. Empty: not settled yet, so nothing is checked.
-const std::vector<std::string_view> &inputsOf(std::string_view task);
+/// Whether a function of the family is there and works.
+bool works(std::string_view family, std::string_view name);
+/// The names of those that work, for messages: "adam, sgd and noam".
+std::string working(std::string_view family, std::string_view last = "and");
+/// Whether a schedule falls towards an end, which it must be told.
+bool decays(std::string_view schedule);
 
 } // namespace tenon::schema

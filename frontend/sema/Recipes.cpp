@@ -49,8 +49,6 @@ void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedReci
   const bool tasks = checked.find("tasks");
   if (!checked.find("optimizer"))
     missing("`optimizer`");
-  if (!tasks && !checked.find("data"))
-    missing("`data`");
   if (!tasks && !checked.find("loss") && context.losses.size() != 1)
     missing("`loss`");
   const std::pair<const char *, const char *> pairs[] = {{"steps", "epochs"}, {"tasks", "data"}, {"tasks", "loss"}};
@@ -86,20 +84,55 @@ std::vector<std::pair<std::string, double>> lossWeights(const CheckedRecipe &rec
   return weights;
 }
 
+namespace {
+
+/// "ids[B, T]", for messages.
+std::string written(const schema::Made &made) {
+  std::string axes;
+  for (char axis : made.axes)
+    axes += std::string(axes.empty() ? "" : ", ") + axis;
+  return std::string(made.name) + "[" + axes + "]";
+}
+
+/// The names that the files of a call such as arrays(ids = "ids.npy") give: its keywords, and the lengths of what is ragged.
+std::vector<std::string> inputsFrom(const Setting &data, const schema::Function &task) {
+  std::vector<std::string> names;
+  auto isSetting = [&](const std::string &name) {
+    return std::any_of(task.parameters.begin(), task.parameters.end(), [&](const Parameter &each) { return each.name == name; });
+  };
+  for (const auto &[name, value] : data.keywords) {
+    if (isSetting(name))
+      continue;
+    names.push_back(name);
+    if (data.text != "jsonl" && value->kind != Setting::Kind::Call)
+      continue;
+    names.push_back(name + "_len");
+    names.emplace_back("len");
+  }
+  return names;
+}
+
+} // namespace
+
 void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
   const Setting *data = recipe.find("data");
-  if (!data)
+  const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
+  if (!task || (task->makes.empty() && !task->input))
     return;
-  const std::vector<std::string_view> &made = schema::inputsOf(data->text);
-  if (made.empty())
-    return;
-  for (const Input &input : entry.inputs)
-    if (std::find(made.begin(), made.end(), input.name) == made.end()) {
-      Diagnostic &error =
-          diagnostics.error("T0620", data->range, "`" + data->text + "` does not make the input `" + input.name + "`",
-                            "the losses of recipe `" + recipe.name + "` need it");
-      error.notes.emplace_back("help", data->text + " makes: " + listing({made.begin(), made.end()}));
-    }
+  const std::vector<std::string> own = task->input ? inputsFrom(*data, *task) : std::vector<std::string>();
+  std::string made;
+  for (const schema::Made &each : task->makes)
+    made += (made.empty() ? "" : ", ") + written(each);
+  for (const Input &input : entry.inputs) {
+    auto known = std::find_if(task->makes.begin(), task->makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
+    if (known != task->makes.end() ? known->axes.size() <= input.type.axes.size() : contains(own, input.name)) // further axes may be of size 1
+      continue;
+    const bool axesDiffer = known != task->makes.end();
+    Diagnostic &error = diagnostics.error(
+        "T0620", data->range, "`" + data->text + "` does not make the input `" + input.name + "`" + (axesDiffer ? " with its axes" : ""),
+        "the losses of recipe `" + recipe.name + "` need it");
+    error.notes.emplace_back("help", task->input ? "say where it comes from: " + input.name + " = \"..\"" : data->text + " makes: " + made);
+  }
 }
 
 /// What the loop of the runtime needs of its entry: language.md, Recipes.

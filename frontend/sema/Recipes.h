@@ -24,6 +24,7 @@ struct RecipeContext {
   std::vector<std::string> outs;    // entry names: "infer", "step", ...
   std::vector<std::string> schemes; // of all `names` tables
   EvaluateSetting evaluate;
+  std::vector<std::string> inputs = {}; // of the model, whichever entry reads them
 };
 
 struct RecipeBinds {
@@ -37,7 +38,7 @@ RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, 
 /// The value of `loss` becomes a Call "weighted" with one keyword per loss (mlm = 1, rtd = 50).
 CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics);
 
-/// T0620: an input of the train entry that the recipe's data task does not make.
+/// T0620: an input of the train entry that the recipe's data task does not make, or makes with other axes.
 void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 
 /// T0625: a `generate` block whose entry cannot be fed by its own text.

@@ -292,6 +292,7 @@ private:
     context.losses = declared.losses;
     context.metrics = declared.metrics;
     context.outs = declared.outs;
+    context.inputs = declared.inputs;
     context.schemes = tables.schemes();
     auto checker = std::make_shared<std::unique_ptr<Checker>>();
     context.evaluate = [this, recipeSets, recipeBinds, checker](const ast::ExprPtr &expression,

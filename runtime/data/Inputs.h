@@ -6,11 +6,15 @@ namespace tenon::data {
 
 /// What a task knows about one input it can fill: its rank and type, and how many different values it writes.
 struct Given {
-  const char *name;
-  const char *axes; // "BT", "BK" or "B"
+  std::string name;
+  std::string axes; // "BT", "BK" or "B"
   DataType type;     // F32 stands for either real type
   int64_t values;   // least bound the input must have; -1: not an index
 };
+
+/// The inputs of a task as frontend/sema/RecipeSchema.cpp has them, in its order, with a vocabulary of `symbols`.
+std::vector<Given> givenBy(const std::string &task, int64_t symbols);
+std::vector<std::string> inputsOf(const std::string &task);
 
 /// Position of each of `given` among `inputs` (-1: the entry does not read it), and the sizes of B, T and K (0: no input has it).
 struct Binding {
@@ -18,7 +22,7 @@ struct Binding {
   int64_t B = 0, T = 0, K = 0;
 };
 
-/// Fails if an input is not given by `task`, has another rank, type or too small a bound, or if two inputs disagree about a size.
+/// Fails if an input is not given by `task`, has another rank (further axes of size 1 count for nothing), type or too small a bound, or if two inputs disagree about a size.
 /// Sizes T and K that values depend on are checked by the caller through `values`, so they are passed lazily: -2 means T, -3 means T + 1.
 Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs, Binding &binding);
 
@@ -50,10 +54,13 @@ private:
   std::vector<InputTensor> &inputs;
 };
 
-// One factory per family; the tokens belong to the task.
+// One factory per family; tokens and open files belong to the task.
 Status makeStreamTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeSlidingTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makePermutationTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeMaskedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+Status makeArraysTask(const TaskSettings &, Part, std::unique_ptr<DataTask> &);
+/// `known`: the names of classes that the run has already; null: those of the file.
+Status makeJsonlTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);
 
 } // namespace tenon::data

@@ -32,21 +32,17 @@ public:
     return text.count() < 2 ? inputError("mlm_nsp needs a text of at least two lines") : Status();
   }
 
-  std::vector<std::string> gives() const override { return {"ids", "seg", "len", "at", "word", "weight", "follows"}; }
+  std::vector<std::string> gives() const override { return inputsOf(settings.name); }
 
   Status bind(const std::vector<InputTensor> &inputs) override {
-    int64_t size = symbols.size();
-    std::vector<Given> given = {{"ids", "BT", DataType::I32, size},  {"seg", "BT", DataType::I32, 2},     {"len", "B", DataType::I32, -3},
-                                {"at", "BK", DataType::I32, -2},     {"word", "BK", DataType::I32, size}, {"weight", "BK", DataType::F32, -1},
-                                {"follows", "B", DataType::I32, 2}};
-    if (Status status = bindInputs(settings.name, given, inputs, binding); !status.ok())
+    if (Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding); !status.ok())
       return status;
     if (binding.T < 5 || binding.B < 1)
       return inputError("mlm_nsp needs an input of B rows of at least 5 tokens, such as ids");
     return {};
   }
 
-  void fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     Writer write(binding, inputs);
     for (int64_t b = 0; b < binding.B; ++b) {
       uint64_t sample = index * static_cast<uint64_t>(binding.B) + static_cast<uint64_t>(b);
@@ -54,6 +50,7 @@ public:
       std::vector<Prediction> predictions = maskTokens(instance, sample);
       writeRow(write, b, instance, predictions);
     }
+    return {};
   }
 
   uint64_t batchesPerEpoch() const override {

@@ -79,14 +79,10 @@ public:
     return splitSentences(symbols, source, true, text);
   }
 
-  std::vector<std::string> gives() const override { return {"ids", "seg", "rank", "back", "at", "word", "weight", "label"}; }
+  std::vector<std::string> gives() const override { return inputsOf(settings.name); }
 
   Status bind(const std::vector<InputTensor> &inputs) override {
-    int64_t size = symbols.size();
-    std::vector<Given> given = {{"ids", "BT", DataType::I32, size},  {"seg", "BT", DataType::I32, 3},   {"rank", "BT", DataType::I32, -1},
-                                {"back", "B", DataType::Bool, -1},   {"at", "BK", DataType::I32, -2},   {"word", "BK", DataType::I32, size},
-                                {"weight", "BK", DataType::F32, -1}, {"label", "B", DataType::I32, 2}};
-    if (Status status = bindInputs(settings.name, given, inputs, binding); !status.ok())
+    if (Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding); !status.ok())
       return status;
     if (binding.T < 2 || binding.B < 1)
       return inputError("permutation_lm needs an input of B rows of T tokens, such as ids");
@@ -107,9 +103,10 @@ public:
     return {};
   }
 
-  void fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     for (int64_t b = 0; b < binding.B; ++b)
       fillRow(index, b, Writer(binding, inputs));
+    return {};
   }
 
   uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(steps); }

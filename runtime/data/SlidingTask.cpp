@@ -28,7 +28,7 @@ public:
     return predicted < 1 ? inputError("the text has less than two symbols") : Status();
   }
 
-  void fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     Writer write(binding, inputs);
     for (int64_t b = 0; b < binding.B; ++b) {
       const int64_t from = begin(std::min(windowOf(index, b), windows() - 1));
@@ -38,6 +38,7 @@ public:
         write.integer(kTarget, b * binding.T + t, tokens[place + 1]);
       }
     }
+    return {};
   }
 
   uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>((windows() + binding.B - 1) / binding.B); }

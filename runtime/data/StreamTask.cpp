@@ -8,18 +8,17 @@ namespace tenon::data {
 
 namespace {
 
-enum : size_t { kIds, kTarget };
+enum : size_t { kIds, kTarget, kLen }; // kLen: of lm_blocks
 
 class StreamTask : public DataTask {
 public:
   StreamTask(const TaskSettings &settings, Vocabulary vocabulary) : settings(settings) { symbols = std::move(vocabulary); }
   Status read(std::string_view text) { return tokenize(symbols, text, tokens); }
 
-  std::vector<std::string> gives() const override { return {"ids", "target"}; }
+  std::vector<std::string> gives() const override { return inputsOf(settings.name); }
 
   Status bind(const std::vector<InputTensor> &inputs) override {
-    std::vector<Given> given = {{"ids", "BT", DataType::I32, symbols.size()}, {"target", "BT", DataType::I32, symbols.size()}};
-    if (Status status = bindInputs(settings.name, given, inputs, binding); !status.ok())
+    if (Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding); !status.ok())
       return status;
     if (binding.T == 0)
       return inputError("the entry reads neither 'ids' nor 'target', which is all that " + settings.name + " gives");
@@ -34,12 +33,13 @@ public:
     return {};
   }
 
-  void fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     Writer write(binding, inputs);
     for (int64_t b = 0; b < binding.B; ++b) {
       int64_t from = blocks() ? blockBegin(index, b) : b * rowLength + segmentBegin(index);
       writeRow(write, b, binding.T, from, binding.T);
     }
+    return {};
   }
 
   // What is left: a part of a segment in each row (streams); blocks for fewer rows, then a part of a block (blocks).
@@ -52,14 +52,15 @@ public:
   int64_t validPlaces(uint64_t index) const override {
     return isPart(index) ? restPlaces() : binding.T;
   }
-  void fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const std::vector<int64_t> &shape = inputs[static_cast<size_t>(binding.at[binding.at[kIds] >= 0 ? kIds : kTarget])].shape;
     Writer write(binding, inputs);
-    for (int64_t b = 0; b < shape[0]; ++b) {
+    for (int64_t b = 0; b < shape.front(); ++b) {
       const int64_t at = static_cast<int64_t>(index), row = std::min(b, validRows(index) - 1);
       const int64_t block = isPart(index) ? perRow : at * binding.B + row;
-      writeRow(write, b, shape[1], blocks() ? block * binding.T : row * rowLength + at * binding.T, validPlaces(index));
+      writeRow(write, b, shape.back(), blocks() ? block * binding.T : row * rowLength + at * binding.T, validPlaces(index));
     }
+    return {};
   }
   bool resetsInEvaluation(uint64_t index) const override { return blocks() || index == 0; }
   Extent extent() const override {
@@ -88,6 +89,8 @@ private:
       if (ahead)
         write.integer(kTarget, b * length + t, tokens[place + 1]);
     }
+    if (blocks())
+      write.integer(kLen, b, valid);
   }
 
   /// Later epochs start at another place inside the first segment, so that segment borders move.

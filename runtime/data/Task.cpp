@@ -1,5 +1,7 @@
 #include "runtime/data/Task.h"
+#include "frontend/sema/RecipeSchema.h"
 #include "runtime/data/Inputs.h"
+#include <algorithm>
 
 namespace tenon::data {
 
@@ -20,20 +22,47 @@ Status bindOne(const std::string &task, const Given &given, const InputTensor &i
   bool real = given.type == DataType::F32;
   if (real ? input.type != DataType::F32 && input.type != DataType::F64 : input.type != given.type)
     return inputError(what, " has the type ", nameOf(input.type), ", but ", task, " gives ", real ? "real numbers" : nameOf(given.type));
-  std::string axes = given.axes;
-  if (input.shape.size() != axes.size())
+  const std::string &axes = given.axes;
+  std::vector<int64_t> shape = input.shape;
+  while (shape.size() > axes.size() && std::find(shape.begin(), shape.end(), 1) != shape.end())
+    shape.erase(std::find(shape.begin(), shape.end(), 1));
+  if (shape.size() != axes.size())
     return inputError(what + " has " + std::to_string(input.shape.size()) + " axes, but " + task + " gives " +
                       std::to_string(axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t &size = sizeOf(binding, axes[i]);
-    if (size != 0 && size != input.shape[i])
-      return inputError(what + " has size " + std::to_string(input.shape[i]) + " where other inputs have " + std::to_string(size));
-    size = input.shape[i];
+    if (size != 0 && size != shape[i])
+      return inputError(what + " has size " + std::to_string(shape[i]) + " where other inputs have " + std::to_string(size));
+    size = shape[i];
   }
   return {};
 }
 
 } // namespace
+
+std::vector<Given> givenBy(const std::string &task, int64_t symbols) {
+  std::vector<Given> result;
+  for (const schema::Made &made : schema::find("data task", task)->makes) {
+    using Values = schema::Made::Values;
+    const DataType type = made.element == schema::Made::Element::Whole   ? DataType::I32
+                          : made.element == schema::Made::Element::Truth ? DataType::Bool
+                                                                         : DataType::F32;
+    const int64_t values = made.values == Values::Any            ? -1
+                           : made.values == Values::Below        ? made.count
+                           : made.values == Values::Symbols      ? symbols
+                           : made.values == Values::Places       ? -2
+                                                                 : -3;
+    result.push_back({std::string(made.name), std::string(made.axes), type, values});
+  }
+  return result;
+}
+
+std::vector<std::string> inputsOf(const std::string &task) {
+  std::vector<std::string> names;
+  for (const schema::Made &made : schema::find("data task", task)->makes)
+    names.emplace_back(made.name);
+  return names;
+}
 
 Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs, Binding &binding) {
   binding = Binding();
@@ -45,7 +74,7 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
     if (found == given.size()) {
       std::string names;
       for (const Given &one : given)
-        names += (names.empty() ? "" : ", ") + std::string(one.name);
+        names += (names.empty() ? "" : ", ") + one.name;
       return inputError("the entry reads '" + inputs[i].name + "', which the data task " + task + " does not give; it gives " + names);
     }
     binding.at[found] = static_cast<int>(i);
@@ -75,11 +104,14 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
     return makePermutationTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "mlm_nsp")
     return makeMaskedTask(settings, text, std::move(vocabulary), result);
-  return inputError("not supported yet: the data task " + settings.name +
-                    "; there are byte_stream, char_stream, lm_stream, lm_blocks, permutation_lm and mlm_nsp");
+  return inputError("not supported yet: the data task ", settings.name, "; there are ", schema::working("data task"));
 }
 
 Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  if (settings.name == "arrays")
+    return makeArraysTask(settings, part, result);
+  if (settings.name == "jsonl")
+    return makeJsonlTask(settings, part, known, result);
   std::string text;
   const bool characters = known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;
   if (Status status = readTexts(settings.texts, characters, text); !status.ok())

@@ -19,15 +19,27 @@ struct InputTensor {
   int64_t elements() const;
 };
 
+/// Where the values of one input come from.
+struct SourceSetting {
+  std::string input;
+  std::string file;             // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
+  std::string offsets;          // arrays, ragged(values, offsets): the second file; empty: rows of one size
+  int64_t pad = 0;              // what stands behind a ragged row
+};
+
 /// The settings of one task call: text = "...", vocab = "...", and so on.
 struct TaskSettings {
-  std::string name;                      // byte_stream, char_stream, lm_stream, lm_blocks, permutation_lm, mlm_nsp
+  std::string name;                      // of a data task that works: frontend/sema/RecipeSchema.cpp
   std::vector<std::string> texts;        // paths or patterns
   std::string vocabulary;                // vocabulary file; empty: see `unit`
   Unit unit = Unit::Bytes;               // of the symbols where there is no vocabulary file
   double heldOut = 0;                    // last fraction of the text that training does not see
   uint64_t seed = 0;
   int64_t stride = 0;                    // of an evaluation by windows that overlap: the places that each moves on by; 0: they do not
+  // arrays, jsonl
+  std::vector<SourceSetting> sources;    // by the names of the inputs
+  std::string folder;                    // stands before relative paths of files
+  bool stream = false;                   // arrays: the first axis of a file is time, not samples
   // permutation_lm
   int64_t reuse = 0;                     // tokens by which the window moves: the first part, kept in memory; 0: half of T
   int64_t alpha = 6, beta = 1;           // a span of n tokens lies in n * alpha / beta tokens of context
@@ -47,7 +59,8 @@ public:
   /// Checks that the task fills every input at its sizes, and remembers the positions. Must succeed before `fill`.
   virtual Status bind(const std::vector<InputTensor> &inputs) = 0;
   /// Writes the batch with this index into the tensors that `bind` saw (same order and shapes).
-  virtual void fill(uint64_t index, std::vector<InputTensor> &inputs) const = 0;
+  /// Errors: a value of a file that the input cannot hold, a file that cannot be read any more.
+  virtual Status fill(uint64_t index, std::vector<InputTensor> &inputs) const = 0;
   /// Batches before the text begins anew; at least 1.
   virtual uint64_t batchesPerEpoch() const = 0;
   /// Whether the states of the context are reset before this batch: nothing carries over from the batch before it.
@@ -65,7 +78,7 @@ public:
   virtual int64_t firstPlace(uint64_t, int64_t) const { return 0; }
   /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last that does), or into
   /// smaller ones: of validRows x validPlaces.
-  virtual void fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const { fill(index, inputs); }
+  virtual Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const { return fill(index, inputs); }
   /// Symbols that a whole evaluation predicts or rows that it reads, and all that the data has; of tasks with random batches both are 0.
   struct Extent {
     int64_t covered = 0, all = 0;
@@ -75,6 +88,8 @@ public:
 
   /// Symbols of text that one batch moves on by: the unit of tokens_per_second.
   virtual int64_t tokensPerBatch() const = 0;
+  /// What the user should know about the data; after `bind`.
+  virtual std::vector<std::string> notes() const { return {}; }
   const Vocabulary &vocabulary() const { return symbols; }
   /// Whether losses are per byte or character, so that loss / ln 2 is in bits per character.
   virtual bool perCharacter() const { return false; }

@@ -3,6 +3,7 @@
 #include "runtime/data/Text.h"
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace tenon::data {
 
@@ -166,6 +167,34 @@ Status Vocabulary::read(const std::string &path, Vocabulary &result) {
   return {};
 }
 
+static std::string saveClasses(const std::map<std::string, std::vector<std::string>> &classes) {
+  std::string text;
+  for (const auto &[input, names] : classes) {
+    text += runtime::concat(text.empty() ? ", \"classes\": {" : ", ", runtime::quoteJson(input), ": [");
+    for (size_t i = 0; i < names.size(); ++i)
+      text += (i ? ", " : "") + runtime::quoteJson(names[i]);
+    text += "]";
+  }
+  return text.empty() ? text : text + "}";
+}
+
+/// Null: damaged.
+static std::optional<std::map<std::string, std::vector<std::string>>> restoreClasses(const runtime::JsonValue *saved) {
+  std::map<std::string, std::vector<std::string>> classes;
+  if (saved && !saved->isObject())
+    return std::nullopt;
+  for (size_t i = 0; saved && i < saved->members.size(); ++i) {
+    const auto &[input, names] = saved->members[i];
+    for (const runtime::JsonValue &name : names.elements)
+      classes[input].push_back(name.text);
+    // A name is found by halving.
+    if (names.elements.empty() || std::adjacent_find(classes[input].begin(), classes[input].end(), std::greater_equal<>()) != classes[input].end() ||
+        !std::all_of(names.elements.begin(), names.elements.end(), [](const runtime::JsonValue &name) { return name.isString(); }))
+      return std::nullopt;
+  }
+  return classes;
+}
+
 std::string Vocabulary::save() const {
   std::string text = runtime::concat("{\"unit\": \"", kind == Unit::Bytes ? "bytes" : kind == Unit::Characters ? "characters" : "words",
                                      "\", \"specials\": ", kind == Unit::Words || !symbols.empty() ? "true" : "false");
@@ -181,7 +210,7 @@ std::string Vocabulary::save() const {
       text += (i ? ",\n" : "\n") + runtime::quoteJson(symbols[i]);
     text += "]";
   }
-  return text + "}\n";
+  return text + saveClasses(classes) + "}\n";
 }
 
 Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
@@ -192,8 +221,12 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
   const runtime::JsonValue *unit = json->find("unit"), *specials = json->find("specials");
   if (!unit || !unit->isString() || !specials || specials->kind != runtime::JsonValue::Kind::Bool)
     return damaged("it has no unit");
+  auto classes = restoreClasses(json->find("classes"));
+  if (!classes)
+    return damaged("its classes are not sorted names");
   if (unit->text == "bytes") {
     result = bytes(specials->truth);
+    result.classes = std::move(*classes);
     return {};
   }
   if (unit->text == "characters") {

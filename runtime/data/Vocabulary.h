@@ -30,6 +30,9 @@ public:
   std::string save() const;
   static Status restore(std::string_view text, Vocabulary &result);
 
+  /// Names of classes by input, ascending: the id of a name is its place. Of data that have names for their labels (jsonl).
+  std::map<std::string, std::vector<std::string>> classes;
+
   Unit unit() const { return kind; }
   int64_t size() const { return count; }
   /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut at punctuation and into the longest known

@@ -203,7 +203,8 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   Totals totals(context);
   context.resetStates();
   for (uint64_t i = 0; i < batches && !(stop && stop()); ++i) {
-    feeder.fillEvaluation(i);
+    if (Status status = feeder.fillEvaluation(i); status.failed())
+      return status;
     context.setStep(i);
     if (Status status = context.run(); status.failed())
       return status;

@@ -22,16 +22,16 @@ Status Feeder::create(runtime::Context &context, data::DataTask &task, std::uniq
   return {};
 }
 
-void Feeder::fill(uint64_t index) {
+Status Feeder::fill(uint64_t index) {
   if (source.resetsBefore(index))
     context.resetStates();
-  source.fill(index, tensors);
+  return source.fill(index, tensors);
 }
 
-void Feeder::fillEvaluation(uint64_t index) {
+Status Feeder::fillEvaluation(uint64_t index) {
   if (source.resetsInEvaluation(index))
     context.resetStates();
-  source.fillEvaluation(index, tensors);
+  return source.fillEvaluation(index, tensors);
 }
 
 double scalarOutput(const runtime::Context &context, size_t index) {

@@ -13,9 +13,9 @@ public:
   /// Binds the task to the context's inputs; both must outlive the feeder.
   static Status create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result);
   /// Writes batch `index` into the context's inputs, after a reset of its states where the task says so.
-  void fill(uint64_t index);
+  Status fill(uint64_t index);
   /// The same for batch `index` of an evaluation.
-  void fillEvaluation(uint64_t index);
+  Status fillEvaluation(uint64_t index);
   const data::DataTask &task() const { return source; }
 
 private:

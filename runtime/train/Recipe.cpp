@@ -1,4 +1,6 @@
 #include "runtime/train/Recipe.h"
+#include "frontend/sema/RecipeSchema.h"
+#include "runtime/data/ArrayFile.h"
 #include <algorithm>
 
 namespace tenon::train {
@@ -36,28 +38,6 @@ public:
       result = value->text;
     return {};
   }
-  /// A text or a tuple of texts.
-  Status texts(size_t position, std::string_view keyword, std::vector<std::string> &result) {
-    const JsonValue *value = argument(position, keyword);
-    if (!value)
-      return {};
-    result.clear();
-    if (value->isString())
-      result.push_back(value->text);
-    for (const JsonValue &element : value->elements)
-      if (element.isString())
-        result.push_back(element.text);
-    bool wrong = result.empty() || (value->isArray() && result.size() != value->elements.size());
-    return wrong ? inputError(setting, ": ", keyword, " of ", name, " must be a text, or several in parentheses") : Status();
-  }
-  Status truth(std::string_view keyword, bool &result) {
-    const JsonValue *value = argument(noPosition, keyword);
-    if (value && value->kind != JsonValue::Kind::Bool)
-      return inputError(setting, ": ", keyword, " of ", name, " must be true or false");
-    if (value)
-      result = value->truth;
-    return {};
-  }
   Status integer(size_t position, std::string_view keyword, int64_t least, int64_t &result) {
     const JsonValue *value = argument(position, keyword);
     if (value && (!value->isInteger() || value->integer < least))
@@ -66,13 +46,52 @@ public:
       result = value->integer;
     return {};
   }
-  Status share(std::string_view keyword, double &result) {
-    const JsonValue *value = argument(noPosition, keyword);
-    if (value && (!value->isNumber() || !(value->real >= 0) || !(value->real < 1)))
-      return inputError(setting, ": ", keyword, " of ", name, " must be a number from 0 to below 1");
-    if (value)
+  /// The function in the table of recipes, with every argument in its range there. Artifacts come from elsewhere, and no other place knows the ranges.
+  Expected<const schema::Function *> check(std::string_view family) {
+    function = schema::find(family, name);
+    if (!function || !function->works)
+      return inputError("not supported yet: the ", family, " ", name, "; there are ", schema::working(family));
+    for (const schema::Parameter &parameter : function->parameters)
+      if (const JsonValue *value = argument(positionOf(parameter.name), parameter.name); value && !parameter.works)
+        return inputError("not supported yet: ", parameter.name, " in ", setting, " = ", name, "(...)");
+      else if (value && !fits(parameter, *value))
+        return inputError(setting, ": ", parameter.name, " of ", name, " must be ", wanted(parameter));
+    return function;
+  }
+  /// Values that `check` has seen, of settings that the function has; as they are where the recipe gives none.
+  void take(std::string_view keyword, std::string &result) {
+    if (const JsonValue *value = settingOf(keyword))
+      result = value->text;
+  }
+  void take(std::string_view keyword, std::vector<std::string> &result) {
+    const JsonValue *value = settingOf(keyword);
+    if (value && value->isString())
+      result = {value->text};
+    for (size_t i = 0; value && i < value->elements.size(); ++i)
+      result.push_back(value->elements[i].text);
+  }
+  void take(std::string_view keyword, bool &result) {
+    if (const JsonValue *value = settingOf(keyword))
+      result = value->truth;
+  }
+  void take(std::string_view keyword, int64_t &result) {
+    if (const JsonValue *value = settingOf(keyword))
+      result = value->integer;
+  }
+  void take(std::string_view keyword, double &result) {
+    if (const JsonValue *value = settingOf(keyword))
       result = value->real;
-    return {};
+  }
+  /// Keywords that are no settings of the function: inputs of the model.
+  std::vector<std::pair<std::string, const JsonValue *>> others() {
+    std::vector<std::pair<std::string, const JsonValue *>> result;
+    if (keywords)
+      for (const auto &[key, value] : *keywords)
+        if (std::find(taken.begin(), taken.end(), key) == taken.end())
+          result.emplace_back(key, &value);
+    for (const auto &[key, value] : result)
+      taken.push_back(key);
+    return result;
   }
   Status finish() const {
     if (keywords)
@@ -86,7 +105,68 @@ public:
   std::string name;
 
 private:
+  static bool fits(const schema::Parameter &parameter, const JsonValue &value) {
+    using schema::Type;
+    const bool inside = (parameter.lowOpen ? value.real > parameter.low : value.real >= parameter.low) &&
+                        (parameter.highOpen ? value.real < parameter.high : value.real <= parameter.high);
+    switch (parameter.type) {
+    case Type::Int:
+      return value.isInteger() && inside;
+    case Type::Real:
+      return value.isNumber() && inside;
+    case Type::Bool:
+      return value.kind == JsonValue::Kind::Bool;
+    case Type::Choice:
+      return value.isString() && std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
+    case Type::Texts:
+      return value.isString() || (value.isArray() && !value.elements.empty() &&
+                                  std::all_of(value.elements.begin(), value.elements.end(), [](const JsonValue &each) { return each.isString(); }));
+    default:
+      return value.isString();
+    }
+  }
+  static std::string wanted(const schema::Parameter &parameter) {
+    using schema::Type;
+    const std::string end = parameter.high < schema::kInfinity ? runtime::concat(parameter.highOpen ? " to below " : " to ", parameter.high) : "";
+    const std::string low = runtime::concat(end.empty() ? parameter.lowOpen ? ", more than " : ", at least " : " from ", parameter.low);
+    switch (parameter.type) {
+    case Type::Int:
+      return "a whole number" + low + end;
+    case Type::Real:
+      return "a number" + low + end;
+    case Type::Bool:
+      return "true or false";
+    case Type::Texts:
+      return "a text, or several in parentheses";
+    case Type::Choice: {
+      std::string words;
+      for (std::string_view word : parameter.choices)
+        words += (words.empty() ? "" : " or ") + runtime::quoteJson(word);
+      return words;
+    }
+    default:
+      return "a text";
+    }
+  }
+
+  /// The value of a setting of the function; a keyword of that name may be an input of the model elsewhere.
+  const JsonValue *settingOf(std::string_view keyword) {
+    const bool known = std::any_of(function->parameters.begin(), function->parameters.end(),
+                                   [&](const schema::Parameter &parameter) { return parameter.name == keyword; });
+    return known ? argument(positionOf(keyword), keyword) : nullptr;
+  }
+  size_t positionOf(std::string_view keyword) const {
+    size_t position = 0;
+    for (const schema::Parameter &parameter : function->parameters)
+      if (parameter.name == keyword)
+        return parameter.positional ? position : noPosition;
+      else
+        position += parameter.positional;
+    return noPosition;
+  }
+
   std::string setting;
+  const schema::Function *function = nullptr; // after `check`
   const std::vector<JsonValue> *args = nullptr;
   const std::vector<JsonValue::Member> *keywords = nullptr;
   std::vector<std::string> taken;
@@ -109,26 +189,58 @@ Status readUnit(const std::string &text, data::Unit &unit) {
   return {};
 }
 
+/// ids = "ids.npy", or ids = ragged("values.npy", "offsets.npy").
+Status readSource(const std::string &input, const JsonValue &value, data::SourceSetting &source) {
+  source.input = input;
+  if (value.isString()) {
+    source.file = value.text;
+    return {};
+  }
+  Call call(value, input);
+  if (!call.valid())
+    return inputError("data: ", input, " must be a text, or ragged(values, offsets)");
+  if (auto known = call.check("array"); !known.ok())
+    return known.status();
+  call.take("values", source.file);
+  call.take("offsets", source.offsets);
+  call.take("pad", source.pad);
+  return source.file.empty() || source.offsets.empty() ? inputError("data: ", input, " = ragged(..) needs a file of values and one of offsets")
+                                                       : call.finish();
+}
+
 /// data = task(...) or valid = task(...); `every` matters for `valid` only.
 Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   task.name = call.name;
+  auto function = call.check("data task");
+  if (!function.ok())
+    return function.status();
   std::string unit, words = "pieces";
-  Status status = firstError({
-      call.texts(0, "text", task.texts), call.text(Call::noPosition, "vocab", task.vocabulary), call.text(Call::noPosition, "unit", unit),
-      call.share("held_out", task.heldOut), call.integer(Call::noPosition, "every", 0, every)});
-  if (status.ok() && call.name == "permutation_lm")
-    status = firstError({call.integer(Call::noPosition, "reuse", 1, task.reuse), call.integer(Call::noPosition, "alpha", 1, task.alpha),
-                         call.integer(Call::noPosition, "beta", 1, task.beta), call.integer(Call::noPosition, "max_span", 1, task.maxSpan),
-                         call.truth("both_ways", task.bothWays)});
-  if (status.ok() && call.name == "mlm_nsp")
-    status = firstError({call.share("rate", task.rate), call.share("short", task.shortRate),
-                         call.text(Call::noPosition, "words", words)});
-  if (status.ok() && words != "pieces" && words != "whole")
-    status = inputError("data: words of ", call.name, " is \"pieces\" or \"whole\", not \"", words, "\"");
+  call.take("text", task.texts);
+  call.take("vocab", task.vocabulary);
+  call.take("unit", unit);
+  call.take("held_out", task.heldOut);
+  call.take("every", every);
+  call.take("reuse", task.reuse);
+  call.take("alpha", task.alpha);
+  call.take("beta", task.beta);
+  call.take("max_span", task.maxSpan);
+  call.take("both_ways", task.bothWays);
+  call.take("rate", task.rate);
+  call.take("short", task.shortRate);
+  call.take("words", words);
+  call.take("stream", task.stream);
+  if (words == "jieba")
+    return inputError("not supported yet: words = \"jieba\" of ", call.name, "; it is \"pieces\" or \"whole\"");
   task.wholeWords = words == "whole";
   if (unit.empty() && call.name == "char_stream")
     unit = "characters";
-  return firstError({status, call.finish(), readUnit(unit, task.unit)});
+  if ((*function)->input)
+    for (const auto &[name, value] : call.others()) {
+      task.sources.emplace_back();
+      if (Status status = readSource(name, *value, task.sources.back()); status.failed())
+        return status;
+    }
+  return firstError({call.finish(), readUnit(unit, task.unit)});
 }
 
 Status readValid(const JsonValue &value, Recipe &recipe) {
@@ -140,11 +252,11 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
   if (!call.valid())
     return inputError("valid must be a share of the text such as 0.05, held_out(0.05, every = 500), or a data task");
   if (call.name == "held_out") {
-    const JsonValue *share = call.argument(0, "share");
-    if (!share || !share->isNumber() || !(share->real > 0) || !(share->real < 1))
-      return inputError("valid: held_out needs a share of the text between 0 and 1, such as held_out(0.05)");
-    recipe.data.heldOut = share->real;
-    return firstError({call.integer(Call::noPosition, "every", 0, recipe.validEvery), call.finish()});
+    if (auto known = call.check("data task"); !known.ok())
+      return known.status();
+    call.take("share", recipe.data.heldOut);
+    call.take("every", recipe.validEvery);
+    return recipe.data.heldOut > 0 ? call.finish() : inputError("valid: held_out needs a share of the data between 0 and 1, such as held_out(0.05)");
   }
   recipe.valid.emplace();
   Status status = readTask(call, *recipe.valid, recipe.validEvery);
@@ -202,6 +314,40 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
   return {};
 }
 
+/// The place of the file that --data NAME=FILE means; null if the task has none of that name.
+std::string *fileOf(data::TaskSettings &task, const std::string &name) {
+  for (data::SourceSetting &source : task.sources)
+    if (task.name == "arrays" && (source.input == name || (source.input + ".offsets" == name && !source.offsets.empty())))
+      return source.input == name ? &source.file : &source.offsets;
+  return nullptr;
+}
+
+/// --data: other files for the inputs, and another folder for all relative paths.
+Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
+  for (data::TaskSettings *task : {&recipe.data, recipe.valid ? &*recipe.valid : nullptr}) {
+    if (!task || overrides.folder.empty())
+      continue;
+    task->folder = overrides.folder;
+    for (std::string &text : task->texts)
+      text = data::pathIn(overrides.folder, text);
+    task->vocabulary = data::pathIn(overrides.folder, task->vocabulary);
+  }
+  for (const auto &[name, file] : overrides.files) {
+    const bool ofValid = name.rfind("valid.", 0) == 0 && recipe.valid;
+    std::string *place = ofValid                            ? fileOf(*recipe.valid, name.substr(6))
+                         : overrides.whole && recipe.valid ? fileOf(*recipe.valid, name)
+                                                           : fileOf(recipe.data, name);
+    if (!place)
+      return runtime::usageError("--data ", name, "=", file, ": the data task ", recipe.data.name, " has no file for '", name, "'",
+                                 recipe.data.name == "arrays" ? "" : "; --text replaces its text");
+    *place = file;
+  }
+  const bool arrays = recipe.data.name == "arrays";
+  if (arrays && !(overrides.text.empty() && overrides.validText.empty()))
+    return runtime::usageError("the data task arrays reads no text; --data INPUT=FILE replaces the file of an input");
+  return {};
+}
+
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.text.empty())
     recipe.data.texts = {overrides.text};
@@ -235,6 +381,15 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
 
 } // namespace
 
+std::vector<std::string> filesOf(const data::TaskSettings &task) {
+  std::vector<std::string> files = task.texts;
+  for (const data::SourceSetting &source : task.sources)
+    for (const std::string &file : {source.file, source.offsets})
+      if (task.name == "arrays" && !file.empty())
+        files.push_back(data::pathIn(task.folder, file));
+  return files;
+}
+
 Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrides &overrides, std::optional<uint64_t> seed) {
   Recipe recipe;
   const JsonValue *settings = manifest.recipe.find("settings");
@@ -243,8 +398,10 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   if (const JsonValue *name = manifest.recipe.find("name"); name && name->isString())
     recipe.name = name->text;
   const JsonValue *task = settings->find("data");
-  if (!task)
-    return inputError("the recipe ", recipe.name, " has no data");
+  if (const JsonValue *callee = task ? task->find("call") : nullptr; !task || (callee && callee->text == "caller"))
+    return inputError("the recipe ", recipe.name, task ? " takes its batches from the caller" : " has no data",
+                      ", so only programs can train it, through the C interface (tn_context_set_input); for `tenon train` give it a task, such as "
+                      "data = byte_stream(text = \"file\") or data = arrays(ids = \"ids.npy\")");
   Call call(*task, "data");
   if (!call.valid())
     return inputError("data must be a task such as byte_stream(text = \"file\")");
@@ -256,7 +413,14 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   if (status.ok() && valid && !valid->isNull())
     status = readValid(*valid, recipe);
   if (status.ok())
+    status = applyFiles(overrides, recipe);
+  if (status.ok())
     status = applyOverrides(overrides, recipe);
+  if (status.ok() && overrides.whole) {
+    if (!recipe.valid)
+      recipe.valid = recipe.data;
+    recipe.valid->heldOut = 0;
+  }
   if (status.failed())
     return status.in("recipe " + recipe.name);
   if (seed)
@@ -264,7 +428,7 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   recipe.data.seed = recipe.seed;
   if (recipe.valid)
     recipe.valid->seed = recipe.seed + 1;
-  if (recipe.data.texts.empty())
+  if (recipe.data.texts.empty() && recipe.data.sources.empty())
     return inputError("the recipe ", recipe.name, " names no text; pass --text FILE");
   return recipe;
 }

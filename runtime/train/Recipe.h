@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/Manifest.h"
 #include "runtime/data/Task.h"
+#include <map>
 #include <optional>
 
 namespace tenon::train {
@@ -14,6 +15,9 @@ using runtime::Status;
 struct DataOverrides {
   std::string text, vocabulary, validText;
   std::optional<std::string> unit; // bytes or characters
+  std::string folder;                       // --data DIR: where relative paths of the recipe's data are
+  std::map<std::string, std::string> files; // --data INPUT=FILE, --data INPUT.offsets=FILE, --data valid.INPUT=FILE
+  bool whole = false;                       // evaluate on all of these files; not kept
   std::optional<double> heldOut;
   std::optional<int64_t> validEvery;
 };
@@ -34,6 +38,9 @@ struct Recipe {
   uint64_t seed = 0;
   std::string initFile, initScheme;        // init = load(file, names = scheme)
 };
+
+/// Every file that a task reads, with its folder.
+std::vector<std::string> filesOf(const data::TaskSettings &task);
 
 /// Errors name the setting. `seed` replaces the recipe's.
 Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrides &overrides, std::optional<uint64_t> seed);

@@ -46,6 +46,10 @@ Expected<RunSettings> readRunSettings(const RunDirectory &run) {
   takeText(*json, "text", settings.data.text);
   takeText(*json, "vocabulary", settings.data.vocabulary);
   takeText(*json, "valid_text", settings.data.validText);
+  takeText(*json, "data_folder", settings.data.folder);
+  if (const JsonValue *files = json->find("data_files"); files && files->isObject())
+    for (const auto &[input, file] : files->members)
+      settings.data.files[input] = file.text;
   if (const JsonValue *value = json->find("unit"); value && value->isString())
     settings.data.unit = value->text;
   if (const JsonValue *value = json->find("held_out"); value && value->isNumber())
@@ -71,6 +75,11 @@ Status writeRunSettings(const RunDirectory &run, const RunSettings &settings) {
   add("text", quoted(settings.data.text));
   add("vocabulary", quoted(settings.data.vocabulary));
   add("valid_text", quoted(settings.data.validText));
+  add("data_folder", quoted(settings.data.folder));
+  std::string files;
+  for (const auto &[input, file] : settings.data.files)
+    files += concat(files.empty() ? "" : ", ", quoteJson(input), ": ", quoteJson(file));
+  add("data_files", files.empty() ? "" : "{" + files + "}");
   add("unit", settings.data.unit ? quoteJson(*settings.data.unit) : "");
   add("held_out", settings.data.heldOut ? std::to_string(*settings.data.heldOut) : "");
   add("valid_every", settings.data.validEvery ? std::to_string(*settings.data.validEvery) : "");
@@ -85,6 +94,7 @@ RunSettings mergeSettings(const RunSettings &saved, RunSettings given) {
   given.data.text = absolute(given.data.text);
   given.data.vocabulary = absolute(given.data.vocabulary);
   given.data.validText = absolute(given.data.validText);
+  given.data.folder = absolute(given.data.folder);
   RunSettings result = saved;
   auto take = [](auto &to, const auto &from) {
     if (from != std::decay_t<decltype(from)>())
@@ -93,6 +103,9 @@ RunSettings mergeSettings(const RunSettings &saved, RunSettings given) {
   take(result.data.text, given.data.text);
   take(result.data.vocabulary, given.data.vocabulary);
   take(result.data.validText, given.data.validText);
+  take(result.data.folder, given.data.folder);
+  for (const auto &[input, file] : given.data.files)
+    result.data.files[input] = absolute(file);
   take(result.data.unit, given.data.unit);
   take(result.data.heldOut, given.data.heldOut);
   take(result.data.validEvery, given.data.validEvery);

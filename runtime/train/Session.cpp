@@ -68,8 +68,8 @@ void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, 
     }
     return list;
   };
-  if (std::string then = before.ok() ? listed(before->data.texts) : "", now = listed(recipe.data.texts); !then.empty() && then != now)
-    notes.push_back(concat("the text is ", now, "; before it was ", then));
+  if (std::string then = before.ok() ? listed(filesOf(before->data)) : "", now = listed(filesOf(recipe.data)); !then.empty() && then != now)
+    notes.push_back(concat(recipe.data.texts.empty() ? "the data are " : "the text is ", now, "; before ", recipe.data.texts.empty() ? "they were " : "it was ", then));
 }
 
 std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {
@@ -129,6 +129,9 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     status = makeContext(session->parameters, entry, session->settings.bind, session->pool, session->train);
   if (status.ok())
     status = Feeder::create(*session->train, *session->trainTask, session->trainFeeder);
+  if (status.ok())
+    for (const std::string &note : session->trainTask->notes())
+      session->notes.push_back(note);
   if (status.ok() && session->recipe.valid && artifact->manifest().findEntry("eval"))
     status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(), session->parameters, session->settings.bind, session->pool,
                             session->validTask, session->valid, session->validFeeder);

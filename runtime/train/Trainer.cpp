@@ -180,7 +180,8 @@ private:
     runtime::Context &context = *session.train;
     values.assign(context.outputs().size(), 0.0);
     for (uint64_t i = 0; i < batchesPerStep(); ++i) {
-      session.trainFeeder->fill(state.position);
+      if (Status status = session.trainFeeder->fill(state.position); status.failed())
+        return status;
       context.setStep(state.step * batchesPerStep() + i);
       if (Status status = context.run(); status.failed())
         return status.in(concat("step ", state.step));

@@ -82,10 +82,10 @@ inline void expectRestartable(const TaskSettings &settings, const std::string &t
   uint64_t epoch = task->batchesPerEpoch();
   std::vector<uint64_t> order = {0, 1, 2, epoch - 1, epoch, epoch + 1, 3 * epoch + 2, 5, 0};
   for (size_t i = 0; i < order.size(); ++i) {
-    task->fill(order[i], batch.tensors);
+    EXPECT_TRUE(task->fill(order[i], batch.tensors).ok());
     if (i % 2 == 0)
-      restarted->fill(order[(i + 3) % order.size()], other.tensors);
-    restarted->fill(order[i], other.tensors);
+      EXPECT_TRUE(restarted->fill(order[(i + 3) % order.size()], other.tensors).ok());
+    EXPECT_TRUE(restarted->fill(order[i], other.tensors).ok());
     EXPECT_EQ(batch.bytes(), other.bytes()) << "batch " << order[i];
   }
 }

@@ -72,7 +72,7 @@ TEST(MaskedData, LayoutAndPadding) {
   Batch batch = inputs();
   ASSERT_TRUE(task->bind(batch.tensors).ok());
   for (uint64_t i = 0; i < 60; ++i) {
-    task->fill(i, batch.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
     for (int64_t b = 0; b < B; ++b) {
       Row row = rowOf(batch, b);
       ASSERT_GE(row.length, 5);
@@ -103,7 +103,7 @@ TEST(MaskedData, EightyTenTen) {
   double total = 0, masked = 0, kept = 0, random = 0, rows = 0;
   std::map<int32_t, int> drawn;
   for (uint64_t i = 0; i < 250; ++i) {
-    task->fill(i, batch.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
     for (int64_t b = 0; b < B; ++b) {
       Row row = rowOf(batch, b);
       random += row.random;
@@ -138,7 +138,7 @@ TEST(MaskedData, PairsThatFollowDoFollow) {
       joined += c;
   int following = 0, elsewhere = 0, elsewhereFollowing = 0;
   for (uint64_t i = 0; i < 60; ++i) {
-    task->fill(i, batch.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
     for (int64_t b = 0; b < B; ++b) {
       Row row = rowOf(batch, b);
       auto [first, second] = textsOf(row);
@@ -167,7 +167,7 @@ TEST(MaskedData, WholeWordsAreTakenWhole) {
     ASSERT_TRUE(task->bind(batch.tensors).ok());
     int torn = 0, words = 0;
     for (uint64_t i = 0; i < 30; ++i) {
-      task->fill(i, batch.tensors);
+      EXPECT_TRUE(task->fill(i, batch.tensors).ok());
       for (int64_t b = 0; b < B; ++b) {
         Row row = rowOf(batch, b);
         for (size_t t = 1; t < T; ++t)
@@ -191,9 +191,9 @@ TEST(MaskedData, MasksAreNewInEveryEpoch) {
   auto task = makeOrFail(settings(), proseOf(300, 12), Vocabulary::bytes(true));
   Batch batch = inputs();
   ASSERT_TRUE(task->bind(batch.tensors).ok());
-  task->fill(0, batch.tensors);
+  EXPECT_TRUE(task->fill(0, batch.tensors).ok());
   auto first = batch.bytes();
-  task->fill(task->batchesPerEpoch() * 5, batch.tensors);
+  EXPECT_TRUE(task->fill(task->batchesPerEpoch() * 5, batch.tensors).ok());
   EXPECT_NE(first, batch.bytes());
 }
 

@@ -83,7 +83,7 @@ TEST(PermutationData, RanksSayTheMasksOfBothStreams) {
   Batch batch = inputs();
   ASSERT_TRUE(task->bind(batch.tensors).ok());
   for (uint64_t i = 0; i < 40; ++i) {
-    task->fill(i, batch.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
     for (int64_t b = 0; b < B; ++b) {
       Row row = rowOf(batch, b);
       EXPECT_TRUE(masksAgree(row)) << "batch " << i << " row " << b;
@@ -101,7 +101,7 @@ TEST(PermutationData, RanksOfAHalfArePermuted) {
   auto task = makeOrFail(settings(), proseOf(500, 20), Vocabulary::bytes(true));
   Batch batch = inputs();
   ASSERT_TRUE(task->bind(batch.tensors).ok());
-  task->fill(5, batch.tensors);
+  EXPECT_TRUE(task->fill(5, batch.tensors).ok());
   for (int64_t b = 0; b < B; ++b) {
     Row row = rowOf(batch, b);
     for (size_t half = 0; half < 2; ++half) {
@@ -123,8 +123,8 @@ TEST(PermutationData, LayoutSegmentsAndReuse) {
   ASSERT_TRUE(task->bind(batch.tensors).ok() && task->bind(next.tensors).ok());
   int follows = 0, rows = 0;
   for (uint64_t i = 0; i + 1 < task->batchesPerEpoch(); ++i) {
-    task->fill(i, batch.tensors);
-    task->fill(i + 1, next.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
+    EXPECT_TRUE(task->fill(i + 1, next.tensors).ok());
     for (int64_t b = 0; b < B; ++b) {
       Row row = rowOf(batch, b);
       EXPECT_EQ(row.ids[T - 1], kCls);
@@ -152,7 +152,7 @@ TEST(PermutationData, TargetsAreTheTokensThemselves) {
   ASSERT_TRUE(task->bind(batch.tensors).ok());
   int64_t used = 0, singles = 0;
   for (uint64_t i = 0; i < task->batchesPerEpoch(); ++i) {
-    task->fill(i, batch.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
     for (int64_t b = 0; b < B; ++b) {
       int64_t last = -1, firstHalf = 0;
       for (int64_t k = 0; k < K; ++k) {
@@ -181,7 +181,7 @@ TEST(PermutationData, BackwardRowsReadTheSameStreamsBackwards) {
   auto task = makeOrFail(settings(true), text, Vocabulary::bytes(true));
   Batch batch = inputs();
   ASSERT_TRUE(task->bind(batch.tensors).ok());
-  task->fill(0, batch.tensors);
+  EXPECT_TRUE(task->fill(0, batch.tensors).ok());
   std::string kept; // without the empty lines between documents
   for (size_t i = 0; i < text.size(); ++i)
     if (!(text[i] == '\n' && i > 0 && text[i - 1] == '\n'))

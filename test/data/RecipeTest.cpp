@@ -74,6 +74,35 @@ TEST(Recipe, TasksAndTheirKeywords) {
   EXPECT_EQ(recipe->data.unit, tenon::data::Unit::Characters);
 }
 
+TEST(Recipe, OwnFiles) {
+  const std::string data = R"("data": {"call": "arrays", "args": [], "keywords": {"ids": {"call": "ragged", "args": [], "keywords": {"values": "i.npy",
+    "offsets": "o.npy", "pad": 3}}, "label": "l.npy", "held_out": 0.1}})";
+  DataOverrides overrides;
+  overrides.folder = "/there";
+  overrides.files = {{"label", "/here/m.npy"}, {"ids.offsets", "p.npy"}};
+  auto recipe = readRecipe(manifestOf(data), overrides, std::nullopt);
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  EXPECT_EQ(filesOf(recipe->data), (std::vector<std::string>{"/there/i.npy", "/there/p.npy", "/here/m.npy"}));
+  EXPECT_EQ(filesOf(*recipe->valid), filesOf(recipe->data));
+  EXPECT_EQ(recipe->data.sources[0].pad, 3);
+  EXPECT_EQ(recipe->valid->heldOut, 0.1);
+  overrides.whole = true;
+  EXPECT_EQ(readRecipe(manifestOf(data), overrides, std::nullopt)->valid->heldOut, 0);
+  overrides.files = {{"x", "y.npy"}};
+  EXPECT_NE(errorOf(data, overrides).find("--data x=y.npy: the data task arrays has no file for 'x'"), std::string::npos);
+  overrides.files.clear();
+  overrides.text = "book.txt";
+  EXPECT_NE(errorOf(data, overrides).find("arrays reads no text"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "arrays", "args": [], "keywords": {"ids": 3}})").find("ids must be a text, or ragged"), std::string::npos);
+  auto rate = readRecipe(manifestOf(R"("data": {"call": "arrays", "args": [], "keywords": {"rate": "r.npy", "text": "t.npy"}})"), {}, {}); // inputs, not settings
+  ASSERT_TRUE(rate.ok()) << rate.status().message();
+  EXPECT_EQ(rate->data.sources.size(), 2u);
+  EXPECT_NE(errorOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a", "alpha": 3}})").find("not supported yet: alpha"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "caller", "args": [], "keywords": {}})").find("takes its batches from the caller"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "single", "args": [], "keywords": {"file": "f"}})").find("not supported yet: the data task single"), std::string::npos);
+  EXPECT_EQ(errorOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": "a", "reuse": 0}})"), "");
+}
+
 TEST(Recipe, OtherTextHoldsOutItsEnd) {
   DataOverrides overrides;
   overrides.text = "book.txt";

@@ -35,7 +35,7 @@ TEST(Sliding, EverySymbolIsPredictedOnceWithItsContext) {
         ASSERT_TRUE(task->bind(batch.tensors).ok());
         std::vector<int> predicted(text.size());
         for (uint64_t i = 0; i < task->evaluationBatches(); ++i) {
-          task->fillEvaluation(i, batch.tensors);
+          EXPECT_TRUE(task->fillEvaluation(i, batch.tensors).ok());
           EXPECT_TRUE(task->resetsInEvaluation(i));
           for (int64_t b = 0; b < task->validRows(i); ++b)
             for (int64_t t = task->firstPlace(i, b); t < task->validPlaces(i); ++t) {

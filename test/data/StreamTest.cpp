@@ -67,7 +67,7 @@ TEST(Stream, RowsAreContiguousStreamsAndTargetsComeOneLater) {
   EXPECT_EQ(task->batchesPerEpoch(), static_cast<uint64_t>((row - 1) / 16));
   for (uint64_t i = 0; i < task->batchesPerEpoch(); ++i) {
     EXPECT_EQ(task->resetsBefore(i), i == 0);
-    task->fill(i, batch.tensors);
+    EXPECT_TRUE(task->fill(i, batch.tensors).ok());
     for (int64_t b = 0; b < 4; ++b)
       for (int64_t t = 0; t < 16; ++t) {
         size_t place = static_cast<size_t>(b * row + static_cast<int64_t>(i) * 16 + t);
@@ -90,7 +90,7 @@ TEST(Stream, BlocksAreEachBlockOnce) {
   for (uint64_t epoch = 0; epoch < 2; ++epoch) {
     std::multiset<int32_t> seen;
     for (uint64_t i = 0; i < 4; ++i) {
-      task->fill(4 * epoch + i, batch.tensors);
+      EXPECT_TRUE(task->fill(4 * epoch + i, batch.tensors).ok());
       for (int64_t b = 0; b < 5; ++b)
         seen.insert(batch.integer("ids", b * 16));
     }
@@ -115,9 +115,9 @@ TEST(Stream, EvaluationCoversTheTail) {
     for (uint64_t i = 0; i < task->evaluationBatches(); ++i) {
       const int64_t rows = task->validRows(i), places = task->validPlaces(i);
       EXPECT_EQ(task->resetsInEvaluation(i), blocks || i == 0);
-      task->fillEvaluation(i, batch.tensors);
+      EXPECT_TRUE(task->fillEvaluation(i, batch.tensors).ok());
       Batch small = tokens(rows, places); // the same batch without padding
-      task->fillEvaluation(i, small.tensors);
+      EXPECT_TRUE(task->fillEvaluation(i, small.tensors).ok());
       for (int64_t b = 0; b < 4; ++b)
         for (int64_t t = 0; t < 16; ++t) {
           const int64_t from = std::min(b, rows - 1) * places + std::min(t, places - 1);
@@ -138,6 +138,17 @@ TEST(Stream, EvaluationCoversTheTail) {
   }
 }
 
+TEST(Stream, BlocksHaveLengthsAndAxesOfOneCountForNothing) {
+  auto task = makeOrFail(stream("lm_blocks"), proseOf(20, 10), Vocabulary::bytes(false));
+  Batch batch = Batch().add("ids", DataType::I32, {3, 1, 8}, 256).add("len", DataType::I32, {3, 1}, 9), plain = Batch().add("ids", DataType::I32, {3, 8}, 256);
+  auto other = makeOrFail(stream("lm_blocks"), proseOf(20, 10), Vocabulary::bytes(false));
+  ASSERT_TRUE(task->bind(batch.tensors).ok() && other->bind(plain.tensors).ok());
+  EXPECT_TRUE(task->fill(1, batch.tensors).ok() && other->fill(1, plain.tensors).ok());
+  for (int64_t i = 0; i < 24; ++i)
+    EXPECT_EQ(batch.integer("ids", i), plain.integer("ids", i));
+  EXPECT_EQ(batch.integer("len", 2), 8);
+}
+
 TEST(Stream, PositionIsAllThereIs) {
   std::string text = proseOf(200, 10);
   expectRestartable(stream(), text, Vocabulary::bytes(false), tokens(3, 20));
@@ -151,9 +162,9 @@ TEST(Stream, OtherSeedGivesOtherBlocks) {
   other.seed = 8;
   auto first = makeOrFail(stream("lm_blocks"), text, Vocabulary::bytes(false)), second = makeOrFail(other, text, Vocabulary::bytes(false));
   ASSERT_TRUE(first->bind(batch.tensors).ok() && second->bind(batch.tensors).ok());
-  first->fill(0, batch.tensors);
+  EXPECT_TRUE(first->fill(0, batch.tensors).ok());
   auto bytes = batch.bytes();
-  second->fill(0, batch.tensors);
+  EXPECT_TRUE(second->fill(0, batch.tensors).ok());
   EXPECT_NE(bytes, batch.bytes());
 }
 

@@ -214,10 +214,11 @@ TEST(Npy, WritesAndConverts) {
   EXPECT_EQ(narrow[1], -5);
   int64_t other[] = {4};
   expectError(npyToInput(*array, "ids", DataType::I32, other, narrow), ErrorKind::Input, "has shape [2, 2], expected [4]");
-  expectError(npyToInput(*array, "x", DataType::F32, shape, narrow), ErrorKind::Input, "element type i64, expected f32");
+  float reals[4];
+  expectError(npyToInput(*array, "x", DataType::F32, shape, reals), ErrorKind::Input, "element [1, 0] is 1073741824, more than real numbers");
   wide[3] = int64_t(1) << 31;
   ASSERT_TRUE(writeNpy(path, DataType::I64, shape, wide).ok());
-  expectError(npyToInput(*readNpy(path), "ids", DataType::I32, shape, narrow), ErrorKind::Input, "element 3 is 2147483648");
+  expectError(npyToInput(*readNpy(path), "ids", DataType::I32, shape, narrow), ErrorKind::Input, "element [1, 1] is 2147483648, outside of 32 bits");
   int64_t none[] = {0, 3}, one[] = {1};
   double value = 0.5;
   ASSERT_TRUE(writeNpy(path, DataType::F64, none, nullptr).ok());
@@ -228,6 +229,8 @@ TEST(Npy, WritesAndConverts) {
   float single;
   ASSERT_TRUE(npyToInput(*readNpy(path), "x", DataType::F32, one, &single).ok());
   EXPECT_EQ(single, 0.5f);
+  int32_t whole;
+  expectError(npyToInput(*readNpy(path), "x", DataType::I32, one, &whole), ErrorKind::Input, "element type f64, expected i32");
   expectError(writeNpy(folder / "none/x.npy", DataType::F64, one, &value), ErrorKind::Input, "cannot create");
 }
 

@@ -6,7 +6,7 @@ import struct
 
 # name here: (array type code, numpy's descriptor, safetensors' name)
 TYPES = {"f64": ("d", "<f8", "F64"), "f32": ("f", "<f4", "F32"), "i32": ("i", "<i4", "I32"), "i64": ("q", "<i8", "I64"),
-         "bool": ("B", "|b1", "BOOL")}
+         "bool": ("B", "|b1", "BOOL"), "u8": ("B", "|u1", "U8")}
 
 
 def count(shape):

@@ -54,6 +54,9 @@ void addWeightOptions(CLI::App &command, WeightOptions &options);
 /// Parameters with values; says on stderr what was skipped.
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options);
 
+/// Adds --data DIR or --data INPUT=FILE, several times.
+void addDataFiles(CLI::App &command, train::DataOverrides &data);
+
 /// "NAME=NUMBER" of --bind.
 Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts);
 /// "NAME=@FILE" of --input and --output: name and file.

@@ -13,6 +13,7 @@ struct Options {
   ModelOptions model;
   WeightOptions weights;
   std::string text, vocabulary;
+  train::DataOverrides data; // --data
   uint64_t batches = 0;
   int64_t stride = 0;
   bool json = false;
@@ -36,9 +37,12 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
     if (settings.data.text.empty())
       settings.data.text = options.text;
   }
+  settings.data.whole = !options.data.folder.empty() || !options.data.files.empty();
+  if (settings.data.whole)
+    settings = train::mergeSettings(settings, {options.data, {}, {}});
   auto recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
   if (recipe.ok() && !recipe->valid)
-    return usageError("nothing is held out in this run; pass --text FILE");
+    return usageError("nothing is held out in this run; pass --text FILE, or --data for files of inputs");
   if (recipe.ok() && options.stride > 0) {
     if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval"))
       for (const runtime::StateInfo &state : entry->states)
@@ -127,6 +131,7 @@ void addEval(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
   command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
+  addDataFiles(*command, options->data);
   command->add_option("--vocab", options->vocabulary, "vocabulary file, for a model that is no run")->type_name("FILE");
   command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
   command->add_option("--stride", options->stride, "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")

@@ -23,6 +23,22 @@ void addModelOptions(CLI::App &command, ModelOptions &options, bool computes) {
   command.add_flag("--f64", options.doublePrecision, "double precision");
 }
 
+void addDataFiles(CLI::App &command, train::DataOverrides &data) {
+  auto take = [&data](const std::string &text) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      data.folder = text;
+    else if (equals == 0 || equals + 1 == text.size())
+      throw CLI::ValidationError("--data", "takes DIR or INPUT=FILE, not '" + text + "'");
+    else
+      data.files[text.substr(0, equals)] = text.substr(equals + 1);
+  };
+  command.add_option_function<std::vector<std::string>>("--data", [take](const std::vector<std::string> &texts) {
+    for (const std::string &text : texts)
+      take(text);
+  }, "folder of the recipe's files, or another file for one input: --data ids=FILE.npy")->type_name("DIR|INPUT=FILE")->allow_extra_args(false);
+}
+
 Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts) {
   std::map<std::string, int64_t> result;
   for (const std::string &text : texts) {

@@ -16,7 +16,8 @@ struct Options {
 
 void addDataOptions(CLI::App &command, train::DataOverrides &data) {
   command.add_option("--text", data.text, "text to train on, instead of the recipe's; * and ? name several files")->type_name("FILE");
-  command.add_option("--held-out", data.heldOut, "last share of the text that is for evaluation only, such as 0.05")
+  addDataFiles(command, data);
+  command.add_option("--held-out", data.heldOut, "share of the data that is for evaluation only, such as 0.05: the end of a text, a fixed choice of rows")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE");
   command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->transform(whole());

@@ -1,3 +1,4 @@
+#include "frontend/sema/RecipeSchema.h"
 #include "frontend/sema/Recipes.h"
 #include "frontend/syntax/Parse.h"
 #include <cmath>
@@ -58,10 +59,10 @@ struct Checked {
   std::vector<std::shared_ptr<ast::Recipe>> recipes;
   std::vector<CheckedRecipe> checked;
 
-  explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"}) {
+  explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"}, std::vector<std::string> inputs = {}) {
     sources.files.push_back({"test.tn", text});
     ast::File file = parse(sources, 0, diagnostics);
-    context = {"M", {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"acc"}, {"infer", "step"}, {"hf", "torch"}, evaluate};
+    context = {"M", {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"acc"}, {"infer", "step"}, {"hf", "torch"}, evaluate, inputs};
     for (const ast::Item &item : file.items)
       if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names) {
         recipes.push_back(item.recipe);
@@ -163,7 +164,7 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
             "T0612 1:48");
   EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mlm * rtd data = byte_stream(text = \"a\") }").mistakes(),
             "T0613 1:48");
-  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) }").mistakes(), "T0618 1:12, T0618 1:12");
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) }").mistakes(), "T0618 1:12"); // the loss; batches come from the caller
   EXPECT_EQ(Checked("generate M as a { entry = stp method = greedy }").mistakes(), "T0614 1:27");
   EXPECT_EQ(Checked("generate M as a { entry = step method = sample(top_p = 1.5) }").mistakes(), "T0609 1:56");
   EXPECT_EQ(mistakesOf("optimizer = adam(lr = 1)"), "T0602 5:1");
@@ -225,9 +226,24 @@ TEST(Recipes, DataTasksMustMakeTheInputs) {
   Entry entry;
   entry.inputs.resize(2);
   entry.inputs[0].name = "ids";
+  entry.inputs[0].type.axes.resize(2);
   entry.inputs[1].name = "seg";
   checkDataInputs(c.checked[0], entry, c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0620 2:10");
+  // What the tasks of the runtime give, no more and no less; test/data/ArraysTest.cpp holds them to the same table.
+  auto mistakes = [](const std::string &task, const std::string &input, size_t axes) {
+    Checked one("train M as a { optimizer = adam(lr = 1) loss = mlm data = " + task + "(text = \"a.txt\") }", {"mlm"});
+    Entry reads;
+    reads.inputs.resize(1);
+    reads.inputs[0].name = input;
+    reads.inputs[0].type.axes.resize(axes);
+    checkDataInputs(one.checked[0], reads, one.diagnostics);
+    return one.mistakes();
+  };
+  EXPECT_EQ(mistakes("permutation_lm", "label", 1), "");
+  EXPECT_EQ(mistakes("lm_blocks", "len", 1), "");
+  EXPECT_EQ(mistakes("lm_stream", "len", 1), "T0620 1:59");
+  EXPECT_EQ(mistakes("byte_stream", "ids", 1), "T0620 1:59"); // with other axes
 }
 
 TEST(Recipes, NamesOfRecipes) {
@@ -244,6 +260,41 @@ TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
   ASSERT_EQ(c.mistakes(), "");
   reportUnsupported(c.checked[0], c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
+}
+
+/// The table of docs/language.md lists what works, no more and no less.
+TEST(Recipes, TheDocumentationListsWhatWorks) {
+  std::ifstream file(std::string(TENON_SPECS) + "/../../../docs/language.md");
+  ASSERT_TRUE(file);
+  std::map<std::string, std::string> rows; // "| optimizer | `sgd(momentum, nesterov)`, .. |" by its first cell
+  for (std::string line; std::getline(file, line);)
+    for (const char *family : {"data", "optimizer", "schedule", "method"})
+      if (line.rfind(std::string("| ") + family + " | ", 0) == 0)
+        rows[family] = line;
+  for (const char *family : {"data", "optimizer", "schedule", "method"}) {
+    const bool isData = family == std::string("data");
+    for (const std::string &name : schema::names(isData ? "data task" : family)) {
+      if (name == "held_out")
+        continue;
+      const bool listed = rows[family].find("`" + name + "`") != std::string::npos || rows[family].find("`" + name + "(") != std::string::npos;
+      EXPECT_EQ(listed, schema::works(isData ? "data task" : family, name)) << family << " " << name;
+    }
+  }
+}
+
+/// Inputs that a task of one's own files makes: those of its keywords, and lengths where rows differ in size.
+TEST(Recipes, KeywordsOfOwnFilesAreInputs) {
+  auto mistakes = [](const std::string &data) {
+    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm data = " + data + " }", {"mlm"}, {"ids", "label"}).mistakes();
+  };
+  EXPECT_EQ(mistakes("arrays(ids = \"a.npy\", label = \"b.npy\", held_out = 0.1)"), "");
+  EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\", \"o.npy\", pad = 1), stream = false)"), "");
+  EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\"))"), "T0610 1:72");
+  EXPECT_EQ(mistakes("arrays(lable = \"b.npy\")"), "T0606 1:66");
+  EXPECT_EQ(mistakes("arrays(ids = 3)"), "T0608 1:72");
+  EXPECT_EQ(mistakes("jsonl(text = \"f\", label = \"k\")"), "");
+  EXPECT_EQ(mistakes("jsonl(label = \"k\")"), "T0610 1:59");
+  EXPECT_EQ(mistakes("caller"), "");
 }
 
 /// All published recipes check: with the model's own configs, losses, outs and dims taken from the text.

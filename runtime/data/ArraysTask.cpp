@@ -1,0 +1,402 @@
+// arrays(ids = "ids.npy", label = "label.npy"): one file per input, whose first axis runs over the samples.
+#include "runtime/data/ArrayFile.h"
+#include "runtime/data/Inputs.h"
+#include "runtime/data/Random.h"
+#include "runtime/data/RowTask.h"
+#include "runtime/Convert.h"
+#include "runtime/Npy.h"
+#include <algorithm>
+
+namespace tenon::data {
+
+using runtime::concat;
+using runtime::counted;
+using runtime::Expected;
+
+namespace {
+
+/// Files together smaller than this are checked whole before the first step, so that a wrong label is found at once; of larger ones every row is
+/// checked when it is read.
+constexpr uint64_t kCheckedBytes = uint64_t{1} << 30;
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+
+/// The file or files of one input.
+struct Column {
+  const SourceSetting *setting;
+  ArrayFile values;
+  std::optional<ArrayFile> offsets; // ragged: rows() + 1 places in `values`, the first 0, none smaller than the one before
+  int input = -1, length = -1;      // positions of the inputs; -1: the entry does not read it
+  uint64_t rows() const { return offsets ? offsets->rows() - 1 : values.rows(); }
+  /// Calls visit(index, place) for every offset.
+  template <typename Visit> Status eachOffset(Visit visit) const {
+    std::vector<int64_t> piece(kPieceBytes / 8);
+    for (uint64_t first = 0; first < offsets->rows(); first += piece.size()) {
+      const uint64_t count = std::min<uint64_t>(piece.size(), offsets->rows() - first);
+      if (Status status = offsets->read(first, count, DataType::I64, piece.data()); status.failed())
+        return status;
+      for (uint64_t i = 0; i < count; ++i)
+        if (Status status = visit(first + i, piece[i]); status.failed())
+          return status;
+    }
+    return {};
+  }
+  Status countLonger(int64_t places, uint64_t &longer) const {
+    int64_t before = 0;
+    return eachOffset([&](uint64_t, int64_t place) {
+      longer += place - before > places;
+      before = place;
+      return Status();
+    });
+  }
+};
+
+std::span<const uint64_t> restOf(const ArrayFile &file) { return std::span(file.shape()).subspan(1); }
+
+Status checkType(const ArrayFile &file, const InputTensor &input) {
+  if (runtime::convertible(file.type(), input.type))
+    return {};
+  return inputError(file.name(), " holds ", nameOf(file.type()), " values, but the input '", input.name, "' takes ",
+                    input.type == DataType::Bool  ? "truth values (bool)"
+                    : input.type == DataType::I32 ? "whole numbers (i32, or any type of whole numbers)"
+                                                  : "real numbers (f32 or f64)");
+}
+
+/// The sizes of one sample must be those of the input behind its first `skipped` axes.
+Status checkShape(const ArrayFile &file, const InputTensor &input, size_t skipped, const char *first) {
+  std::vector<uint64_t> expected(input.shape.begin() + static_cast<int64_t>(std::min(skipped, input.shape.size())), input.shape.end());
+  const std::span<const uint64_t> found = restOf(file);
+  if (input.shape.size() >= skipped && std::equal(found.begin(), found.end(), expected.begin(), expected.end()))
+    return {};
+  std::string wanted;
+  for (uint64_t size : expected)
+    wanted += concat(", ", size);
+  return inputError(file.name(), " has the shape ", runtime::shapeText(file.shape()), ", but the input '", input.name, "' takes [", first, wanted, "]");
+}
+
+/// Reads elements into the place of an input and checks their range.
+Status readInto(const ArrayFile &file, uint64_t first, uint64_t count, const InputTensor &input, uint64_t at) {
+  char *target = static_cast<char *>(input.data) + at * runtime::byteSize(input.type);
+  if (Status status = file.read(first, count, input.type, target); status.failed())
+    return status;
+  if (input.type != DataType::I32)
+    return {};
+  int64_t wrong = 0;
+  const std::string what = outOfRange(input, reinterpret_cast<const int32_t *>(target), static_cast<int64_t>(count), wrong);
+  return what.empty() ? Status() : inputError(file.placeOf(first + static_cast<uint64_t>(wrong)), " ", what);
+}
+
+/// Every value of a file, against the input that it is for.
+Status checkAll(const ArrayFile &file, InputTensor input) {
+  const uint64_t piece = kPieceBytes / 8, all = file.bytes() / runtime::byteSize(file.type());
+  std::vector<double> memory(piece);
+  input.data = memory.data();
+  for (uint64_t first = 0; first < all; first += piece)
+    if (Status status = readInto(file, first, std::min(piece, all - first), input, 0); status.failed())
+      return status;
+  return {};
+}
+
+/// The files of arrays(..), and the inputs that they fill.
+class Columns {
+public:
+  Status open(const TaskSettings &settings) {
+    for (const SourceSetting &source : settings.sources) {
+      auto values = ArrayFile::open(source.file, settings.folder);
+      if (!values.ok())
+        return values.status();
+      if (values->shape().empty())
+        return inputError(values->name(), " is a single number; the first axis of a file runs over the samples");
+      Column column{&source, values.take(), std::nullopt};
+      if (!source.offsets.empty()) {
+        auto offsets = ArrayFile::open(source.offsets, settings.folder);
+        if (!offsets.ok())
+          return offsets.status();
+        column.offsets = offsets.take();
+        if (Status status = checkOffsets(column); status.failed())
+          return status;
+      }
+      all.push_back(std::move(column));
+    }
+    return all.empty() ? inputError("arrays needs a file for each input, such as arrays(ids = \"ids.npy\")") : Status();
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const Column &column : all) {
+      result.push_back(column.setting->input);
+      if (column.offsets)
+        result.push_back(column.setting->input + "_len");
+    }
+    return result;
+  }
+
+  /// Positions of the inputs in the entry.
+  Status find(const std::vector<InputTensor> &inputs) {
+    for (Column &column : all)
+      column.input = column.length = -1;
+    std::vector<std::string> offsets;
+    for (const Column &column : all)
+      if (column.offsets)
+        offsets.push_back(column.setting->offsets);
+    const bool same = std::adjacent_find(offsets.begin(), offsets.end(), std::not_equal_to<>()) == offsets.end();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      auto own = std::find_if(all.begin(), all.end(), [&](const Column &column) { return column.setting->input == inputs[i].name; });
+      auto lengths = std::find_if(all.begin(), all.end(), [&](const Column &column) {
+        return column.offsets && takesLengths(inputs[i].name, column.setting->input, same);
+      });
+      if (own == all.end() && lengths == all.end())
+        return inputError("the entry reads '", inputs[i].name, "', for which arrays(..) names no file; add ", inputs[i].name, " = \"FILE.npy\"");
+      (own != all.end() ? own->input : lengths->length) = static_cast<int>(i);
+    }
+    return {};
+  }
+
+  /// The values of files that are small enough to be read before the first step.
+  Status checkValues(const std::vector<InputTensor> &inputs) const {
+    uint64_t bytes = 0;
+    for (const Column &column : all)
+      bytes += column.values.bytes();
+    for (const Column &column : all)
+      if (column.input >= 0 && bytes <= kCheckedBytes)
+        if (Status status = checkAll(column.values, inputs[static_cast<size_t>(column.input)]); status.failed())
+          return status;
+    return {};
+  }
+
+  std::vector<Column> all;
+
+private:
+  static Status checkOffsets(const Column &column) {
+    const ArrayFile &file = *column.offsets;
+    if (file.shape().size() != 1 || file.rows() < 2 || !runtime::convertible(file.type(), DataType::I64))
+      return inputError(file.name(), " has the shape ", runtime::shapeText(file.shape()), " and holds ", nameOf(file.type()),
+                        " values; offsets are whole numbers, one more than there are rows");
+    int64_t before = 0;
+    Status status = column.eachOffset([&](uint64_t index, int64_t place) {
+      const bool wrong = (index == 0 && place != 0) || place < before || place > static_cast<int64_t>(column.values.rows());
+      before = place;
+      return wrong ? inputError(file.placeOf(index), " holds ", place, "; offsets begin with 0, never fall, and end within the ", column.values.rows(),
+                                " values of ", column.values.name())
+                   : Status();
+    });
+    if (status.failed())
+      return status;
+    return before == static_cast<int64_t>(column.values.rows())
+               ? Status()
+               : inputError(file.name(), " ends with ", before, ", but ", column.values.name(), " has ", column.values.rows(), " values");
+  }
+};
+
+class ArraysTask : public RowTask {
+public:
+  using RowTask::RowTask;
+
+  Status open() {
+    if (Status status = columns.open(settings); status.failed())
+      return status;
+    names = columns.names();
+    for (const Column &column : columns.all)
+      if (column.rows() != columns.all[0].rows())
+        return inputError(column.values.name(), " has ", counted(column.rows(), "row"), ", but ", columns.all[0].values.name(), " has ",
+                          columns.all[0].rows());
+    return setRows(columns.all[0].rows(), columns.all[0].values.name());
+  }
+
+  Status bind(const std::vector<InputTensor> &inputs) override {
+    if (Status status = columns.find(inputs); status.failed())
+      return status;
+    if (Status status = setBatch(inputs); status.failed())
+      return status;
+    said.clear();
+    for (const Column &column : columns.all) {
+      if (column.input < 0)
+        continue;
+      const InputTensor &input = inputs[static_cast<size_t>(column.input)];
+      Status status = checkType(column.values, input);
+      if (status.ok())
+        status = checkShape(column.values, input, column.offsets ? 2 : 1, column.offsets ? "values" : "rows");
+      if (status.ok() && column.length >= 0)
+        status = checkLengths(inputs[static_cast<size_t>(column.length)], input);
+      if (status.ok() && column.offsets)
+        status = checkPadding(column, input);
+      if (status.failed())
+        return status;
+    }
+    return columns.checkValues(inputs);
+  }
+  std::vector<std::string> notes() const override { return said; }
+
+private:
+  /// Rows that are longer than the input are cut, which is said.
+  Status checkPadding(const Column &column, const InputTensor &input) {
+    if (input.bound >= 0 && column.setting->pad >= input.bound)
+      return inputError("pad = ", column.setting->pad, " of '", input.name, "' is no value of that input, which takes 0 to ", input.bound - 1);
+    uint64_t longer = 0;
+    if (Status status = column.countLonger(input.shape[1], longer); status.failed())
+      return status;
+    if (longer > 0)
+      said.push_back(concat(counted(longer, "row"), " of ", column.values.name(), longer == 1 ? " is" : " are", " longer than the ", input.shape[1],
+                            " places of '", input.name, "': only the beginning is read"));
+    return {};
+  }
+
+  Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override {
+    for (const Column &column : columns.all)
+      if (Status status = column.offsets ? writeRagged(column, row, b, inputs) : writeWhole(column, row, b, inputs); status.failed())
+        return status;
+    return {};
+  }
+
+  Status writeWhole(const Column &column, uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {
+    if (column.input < 0)
+      return {};
+    const uint64_t count = column.values.elementsPerRow();
+    return readInto(column.values, row * count, count, inputs[static_cast<size_t>(column.input)], static_cast<uint64_t>(b) * count);
+  }
+
+  /// The row and padding behind it; of a row that is longer than the input, the beginning.
+  Status writeRagged(const Column &column, uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const {
+    int64_t ends[2];
+    if (Status status = column.offsets->read(row, 2, DataType::I64, ends); status.failed())
+      return status;
+    int64_t length = ends[1] - ends[0];
+    if (column.input >= 0) {
+      const InputTensor &input = inputs[static_cast<size_t>(column.input)];
+      const uint64_t width = column.values.elementsPerRow(), places = static_cast<uint64_t>(input.shape[1]);
+      length = std::min(length, input.shape[1]);
+      const uint64_t used = static_cast<uint64_t>(length), at = static_cast<uint64_t>(b) * places * width;
+      if (Status status = readInto(column.values, static_cast<uint64_t>(ends[0]) * width, used * width, input, at); status.failed())
+        return status;
+      pad(input, column.setting->pad, at + used * width, (places - used) * width);
+    }
+    if (column.length >= 0)
+      static_cast<int32_t *>(inputs[static_cast<size_t>(column.length)].data)[b] = static_cast<int32_t>(length);
+    return {};
+  }
+
+  static void pad(const InputTensor &input, int64_t value, uint64_t at, uint64_t count) {
+    const int32_t whole = static_cast<int32_t>(value);
+    std::vector<int32_t> values(count, whole);
+    runtime::convertElements(DataType::I32, values.data(), count, input.type,
+                             static_cast<char *>(input.data) + at * runtime::byteSize(input.type));
+  }
+
+  Columns columns;
+  std::vector<std::string> said;
+};
+
+/// stream = true: the first axis of each file is time. B contiguous streams, segments of T, states carried over, as byte_stream does it.
+class ArrayStreamTask : public DataTask {
+public:
+  ArrayStreamTask(const TaskSettings &settings, Part part) : settings(settings), part(part) {}
+
+  Status open() {
+    if (Status status = columns.open(settings); status.failed())
+      return status;
+    const ArrayFile &first = columns.all[0].values;
+    for (const Column &column : columns.all) {
+      if (column.offsets)
+        return inputError("arrays(.., stream = true) reads one stream, so '", column.setting->input, "' cannot be ragged");
+      if (column.rows() != first.rows())
+        return inputError(column.values.name(), " has ", counted(column.rows(), "place"), ", but ", first.name(), " has ", first.rows());
+    }
+    const uint64_t held = static_cast<uint64_t>(static_cast<double>(first.rows()) * settings.heldOut);
+    begin = part == Part::HeldOut && settings.heldOut > 0 ? first.rows() - held : 0;
+    count = settings.heldOut == 0 ? first.rows() : part == Part::HeldOut ? held : first.rows() - held;
+    return {};
+  }
+
+  std::vector<std::string> gives() const override { return columns.names(); }
+
+  Status bind(const std::vector<InputTensor> &inputs) override {
+    if (Status status = columns.find(inputs); status.failed())
+      return status;
+    B = T = 0;
+    for (const Column &column : columns.all) {
+      if (column.input < 0)
+        continue;
+      const InputTensor &input = inputs[static_cast<size_t>(column.input)];
+      const size_t skipped = input.shape.size() > column.values.shape().size() ? 2 : 1; // [B, T, ..] or [T, ..]
+      Status status = checkType(column.values, input);
+      if (status.ok())
+        status = checkShape(column.values, input, skipped, "places");
+      if (status.failed())
+        return status;
+      const int64_t rows = skipped == 2 ? input.shape[0] : 1, places = input.shape[skipped - 1];
+      if (B != 0 && (rows != B || places != T))
+        return inputError("the input '", input.name, "' has ", rows, " rows of ", places, " places where other inputs have ", B, " of ", T);
+      B = rows;
+      T = places;
+    }
+    if (B == 0)
+      return inputError("the entry reads no input, so arrays has nothing to give");
+    rowLength = static_cast<int64_t>(count) / B;
+    perRow = rowLength / T;
+    if (perRow < 1)
+      return inputError(columns.all[0].values.name(), " has ", count, " places for this, less than the ", B * T, " of one batch of ",
+                        counted(static_cast<uint64_t>(B), "row"), " of ", T);
+    return columns.checkValues(inputs);
+  }
+
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    const uint64_t epoch = index / batchesPerEpoch();
+    const uint64_t slack = static_cast<uint64_t>(rest());
+    const int64_t shift = epoch == 0 ? 0 : static_cast<int64_t>(RandomStream(settings.seed, Purpose::Shift, epoch).below(slack + 1));
+    return write(static_cast<int64_t>(index % batchesPerEpoch()) * T + shift, T, inputs);
+  }
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    return write(static_cast<int64_t>(index) * T, validPlaces(index), inputs);
+  }
+  uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(perRow); }
+  uint64_t evaluationBatches() const override { return batchesPerEpoch() + (rest() > 0); }
+  int64_t validRows(uint64_t) const override { return B; }
+  int64_t validPlaces(uint64_t index) const override { return index < batchesPerEpoch() ? T : rest(); }
+  bool resetsBefore(uint64_t index) const override { return index % batchesPerEpoch() == 0; }
+  bool resetsInEvaluation(uint64_t index) const override { return index == 0; }
+  int64_t tokensPerBatch() const override { return B * T; }
+  Extent extent() const override { return {B * rowLength, static_cast<int64_t>(count), "places"}; }
+
+private:
+  int64_t rest() const { return rowLength - perRow * T; }
+
+  /// `valid` places of each stream from `from` on, then the last of them again where the tensors have more.
+  Status write(int64_t from, int64_t valid, std::vector<InputTensor> &inputs) const {
+    for (const Column &column : columns.all) {
+      if (column.input < 0)
+        continue;
+      const InputTensor &input = inputs[static_cast<size_t>(column.input)];
+      const uint64_t width = column.values.elementsPerRow();
+      const int64_t places = input.shape[input.shape.size() > column.values.shape().size() ? 1 : 0];
+      for (int64_t b = 0; b < B; ++b)
+        for (int64_t t = 0; t < places; t += t < valid ? valid : 1) {
+          const uint64_t at = begin + static_cast<uint64_t>(b * rowLength + from + std::min(t, valid - 1));
+          const uint64_t length = static_cast<uint64_t>(t < valid ? valid : 1);
+          if (Status status = readInto(column.values, at * width, length * width, input, static_cast<uint64_t>(b * places + t) * width); status.failed())
+            return status;
+        }
+    }
+    return {};
+  }
+
+  TaskSettings settings;
+  Part part;
+  Columns columns;
+  uint64_t begin = 0, count = 0; // places of this part
+  int64_t B = 0, T = 0, rowLength = 0, perRow = 0;
+};
+
+template <typename Task> Status make(const TaskSettings &settings, Part part, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<Task>(settings, part);
+  if (Status status = task->open(); status.failed())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
+} // namespace
+
+Status makeArraysTask(const TaskSettings &settings, Part part, std::unique_ptr<DataTask> &result) {
+  return settings.stream ? make<ArrayStreamTask>(settings, part, result) : make<ArraysTask>(settings, part, result);
+}
+
+} // namespace tenon::data

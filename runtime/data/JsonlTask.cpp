@@ -1,0 +1,373 @@
+// jsonl(text = "f.jsonl", ids = "text", label = "label"): one JSON object per line, each key for one input. Lists of numbers, texts as UTF-8 bytes,
+// names of classes. The lines stay in the file; in memory is where each begins.
+#include "runtime/File.h"
+#include "runtime/Json.h"
+#include "runtime/data/Inputs.h"
+#include "runtime/data/RowTask.h"
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace tenon::data {
+
+using runtime::concat;
+using runtime::counted;
+using runtime::JsonValue;
+
+namespace {
+
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+constexpr uint64_t kLongestLine = uint64_t{64} << 20;
+
+/// Files of lines that are not blank.
+class Lines {
+public:
+  Status open(const std::vector<std::string> &patterns) {
+    std::vector<std::string> paths;
+    for (const std::string &pattern : patterns)
+      if (Status status = listFiles(pattern, paths); status.failed())
+        return status;
+    for (const std::string &path : paths)
+      if (Status status = add(path); status.failed())
+        return status;
+    return {};
+  }
+  uint64_t size() const { return all.size(); }
+  std::string placeOf(uint64_t line) const { return concat(files[all[line].file].name(), ":", all[line].number); }
+  Status read(uint64_t line, std::string &text) const {
+    text.resize(all[line].bytes);
+    return files[all[line].file].readAt(all[line].begin, text.data(), text.size());
+  }
+
+private:
+  struct Line {
+    uint64_t begin, number; // from 1
+    uint32_t bytes, file;
+  };
+
+  Status add(const std::string &path) {
+    uint64_t size = 0;
+    auto file = runtime::File::openForReading(path, size);
+    if (!file.ok())
+      return file.status();
+    std::string piece;
+    Line line{0, 1, 0, static_cast<uint32_t>(files.size())};
+    bool blank = true;
+    auto end = [&](uint64_t at) {
+      line.bytes = static_cast<uint32_t>(at - line.begin);
+      if (!blank)
+        all.push_back(line);
+      line.begin = at + 1;
+      ++line.number;
+      blank = true;
+    };
+    for (uint64_t begin = 0; begin < size; begin += piece.size()) {
+      piece.resize(std::min(kPieceBytes, size - begin));
+      if (Status status = file->readAt(begin, piece.data(), piece.size()); status.failed())
+        return status;
+      for (size_t i = 0; i < piece.size(); ++i)
+        if (piece[i] == '\n')
+          end(begin + i);
+        else
+          blank &= piece[i] == ' ' || piece[i] == '\t' || piece[i] == '\r';
+      if (begin + piece.size() - std::min(line.begin, begin + piece.size()) > kLongestLine)
+        return inputError(path, ":", line.number, ": this line is longer than ", kLongestLine, " bytes");
+    }
+    if (line.begin < size)
+      end(size);
+    files.push_back(file.take());
+    return {};
+  }
+
+  std::vector<runtime::File> files;
+  std::vector<Line> all;
+};
+
+/// One input and what its key holds.
+struct Field {
+  const SourceSetting *setting;
+  int input = -1, length = -1;                        // positions; -1: the entry does not read it
+  const std::vector<std::string> *classes = nullptr;  // the names of its classes, where its values are texts
+  uint64_t longer = 0;                                // rows that are cut
+};
+
+std::string kindOf(const JsonValue &value) {
+  switch (value.kind) {
+  case JsonValue::Kind::Null:
+    return "null";
+  case JsonValue::Kind::Bool:
+    return "a truth value";
+  case JsonValue::Kind::Integer:
+  case JsonValue::Kind::Real:
+    return "the number " + value.print();
+  case JsonValue::Kind::String:
+    return "a text";
+  case JsonValue::Kind::Array:
+    return "a list of " + std::to_string(value.elements.size());
+  case JsonValue::Kind::Object:
+    return "an object";
+  }
+  return {};
+}
+
+class JsonlTask : public RowTask {
+public:
+  using RowTask::RowTask;
+
+  Status open(const Vocabulary *known) {
+    if (known)
+      symbols = *known;
+    if (Status status = lines.open(settings.texts); status.failed())
+      return status;
+    for (const SourceSetting &source : settings.sources) {
+      fields.push_back({&source});
+      names.insert(names.end(), {source.input, source.input + "_len"});
+    }
+    if (fields.empty())
+      return inputError("jsonl needs a key for each input, such as jsonl(text = \"f.jsonl\", ids = \"text\", label = \"label\")");
+    return setRows(lines.size(), settings.texts[0]);
+  }
+
+  Status bind(const std::vector<InputTensor> &inputs) override {
+    if (Status status = find(inputs); status.failed())
+      return status;
+    if (Status status = setBatch(inputs); status.failed())
+      return status;
+    for (Field &field : fields)
+      if (field.input >= 0 && field.length >= 0)
+        if (Status status = checkLengths(inputs[static_cast<size_t>(field.length)], inputs[static_cast<size_t>(field.input)]); status.failed())
+          return status;
+    if (Status status = findClasses(inputs); status.failed())
+      return status;
+    return checkLines(inputs);
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> result;
+    for (const Field &field : fields)
+      if (field.longer > 0)
+        result.push_back(concat(counted(field.longer, "row"), " of ", settings.texts[0], field.longer == 1 ? " is" : " are",
+                                " longer than the places of '", field.setting->input, "': only the beginning is read"));
+    return result;
+  }
+
+private:
+  Status find(const std::vector<InputTensor> &inputs) {
+    size_t lists = 0;
+    for (Field &field : fields) {
+      field.input = field.length = -1;
+      field.longer = 0;
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i].name == field.setting->input) {
+          field.input = static_cast<int>(i);
+          lists += inputs[i].shape.size() > 1;
+        }
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      auto own = std::find_if(fields.begin(), fields.end(), [&](const Field &field) { return field.setting->input == inputs[i].name; });
+      auto lengths = std::find_if(fields.begin(), fields.end(), [&](const Field &field) {
+        const bool isList = field.input >= 0 && inputs[static_cast<size_t>(field.input)].shape.size() > 1;
+        return isList && takesLengths(inputs[i].name, field.setting->input, lists == 1);
+      });
+      if (own == fields.end() && lengths == fields.end())
+        return inputError("the entry reads '", inputs[i].name, "', for which jsonl(..) names no key; add ", inputs[i].name, " = \"KEY\"");
+      if (own == fields.end())
+        lengths->length = static_cast<int>(i);
+    }
+    return {};
+  }
+
+  /// The object of a line and the value of each field in it.
+  Status readLine(uint64_t row, JsonValue &object) const {
+    std::string text;
+    if (Status status = lines.read(row, text); status.failed())
+      return status;
+    auto json = runtime::parseJson(text);
+    if (!json.ok())
+      return json.status().in(lines.placeOf(row));
+    object = json.take();
+    return object.isObject() ? Status() : inputError(lines.placeOf(row), ": expected an object such as {\"", fields[0].setting->file, "\": ..}, got ", kindOf(object));
+  }
+  Status valueOf(uint64_t row, const JsonValue &object, const Field &field, const JsonValue *&value) const {
+    value = object.find(field.setting->file);
+    return value ? Status() : inputError(lines.placeOf(row), ": there is no key \"", field.setting->file, "\", which is to fill '", field.setting->input, "'");
+  }
+
+  /// Texts for an input of one index per row are names of classes: those of the run, or else all that occur, sorted.
+  Status findClasses(const std::vector<InputTensor> &inputs) {
+    for (Field &field : fields) {
+      if (field.input < 0)
+        continue;
+      const InputTensor &input = inputs[static_cast<size_t>(field.input)];
+      if (input.type != DataType::I32 || input.shape.size() != 1)
+        continue;
+      if (!symbols.classes.count(field.setting->input))
+        if (Status status = collectClasses(field); status.failed())
+          return status;
+      auto found = symbols.classes.find(field.setting->input);
+      if (found == symbols.classes.end())
+        continue;
+      field.classes = &found->second;
+      if (const int64_t count = static_cast<int64_t>(found->second.size()); input.bound >= 0 && count > input.bound)
+        return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '", input.name, "' takes ",
+                          input.bound, ": declare it as index(", count, ")[B]");
+    }
+    return {};
+  }
+  Status collectClasses(const Field &field) {
+    std::set<std::string> found;
+    for (uint64_t row = 0; row < lines.size(); ++row) {
+      JsonValue object;
+      const JsonValue *value = nullptr;
+      Status status = readLine(row, object);
+      if (status.ok())
+        status = valueOf(row, object, field, value);
+      if (status.failed())
+        return status;
+      if (!value->isString() && (row == 0 || found.empty()))
+        return {}; // numbers; a text among them is an error where it stands
+      if (value->isString())
+        found.insert(value->text);
+    }
+    symbols.classes[field.setting->input].assign(found.begin(), found.end());
+    return {};
+  }
+
+  /// Every line once, so that a mistake is found before the first step.
+  Status checkLines(const std::vector<InputTensor> &inputs) {
+    std::vector<InputTensor> one = inputs;
+    std::vector<std::vector<double>> memory(one.size());
+    for (size_t i = 0; i < one.size(); ++i) {
+      one[i].shape[0] = 1;
+      memory[i].resize(static_cast<size_t>(one[i].elements()) + 1);
+      one[i].data = memory[i].data();
+    }
+    for (uint64_t row = 0; row < lines.size(); ++row) {
+      std::vector<bool> cut(fields.size());
+      if (Status status = writeLine(row, 0, one, &cut); status.failed())
+        return status;
+      for (size_t i = 0; i < fields.size(); ++i)
+        fields[i].longer += cut[i];
+    }
+    return {};
+  }
+
+  Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override { return writeLine(row, b, inputs, nullptr); }
+
+  Status writeLine(uint64_t row, int64_t b, std::vector<InputTensor> &inputs, std::vector<bool> *cut) const {
+    JsonValue object;
+    if (Status status = readLine(row, object); status.failed())
+      return status;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const Field &field = fields[i];
+      const JsonValue *value = nullptr;
+      if (field.input < 0)
+        continue;
+      if (Status status = valueOf(row, object, field, value); status.failed())
+        return status;
+      const InputTensor &input = inputs[static_cast<size_t>(field.input)];
+      const int64_t size = input.elements() / input.shape[0];
+      int64_t length = 0;
+      Status status = writeValue(field, *value, input, b * size, size, length);
+      if (status.failed())
+        return status.in(concat(lines.placeOf(row), ": \"", field.setting->file, "\""));
+      if (cut && input.shape.size() > 1)
+        (*cut)[i] = length > input.shape[1];
+      if (field.length >= 0)
+        static_cast<int32_t *>(inputs[static_cast<size_t>(field.length)].data)[b] = static_cast<int32_t>(std::min(length, input.shape[1]));
+    }
+    return {};
+  }
+
+  /// The value of one row; `length`: of the list or text, before it is cut to the places of the input. Behind a shorter one there are zeros.
+  static Status writeValue(const Field &field, const JsonValue &value, const InputTensor &input, int64_t at, int64_t size, int64_t &length) {
+    if (field.classes && !value.isString())
+      return inputError("'", input.name, "' takes the name of a class, as in other lines, got ", kindOf(value));
+    if (input.shape.size() == 1)
+      return value.isString() ? writeClass(field, value, input, at) : writeScalar(value, input, at);
+    const int64_t places = input.shape[1], width = size / std::max<int64_t>(places, 1);
+    if (!value.isArray() && !(value.isString() && input.shape.size() == 2 && input.type == DataType::I32))
+      return inputError("'", input.name, "' takes a list", input.shape.size() == 2 && input.type == DataType::I32 ? " or a text" : "", ", got ", kindOf(value));
+    length = static_cast<int64_t>(value.isArray() ? value.elements.size() : value.text.size());
+    for (int64_t t = 0; t < places; ++t) {
+      Status status;
+      if (t >= length)
+        writeZeros(input, at + t * width, width);
+      else if (value.isString())
+        status = writeWhole(static_cast<unsigned char>(value.text[static_cast<size_t>(t)]), input, at + t);
+      else
+        status = writeList(value.elements[static_cast<size_t>(t)], input, 2, at + t * width);
+      if (status.failed())
+        return status.in(concat("element ", t));
+    }
+    return {};
+  }
+  static Status writeList(const JsonValue &value, const InputTensor &input, size_t axis, int64_t at) {
+    if (axis == input.shape.size())
+      return writeScalar(value, input, at);
+    if (!value.isArray() || static_cast<int64_t>(value.elements.size()) != input.shape[axis])
+      return inputError("'", input.name, "' takes a list of ", input.shape[axis], ", got ", kindOf(value));
+    int64_t width = 1;
+    for (size_t i = axis + 1; i < input.shape.size(); ++i)
+      width *= input.shape[i];
+    for (size_t i = 0; i < value.elements.size(); ++i)
+      if (Status status = writeList(value.elements[i], input, axis + 1, at + static_cast<int64_t>(i) * width); status.failed())
+        return status;
+    return {};
+  }
+  static Status writeClass(const Field &field, const JsonValue &value, const InputTensor &input, int64_t at) {
+    if (!field.classes)
+      return inputError("'", input.name, "' takes ", input.type == DataType::I32 ? "a number, as in the lines before" : "a number", ", got the text \"", value.text, "\"");
+    auto found = std::lower_bound(field.classes->begin(), field.classes->end(), value.text);
+    if (found == field.classes->end() || *found != value.text)
+      return inputError("\"", value.text, "\" is none of the ", field.classes->size(), " classes of '", input.name, "'");
+    static_cast<int32_t *>(input.data)[at] = static_cast<int32_t>(found - field.classes->begin());
+    return {};
+  }
+  static Status writeScalar(const JsonValue &value, const InputTensor &input, int64_t at) {
+    switch (input.type) {
+    case DataType::I32:
+      return value.isInteger() ? writeWhole(value.integer, input, at) : inputError("'", input.name, "' takes a whole number, got ", kindOf(value));
+    case DataType::Bool:
+      if (value.kind != JsonValue::Kind::Bool)
+        return inputError("'", input.name, "' takes true or false, got ", kindOf(value));
+      static_cast<unsigned char *>(input.data)[at] = value.truth;
+      return {};
+    case DataType::F64:
+      static_cast<double *>(input.data)[at] = value.real;
+      break;
+    default:
+      static_cast<float *>(input.data)[at] = static_cast<float>(value.real);
+      if (!std::isfinite(static_cast<float>(value.real)))
+        return inputError("'", input.name, "' takes numbers of 32 bits, got ", kindOf(value));
+    }
+    return value.isNumber() ? Status() : inputError("'", input.name, "' takes a number, got ", kindOf(value));
+  }
+  static Status writeWhole(int64_t value, const InputTensor &input, int64_t at) {
+    if (input.bound >= 0 && (value < 0 || value >= input.bound))
+      return inputError("holds ", value, ", but the input '", input.name, "' takes 0 to ", input.bound - 1);
+    if (value != static_cast<int32_t>(value))
+      return inputError("holds ", value, ", outside of 32 bits");
+    static_cast<int32_t *>(input.data)[at] = static_cast<int32_t>(value);
+    return {};
+  }
+  static void writeZeros(const InputTensor &input, int64_t at, int64_t count) {
+    const int64_t width = static_cast<int64_t>(runtime::byteSize(input.type));
+    std::fill_n(static_cast<char *>(input.data) + at * width, count * width, '\0');
+  }
+
+  Lines lines;
+  std::vector<Field> fields;
+};
+
+} // namespace
+
+Status makeJsonlTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  auto task = std::make_unique<JsonlTask>(settings, part);
+  if (Status status = task->open(known); status.failed())
+    return status;
+  result = std::move(task);
+  return {};
+}
+
+} // namespace tenon::data

@@ -1,0 +1,92 @@
+#include "runtime/data/RowTask.h"
+#include "runtime/data/Random.h"
+#include <algorithm>
+
+namespace tenon::data {
+
+namespace {
+
+/// Which rows are held out is the same for all runs.
+constexpr uint64_t kChoiceSeed = 0x68656C64; // "held"
+
+} // namespace
+
+Status RowTask::setRows(uint64_t rows, const std::string &source) {
+  total = rows;
+  if (total == 0)
+    return inputError(source, " has no rows");
+  const uint64_t held = static_cast<uint64_t>(static_cast<double>(total) * settings.heldOut);
+  begin = part == Part::HeldOut && settings.heldOut > 0 ? total - held : 0;
+  count = settings.heldOut == 0 ? total : part == Part::HeldOut ? held : total - held;
+  if (count == 0 || (settings.heldOut > 0 && held == 0))
+    return inputError(source, " has ", runtime::counted(total, "row"), ", too few to hold out ", settings.heldOut, " of them");
+  return {};
+}
+
+Status RowTask::setBatch(const std::vector<InputTensor> &inputs) {
+  const InputTensor *first = nullptr;
+  tokens = 0;
+  for (const InputTensor &input : inputs) {
+    if (input.shape.empty())
+      return inputError("not supported yet: the input '", input.name, "' has no axis for the rows of ", settings.name, "; give it one, such as [B]");
+    if (first && first->shape[0] != input.shape[0])
+      return inputError("the first axis of an input runs over the rows of a batch, but '", first->name, "' has ", first->shape[0], " of them and '",
+                        input.name, "' ", input.shape[0]);
+    first = first ? first : &input;
+    tokens = std::max(tokens, input.shape[0] * (input.bound >= 0 && input.shape.size() == 2 ? input.shape[1] : 1));
+  }
+  if (!first)
+    return inputError("the entry reads no input, so ", settings.name, " has nothing to give");
+  batch = static_cast<uint64_t>(first->shape[0]);
+  if (part == Part::Training && count < batch)
+    return inputError(settings.name, " has ", runtime::counted(count, "row"), " for training, fewer than the ", batch, " of one batch");
+  return {};
+}
+
+uint64_t RowTask::batchesPerEpoch() const { return std::max<uint64_t>(1, count / batch); }
+
+int64_t RowTask::validRows(uint64_t index) const { return static_cast<int64_t>(std::min(batch, count - std::min(count - 1, index * batch))); }
+
+uint64_t RowTask::rowAt(uint64_t place) const {
+  return settings.heldOut == 0 ? place : Permutation(kChoiceSeed, ~uint64_t{0}, total)(begin + place);
+}
+
+Status RowTask::fill(uint64_t index, std::vector<InputTensor> &inputs) const {
+  const uint64_t perEpoch = batchesPerEpoch();
+  const Permutation order(settings.seed, index / perEpoch, count);
+  for (uint64_t b = 0; b < batch; ++b) {
+    const uint64_t place = std::min(index % perEpoch * batch + b, count - 1);
+    if (Status status = writeRow(rowAt(order(place)), static_cast<int64_t>(b), inputs); status.failed())
+      return status;
+  }
+  return {};
+}
+
+Status RowTask::fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const {
+  for (int64_t b = 0; b < inputs[0].shape[0]; ++b) {
+    const uint64_t place = index * batch + static_cast<uint64_t>(std::min(b, validRows(index) - 1));
+    if (Status status = writeRow(rowAt(place), b, inputs); status.failed())
+      return status;
+  }
+  return {};
+}
+
+Status checkLengths(const InputTensor &lengths, const InputTensor &values) {
+  if (values.shape.size() < 2)
+    return inputError("the input '", lengths.name, "' gets lengths, but '", values.name, "' has one value per row");
+  const int64_t most = values.shape[1];
+  if (lengths.type == DataType::I32 && lengths.shape.size() == 1 && (lengths.bound < 0 || lengths.bound > most))
+    return {};
+  return inputError("the input '", lengths.name, "' gets the lengths of '", values.name, "', 0 to ", most, ": declare it as index(T + 1)[B]");
+}
+
+std::string outOfRange(const InputTensor &input, const int32_t *values, int64_t count, int64_t &index) {
+  if (input.bound < 0)
+    return {};
+  for (index = 0; index < count; ++index)
+    if (values[index] < 0 || values[index] >= input.bound)
+      return runtime::concat("holds ", values[index], ", but the input '", input.name, "' takes 0 to ", input.bound - 1);
+  return {};
+}
+
+} // namespace tenon::data

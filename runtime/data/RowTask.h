@@ -1,0 +1,49 @@
+// Tasks whose samples are rows of data that somebody else made: which rows are held out, their order, and what a batch is.
+#pragma once
+#include "runtime/data/Task.h"
+
+namespace tenon::data {
+
+/// Held out is a random choice of the rows that depends on their number alone, so every seed and every later command agree. Training reads the others
+/// in another order in each epoch and drops the last incomplete batch; an evaluation reads its rows in one fixed order and drops none.
+class RowTask : public DataTask {
+public:
+  RowTask(const TaskSettings &settings, Part part) : settings(settings), part(part) { symbols = Vocabulary::bytes(false); }
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override;
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override;
+  uint64_t batchesPerEpoch() const override;
+  uint64_t evaluationBatches() const override { return (count + batch - 1) / batch; }
+  int64_t validRows(uint64_t index) const override;
+  Extent extent() const override { return {static_cast<int64_t>(count), static_cast<int64_t>(count), "rows"}; }
+  bool resetsBefore(uint64_t) const override { return true; }
+  int64_t tokensPerBatch() const override { return tokens; }
+  std::vector<std::string> gives() const override { return names; }
+
+protected:
+  /// Writes row `row` of the data as row `b` of the tensors.
+  virtual Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const = 0;
+  /// `total` rows of data; fails where a part of them is empty. `unit`: what the rows are in, for the message.
+  Status setRows(uint64_t total, const std::string &source);
+  /// The first axis of all inputs; fails where they differ or training has fewer rows.
+  Status setBatch(const std::vector<InputTensor> &inputs);
+
+  TaskSettings settings;
+  Part part;
+  std::vector<std::string> names;  // inputs that the data have
+
+private:
+  uint64_t rowAt(uint64_t place) const;
+  uint64_t total = 0, begin = 0, count = 0; // rows; those of this part: `count` from `begin` on in the order of the choice
+  uint64_t batch = 1;
+  int64_t tokens = 1;
+};
+
+/// The lengths of rows that differ in size go to the input NAME_len of their input, or to `len` where `only` says that they are the same for all.
+inline bool takesLengths(const std::string &input, const std::string &of, bool only) { return input == of + "_len" || (only && input == "len"); }
+/// An input for lengths must be index(T + 1)[B], T being the second axis of `values`.
+Status checkLengths(const InputTensor &lengths, const InputTensor &values);
+
+/// A value that an input cannot hold: "holds 12, but the input 'label' takes 0 to 9". Empty: all fit. `index`: of the first that does not.
+std::string outOfRange(const InputTensor &input, const int32_t *values, int64_t count, int64_t &index);
+
+} // namespace tenon::data
