@@ -74,6 +74,8 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
   };
   for (auto &pointer : list) {
     const ast::Stmt &statement = *pointer;
+    if (!spend(statement.range, 1))
+      return {};
     if (statement.kind == Kind::Bad) {
       failed = true;
       continue;
