@@ -74,7 +74,7 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
   };
   for (auto &pointer : list) {
     const ast::Stmt &statement = *pointer;
-    if (!spend(statement.range, 1))
+    if (!spend(statement.range, statement.kind == Kind::Callable ? 2 : 1)) // a reference with keywords of its own
       return {};
     if (statement.kind == Kind::Bad) {
       failed = true;
