@@ -21,7 +21,7 @@ constexpr uint64_t kMostProofUnits = 600'000;
 bool Session::spendProof(ast::Range place, uint64_t units) {
   spentOnProofs += units;
   if (spentOnProofs > kMostProofUnits && mayGoOn()) {
-    error("T0220", place, "proving that the indices up to here stay inside their axes takes too many steps; the rest is not looked at");
+    error("T0221", place, "proving that the indices up to here stay inside their axes takes too many steps; the rest is not looked at");
     stopped = true;
   }
   return mayGoOn();
