@@ -248,19 +248,35 @@ std::string jsonPlace(const SourceFiles &sources, const ast::Range &range) {
          ", \"endColumn\": " + std::to_string(end.column);
 }
 
-unsigned editDistance(const std::string &a, const std::string &b) {
-  std::vector<std::vector<unsigned>> cost(a.size() + 1, std::vector<unsigned>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i)
-    for (size_t j = 0; j <= b.size(); ++j) {
+/// Insertions, deletions, changes and swaps of neighbours that make `b` of `a`, if they are at most `most`; else more than that. Only places
+/// that far from the diagonal are looked at, so two texts of a line each cost a line, not its square.
+unsigned editDistance(const std::string &a, const std::string &b, unsigned most) {
+  const size_t width = 2 * most + 1; // of row i: the columns i - most .. i + most
+  const unsigned beyond = most + 1;
+  std::vector<unsigned> row(width, beyond), before(width, beyond), twoBefore(width, beyond);
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t k = 0; k < width; ++k) {
+      row[k] = beyond;
+      if (i + k < most || i + k - most > b.size())
+        continue;
+      const size_t j = i + k - most;
       if (i == 0 || j == 0) {
-        cost[i][j] = static_cast<unsigned>(i + j);
+        row[k] = std::min(beyond, static_cast<unsigned>(i + j));
         continue;
       }
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      row[k] = before[k] + (a[i - 1] != b[j - 1]);
+      if (k > 0)
+        row[k] = std::min(row[k], row[k - 1] + 1);
+      if (k + 1 < width)
+        row[k] = std::min(row[k], before[k + 1] + 1);
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+        row[k] = std::min(row[k], twoBefore[k] + 1);
+      row[k] = std::min(row[k], beyond);
     }
-  return cost[a.size()][b.size()];
+    twoBefore.swap(before);
+    before.swap(row);
+  }
+  return b.size() + most < a.size() || a.size() + most < b.size() ? beyond : before[b.size() + most - a.size()];
 }
 
 } // namespace
@@ -283,19 +299,28 @@ SourceFiles::Position SourceFiles::position(uint32_t file, uint32_t offset) cons
   return result;
 }
 
-void Diagnostics::report(Diagnostic diagnostic) {
-  errors += diagnostic.severity == Severity::Error;
+void Diagnostics::report(Diagnostic diagnostic) { add(std::move(diagnostic)); }
+
+Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
+  const bool isError = diagnostic.severity == Severity::Error;
+  if (full() || (isError && errors == kMostMistakes)) {
+    if (!full())
+      list.push_back({Severity::Error, "T0199", "more than " + std::to_string(kMostMistakes) + " mistakes; from here on nothing is looked at",
+                      diagnostic.range, {}, {}, {}});
+    errors += isError;
+    return dropped = std::move(diagnostic);
+  }
+  errors += isError;
   list.push_back(std::move(diagnostic));
+  return list.back();
 }
 
 Diagnostic &Diagnostics::error(std::string code, ast::Range range, std::string message, std::string label) {
-  report({Severity::Error, std::move(code), std::move(message), range, std::move(label), {}, {}});
-  return list.back();
+  return add({Severity::Error, std::move(code), std::move(message), range, std::move(label), {}, {}});
 }
 
 Diagnostic &Diagnostics::warning(std::string code, ast::Range range, std::string message, std::string label) {
-  report({Severity::Warning, std::move(code), std::move(message), range, std::move(label), {}, {}});
-  return list.back();
+  return add({Severity::Warning, std::move(code), std::move(message), range, std::move(label), {}, {}});
 }
 
 std::string renderText(const SourceFiles &sources, const Diagnostics &diagnostics, bool color) {
@@ -332,7 +357,7 @@ std::string nearest(const std::string &word, const std::vector<std::string> &can
   for (const std::string &candidate : candidates) {
     if (candidate == word || candidate.size() > word.size() + 2 || word.size() > candidate.size() + 2)
       continue;
-    unsigned distance = editDistance(word, candidate);
+    unsigned distance = editDistance(word, candidate, 2);
     if (distance < least) {
       least = distance;
       best = candidate;

@@ -35,17 +35,23 @@ struct Diagnostic {
   std::vector<std::pair<std::string, std::string>> notes; // ("help", "..."), ("example", "...")
 };
 
-/// Collects diagnostics in the order of their discovery. One root cause = one error.
+/// Collects diagnostics in the order of their discovery. One root cause = one error. After kMostMistakes errors one more, T0199, says that
+/// the rest is not looked at; what is reported behind it is dropped.
 class Diagnostics {
 public:
+  static constexpr unsigned kMostMistakes = 100;
   void report(Diagnostic diagnostic);
   Diagnostic &error(std::string code, ast::Range range, std::string message, std::string label = {});
   Diagnostic &warning(std::string code, ast::Range range, std::string message, std::string label = {});
   bool hasErrors() const { return errors > 0; }
+  /// No further mistake will be kept: whoever can, stops.
+  bool full() const { return errors > kMostMistakes; }
   const std::vector<Diagnostic> &all() const { return list; }
 
 private:
+  Diagnostic &add(Diagnostic diagnostic);
   std::vector<Diagnostic> list;
+  Diagnostic dropped; // the last one that came when the list was full
   unsigned errors = 0;
 };
 

@@ -37,6 +37,7 @@ static const ExplainPages &namePages() {
       {"T0112", "a file that cannot be read", "The file does not exist, is a folder, or may not be read.", "", ""},
       {"T0113", "an option that gives a name twice", "--set and --bind give a name one value.", "tenon check gpt2.tn --set D=64 --set D=32",
        "tenon check gpt2.tn --set D=32"},
+      {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
   };
   return pages;
 }
@@ -129,7 +130,8 @@ static const ExplainPages &layerPages() {
       {"T0414", "the number of layers",
        "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time.", "use blocks = stack[T] Block",
        "use blocks = stack[12] Block"},
-      {"T0415", "layers without end", "Layers or functions use each other in a circle; a program has finitely many layers.",
+      {"T0415", "layers without end", "A layer or function uses itself, directly or through others, or the calls nest more than 200 deep; a program has finitely many layers. A "
+       "config may put a layer inside one of its kind: Residual(Inner = Residual(Inner = Linear)).",
        "layer A(x: [D]) -> [D] { use a = A return a(x) }", "use a = stack[3] A"},
       {"T0416", "an entry that walks an axis needs later places",
        "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is per place, but for "
@@ -141,6 +143,16 @@ static const ExplainPages &layerPages() {
        "A state without a run-time axis is saved with the weights and shared by all who use them; evaluation and generation leave it as it is.",
        "state avg: [D] = 0\nnext avg = 0.9 * avg + 0.1 * mean[B](x)",
        "next avg = if training then 0.9 * avg + 0.1 * mean[B](x) else avg"},
+      {"T0418", "checking takes too many steps",
+       "A layer or function is gone through once per use, and what it uses once more for each of these: twenty functions that each call the "
+       "one before twice are a million calls. A body under stack[N] is gone through once per choice of its `if depth`, a file once per `out`. "
+       "The checker stops after about a second of this.",
+       "fn f1(x: [..]) -> [..] { return f0(x) + f0(x + 1) }  fn f2(x: [..]) -> [..] { return f1(x) + f1(x + 1) }  ... f20",
+       "let y = f1(x)\nlet z = f1(y)"},
+      {"T0419", "definitions need each other too deeply",
+       "The value asked for needs another definition, that one the next, and so on for more levels than the checker goes down. A chain of some "
+       "ten thousand `let`s is allowed.",
+       "let a1 = a0 + 1  let a2 = a1 + 1  ... a1000000", "use steps = stack[1000] Step"},
   };
   return pages;
 }

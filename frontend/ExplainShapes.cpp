@@ -99,6 +99,10 @@ const ExplainPages &explainShapes() {
        "the dim.",
        "dim T <= L\nparam position: [T, D] ~ normal(0.02)",
        "param position: [L, D] ~ normal(0.02)\nlet p = position[L: 0 .. T -> T]"},
+      {"T0221", "proofs take too many steps",
+       "That every index stays inside its axis is proved case by case: min, max, where, `or` in a mask and each div and mod multiply the cases. All "
+       "proofs of a file together get about a second.",
+       "let i = max(min(a, b) mod 3, min(c, d) mod 5) + ...", "let i: index(R)[T] = clip(.., 0, R - 1)   # proved once, known wherever i is read"},
   };
   return pages;
 }

@@ -45,6 +45,7 @@ private:
   mlir::OpBuilder &builderOf(uint32_t stack);
   // MlirGenNodes.cpp
   mlir::Value value(NodeId id);
+  mlir::Value generateWithOperands(NodeId id);
   mlir::Value generate(const Node &node, NodeId id);
   mlir::Value generateElementwise(const Node &node);
   mlir::Value generateBinary(const Node &node, mlir::Value a, mlir::Value b);

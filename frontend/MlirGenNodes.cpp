@@ -1,4 +1,5 @@
 // Checked program to tensor form: one node, by kind.
+#include "frontend/DeepStack.h"
 #include "frontend/MlirGenEntry.h"
 
 using namespace mlir;
@@ -56,6 +57,17 @@ Value EntryGenerator::value(NodeId id) {
     return it->second;
   if (failed)
     return {};
+  if (!stackIsLow())
+    return generateWithOperands(id);
+  Value result;
+  if (!runOnNewStack([&] { result = generateWithOperands(id); })) {
+    diagnostics.error("T0419", entry.nodes[id].range, "too many definitions need each other here, one inside the other");
+    failed = true;
+  }
+  return result;
+}
+
+Value EntryGenerator::generateWithOperands(NodeId id) {
   const Node &node = entry.nodes[id];
   // Operands first: generating them may move the place that `at` names.
   if (node.op != Op::Stack && node.op != Op::BodyArgument)

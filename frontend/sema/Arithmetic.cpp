@@ -215,6 +215,10 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
       mistake->notes.push_back({"help", "`div` rounds down; real(...) makes reals of whole numbers"});
     return poison();
   }
+  if ((op == "div" || op == "mod") && (a == Element::Real || b == Element::Real)) {
+    error("T0901", expression.opRange, "not supported yet: `" + op + "` of reals, these are " + text(left) + " and " + text(right) + "; it takes whole numbers");
+    return poison();
+  }
   if ((a == Element::Real || b == Element::Real || op == "/") &&
       !checkBroadcast(left, right, expression.opRange, "`" + op + "`", expression.operands[0]->range,
                       expression.operands[1]->range))

@@ -209,12 +209,21 @@ NodeId Checker::regroupPart(NodeId node, const std::vector<AxisId> &from, const 
 bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
                       const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis,
                       bool *clamp) {
-  if (proveIndex(graph.entry, index, Size(0), limit, {}, hints).proved)
-    return true;
-  IndexProof proof = proveIndex(graph.entry, index, Size(0), limit, conditions, hints);
+  IndexProof proof = proveIndex(graph.entry, index, Size(0), limit, {}, hints);
+  bool needsConditions = false;
+  if (!proof.proved && !conditions.empty()) {
+    needsConditions = true;
+    const uint64_t first = proof.effort;
+    proof = proveIndex(graph.entry, index, Size(0), limit, conditions, hints);
+    proof.effort += first;
+  }
+  if (!session.spendProof(range, proof.effort)) {
+    failed = true;
+    return false;
+  }
   if (proof.proved) {
     if (clamp)
-      *clamp = true;
+      *clamp = needsConditions;
     return true;
   }
   auto highest = subtract(limit, Size(1));
@@ -229,7 +238,9 @@ bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId>
       mistake->notes.push_back({"note", holder + places});
     if (!proof.example.empty())
       mistake->notes.push_back({"example", proof.example});
-    if (!conditions.empty())
+    if (proof.exhausted)
+      mistake->notes.push_back({"note", "the proof was given up: it has too many cases"});
+    else if (!conditions.empty())
       mistake->notes.push_back({"note", "the masks and conditions around it do not exclude this"});
   }
   return false;

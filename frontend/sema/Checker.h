@@ -39,13 +39,19 @@ private:
   EntryRequest request;
   Graph graph;
   ProofHints hints;
-  Scope *root = nullptr, *top = nullptr; // callables of all files; the model
+  Scope *root = nullptr, *top = nullptr; // callables of the files, behind them those of the library; the model
   std::deque<Scope> scopes;
   std::deque<Frame> frames;
   std::optional<int64_t> staticDepth; // while an initializer or setting is evaluated for one depth
   bool usedStaticDepth = false;
   bool failed = false;
-  std::vector<std::pair<const ast::Callable *, ast::Range>> calls; // of layers and functions under way, outermost first
+  struct ActiveCall { // of a layer or function under way
+    const ast::Callable *callable;
+    const Scope *scope;       // where it was declared
+    const Keywords *keywords; // of a layer, as given; null: none
+    ast::Range range;
+  };
+  std::vector<ActiveCall> calls; // outermost first
   size_t randomPlaces = 0;                  // draws so far: a call that drew is not remembered
   std::map<AxisId, ast::Range> axisPlaces;         // where an axis is declared, for related ranges
   std::map<std::string, unsigned> siteUses; // random places met more than once
@@ -62,6 +68,10 @@ private:
 
   // ---- mistakes (Errors.cpp)
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
+  bool spend(ast::Range place, uint64_t units) {
+    failed |= !session.spend(place, units);
+    return session.mayGoOn();
+  }
   Value poison() const { return Value(); }
   std::string text(const Value &value) const; // "real[B, T, D = 410]"
   std::string text(NodeId node) const;
@@ -152,7 +162,8 @@ private:
   Storey callStorey(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                     std::optional<AxisId> history, Scope *caller, ast::Range range, int64_t first);
   Value joinHistories(const std::vector<Value> &parts, const std::vector<AxisId> &axes, AxisId whole, ast::Range range);
-  bool tooDeep(); // reports T0415 once, at the first call that goes round
+  /// Reports T0415 where a call is already under way or the calls nest too deeply.
+  bool goesRound(const ActiveCall &call);
   Value callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,
                      const std::vector<ast::Range> &ranges, Scope *caller, ast::Range range);
   Value member(Scope *scope, const ast::Expr &expression);
@@ -172,6 +183,7 @@ private:
 
   // ---- expressions (Expressions.cpp, Arithmetic.cpp, AxisOperations.cpp, Attend.cpp)
   Value evaluate(Scope *scope, const ast::Expr &expression);
+  Value evaluateKind(Scope *scope, const ast::Expr &expression);
   Value evaluate(Scope *scope, const ast::ExprPtr &expression) { return expression ? evaluate(scope, *expression) : poison(); }
   Value conditional(Scope *scope, const ast::Expr &expression);
   Value negate(Value value, ast::Range range);

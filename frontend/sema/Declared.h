@@ -1,8 +1,9 @@
 // The names that the text of a model declares.
 #pragma once
 #include "frontend/Ast.h"
-#include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tenon::sema {
@@ -11,9 +12,10 @@ namespace tenon::sema {
 struct Declared {
   std::vector<std::string> dims, configs, losses, metrics, outs, inputs;
   explicit Declared(const ast::Model &model) {
+    std::set<std::pair<const void *, std::string>> known;
     for (auto &statement : model.body) {
       auto once = [&](std::vector<std::string> &list) {
-        if (std::find(list.begin(), list.end(), statement->name.text) == list.end())
+        if (known.insert({&list, statement->name.text}).second)
           list.push_back(statement->name.text);
       };
       if (statement->kind == ast::Stmt::Kind::Dim && statement->op != '=')

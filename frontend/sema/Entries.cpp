@@ -2,6 +2,7 @@
 #include "frontend/sema/Averages.h"
 #include "frontend/sema/Checker.h"
 #include <algorithm>
+#include <set>
 
 namespace tenon::sema {
 
@@ -12,17 +13,24 @@ Checker::Checker(Session &session, const ast::Model &model, const EntryRequest &
   graph.entry.training = request.training;
   frames.emplace_back();
   frames.back().body = &model.body;
-  root = newScope(nullptr);
-  root->frame = &frames.back();
-  for (auto &[name, callable] : session.callables) {
+  Scope *library = newScope(nullptr);
+  library->frame = &frames.back();
+  root = newScope(library);
+  auto declare = [&](Scope *scope, const ast::Callable *callable) {
     Value value;
     value.kind = callable->isLayer ? Value::Kind::Layer : Value::Kind::Function;
     if (callable->isLayer)
-      value.layer = std::make_shared<LayerReference>(LayerReference{callable, root, {}});
+      value.layer = std::make_shared<LayerReference>(LayerReference{callable, scope, {}});
     else
-      value.function = std::make_shared<FunctionReference>(FunctionReference{callable, root});
-    defineValue(root, callable->name, value, ast::Stmt::Kind::Callable);
-  }
+      value.function = std::make_shared<FunctionReference>(FunctionReference{callable, scope});
+    defineValue(scope, callable->name, value, ast::Stmt::Kind::Callable);
+  };
+  for (auto &[name, callable] : session.library)
+    if (session.mayGoOn())
+      declare(library, callable);
+  for (auto &[name, callable] : session.callables)
+    if (spend(callable->name.range, 1))
+      declare(root, callable);
   top = newScope(root);
   Keywords given;
   for (auto &[name, expression] : request.sets)
@@ -30,8 +38,9 @@ Checker::Checker(Session &session, const ast::Model &model, const EntryRequest &
       given.push_back({name, evaluate(top, expression), expression->range});
   Body body = statements(top, model.body, Place::Model, &given, model.name.text);
   nextStatements = body.next;
+  std::set<std::string> known;
   for (auto *statement : outStatements)
-    if (std::find(outs.begin(), outs.end(), statement->name.text) == outs.end())
+    if (known.insert(statement->name.text).second)
       outs.push_back(statement->name.text);
   for (auto &[name, value] : request.binds)
     if (std::find(dims.begin(), dims.end(), name) == dims.end()) {

@@ -1,4 +1,5 @@
 // Expressions: dispatch, conditionals, calls.
+#include "frontend/DeepStack.h"
 #include "frontend/sema/Checker.h"
 
 namespace tenon::sema {
@@ -6,6 +7,19 @@ namespace tenon::sema {
 using Kind = ast::Expr::Kind;
 
 Value Checker::evaluate(Scope *scope, const ast::Expr &expression) {
+  if (!spend(expression.range, 1))
+    return poison();
+  if (!stackIsLow())
+    return evaluateKind(scope, expression);
+  Value value;
+  if (!runOnNewStack([&] { value = evaluateKind(scope, expression); })) {
+    failed = true;
+    session.reportChain(expression.range);
+  }
+  return value;
+}
+
+Value Checker::evaluateKind(Scope *scope, const ast::Expr &expression) {
   switch (expression.kind) {
   case Kind::Int:
     return Value::ofInt(Size(expression.integer));

@@ -282,9 +282,9 @@ bool Graph::contains(NodeId all, NodeId some) const {
   return true;
 }
 bool Graph::isZero(NodeId id) const {
+  while (entry.nodes[id].op == Op::Expand || entry.nodes[id].op == Op::ToReal || entry.nodes[id].op == Op::Rename)
+    id = entry.nodes[id].operands[0];
   const Node &node = entry.nodes[id];
-  if (node.op == Op::Expand || node.op == Op::ToReal || node.op == Op::Rename)
-    return isZero(node.operands[0]);
   return node.op == Op::Constant && node.type.element != Element::Bool && node.number == 0 && node.integer == 0;
 }
 std::optional<bool> Graph::constantTruth(NodeId id) const {

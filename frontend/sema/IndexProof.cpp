@@ -1,6 +1,7 @@
 #include "frontend/sema/IndexProof.h"
 #include "frontend/sema/LinearValues.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
 #include <algorithm>
 #include <set>
 
@@ -13,6 +14,12 @@ using mlir::presburger::PresburgerSpace;
 
 /// Conditions that multiply the cases beyond this are dropped: that can lose a proof, not make a false one.
 constexpr size_t kMaxSystems = 512;
+
+/// Systems of more variables than this are asked for rational points only (if there is none, there is no integer one), and those of more
+/// than kMostVariables are taken to have one: the search for integer points has no bound of its own.
+constexpr size_t kMostIntegerVariables = 20, kMostVariables = 200;
+/// Of one proof, about microseconds.
+constexpr uint64_t kMostProofEffort = 200'000;
 
 /// A point that breaks the claim, by variable.
 using Point = std::map<unsigned, int64_t>;
@@ -40,12 +47,24 @@ public:
     all.insert(all.end(), bounds.begin(), bounds.end());
   }
 
-  bool hasPoint() const { return !polyhedron({}).isIntegerEmpty(); }
+  bool hasPoint() const {
+    if (order.size() > kMostVariables)
+      return true;
+    const IntegerPolyhedron all = polyhedron({});
+    if (mlir::presburger::Simplex(all).isEmpty())
+      return false;
+    return order.size() > kMostIntegerVariables || !all.isIntegerEmpty();
+  }
+  /// Of hasPoint(), about microseconds: the tableau, pivoted once per variable.
+  uint64_t effort() const {
+    const uint64_t variables = std::min(order.size(), kMostVariables);
+    return 10 + variables * variables * (all.size() + 1) / 16;
+  }
 
   /// A point with small dims and places if there is one: each variable in turn gets the first small value that still allows a
   /// point.
   std::optional<Point> point() const {
-    if (!hasPoint())
+    if (order.size() > kMostIntegerVariables || !hasPoint())
       return std::nullopt;
     Point fixed;
     std::vector<unsigned> sorted = order;
@@ -148,8 +167,10 @@ std::string exampleText(const Entry &entry, const LinearValues &values, const Po
 std::string boundText(const Entry &entry, std::vector<std::optional<Form>> bounds, bool lower) {
   std::vector<Form> extreme;
   for (const std::optional<Form> &bound : bounds) {
-    if (!bound)
+    if (!bound || extreme.size() > 4)
       return "";
+    if (std::find(extreme.begin(), extreme.end(), *bound) != extreme.end())
+      continue;
     bool kept = true;
     for (size_t i = 0; i < extreme.size() && kept;) {
       if (lower ? provablyAtMost(extreme[i], *bound, entry) : provablyAtMost(*bound, extreme[i], entry))
@@ -191,11 +212,33 @@ Conjunction together(const Conjunction &a, const Conjunction &b) {
   return all;
 }
 
+/// Looks for points of systems, until that takes too long.
+class Search {
+public:
+  Search(const Entry &entry, const LinearValues &values, IndexProof &proof) : entry(entry), values(values), proof(proof) {}
+  /// Also true, with `exhausted` set, if nobody knows.
+  bool hasPoint(const Conjunction &constraints) {
+    const System system(entry, values.variables(), constraints);
+    proof.effort += system.effort();
+    proof.exhausted |= proof.effort > kMostProofEffort;
+    return proof.exhausted || system.hasPoint();
+  }
+  /// One of those that hasPoint() has found.
+  std::optional<Point> point(const Conjunction &constraints) {
+    return proof.exhausted ? std::nullopt : System(entry, values.variables(), constraints).point();
+  }
+
+private:
+  const Entry &entry;
+  const LinearValues &values;
+  IndexProof &proof;
+};
+
 /// Drops the cases of min, max, where that cannot happen, so that the range does not speak of them.
-Cases possible(const Entry &entry, const LinearValues &values, const Cases &cases) {
+Cases possible(Search &search, const Cases &cases) {
   Cases kept;
   for (const ValueCase &each : cases)
-    if (each.when.empty() || System(entry, values.variables(), each.when).hasPoint())
+    if (each.when.empty() || search.hasPoint(each.when))
       kept.push_back(each);
   return kept;
 }
@@ -219,6 +262,7 @@ IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const S
   const size_t dims = entry.dims.size();
   Cases cases = values.value(index);
   IndexProof proof;
+  proof.effort = values.effort();
   proof.proved = true;
   for (const ValueCase &each : cases) {
     Interval interval = intervalOf(each.value, values.variables(), dims);
@@ -230,26 +274,26 @@ IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const S
     return proof;
   }
   const Alternatives ways = holding(values, conditions);
+  proof.effort = values.effort();
+  Search search(entry, values, proof);
   proof.proved = true;
-  cases = possible(entry, values, cases);
+  cases = possible(search, cases);
   proof.range = rangeText(entry, values, cases);
   for (const ValueCase &each : cases)
     for (const Conjunction &way : ways) {
       const Conjunction where = together(each.when, way);
       for (std::optional<Form> violation : {minus(minus(low, each.value), Form(1)), minus(each.value, highExclusive)}) {
-        if (!violation) {
-          proof.proved = false;
-          continue;
-        }
         Conjunction broken = where;
-        broken.push_back({*violation, false});
-        std::optional<Point> point = System(entry, values.variables(), broken).point();
-        if (!point)
+        if (violation)
+          broken.push_back({*violation, false});
+        if (violation && !search.hasPoint(broken))
           continue;
         proof.proved = false;
-        std::optional<int64_t> value = valueAt(each.value, *point);
-        if (proof.example.empty() && value)
+        std::optional<Point> point = violation ? search.point(broken) : std::nullopt;
+        if (std::optional<int64_t> value = point ? valueAt(each.value, *point) : std::nullopt)
           proof.example = exampleText(entry, values, *point, together(each.when, {{each.value, false}}), std::to_string(*value));
+        if (proof.exhausted || !proof.example.empty())
+          return proof;
       }
     }
   return proof;
@@ -259,15 +303,18 @@ IndexProof proveCondition(const Entry &entry, NodeId goal, const std::vector<Nod
   LinearValues values(entry, hints);
   const Alternatives ways = holding(values, conditions), failures = values.truth(goal, false);
   IndexProof proof;
+  proof.effort = values.effort();
+  Search search(entry, values, proof);
   proof.proved = true;
   for (const Conjunction &way : ways)
     for (const Conjunction &failure : failures) {
-      std::optional<Point> point = System(entry, values.variables(), together(way, failure)).point();
-      if (!point)
+      if (!search.hasPoint(together(way, failure)))
         continue;
       proof.proved = false;
-      if (proof.example.empty())
+      if (std::optional<Point> point = search.point(together(way, failure)))
         proof.example = exampleText(entry, values, *point, together(way, failure), "");
+      if (proof.exhausted || !proof.example.empty())
+        return proof;
     }
   return proof;
 }
@@ -283,9 +330,11 @@ IndexProof proveNonNegative(const Size &size, const Entry &entry) {
     return proof;
   const ProofHints hints;
   LinearValues values(entry, hints);
-  std::optional<Point> point = System(entry, values.variables(), {{*negative, false}}).point();
-  proof.proved = !point;
-  if (point)
+  Search search(entry, values, proof);
+  proof.proved = !search.hasPoint({{*negative, false}});
+  if (proof.proved)
+    return proof;
+  if (std::optional<Point> point = search.point({{*negative, false}}))
     if (std::optional<int64_t> value = valueAt(size, *point))
       proof.example = exampleText(entry, values, *point, {}, std::to_string(*value));
   return proof;

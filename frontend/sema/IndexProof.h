@@ -14,6 +14,8 @@ struct IndexProof {
   bool proved = false;
   std::string range;
   std::string example;
+  bool exhausted = false; // it was given up, because it takes too long
+  uint64_t effort = 0;    // about microseconds
 };
 
 /// What the graph itself does not say.

@@ -6,6 +6,7 @@
 namespace tenon::sema {
 namespace {
 constexpr unsigned kCallLimit = 200;
+constexpr uint64_t kCallUnits = 16; // scopes, arguments, results
 
 bool mentions(const ast::Type &type, const std::string &axis) {
   for (auto &name : type.axes)
@@ -212,37 +213,66 @@ Value Checker::layerResults(CallFrame &frame, const ast::Callable &callable, con
   return values.size() == 1 ? values[0] : Value::ofTuple(values);
 }
 
-bool Checker::tooDeep() {
-  if (calls.size() < kCallLimit)
+namespace {
+bool sameKeywords(const Keywords *left, const Keywords *right);
+
+/// Values of configs: numbers, words, layers with keywords of their own, tensors.
+bool sameValue(const Value &left, const Value &right) {
+  if (left.kind != right.kind || left.integer != right.integer || left.real != right.real || left.truth != right.truth ||
+      left.text != right.text || left.node != right.node)
     return false;
+  if (left.layer)
+    return left.layer->callable == right.layer->callable && left.layer->scope == right.layer->scope &&
+           sameKeywords(&left.layer->keywords, &right.layer->keywords);
+  if (left.function)
+    return left.function->callable == right.function->callable && left.function->scope == right.function->scope;
+  return left.elements == right.elements && left.distribution == right.distribution && left.instance == right.instance;
+}
+
+bool sameKeywords(const Keywords *left, const Keywords *right) {
+  const size_t count = left ? left->size() : 0;
+  if (count != (right ? right->size() : 0))
+    return false;
+  for (size_t i = 0; i < count; ++i)
+    if ((*left)[i].name != (*right)[i].name || !sameValue((*left)[i].value, (*right)[i].value))
+      return false;
+  return true;
+}
+} // namespace
+
+/// A layer may stand inside one of its kind if a config says so (Residual(Inner = Residual(Inner = Linear))): with the same keywords it
+/// would go on for ever.
+bool Checker::goesRound(const ActiveCall &call) {
+  auto first = std::find_if(calls.begin(), calls.end(), [&](const ActiveCall &other) {
+    return other.callable == call.callable && other.scope == call.scope && sameKeywords(other.keywords, call.keywords);
+  });
+  const bool circle = first != calls.end();
+  if (!circle && calls.size() < kCallLimit)
+    return false;
+  failed = true;
   if (std::exchange(session.endlessReported, true))
-    return true; // every call on the way back up meets the limit again
-  auto most = calls.back();
-  std::ptrdiff_t times = 0;
-  for (auto &call : calls) {
-    auto count = std::count_if(calls.begin(), calls.end(), [&](auto &other) { return other.first == call.first; });
-    if (count > times) {
-      times = count;
-      most = call;
-    }
-  }
-  auto first = std::find_if(calls.begin(), calls.end(), [&](auto &call) { return call.first == most.first; });
-  auto second = std::find_if(first + 1, calls.end(), [&](auto &call) { return call.first == most.first; });
-  const ast::Range place = second == calls.end() ? most.second : second->second;
-  if (auto *mistake = error("T0415", place, "the layers and functions called here use each other without end"))
-    mistake->related.push_back({most.first->name.range, "declared here"});
+    return true; // every entry, and every call on the way back up, meets it again
+  const std::string name = call.callable->name.text;
+  std::string message = "layers and functions are nested more than " + std::to_string(kCallLimit) + " calls deep here";
+  if (circle)
+    message = first + 1 == calls.end() ? name + " uses itself" : name + " uses itself, through " + calls.back().callable->name.text;
+  if (auto *mistake = error("T0415", call.range, message + (circle ? ": it would never end" : "")))
+    mistake->related.push_back({call.callable->name.range, "declared here"});
+  if (!circle) // every call on the way back up may go as deep again
+    session.stop();
   return true;
 }
 
 Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
                         uint32_t body, bool inStack, ast::Range range) {
   const ast::Callable &layer = *instance.layer->callable;
-  if (tooDeep())
+  const ActiveCall call{&layer, instance.layer->scope, &instance.layer->keywords, range};
+  if (goesRound(call) || !spend(range, kCallUnits))
     return poison();
   auto frame = frameOf(instance, caller, inStack, body, range);
   if (!frame)
     return poison();
-  calls.push_back({&layer, range});
+  calls.push_back(call);
   Keywords keywords = instance.layer->keywords;
   Body rest = statements(frame->scope, layer.body, Place::Layer, &keywords, layer.name.text);
   Value result;
@@ -272,6 +302,8 @@ Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<
     known &= arguments[i].isTensor() || arguments[i].isStatic();
     key.arguments.push_back(known ? tensor(arguments[i], ranges[i]) : kNoNode);
   }
+  if (known && !spend(range, instance->calls.size() / 16))
+    return poison();
   if (known)
     for (auto &call : instance->calls)
       if (call.arguments == key.arguments && call.conditions == key.conditions && call.body == key.body &&
@@ -292,7 +324,8 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
                             std::vector<Value> arguments, const std::vector<ast::Range> &ranges, Scope *caller,
                             ast::Range range) {
   const ast::Callable &callable = *function.callable;
-  if (tooDeep())
+  const ActiveCall call{&callable, function.scope, nullptr, range};
+  if (goesRound(call) || !spend(range, kCallUnits))
     return poison();
   CallFrame frame;
   frame.scope = newScope(function.scope);
@@ -314,7 +347,7 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
     frame.scope->axes[callable.formals[i].name.text] = {*axes, callable.formals[i].name.range};
   }
   Value result;
-  calls.push_back({&callable, range});
+  calls.push_back(call);
   if (bindArguments(frame, callable, arguments, ranges, range, false)) {
     Body rest = statements(frame.scope, callable.body, Place::Function, nullptr, callable.name.text);
     result = layerResults(frame, callable, rest, range);
@@ -337,6 +370,8 @@ Value Checker::member(Scope *scope, const ast::Expr &expression) {
           instance.name + " is a stack: it has one " + expression.text + " per layer, none of them has a name here");
     return poison();
   }
+  if (!spend(expression.range, kCallUnits))
+    return poison();
   auto frame = frameOf(instance, scope, false, scope->body, expression.range);
   if (!frame)
     return poison();

@@ -27,6 +27,15 @@ Interval intervalOf(const Form &form, const std::vector<Variable> &variables, si
   return result;
 }
 
+std::optional<Form> outerBound(const std::optional<Form> &left, const std::optional<Form> &right, bool lower, const Entry &entry) {
+  const std::optional<Form> ahead = minus(right, left), behind = minus(left, right);
+  if (ahead && plainlyNonNegative(*ahead, entry))
+    return lower ? left : right;
+  if (behind && plainlyNonNegative(*behind, entry))
+    return lower ? right : left;
+  return std::nullopt;
+}
+
 bool plainlyNonNegative(const Form &form, const Entry &entry) {
   // The least value over the box 1 <= dim <= bound; a bound that names another dim is replaced once per dim.
   std::optional<Form> least = form;

@@ -1,4 +1,5 @@
 // The second half of LinearValues: predicates, and the operations that only move elements.
+#include "frontend/DeepStack.h"
 #include "frontend/sema/LinearValues.h"
 #include <algorithm>
 
@@ -8,6 +9,25 @@ Alternatives LinearValues::truth(NodeId id, bool wanted, const Places &places) {
   std::pair<Key, bool> key{keyOf(id, places), wanted};
   if (auto found = truths.find(key); found != truths.end())
     return found->second;
+  Alternatives result{{}};
+  if (work <= kMostEffort) {
+    if (!stackIsLow())
+      result = truthOf(id, wanted, places);
+    else
+      runOnNewStack([&] { result = truthOf(id, wanted, places); });
+  }
+  if (work > kMostEffort)
+    result = Alternatives{{}};
+  for (Conjunction &each : result) {
+    if (each.size() > kMaxConstraints) // fewer constraints allow more
+      each.resize(kMaxConstraints);
+    work += 1 + each.size();
+  }
+  truths.emplace(std::move(key), result);
+  return result;
+}
+
+Alternatives LinearValues::truthOf(NodeId id, bool wanted, const Places &places) {
   const Node &node = entry.nodes[id];
   auto either = [&](const Alternatives &left, const Alternatives &right) {
     Alternatives all = left;
@@ -25,44 +45,39 @@ Alternatives LinearValues::truth(NodeId id, bool wanted, const Places &places) {
       }
     return all;
   };
-  auto compute = [&]() -> Alternatives {
-    if (node.type.element != Element::Bool) { // an integer as truth does not occur in checked programs
-      return {{}};
-    }
-    switch (node.op) {
-    case Op::Constant:
-      return (node.integer != 0) == wanted ? Alternatives{{}} : Alternatives{};
-    case Op::Not:
-      return truth(node.operands[0], !wanted, places);
-    case Op::And:
-    case Op::Or: {
-      Alternatives left = truth(node.operands[0], wanted, places), right = truth(node.operands[1], wanted, places);
-      return (node.op == Op::And) == wanted ? both(left, right) : either(left, right);
-    }
-    case Op::Select: {
-      Alternatives taken = both(truth(node.operands[0], true, places), truth(node.operands[1], wanted, places));
-      return either(taken, both(truth(node.operands[0], false, places), truth(node.operands[2], wanted, places)));
-    }
-    case Op::Equal:
-    case Op::NotEqual:
-    case Op::Less:
-    case Op::LessEqual:
-      return comparison(id, wanted, places);
-    default:
-      break;
-    }
-    if (auto from = sources(id, places)) {
-      Alternatives all;
-      for (const Source &source : *from)
-        all = either(all, both({source.when}, truth(source.node, wanted, source.places)));
-      return all;
-    }
-    Form flag = unknown(id, places, Form(0), Form(1));
-    return {{{*minus(flag, Form(wanted ? 1 : 0)), true}}};
-  };
-  Alternatives result = compute();
-  truths.emplace(std::move(key), result);
-  return result;
+  if (node.type.element != Element::Bool) { // an integer as truth does not occur in checked programs
+    return {{}};
+  }
+  switch (node.op) {
+  case Op::Constant:
+    return (node.integer != 0) == wanted ? Alternatives{{}} : Alternatives{};
+  case Op::Not:
+    return truth(node.operands[0], !wanted, places);
+  case Op::And:
+  case Op::Or: {
+    Alternatives left = truth(node.operands[0], wanted, places), right = truth(node.operands[1], wanted, places);
+    return (node.op == Op::And) == wanted ? both(left, right) : either(left, right);
+  }
+  case Op::Select: {
+    Alternatives taken = both(truth(node.operands[0], true, places), truth(node.operands[1], wanted, places));
+    return either(taken, both(truth(node.operands[0], false, places), truth(node.operands[2], wanted, places)));
+  }
+  case Op::Equal:
+  case Op::NotEqual:
+  case Op::Less:
+  case Op::LessEqual:
+    return comparison(id, wanted, places);
+  default:
+    break;
+  }
+  if (auto from = sources(id, places)) {
+    Alternatives all;
+    for (const Source &source : *from)
+      all = either(all, both({source.when}, truth(source.node, wanted, source.places)));
+    return all;
+  }
+  Form flag = unknown(id, places, Form(0), Form(1));
+  return {{{*minus(flag, Form(wanted ? 1 : 0)), true}}};
 }
 
 Alternatives LinearValues::comparison(NodeId id, bool wanted, const Places &places) {
@@ -73,8 +88,10 @@ Alternatives LinearValues::comparison(NodeId id, bool wanted, const Places &plac
   const bool equality = node.op == Op::Equal || node.op == Op::NotEqual;
   const bool wantEqual = (node.op == Op::Equal) == wanted;
   Alternatives result;
-  for (const ValueCase &left : value(node.operands[0], places))
-    for (const ValueCase &right : value(node.operands[1], places)) {
+  Cases lefts = value(node.operands[0], places), rights = value(node.operands[1], places);
+  fewer(node, places, lefts, rights, equality && !wantEqual ? kMaxCases / 2 : kMaxCases);
+  for (const ValueCase &left : lefts)
+    for (const ValueCase &right : rights) {
       Conjunction when = left.when;
       when.insert(when.end(), right.when.begin(), right.when.end());
       auto emit = [&](const std::optional<Form> &form, bool isEquality) {
@@ -93,8 +110,6 @@ Alternatives LinearValues::comparison(NodeId id, bool wanted, const Places &plac
       } else {
         emit(node.op == Op::Less ? behind : minus(behind, Form(1)), false);
       }
-      if (result.size() > kMaxCases)
-        return {{}};
     }
   return result;
 }

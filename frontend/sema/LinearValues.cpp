@@ -1,4 +1,5 @@
 #include "frontend/sema/LinearValues.h"
+#include "frontend/DeepStack.h"
 #include <algorithm>
 
 namespace tenon {
@@ -10,12 +11,6 @@ static bool appendCase(Cases &cases, const Conjunction &first, const Conjunction
   made.when.insert(made.when.end(), second.begin(), second.end());
   cases.push_back(std::move(made));
   return true;
-}
-
-static Conjunction join(const Conjunction &left, const Conjunction &right) {
-  Conjunction both = left;
-  both.insert(both.end(), right.begin(), right.end());
-  return both;
 }
 
 LinearValues::LinearValues(const Entry &entry, const ProofHints &hints) : entry(entry), hints(hints) {
@@ -85,9 +80,64 @@ Cases LinearValues::value(NodeId node, const Places &places) {
   Key key = keyOf(node, places);
   if (auto found = values.find(key); found != values.end())
     return found->second;
-  Cases cases = evaluate(node, places);
+  Cases cases;
+  if (work > kMostEffort)
+    cases = opaque(node, places);
+  else if (!stackIsLow())
+    cases = evaluate(node, places);
+  else if (!runOnNewStack([&] { cases = evaluate(node, places); }))
+    cases = opaque(node, places);
+  if (work > kMostEffort) // a chain has been entered as a whole before its first value is known
+    cases = opaque(node, places);
+  for (const ValueCase &each : cases)
+    if (each.when.size() > kMaxConstraints) {
+      cases = collapsed(node, places, cases);
+      break;
+    }
+  addFacts(node, cases);
+  for (const ValueCase &each : cases)
+    work += 1 + each.when.size();
   values.emplace(std::move(key), cases);
   return cases;
+}
+
+bool LinearValues::isWithin(const Form &form, const Form &bound) const {
+  Interval range = intervalOf(form, list, entry.dims.size());
+  std::optional<Form> room = minus(minus(bound, range.high), Form(1));
+  return range.low && room && plainlyNonNegative(*range.low, entry) && plainlyNonNegative(*room, entry);
+}
+
+void LinearValues::addFacts(NodeId node, Cases &cases) const {
+  auto bound = hints.bounds.find(node);
+  if (bound == hints.bounds.end())
+    return;
+  for (ValueCase &each : cases)
+    if (!isWithin(each.value, bound->second))
+      if (std::optional<Form> room = minus(minus(bound->second, each.value), Form(1))) {
+        each.when.push_back({each.value, false});
+        each.when.push_back({*room, false});
+      }
+}
+
+Cases LinearValues::collapsed(NodeId node, const Places &places, const Cases &cases) {
+  std::optional<Interval> all;
+  for (const ValueCase &each : cases) {
+    Interval range = intervalOf(each.value, list, entry.dims.size());
+    all = all ? Interval{outerBound(all->low, range.low, true, entry), outerBound(all->high, range.high, false, entry)} : range;
+  }
+  if (!all)
+    return cases; // it has no value: the conditions around it exclude each other
+  return {{{}, unknown(node, places, all->low, all->high)}};
+}
+
+void LinearValues::fewer(const Node &node, const Places &places, Cases &left, Cases &right, size_t most) {
+  if (left.size() * right.size() <= most)
+    return;
+  const bool leftFirst = left.size() >= right.size();
+  Cases &larger = leftFirst ? left : right, &smaller = leftFirst ? right : left;
+  larger = collapsed(node.operands[leftFirst ? 0 : 1], places, larger);
+  if (left.size() * right.size() > most)
+    smaller = collapsed(node.operands[leftFirst ? 1 : 0], places, smaller);
 }
 
 Cases LinearValues::evaluate(NodeId id, const Places &places) {
@@ -95,10 +145,12 @@ Cases LinearValues::evaluate(NodeId id, const Places &places) {
   if (auto from = sources(id, places)) {
     Cases cases;
     for (const Source &source : *from)
-      for (const ValueCase &each : value(source.node, source.places))
-        if (!appendCase(cases, source.when, each.when, each.value))
-          return opaque(id, places);
-    return cases;
+      for (const ValueCase &each : value(source.node, source.places)) {
+        cases.push_back({source.when, each.value});
+        cases.back().when.insert(cases.back().when.end(), each.when.begin(), each.when.end());
+      }
+    work += cases.size();
+    return cases.size() > kMaxCases ? collapsed(id, places, cases) : cases;
   }
   if (node.type.element == Element::Bool)
     return truthAsNumber(id, places);
@@ -168,16 +220,19 @@ Cases LinearValues::arithmetic(NodeId id, const Places &places) {
   const Node &node = entry.nodes[id];
   Cases left = value(node.operands[0], places), result;
   if (node.op == Op::Neg || node.op == Op::Abs) {
-    Cases negated;
-    for (const ValueCase &each : left)
-      if (!appendCase(negated, each.when, {}, multiply(each.value, Form(-1))))
-        return opaque(id, places);
-    if (node.op == Op::Neg)
-      return negated;
-    result = extremum(left, negated, true);
-    return result.empty() ? Cases{{{}, unknown(id, places, Form(0), std::nullopt)}} : result;
+    if (node.op == Op::Abs && 2 * left.size() > kMaxCases)
+      left = collapsed(node.operands[0], places, left);
+    for (const ValueCase &each : left) {
+      std::optional<Form> negated = multiply(each.value, Form(-1));
+      const bool isAbs = node.op == Op::Abs;
+      if (!negated || (isAbs && !appendCase(result, each.when, {{each.value, false}}, each.value)) ||
+          !appendCase(result, each.when, isAbs ? Conjunction{{*negated, false}} : Conjunction(), negated))
+        return {{{}, unknown(id, places, isAbs ? std::optional<Form>(0) : std::nullopt, std::nullopt)}};
+    }
+    return result;
   }
   Cases right = value(node.operands[1], places);
+  fewer(node, places, left, right, node.op == Op::Max || node.op == Op::Min ? kMaxCases / 2 : kMaxCases);
   if (node.op == Op::Max || node.op == Op::Min) {
     result = extremum(left, right, node.op == Op::Max);
     return result.empty() ? opaque(id, places) : result;
@@ -209,7 +264,8 @@ Cases LinearValues::extremum(const Cases &left, const Cases &right, bool maximum
       std::optional<Form> opposite = difference ? multiply(*difference, Form(-1)) : std::nullopt;
       if (!opposite)
         return {};
-      const Conjunction when = join(a.when, b.when);
+      Conjunction when = a.when;
+      when.insert(when.end(), b.when.begin(), b.when.end());
       // Either side holds at a tie, so both cases may contain it.
       if (!appendCase(result, when, {{*difference, false}}, a.value) || !appendCase(result, when, {{*opposite, false}}, b.value))
         return {};
@@ -221,6 +277,8 @@ Cases LinearValues::extremum(const Cases &left, const Cases &right, bool maximum
 Cases LinearValues::quotient(NodeId id, const Places &places) {
   const Node &node = entry.nodes[id];
   Cases right = value(node.operands[1], places), result;
+  if (right.size() != 1)
+    right = collapsed(node.operands[1], places, right);
   if (right.size() != 1 || !right[0].when.empty())
     return opaque(id, places);
   for (const ValueCase &each : value(node.operands[0], places)) {
@@ -261,11 +319,19 @@ std::optional<ValueCase> LinearValues::quotientOf(const Form &dividend, const Fo
 Cases LinearValues::select(NodeId id, const Places &places) {
   const Node &node = entry.nodes[id];
   Cases result;
-  for (bool taken : {true, false})
-    for (const Conjunction &when : truth(node.operands[0], taken, places))
-      for (const ValueCase &each : value(node.operands[taken ? 1 : 2], places))
+  for (bool taken : {true, false}) {
+    const NodeId side = node.operands[taken ? 1 : 2];
+    Alternatives ways = truth(node.operands[0], taken, places);
+    Cases cases = value(side, places);
+    if (ways.size() * cases.size() > kMaxCases / 2)
+      cases = collapsed(side, places, cases);
+    if (ways.size() * cases.size() > kMaxCases / 2)
+      ways = Alternatives{{}};
+    for (const Conjunction &when : ways)
+      for (const ValueCase &each : cases)
         if (!appendCase(result, when, each.when, each.value))
           return opaque(id, places);
+  }
   return result;
 }
 
@@ -278,10 +344,9 @@ Cases LinearValues::put(NodeId id, const Places &places) {
   for (AxisId axis : entry.nodes[node.operands[2]].type.axes)
     if (std::find(kept.begin(), kept.end(), axis) == kept.end())
       inValue[axis] = freshPlace(axis);
-  for (const ValueCase &each : value(node.operands[2], inValue))
-    if (!appendCase(result, each.when, {}, each.value))
-      return opaque(id, places);
-  return result;
+  const Cases put = value(node.operands[2], inValue);
+  result.insert(result.end(), put.begin(), put.end());
+  return result.size() > kMaxCases ? collapsed(id, places, result) : result;
 }
 
 Cases LinearValues::reduction(NodeId id, const Places &places) {

@@ -45,8 +45,13 @@ public:
   /// A superset of the places where Bool `node` is `wanted`.
   Alternatives truth(NodeId node, bool wanted, const Places &places = {});
   const std::vector<Variable> &variables() const { return list; }
+  /// Cases made so far, about a microsecond each.
+  uint64_t effort() const { return work; }
 
-  static constexpr size_t kMaxCases = 96;
+  /// A value of more cases becomes one unknown that keeps their common bounds.
+  static constexpr size_t kMaxCases = 96, kMaxConstraints = 128; // constraints: of one case
+  /// Beyond this effort nothing is said of further values: that can lose a proof, not make a false one.
+  static constexpr uint64_t kMostEffort = 50'000;
 
 private:
   struct Source { // an element of a node that only moves elements is the element of `node` at `places`, when `when` holds
@@ -63,6 +68,14 @@ private:
   /// The unknown of a node that is not linear; the same one for the same node at the same places.
   Form unknown(NodeId node, const Places &places, std::optional<Form> low, std::optional<Form> high);
 
+  /// One unknown, the node's value, for all its cases: what bounds each of them bounds it.
+  Cases collapsed(NodeId node, const Places &places, const Cases &cases);
+  /// Collapses the operands of `node` with the most cases until they make at most `most` pairs.
+  void fewer(const Node &node, const Places &places, Cases &left, Cases &right, size_t most);
+  /// What a declaration has proved of the node.
+  void addFacts(NodeId node, Cases &cases) const;
+  bool isWithin(const Form &form, const Form &bound) const;
+
   Cases evaluate(NodeId node, const Places &places);
   Cases leaf(NodeId node, const Places &places);
   Cases arithmetic(NodeId node, const Places &places);
@@ -76,6 +89,7 @@ private:
   Cases truthAsNumber(NodeId node, const Places &places);
   Cases opaque(NodeId node, const Places &places);
 
+  Alternatives truthOf(NodeId node, bool wanted, const Places &places);
   Alternatives comparison(NodeId node, bool wanted, const Places &places);
   std::optional<std::vector<Source>> sources(NodeId node, const Places &places);
   std::optional<std::vector<Source>> regroup(const Node &node, Places places);
@@ -84,6 +98,7 @@ private:
 
   const Entry &entry;
   const ProofHints &hints;
+  uint64_t work = 0;
   std::vector<Variable> list;
   std::map<AxisId, Form> freePlaces;
   std::map<Key, Form> unknowns;
@@ -100,6 +115,9 @@ struct Interval {
   std::optional<Form> low, high;
 };
 Interval intervalOf(const Form &form, const std::vector<Variable> &variables, size_t dims);
+
+/// The smaller (or larger) of two bounds; nullopt if either is missing or the dims decide.
+std::optional<Form> outerBound(const std::optional<Form> &left, const std::optional<Form> &right, bool lower, const Entry &entry);
 
 /// low <= form for all dims >= 1 within their bounds, by coefficients alone (may miss, never wrong).
 bool plainlyNonNegative(const Form &form, const Entry &entry);

@@ -94,7 +94,7 @@ bool Session::loadFile(const std::string &path, std::optional<ast::Range> from) 
     if (item.kind == ast::Item::Kind::Import)
       ok &= loadImport(item.import, path);
   for (auto &item : tree->items)
-    declare(item);
+    declare(item, canonical == standardPath);
   return ok;
 }
 
@@ -119,16 +119,16 @@ bool Session::loadImport(const ast::Import &import, const std::string &importer)
   return false;
 }
 
-void Session::declare(const ast::Item &item) {
+void Session::declare(const ast::Item &item, bool ofLibrary) {
   auto unique = [&](const ast::Name &name) {
-    auto [first, isNew] = declared.try_emplace(name.text, name.range);
+    auto [first, isNew] = (ofLibrary ? declaredInLibrary : declared).try_emplace(name.text, name.range);
     if (!isNew)
       if (auto *mistake = error("T0103", name.range, name.text + " is declared twice", "second declaration"))
         mistake->related.push_back({first->second, "first declaration"});
     return isNew;
   };
   if (item.kind == ast::Item::Kind::Callable && unique(item.callable->name))
-    callables[item.callable->name.text] = item.callable.get();
+    (ofLibrary ? library : callables)[item.callable->name.text] = item.callable.get();
   if (item.kind == ast::Item::Kind::Model && unique(item.model->name))
     models[item.model->name.text] = item.model.get();
   if (item.kind == ast::Item::Kind::Recipe)
@@ -147,6 +147,8 @@ bool Session::load() {
   for (auto &folder : folders)
     if (standard.empty())
       standardSought += (standardSought.empty() ? "" : ", ") + (folder.empty() ? std::string(".") : folder);
+  if (!standard.empty() && fs::weakly_canonical(standard, ignored) != fs::weakly_canonical(options.path, ignored))
+    standardPath = fs::weakly_canonical(standard, ignored).string();
   bool ok = standard.empty() || loadFile(standard, std::nullopt);
   ok &= loadFile(options.path, std::nullopt);
   std::string canonical = fs::weakly_canonical(options.path, ignored).string();

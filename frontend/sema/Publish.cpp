@@ -100,7 +100,7 @@ std::string pathOf(const Param &param, size_t element) {
 
 } // namespace
 
-void publish(const Session &session, Program &program, const NameTables &tables) {
+void publish(Session &session, Program &program, const NameTables &tables) {
   std::map<std::string, Published> published;
   for (auto &scheme : tables.schemes())
     published.try_emplace(scheme, scheme, session.diagnostics);
@@ -111,6 +111,11 @@ void publish(const Session &session, Program &program, const NameTables &tables)
     std::vector<UseStep> chain;
     for (auto &step : record.steps)
       chain.push_back({step.layer, step.use, step.count.has_value()});
+    uint64_t elements = published.size(); // of the parameter, each with a name per scheme
+    for (int64_t count : param.stackCounts)
+      elements = __builtin_mul_overflow(elements, uint64_t(count), &elements) ? UINT64_MAX / 4 : elements;
+    if (!session.spend(param.range, 2 * elements))
+      return;
     for (auto &[scheme, names] : published) {
       std::vector<std::vector<UsedRule>> rules;
       param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts, &rules);

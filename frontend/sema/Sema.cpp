@@ -132,6 +132,8 @@ public:
     evaluateAll(sets, binds, true, &all);
     publish(session, all, tables);
     for (auto *recipe : recipes) {
+      if (!session.mayGoOn())
+        return;
       RecipeContext names = context({}, {}, tables);
       RecipeBinds own = checkBinds(*recipe, names, session.diagnostics);
       auto recipeSets = withConfigs(own);
@@ -203,8 +205,9 @@ private:
   }
   NameTables nameTables() {
     std::vector<std::string> owners;
-    for (auto &[name, callable] : session.callables)
-      owners.push_back(name);
+    for (auto *callables : {&session.callables, &session.library})
+      for (auto &[name, callable] : *callables)
+        owners.push_back(name);
     for (auto &[name, other] : session.models) {
       owners.push_back(name);
       for (auto &statement : other->body)
@@ -239,11 +242,12 @@ private:
           inside(statement->callable->body);
         }
     };
-    for (auto &[name, callable] : session.callables) {
-      if (name == owner)
-        collect(callable->body);
-      inside(callable->body);
-    }
+    for (auto *callables : {&session.callables, &session.library})
+      for (auto &[name, callable] : *callables) {
+        if (name == owner)
+          collect(callable->body);
+        inside(callable->body);
+      }
     for (auto &[name, other] : session.models) {
       if (name == owner)
         collect(other->body);
@@ -354,6 +358,10 @@ private:
     }
     bool ok = true;
     auto build = [&](const EntryRequest &request) {
+      if (!session.mayGoOn()) {
+        ok = false;
+        return;
+      }
       auto entry = Checker(session, model, request).run();
       if (entry && !entry->walkedAxis.empty())
         entry = deriveStep(*entry, session.diagnostics);
@@ -397,6 +405,8 @@ private:
       return entry;
     };
     for (auto &out : declared.outs) {
+      if (!session.mayGoOn())
+        return;
       EntryRequest request = losses(Entry::Kind::Out, false, useSets, useBinds);
       request.name = out;
       auto entry = run(request);
@@ -466,7 +476,7 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   }
   sema::checkOwners(session);
   for (const ast::Model *model : sema::modelsOf(session))
-    if (options.model.empty() || model->name.text == options.model)
+    if (session.mayGoOn() && (options.model.empty() || model->name.text == options.model))
       sema::ModelCheck(session, *model).everything();
   return !diagnostics.hasErrors();
 }

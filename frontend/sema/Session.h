@@ -25,7 +25,8 @@ public:
   Diagnostics &diagnostics;
 
   std::vector<std::shared_ptr<ast::File>> trees; // std.tn first
-  std::map<std::string, const ast::Callable *> callables;
+  std::map<std::string, const ast::Callable *> library; // layers and functions of std.tn
+  std::map<std::string, const ast::Callable *> callables; // of all other files
   std::map<std::string, const ast::Model *> models;
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
@@ -39,6 +40,18 @@ public:
   std::map<std::string, uint32_t> parameterByPath;
   std::vector<Site> sites;
 
+  /// Counts work: one unit is about a microsecond and 500 bytes, an expression or a statement looked at. False once too much was done or
+  /// too many mistakes were found: whoever asks stops, and what it leaves undone says nothing more.
+  bool spend(ast::Range place, uint64_t units);
+  /// The same for proofs about indices, about microseconds.
+  bool spendProof(ast::Range place, uint64_t units);
+  /// False once spend() was.
+  bool mayGoOn() const { return !stopped && !diagnostics.full(); }
+  /// Nothing more is looked at; the mistake that says why has been reported.
+  void stop() { stopped = true; }
+  /// More definitions need each other than stacks can be made for.
+  void reportChain(ast::Range place);
+
   /// Null when the same mistake at the same place has been reported already.
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
   /// Loads options.path, its imports and std.tn. False if something is missing or does not parse.
@@ -51,14 +64,18 @@ public:
   ast::ExprPtr parseOption(const std::string &name, const std::string &text);
 
 private:
+  uint64_t spent = 0, spentOnProofs = 0;
+  bool stopped = false;
   std::set<std::tuple<std::string, uint32_t, uint32_t, uint32_t>> reported;
   std::map<std::string, uint32_t> loaded;     // canonical path -> file
-  std::map<std::string, ast::Range> declared; // models, layers and functions of all files
+  std::string standardPath;                   // of std.tn, canonical; empty where it is the main file itself
+  // Models, layers and functions. What a file declares hides what the library calls so: the library may gain names.
+  std::map<std::string, ast::Range> declared, declaredInLibrary;
   std::map<std::string, ast::ExprPtr> parsedOptions;
   std::unordered_map<const void *, std::vector<std::pair<uint32_t, uint32_t>>> sitesOfBody;
   bool loadFile(const std::string &path, std::optional<ast::Range> from);
   bool loadImport(const ast::Import &import, const std::string &importer);
-  void declare(const ast::Item &item);
+  void declare(const ast::Item &item, bool ofLibrary);
 };
 
 /// The models that the main file is about: its own ones, else (a file of recipes for an imported model) those its recipes train.

@@ -76,6 +76,8 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
   };
   for (auto &pointer : list) {
     const ast::Stmt &statement = *pointer;
+    if (!spend(statement.range, statement.kind == Kind::Callable ? 2 : 1)) // a reference with keywords of its own
+      return {};
     if (statement.kind == Kind::Bad) {
       failed = true;
       continue;

@@ -1,4 +1,5 @@
 #include "frontend/sema/StepDerivation.h"
+#include "frontend/DeepStack.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -27,22 +28,30 @@ NodeId StepDerivation::rewrite(NodeId id, const Axes &demand) {
   auto known = done.find({id, demand});
   if (known != done.end())
     return known->second;
-  NodeId made = make(id, demand);
+  NodeId made = kNoNode;
+  if (!stackIsLow())
+    made = make(id, demand);
+  else if (!runOnNewStack([&] { made = make(id, demand); }))
+    return unsupported(id, "so many values that need each other");
   done[{id, demand}] = made;
   return made;
 }
 
 /// Numbers and tables that depend on nothing but the place: cheaper to compute for all places than to keep.
-bool StepDerivation::isTable(NodeId id) {
-  if (table[id])
-    return table[id] == 1;
-  const Node &node = old.nodes[id];
+bool StepDerivation::isTable(NodeId asked) {
+  if (table[asked])
+    return table[asked] == 1;
+  for (NodeId id = 0; id <= asked; ++id) // operands stand before what is made of them
+    table[id] = table[id] ? table[id] : isTableOfTables(old.nodes[id]) ? 1 : 2;
+  return table[asked] == 1;
+}
+
+bool StepDerivation::isTableOfTables(const Node &node) const {
   bool leaf = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Iota || node.op == Op::Param || node.op == Op::Depth;
   bool inner = isElementwise(node.op) || passesThrough(node) || node.op == Op::Slice || node.op == Op::Gather;
   bool all = leaf || inner;
   for (NodeId operand : node.operands)
-    all = all && isTable(operand);
-  table[id] = all ? 1 : 2;
+    all = all && table[operand] == 1;
   return all;
 }
 
@@ -192,11 +201,11 @@ uint32_t StepDerivation::newState(const Node &rows) {
   for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
     path += "*.";
   path += role;
-  auto taken = [&](const std::string &name) {
-    return std::any_of(fresh.states.begin(), fresh.states.end(), [&](const State &other) { return other.path == name; });
-  };
+  if (statePaths.empty())
+    for (const State &other : fresh.states)
+      statePaths.insert(other.path);
   state.path = path;
-  for (int number = 2; taken(state.path); ++number)
+  for (unsigned &number = stateNumbers.try_emplace(path, 2).first->second; !statePaths.insert(state.path).second; ++number)
     state.path = path + "." + std::to_string(number);
   state.element = rows.type.element;
   state.inPlace = true;
@@ -290,17 +299,19 @@ NodeId StepDerivation::onlyBrought(NodeId x, AxisId axis) {
 }
 
 /// Whether a whole number is made of running sums along the walk.
-bool StepDerivation::isSummed(NodeId id) {
-  if (summed[id])
-    return summed[id] == 1;
-  const Node &node = old.nodes[id];
-  bool any = node.op == Op::Cumsum && along(node.axesFrom[0]);
-  if (node.op == Op::BodyArgument)
-    any = isSummed(old.nodes[producer[node.stack]].operands[node.index]); // where it starts; a carry that grows cannot be proved to stay inside
-  for (NodeId operand : node.operands)
-    any = any || isSummed(operand);
-  summed[id] = any ? 1 : 2;
-  return any;
+bool StepDerivation::isSummed(NodeId asked) {
+  if (summed[asked])
+    return summed[asked] == 1;
+  for (NodeId id = 0; id <= asked; ++id) { // operands, and what a stack starts from, stand before what is made of them
+    const Node &node = old.nodes[id];
+    bool any = node.op == Op::Cumsum && along(node.axesFrom[0]);
+    if (node.op == Op::BodyArgument)
+      any = summed[old.nodes[producer[node.stack]].operands[node.index]] == 1; // where it starts; a carry that grows cannot be proved to stay inside
+    for (NodeId operand : node.operands)
+      any |= summed[operand] == 1;
+    summed[id] = any ? 1 : 2;
+  }
+  return summed[asked] == 1;
 }
 
 std::optional<Entry> StepDerivation::run() {

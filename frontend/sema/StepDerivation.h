@@ -3,6 +3,8 @@
 #include "frontend/sema/Graph.h"
 #include "frontend/sema/Step.h"
 #include <map>
+#include <set>
+#include <string>
 
 namespace tenon::sema {
 
@@ -47,13 +49,14 @@ private:
   NodeId rewriteStack(NodeId id);
   NodeId rewriteArgument(NodeId id, const Axes &demand);
   Axes demandOf(const Node &node, size_t operand, const Axes &demand) const;
-  bool isTable(NodeId id);
+  bool isTable(NodeId asked);
+  bool isTableOfTables(const Node &node) const;
   bool passesThrough(const Node &node) const { return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand; }
   NodeId append(NodeId id, AxisId axis);
   Node kept(NodeId id, AxisId axis);
   NodeId runningSum(NodeId id);
   NodeId onlyBrought(NodeId x, AxisId axis);
-  bool isSummed(NodeId id);
+  bool isSummed(NodeId asked);
   uint32_t newState(const Node &rows);
   std::string roleOf(const Node &attend, size_t operand) const;
 
@@ -64,6 +67,8 @@ private:
   std::vector<NodeId> producer; // of stacks
   std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
   std::vector<int8_t> summed;   // isSummed, likewise
+  std::set<std::string> statePaths;             // of all states, once one was added
+  std::map<std::string, unsigned> stateNumbers; // the next one to try for states of one path
   std::optional<unsigned> dim;  // of the walked axis
   std::map<std::pair<NodeId, Axes>, NodeId> done;
   std::map<AxisId, AxisId> wholeAxes;

@@ -130,11 +130,15 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
     auto limit = wholeSize(bound, type.bound ? type.bound->range : type.range, "the bound of an index");
     if (!limit)
       return poison();
+    bool underConditions = false;
     if (!inRange(node, *limit, scope->conditions, place, what + " can leave its range", "T0207", "index(" + text(*limit) + ")",
-                 std::nullopt, nullptr))
+                 std::nullopt, &underConditions))
       return recovered(scope, type);
-    if (scope->conditions.empty())
-      hints.bounds.try_emplace(node, *limit);
+    if (!underConditions) {
+      auto [known, isNew] = hints.bounds.try_emplace(node, *limit);
+      if (!isNew && provablyAtMost(*limit, known->second, graph.entry))
+        known->second = *limit;
+    }
   }
   if (graph.axes(node).size() == axes->size() && *element != Element::Bool) // the order of a predicate's axes means nothing
     node = graph.transpose(node, *axes, place);

@@ -5,6 +5,7 @@
 #include "frontend/sema/Step.h"
 #include "frontend/sema/WalkDrift.h"
 #include <set>
+#include <utility>
 
 namespace tenon::sema {
 
@@ -92,8 +93,14 @@ public:
   }
   /// Values that depend on how many places there are.
   std::map<NodeId, std::string> objectionsToNumber() const {
-    return dim ? WalkDrift(entry, *dim).objections : std::map<NodeId, std::string>();
+    if (!dim)
+      return {};
+    WalkDrift drift(entry, *dim);
+    effort += drift.effort;
+    return drift.objections;
   }
+  /// Of proofs, about microseconds.
+  mutable uint64_t effort = 0;
 
 private:
   const Entry &entry;
@@ -134,26 +141,34 @@ private:
     return false;
   }
   /// The comparisons key < n in a mask, where n does not vary along the walk: keys inside the first window, such as a source text.
-  void keyBounds(NodeId mask, AxisId key, std::vector<NodeId> &found) const {
-    const Node &node = entry.nodes[mask];
-    if (node.op == Op::And || node.op == Op::Or || node.op == Op::Transpose || node.op == Op::Expand)
-      for (NodeId operand : node.operands)
-        keyBounds(operand, key, found);
-    if (node.op != Op::Less && node.op != Op::LessEqual)
-      return;
-    const Node &left = entry.nodes[node.operands[0]];
-    if (left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]))
-      found.push_back(mask);
+  std::vector<NodeId> keyBounds(std::vector<NodeId> masks, AxisId key) const {
+    std::vector<NodeId> found;
+    std::set<NodeId> seen;
+    while (!masks.empty()) {
+      const NodeId mask = masks.back();
+      masks.pop_back();
+      if (!seen.insert(mask).second)
+        continue;
+      const Node &node = entry.nodes[mask];
+      if (node.op == Op::And || node.op == Op::Or || node.op == Op::Transpose || node.op == Op::Expand)
+        masks.insert(masks.end(), node.operands.rbegin(), node.operands.rend());
+      if (node.op != Op::Less && node.op != Op::LessEqual)
+        continue;
+      const Node &left = entry.nodes[node.operands[0]];
+      if (left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]))
+        found.push_back(mask);
+    }
+    return found;
   }
   /// Every key that the masks show is at the query's place or before it, or below such a bound.
   std::string attend(const Node &node) const {
     const AttendInfo &info = *node.attend;
     if (!along(info.key) && !countsPlaces(entry.axes[info.key].size))
       return "";
-    std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks), bounds;
-    for (NodeId mask : masks)
-      keyBounds(mask, info.key, bounds);
+    std::vector<NodeId> masks(node.operands.begin() + info.scores, node.operands.begin() + info.scores + info.masks);
+    const std::vector<NodeId> bounds = keyBounds(masks, info.key);
     Entry extended = entry;
+    effort += entry.nodes.size() / 4; // the copy
     auto add = [&](Op op, Element element, std::vector<AxisId> axes, std::vector<NodeId> operands) {
       Node made = makeNode(op, {element, std::move(axes), {}});
       made.operands = std::move(operands);
@@ -179,7 +194,9 @@ private:
     for (NodeId goal : goals) {
       for (NodeId bound : bounds)
         goal = goal == bound ? goal : either(goal, bound);
-      if (proveCondition(extended, goal, masks).proved)
+      const IndexProof proof = proveCondition(extended, goal, masks);
+      effort += proof.effort;
+      if (proof.proved)
         return "";
     }
     return "an attend whose masks show later keys: neither key <= query nor key < n, for an n that is the same at every place, follows from "
@@ -206,7 +223,11 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
         if (statement->name.text == entry.name && !statement->walked.empty())
           mistake->related.push_back({statement->walked[0].range, "walked here"});
   };
-  for (NodeId id = 0; id < entry.nodes.size(); ++id) {
+  auto mayGoOn = [&](ast::Range range) {
+    failed |= !session.spendProof(range, std::exchange(walk.effort, 0));
+    return session.mayGoOn();
+  };
+  for (NodeId id = 0; id < entry.nodes.size() && mayGoOn(entry.nodes[id].range); ++id) {
     std::string objection = walk.objection(entry.nodes[id]);
     if (objection.empty() && (leaving.count(id) || leavingEntry.count(id)))
       objection = walk.objectionToResult(entry.nodes[id], leavingEntry.count(id));
@@ -220,10 +241,11 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
   next(entry.nextStates);
   for (auto &stack : entry.stacks)
     next(stack.nextStates);
-  if (!reported.empty())
+  if (!reported.empty() || !mayGoOn(entry.walkedRange))
     return; // of a value that needs later places nobody asks how it moves
   for (auto &[id, objection] : walk.objectionsToNumber())
     report(entry.nodes[id].range, "a value here depends on how many places there are: " + objection);
+  mayGoOn(entry.walkedRange);
 }
 
 } // namespace tenon::sema

@@ -1,4 +1,5 @@
 #include "frontend/sema/WalkDrift.h"
+#include "frontend/DeepStack.h"
 #include "frontend/sema/IndexProof.h"
 
 namespace tenon::sema {
@@ -53,7 +54,11 @@ WalkDrift::Drift WalkDrift::read(NodeId id, const Shifts &shifts) {
   auto place = known.find({id, own});
   if (place != known.end())
     return place->second;
-  Drift drift = follow(id, own);
+  Drift drift;
+  if (!stackIsLow())
+    drift = follow(id, own);
+  else if (!runOnNewStack([&] { drift = follow(id, own); }))
+    drift = object(id, "more values need each other here than the checker can follow");
   known[{id, own}] = drift;
   return drift;
 }
@@ -192,7 +197,10 @@ WalkDrift::Drift WalkDrift::quotient(NodeId id, const std::vector<int64_t> &drif
 
 /// The comparison holds, or does not, wherever it is made.
 bool WalkDrift::isProved(Op op, NodeId left, NodeId right, bool wanted) {
+  if (effort > kMostEffort)
+    return false;
   Entry extended = entry;
+  effort += entry.nodes.size() / 4; // the copy
   auto add = [&](Op op, std::vector<NodeId> operands) {
     Node made = makeNode(op, {Element::Bool, extended.nodes[operands[0]].type.axes, {}});
     for (size_t i = 1; i < operands.size(); ++i)
@@ -204,7 +212,9 @@ bool WalkDrift::isProved(Op op, NodeId left, NodeId right, bool wanted) {
     return NodeId(extended.nodes.size() - 1);
   };
   NodeId goal = add(op, {left, right});
-  return proveCondition(extended, wanted ? goal : add(Op::Not, {goal}), {}).proved;
+  const IndexProof proof = proveCondition(extended, wanted ? goal : add(Op::Not, {goal}), {});
+  effort += proof.effort;
+  return proof.proved;
 }
 
 WalkDrift::Drift WalkDrift::extremum(NodeId id, const std::vector<int64_t> &drifts) {

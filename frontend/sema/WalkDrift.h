@@ -16,6 +16,9 @@ public:
 
   /// Nodes that make a value depend on the number of places, and how. Empty: nothing does.
   std::map<NodeId, std::string> objections;
+  /// Of proofs, about microseconds; beyond kMostEffort none is made.
+  uint64_t effort = 0;
+  static constexpr uint64_t kMostEffort = 600'000;
 
 private:
   using Drift = std::optional<int64_t>;        // nullopt: what is wrong has been noted

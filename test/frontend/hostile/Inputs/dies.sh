@@ -1,0 +1,3 @@
+#!/bin/sh
+# A compiler that dies: the control of hostile.py.
+kill -ABRT $$
