@@ -33,6 +33,8 @@ struct LoadedCheckpoint {
 /// The newest checkpoint whose manifest, sizes and hashes verify. `skipped` gets one sentence per newer one that does not.
 /// No valid checkpoint: an input error; `skipped` tells whether there were any.
 Expected<LoadedCheckpoint> loadNewestCheckpoint(const std::string &directory, std::vector<std::string> &skipped);
+/// The highest N of DIR/step-N, valid or not. A reader beside a training that loses its checkpoint finds another number here.
+std::optional<uint64_t> newestCheckpointStep(const std::string &directory);
 /// One given directory.
 Expected<LoadedCheckpoint> loadCheckpoint(const std::string &path);
 

@@ -64,6 +64,8 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
   return {};
 }
 
+Status listFiles(const TaskSettings &settings, std::vector<std::string> &paths) { return listTexts(settings.texts, paths); }
+
 Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
   if (settings.name == "byte_stream" || settings.name == "char_stream" || settings.name == "lm_stream" || settings.name == "lm_blocks")
     return makeStreamTask(settings, text, std::move(vocabulary), result);

@@ -38,6 +38,9 @@ struct TaskSettings {
   double shortRate = 0.1;                // share of the sequences with a shorter random target length
 };
 
+/// The files that a task reads its samples from; a vocabulary file is none of them, since a run keeps its own copy. Fails where a pattern names none.
+Status listFiles(const TaskSettings &settings, std::vector<std::string> &paths);
+
 class DataTask {
 public:
   virtual ~DataTask() = default;

@@ -41,7 +41,7 @@ static std::string hexadecimal(char byte) {
   return {digits[value >> 4], digits[value & 15]};
 }
 
-static Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
+static Status listPattern(const std::string &pattern, std::vector<std::string> &paths) {
   glob_t found{};
   int result = glob(pattern.c_str(), 0, nullptr, &found);
   for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i)
@@ -60,12 +60,19 @@ static Status checkCharacters(const std::string &path, std::string_view text) {
              : Status();
 }
 
+Status listTexts(const std::vector<std::string> &patterns, std::vector<std::string> &paths) {
+  paths.clear();
+  for (const std::string &pattern : patterns)
+    if (Status status = listPattern(pattern, paths); status.failed())
+      return status;
+  return {};
+}
+
 Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text) {
   text.clear();
   std::vector<std::string> paths;
-  for (const std::string &pattern : patterns)
-    if (Status status = listFiles(pattern, paths); status.failed())
-      return status;
+  if (Status status = listTexts(patterns, paths); status.failed())
+    return status;
   for (const std::string &path : paths) {
     std::string one;
     if (Status status = readTextFile(path, one); status.failed())

@@ -170,7 +170,9 @@ Status loadRun(const std::string &directory, RunState &state, Context &context, 
   return {};
 }
 
-Status loadWeights(const std::string &directory, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+namespace {
+
+Status loadNewestWeights(const std::string &directory, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
   auto checkpoint = runtime::loadNewestCheckpoint(directory, notes);
   if (!checkpoint.ok())
     return checkpoint.status();
@@ -178,6 +180,23 @@ Status loadWeights(const std::string &directory, Parameters &parameters, uint64_
     return status;
   step = checkpoint->step;
   return loadArenas(*checkpoint, parameters, false);
+}
+
+} // namespace
+
+Status loadWeights(const std::string &directory, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+  // A training beside this may remove the checkpoint that is being read, after it has made a newer one.
+  constexpr int kAttempts = 50;
+  for (int attempt = 1;; ++attempt) {
+    auto newest = runtime::newestCheckpointStep(directory);
+    std::vector<std::string> skipped;
+    Status status = loadNewestWeights(directory, parameters, step, skipped);
+    const bool complete = status.ok() && skipped.empty();
+    if (complete || attempt == kAttempts || runtime::newestCheckpointStep(directory) == newest) {
+      notes.insert(notes.end(), skipped.begin(), skipped.end());
+      return status;
+    }
+  }
 }
 
 } // namespace tenon::train
