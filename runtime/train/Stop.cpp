@@ -6,7 +6,7 @@
 namespace tenon::train {
 
 namespace {
-volatile sig_atomic_t signals = 0;
+volatile sig_atomic_t signals = 0, pipeClosed = 0;
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 struct sigaction earlier[std::size(kSignals)];
 
@@ -15,6 +15,7 @@ void onSignal(int number) {
   if (signals && number != SIGPIPE)
     _exit(128 + number);
   signals = 1;
+  pipeClosed |= number == SIGPIPE;
 }
 } // namespace
 
@@ -35,6 +36,8 @@ StopSignals::StopSignals() {
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i)
     sigaction(kSignals[i], &earlier[i], nullptr);
+  if (pipeClosed) // what is said after the end must not change the exit status
+    signal(SIGPIPE, SIG_IGN);
 }
 
 bool StopSignals::requested() { return signals != 0; }

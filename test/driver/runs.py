@@ -34,7 +34,7 @@ def require(truth, what):
 
 
 # Two trainings: the second is refused and changes nothing; readers go on beside the first.
-train = ["train", model, "--text", source, "--out", run, "--quiet", "--held-out", "0.0123456789012345", "--checkpoint-every", "5", "--keep", "1"]
+train = ["train", model, "--text", source, "--out", run, "--quiet", "--held-out", "0.1234567890123456", "--checkpoint-every", "5", "--keep", "1"]
 first = subprocess.Popen(["tenon", *train, "--steps", "1000000000"])
 checkpoints = os.path.join(run, "checkpoints")
 while not (os.path.isdir(checkpoints) and os.listdir(checkpoints) and os.path.getsize(metrics) > 5000):
@@ -56,7 +56,7 @@ print("one training at a time")
 
 # The share that is held out, to the last digit.
 with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
-    require(json.load(file)["held_out"] == 0.0123456789012345, "held_out is not what was given")
+    require(json.load(file)["held_out"] == 0.1234567890123456, "held_out is not what was given")
 
 # One damaged line costs one line.
 with open(metrics, encoding="utf-8") as file:

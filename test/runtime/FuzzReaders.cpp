@@ -11,12 +11,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
-#include <sanitizer/allocator_interface.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 using namespace tenon::runtime;
 using namespace tenon::fuzz;
+
+// Of the sanitizers' run-time library; GCC has no header for them.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*onMalloc)(const volatile void *, size_t), void (*onFree)(const volatile void *));
+extern "C" size_t __sanitizer_get_allocated_size(const volatile void *memory);
 
 namespace {
 

@@ -90,6 +90,8 @@ int renameat2(int from, const char *old, int to, const char *path, unsigned flag
                   pathAt(from, old), pathAt(to, path));
 }
 
+// std::filesystem calls these from its own library, which has to see them.
+#pragma GCC visibility push(default)
 int unlinkat(int folder, const char *path, int flags) noexcept {
   std::string whole = pathAt(folder, path);
   return recorded(static_cast<int>(syscall(SYS_unlinkat, folder, path, flags)), Kind::Remove, std::move(whole));
@@ -97,6 +99,7 @@ int unlinkat(int folder, const char *path, int flags) noexcept {
 int unlink(const char *path) noexcept { return unlinkat(AT_FDCWD, path, 0); }
 int rmdir(const char *path) noexcept { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
 int remove(const char *path) noexcept { return unlink(path) == 0 || rmdir(path) == 0 ? 0 : -1; }
+#pragma GCC visibility pop
 
 int posix_fallocate(int file, off_t offset, off_t bytes) {
   if (strikes())
