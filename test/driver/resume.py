@@ -57,10 +57,11 @@ def kill_often(model, text, run, seed):
     draw, log = random.Random(seed), run + ".log"
     calls = int(crash(model, text, run + ".count", "count", log).split()[1])
     plans = [f"save:{int(calls * (k + draw.random()) / 4)}" for k in range(4)]  # one in each quarter of a save
-    plans += [f"line:{draw.randint(1, LINES)}" for _ in range(4)]
+    plans += [f"line:{draw.randint(1, LINES)}" for _ in range(3)]
     plans += [f"step:{draw.randint(1, LINES - 1)}:{draw.randint(0, 1500)}" for _ in range(4)]
     draw.shuffle(plans)
-    places = [crash(model, text, run, plan, log) for plan in plans]
+    # The first comes behind a checkpoint, so that all others have one to lose.
+    places = [crash(model, text, run, plan, log) for plan in [f"line:{LINES}", *plans]]
     subprocess.run(command(model, text, run), check=True)
     inside = [place for place in places if place.startswith("save")]
     print(f"seed {seed}: {len(places)} kills, {len(inside)} inside a save of {calls} calls: {', '.join(inside)}")
