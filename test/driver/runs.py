@@ -73,6 +73,8 @@ print("one damaged line costs one line")
 # Another text under the same path is said, once.
 with open(source, "a", encoding="utf-8") as file:
     file.write("more of it\n" * 20)
+message = tenon("eval", run, "--batches", "1")
+require(f"{source} has {os.path.getsize(source)} bytes, before {os.path.getsize(text)}" in message, message)
 message = tenon("train", run, "--quiet", "--steps", str(done + 6))
 require(f"{source} has {os.path.getsize(source)} bytes, before {os.path.getsize(text)}" in message, message)
 message = tenon("train", run, "--quiet", "--steps", str(done + 7))
