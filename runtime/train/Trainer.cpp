@@ -91,7 +91,7 @@ private:
       progress.message(note);
     begun = state;
     lastSaved = resumed ? state.step : ~uint64_t{0};
-        return session.saveDescription(run);
+    return session.saveDescription(run);
   }
 
   /// What the recipe gives in epochs, in steps.
