@@ -23,9 +23,12 @@ Status readTextFile(const std::string &path, std::string &text) {
     return inputError("cannot read the text " + path + ": it is a directory");
   }
   text.clear();
-  if (S_ISREG(info.st_mode))
+  size_t piece = 1 << 20;
+  if (S_ISREG(info.st_mode)) {
     text.reserve(static_cast<size_t>(info.st_size));
-  std::vector<char> buffer(1 << 20);
+    piece = std::min(piece, static_cast<size_t>(info.st_size) + 1);
+  }
+  std::vector<char> buffer(piece);
   ssize_t got;
   while ((got = ::read(file, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
     if (got > 0)

@@ -149,6 +149,8 @@ Status Vocabulary::read(const std::string &path, Vocabulary &result) {
       line.remove_suffix(1);
     if (line.empty() && rest.empty())
       break;
+    if (malformedAt(line)) // the copy that a run keeps is JSON, and could not be read again
+      return inputError("the vocabulary file ", path, " is not UTF-8 in line ", result.symbols.size() + 1, "; convert it, and the texts with it");
     result.pieces |= line.size() > 2 && line.substr(0, 2) == "##";
     result.symbols.emplace_back(line);
   }
