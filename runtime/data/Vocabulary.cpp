@@ -2,8 +2,8 @@
 #include "runtime/Json.h"
 #include "runtime/data/Text.h"
 #include <algorithm>
-#include <bit>
 #include <array>
+#include <bit>
 
 namespace tenon::data {
 
