@@ -303,7 +303,7 @@ static void removeLeftovers(StringRef directory) {
 /// it was.
 int Compilation::writeFiles(const EmitOptions &options) {
   namespace fs = llvm::sys::fs;
-  if (std::error_code failure = fs::create_directories(request.outputDirectory))
+  if (std::error_code failure = fs::create_directories(request.outputDirectory, true, fs::perms::all_all)) // cut by the umask, as of any command
     return outputFailure(failure);
   removeLeftovers(request.outputDirectory);
   // mkdtemp replaces the last characters only; LLVM's createUniqueDirectory replaces every % of the path.

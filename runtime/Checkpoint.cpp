@@ -1,14 +1,12 @@
 #include "runtime/Checkpoint.h"
-#define XXH_INLINE_ALL
+#include "runtime/Hash.h"
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 namespace tenon::runtime {
 
@@ -22,26 +20,17 @@ const char *const manifestName = "manifest.json";
 // The manifest is {"hash": "<32 digits>",\n"body": BODY}\n, so that a flipped bit in it is seen too.
 const std::string frameStart = "{\"hash\": \"", frameMiddle = "\",\n\"body\": ", frameEnd = "}\n";
 
-std::string hexadecimal(XXH128_hash_t hash) {
-  XXH128_canonical_t bytes;
-  XXH128_canonicalFromHash(&bytes, hash);
-  std::string text;
-  for (unsigned char byte : bytes.digest)
-    text += concat("0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]);
-  return text;
-}
-
 /// Writes to a file and hashes each 4 MiB on the way.
 class HashingSink : public ByteSink {
 public:
-  explicit HashingSink(File &file) : file(file) { XXH3_128bits_reset(&state); }
+  explicit HashingSink(File &file) : file(file) {}
 
   Status write(const void *data, size_t bytes) override {
     const char *source = static_cast<const char *>(data);
     total += bytes;
     for (size_t left = bytes; left > 0;) {
       size_t now = std::min<size_t>(left, chunkBytes - filled);
-      XXH3_128bits_update(&state, source, now);
+      hash.add(source, now);
       source += now;
       left -= now;
       filled += now;
@@ -59,12 +48,11 @@ public:
 
 private:
   void flushHash() {
-    chunks.push_back(hexadecimal(XXH3_128bits_digest(&state)));
-    XXH3_128bits_reset(&state);
+    chunks.push_back(hash.take());
     filled = 0;
   }
   File &file;
-  XXH3_state_t state;
+  Hash128 hash;
   uint64_t filled = 0, total = 0;
   std::vector<std::string> chunks;
 };
@@ -119,7 +107,7 @@ Expected<LoadedCheckpoint> readManifest(const std::string &path, std::vector<Man
       text->substr(frameStart.size() + 32, frameMiddle.size()) != frameMiddle)
     return inputError("'", where, "' is damaged");
   std::string_view body(text->data() + head, text->size() - head - frameEnd.size());
-  if (hexadecimal(XXH3_128bits(body.data(), body.size())) != text->substr(frameStart.size(), 32))
+  if (hash128(body) != text->substr(frameStart.size(), 32))
     return inputError("'", where, "' is damaged: its hash does not fit");
   JsonLimits limits;
   limits.bytes = 256 << 20;
@@ -165,7 +153,7 @@ Status verifyFile(const std::string &path, const ManifestFile &expected, bool ha
     uint64_t begin = i * chunkBytes, bytes = std::min(chunkBytes, expected.bytes - begin);
     if (Status status = file->readAt(begin, buffer.data(), bytes); status.failed())
       return status;
-    if (hexadecimal(XXH3_128bits(buffer.data(), bytes)) != expected.chunks[i])
+    if (hash128({buffer.data(), bytes}) != expected.chunks[i])
       return inputError("'", path, "' is damaged between bytes ", begin, " and ", begin + bytes);
   }
   return {};
@@ -228,7 +216,7 @@ Status fill(const std::string &folder, const CheckpointContents &contents) {
   auto manifest = File::create(folder + "/" + manifestName);
   if (!manifest.ok())
     return manifest.status();
-  std::string text = frameStart + hexadecimal(XXH3_128bits(body.data(), body.size())) + frameMiddle + body + frameEnd;
+  std::string text = frameStart + hash128(body) + frameMiddle + body + frameEnd;
   status = manifest->write(text.data(), text.size());
   if (status.ok())
     status = manifest->sync();
@@ -241,7 +229,7 @@ Status fill(const std::string &folder, const CheckpointContents &contents) {
 Status publish(const std::string &temporary, const std::string &target) {
   int result = ::renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str());
   if (result != 0 && (errno == ENOTEMPTY || errno == EEXIST))
-    result = static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), 2 /* exchange */));
+    result = ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE);
   return result == 0 ? Status() : fileError("rename to", target, errno);
 }
 
@@ -320,6 +308,11 @@ Expected<LoadedCheckpoint> loadCheckpoint(const std::string &path) {
   while (plain.size() > 1 && plain.back() == '/')
     plain.pop_back();
   return verify(plain, true);
+}
+
+std::optional<uint64_t> newestCheckpointStep(const std::string &directory) {
+  std::vector<uint64_t> steps;
+  return listSteps(directory, steps, nullptr).ok() && !steps.empty() ? std::optional<uint64_t>(steps[0]) : std::nullopt;
 }
 
 Expected<LoadedCheckpoint> loadNewestCheckpoint(const std::string &directory, std::vector<std::string> &skipped) {

@@ -37,6 +37,8 @@ Expected<LoadedCheckpoint> loadNewestCheckpoint(const std::string &directory, st
 std::vector<uint64_t> listCheckpoints(const std::string &directory);
 /// Deletes DIR/step-N with N > step.
 Status removeCheckpointsAfter(const std::string &directory, uint64_t step);
+/// The highest N of DIR/step-N, valid or not. A reader beside a training that loses its checkpoint finds another number here.
+std::optional<uint64_t> newestCheckpointStep(const std::string &directory);
 /// One given directory.
 Expected<LoadedCheckpoint> loadCheckpoint(const std::string &path);
 

@@ -61,6 +61,13 @@ Expected<File> File::create(const std::string &path, const std::string &shown) {
   return File(handle, path);
 }
 
+Expected<File> File::openForUpdate(const std::string &path) {
+  int handle = retry([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666); });
+  if (handle < 0)
+    return fileError("open", path, errno);
+  return File(handle, path);
+}
+
 Expected<File> File::openDirectory(const std::string &path) {
   int handle = retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (handle < 0)

@@ -30,6 +30,8 @@ public:
   static Expected<File> openForReading(const std::string &path, uint64_t &bytes);
   /// Creates or truncates. Messages about a failure name `shown`, where that is another file.
   static Expected<File> create(const std::string &path, const std::string &shown = "");
+  /// For reading and writing; created where there is none, and kept as it is where there is one.
+  static Expected<File> openForUpdate(const std::string &path);
   static Expected<File> openDirectory(const std::string &path);
 
   /// Size in bytes; an error if it is not a regular file.

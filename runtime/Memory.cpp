@@ -54,6 +54,14 @@ std::optional<uint64_t> cgroupRoom(const std::string &folder, const char *limitN
   return *limit - std::min(*limit, busy);
 }
 
+uint64_t sumOf(const std::vector<MemoryItem> &items) {
+  uint64_t sum = 0;
+  for (const MemoryItem &item : items)
+    sum = checkedAdd(sum, item.bytes).value_or(UINT64_MAX);
+  return sum;
+}
+} // namespace
+
 std::string readableBytes(uint64_t bytes) {
   char buffer[32];
   if (bytes >= uint64_t(1) << 30)
@@ -62,14 +70,6 @@ std::string readableBytes(uint64_t bytes) {
     std::snprintf(buffer, sizeof buffer, "%.2f MiB", static_cast<double>(bytes) / (1 << 20));
   return buffer;
 }
-
-uint64_t sumOf(const std::vector<MemoryItem> &items) {
-  uint64_t sum = 0;
-  for (const MemoryItem &item : items)
-    sum = checkedAdd(sum, item.bytes).value_or(UINT64_MAX);
-  return sum;
-}
-} // namespace
 
 Arena::Arena(Arena &&other) noexcept { *this = std::move(other); }
 

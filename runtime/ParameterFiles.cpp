@@ -143,6 +143,38 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
   return {};
 }
 
+/// Tensors of the file that parameters have under a scheme; 0 where the scheme does not name all of them.
+static size_t tensorsUnder(const Manifest &manifest, const SafetensorsFile &file, const std::string &scheme) {
+  auto has = [&](const std::string &name) { return file.find(name) != nullptr; };
+  std::vector<Piece> pieces;
+  if (allPieces(manifest, scheme, has, pieces).failed())
+    return 0;
+  std::set<std::string> found;
+  for (const Piece &piece : pieces)
+    if (has(piece.tensor))
+      found.insert(piece.tensor);
+  return found.size();
+}
+
+/// "; 12 of its 14 tensors have names of the table hf (--names hf)" where another scheme than the one that was asked for fits better, else nothing.
+static std::string betterScheme(const Manifest &manifest, const SafetensorsFile &file, const std::string &asked) {
+  std::set<std::string> schemes = {""};
+  for (const ParameterInfo &info : manifest.parameters)
+    for (const auto &[scheme, names] : info.names)
+      schemes.insert(scheme);
+  std::string best = asked;
+  size_t most = tensorsUnder(manifest, file, asked);
+  for (const std::string &scheme : schemes)
+    if (size_t count = tensorsUnder(manifest, file, scheme); count > most) {
+      best = scheme;
+      most = count;
+    }
+  if (best == asked)
+    return {};
+  return concat("; ", most, " of its ", counted(file.entries().size(), "tensor"), " have ",
+                best.empty() ? std::string("Tenon's own names (no --names)") : concat("names of the table ", best, " (--names ", best, ")"));
+}
+
 Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions &options) {
   auto file = SafetensorsFile::open(path);
   if (!file.ok())
@@ -197,7 +229,10 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
       findings.extra.push_back(entry.name);
   }
   if (status = findings.status(path, options); status.failed())
-    return status;
+    return Status(status.kind(), status.message() + betterScheme(manifest(), *file, options.scheme));
+  if (report.loaded.empty() && !pieces.empty()) // all may be missing, but that is no load
+    if (std::string better = betterScheme(manifest(), *file, options.scheme); !better.empty())
+      return inputError("'", path, "' has none of the parameters of this model", better);
   report.missing = findings.missing;
   report.extra = findings.extra;
   status = readPieces(*file, pieces, *this, ParameterArena::Values);

@@ -34,9 +34,12 @@ Status readTextFile(const std::string &path, std::string &text) {
     return inputError("cannot read the text " + path + ": it is a directory");
   }
   text.clear();
-  if (S_ISREG(info.st_mode))
+  size_t piece = 1 << 20;
+  if (S_ISREG(info.st_mode)) {
     text.reserve(static_cast<size_t>(info.st_size));
-  std::vector<char> buffer(1 << 20);
+    piece = std::min(piece, static_cast<size_t>(info.st_size) + 1);
+  }
+  std::vector<char> buffer(piece);
   ssize_t got;
   while ((got = ::read(file, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
     if (got > 0)
@@ -73,12 +76,19 @@ static Status checkCharacters(const std::string &path, std::string_view text) {
              : Status();
 }
 
-Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text) {
-  text.clear();
-  std::vector<std::string> paths;
+Status listTexts(const std::vector<std::string> &patterns, std::vector<std::string> &paths) {
+  paths.clear();
   for (const std::string &pattern : patterns)
     if (Status status = listFiles(pattern, paths); status.failed())
       return status;
+  return {};
+}
+
+Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text) {
+  text.clear();
+  std::vector<std::string> paths;
+  if (Status status = listTexts(patterns, paths); status.failed())
+    return status;
   for (const std::string &path : paths) {
     std::string one;
     if (Status status = readTextFile(path, one); status.failed())

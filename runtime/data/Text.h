@@ -8,8 +8,10 @@ namespace tenon::data {
 Status readTextFile(const std::string &path, std::string &text);
 /// Appends the files that a path, or a pattern with * ? [ ], names, in the order of their names. Fails if it names none.
 Status listFiles(const std::string &pattern, std::vector<std::string> &paths);
-/// The texts of all files that each of `patterns` (a path, or with * ? [ ]) names, in the order of their names, a newline between two. Fails
-/// if a pattern names none, or if all are empty; and with `characters`, if a file is not UTF-8.
+/// The files of all patterns.
+Status listTexts(const std::vector<std::string> &patterns, std::vector<std::string> &paths);
+/// The texts of all files that each of `patterns` names, a newline between two. Fails if a pattern names none, or if all are empty; and with
+/// `characters`, if a file is not UTF-8.
 Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text);
 
 /// Tokens in as few bytes each as the vocabulary allows: 1, 2 or 4.

@@ -3,6 +3,7 @@
 #include "runtime/data/Text.h"
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 
 namespace tenon::data {
@@ -120,12 +121,14 @@ Vocabulary Vocabulary::bytes(bool specials) {
 Vocabulary Vocabulary::characters(std::string_view text, bool specials) {
   Vocabulary result;
   result.kind = Unit::Characters;
-  std::vector<bool> seen(0x110000);
-  for (size_t offset = 0; offset < text.size();)
-    seen[decodeCodePoint(text, offset)] = true;
-  for (char32_t c = 0; c < seen.size(); ++c)
-    if (seen[c])
-      result.points.push_back(c);
+  std::vector<uint64_t> seen(0x110000 / 64); // one bit per code point
+  for (size_t offset = 0; offset < text.size();) {
+    const char32_t point = decodeCodePoint(text, offset);
+    seen[point / 64] |= uint64_t{1} << point % 64;
+  }
+  for (size_t word = 0; word < seen.size(); ++word)
+    for (uint64_t bits = seen[word]; bits != 0; bits &= bits - 1)
+      result.points.push_back(static_cast<char32_t>(word * 64 + static_cast<size_t>(std::countr_zero(bits))));
   result.count = result.firstSpecial = static_cast<int64_t>(result.points.size());
   if (specials)
     result.addSpecials();
@@ -150,6 +153,8 @@ Status Vocabulary::read(const std::string &path, Vocabulary &result) {
       line.remove_suffix(1);
     if (line.empty() && rest.empty())
       break;
+    if (malformedAt(line)) // the copy that a run keeps is JSON, and could not be read again
+      return inputError("the vocabulary file ", path, " is not UTF-8 in line ", result.symbols.size() + 1, "; convert it, and the texts with it");
     result.pieces |= line.size() > 2 && line.substr(0, 2) == "##";
     result.symbols.emplace_back(line);
   }

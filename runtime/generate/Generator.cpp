@@ -232,6 +232,7 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
     return runtime::usageError("there is nothing to go on from: pass --prompt TEXT, or give the generate block a start that is not empty");
   if (Status status = makeRoom(static_cast<int64_t>(ids.size())); status.failed())
     return status;
+  endNote.clear();
   single->resetStates();
   if (Status status = feedPrompt(ids); status.failed())
     return status;
@@ -258,9 +259,9 @@ Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &si
     if (i + 1 == settings.limit)
       break;
     if (single->capacity() >= 0 && single->position() == single->capacity()) {
-      sink(held);
-      return inputError("the text ends after ", i + 1, " symbols: the entry ", settings.entry, " keeps at most ", single->capacity(), " places of ",
-                        single->entry().walk, ", and prompt and text have taken them");
+      endNote = runtime::concat("the text ends after ", i + 1, " of ", settings.limit, " symbols: the entry ", settings.entry, " keeps at most ",
+                                single->capacity(), " places of ", single->entry().walk, ", and prompt and text have taken them");
+      break;
     }
     if (Status status = feed(*single, &id, 1); status.failed())
       return status;

@@ -33,6 +33,8 @@ public:
   /// Feeds the prompt (settings.start if it is empty), then draws up to settings.limit symbols. The prompt is not repeated to `sink`; text comes
   /// in whole characters.
   Status run(std::string_view prompt, uint64_t seed, const TextSink &sink);
+  /// Why the last run has made fewer symbols than asked for, where neither its stop nor the sink has ended it; else empty.
+  const std::string &note() const { return endNote; }
 
 private:
   Generator() = default;
@@ -54,6 +56,7 @@ private:
   int64_t rows = 1;                         // of a batch: 1 unless the entry was compiled for a fixed number; all rows are equal
   int64_t room = 1;                         // of a walk whose capacity is a dim
   std::vector<double> logits;
+  std::string endNote;
 };
 
 } // namespace tenon::generate

@@ -7,8 +7,6 @@
 
 namespace tenon::train {
 
-namespace {
-
 std::string withCommas(double value) {
   std::string digits = std::to_string(static_cast<long long>(std::llround(value)));
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
@@ -16,7 +14,7 @@ std::string withCommas(double value) {
   return digits;
 }
 
-std::string duration(double seconds) {
+std::string durationText(double seconds) {
   long long s = std::llround(seconds);
   char buffer[48];
   if (s >= 3600)
@@ -25,8 +23,6 @@ std::string duration(double seconds) {
     snprintf(buffer, sizeof buffer, "%lld:%02lld", s / 60, s % 60);
   return buffer;
 }
-
-} // namespace
 
 std::string progressText(const ProgressPoint &point) {
   char buffer[64];
@@ -41,12 +37,28 @@ std::string progressText(const ProgressPoint &point) {
   }
   text += "  " + withCommas(point.tokensPerSecond) + " tokens/s";
   if (point.secondsLeft >= 0)
-    text += "  " + duration(point.secondsLeft) + " left";
+    text += "  " + durationText(point.secondsLeft) + " left";
   return text + "  " + std::to_string(point.residentBytes >> 20) + " MiB";
 }
 
+namespace {
+
+/// Whether a line on stderr can be drawn again.
+bool canRedraw() {
+  const char *kind = getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && kind && *kind && std::string_view(kind) != "dumb";
+}
+
+/// Columns of the terminal; where it does not say, as many as every terminal has.
+size_t columns() {
+  struct winsize window {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
+}
+
+} // namespace
+
 Progress::Progress(bool quiet)
-    : quiet(quiet), terminal(isatty(STDERR_FILENO) != 0), color(terminal && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))),
+    : quiet(quiet), terminal(canRedraw()), color(terminal && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))),
       last(Clock::now() - std::chrono::hours(1)) {}
 
 Progress::~Progress() {
@@ -73,9 +85,8 @@ void Progress::update(const ProgressPoint &point, bool force) {
     fprintf(stderr, "%s\n", text.c_str());
     return;
   }
-  struct winsize window {};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && text.size() >= window.ws_col)
-    text.resize(window.ws_col - 1u);
+  if (text.size() >= columns()) // a second line would stay when the first is drawn again
+    text.resize(columns() - 1);
   fprintf(stderr, "\r\033[K%s%s%s", color ? "\033[36m" : "", text.c_str(), color ? "\033[0m" : "");
   fflush(stderr);
   drawn = true;

@@ -1,4 +1,5 @@
-// What a person sees of a training run on stderr: one line that is redrawn on a terminal, a line every ten seconds elsewhere.
+// What a person sees of a training run on stderr: one line that is redrawn on a terminal, a line every ten seconds elsewhere, a terminal that cannot
+// redraw (TERM=dumb) among them. No colour with NO_COLOR.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -33,6 +34,10 @@ private:
   bool quiet, terminal, color, drawn = false;
   Clock::time_point last;
 };
+
+/// "13,067", and "1:23" or "2:01:23".
+std::string withCommas(double value);
+std::string durationText(double seconds);
 
 /// The text of one point, without colour: "step 120/4000  loss 1.723  2.486 bits/char  4,100 tokens/s  3:21 left  412 MiB".
 std::string progressText(const ProgressPoint &point);

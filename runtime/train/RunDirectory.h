@@ -1,5 +1,7 @@
-// A run directory: model/ (the artifact), checkpoints/, metrics.jsonl, vocabulary.json, run.json (what the command line said about data).
+// A run directory: model/ (the artifact), checkpoints/, metrics.jsonl, vocabulary.json, run.json (what the command line said about data, and what its
+// files were), lock (see RunLock.h).
 #pragma once
+#include "runtime/data/Fingerprint.h"
 #include "runtime/train/Recipe.h"
 #include <map>
 
@@ -19,9 +21,10 @@ struct RunSettings {
   DataOverrides data;
   std::map<std::string, int64_t> bind;
   std::optional<uint64_t> seed;
+  std::vector<data::FileFingerprint> files; // of data and valid, as the run saw them last
 };
 
-/// Reads run.json; a missing file gives empty settings.
+/// Reads run.json; a missing file gives empty settings. Any text of a path comes back, UTF-8 or not. An error names the key.
 Expected<RunSettings> readRunSettings(const RunDirectory &run);
 Status writeRunSettings(const RunDirectory &run, const RunSettings &settings);
 /// `given` where it says something, `saved` elsewhere; paths of `given` become absolute.
@@ -30,7 +33,12 @@ RunSettings mergeSettings(const RunSettings &saved, RunSettings given);
 /// vocabulary.json; nullopt where there is none.
 Expected<std::optional<data::Vocabulary>> readVocabulary(const RunDirectory &run);
 
+/// The fingerprints of what `recipe` reads, for training and for evaluation.
+Expected<std::vector<data::FileFingerprint>> fingerprintsOf(const Recipe &recipe);
+
 /// Renames what is at `path`, if anything, to the first free name with a number, and says so in `notes`.
 Status setAside(const std::string &path, std::vector<std::string> &notes);
+/// The same for a file that keeps its own name too.
+Status keepCopy(const std::string &path, std::vector<std::string> &notes);
 
 } // namespace tenon::train

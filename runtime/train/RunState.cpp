@@ -214,9 +214,7 @@ runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string 
                     std::filesystem::exists(bestDirectory(directory), ignored) ? " and best" : "");
 }
 
-} // namespace
-
-Status loadWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+Status loadChosenWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
   auto checkpoint = chosenCheckpoint(directory, which, notes);
   if (!checkpoint.ok())
     return checkpoint.status();
@@ -224,6 +222,23 @@ Status loadWeights(const std::string &directory, const std::string &which, Param
     return status;
   step = checkpoint->step;
   return loadArenas(*checkpoint, parameters, false);
+}
+
+} // namespace
+
+Status loadWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+  // A training beside this may remove the checkpoint that is being read, after it has made a newer one.
+  constexpr int kAttempts = 50;
+  for (int attempt = 1;; ++attempt) {
+    auto newest = runtime::newestCheckpointStep(directory);
+    std::vector<std::string> skipped;
+    Status status = loadChosenWeights(directory, which, parameters, step, skipped);
+    const bool complete = status.ok() && skipped.empty();
+    if (complete || attempt == kAttempts || runtime::newestCheckpointStep(directory) == newest) {
+      notes.insert(notes.end(), skipped.begin(), skipped.end());
+      return status;
+    }
+  }
 }
 
 } // namespace tenon::train

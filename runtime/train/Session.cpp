@@ -84,11 +84,12 @@ std::string trainEntryName(const runtime::Manifest &manifest, const std::string 
 Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
                        std::unique_ptr<Session> &result) {
   auto session = std::make_unique<Session>();
+  session->tier = artifact->tier();
   RunDirectory run{options.runDirectory};
   auto saved = options.fresh ? Expected<RunSettings>(RunSettings()) : readRunSettings(run);
   if (!saved.ok())
     return saved.status();
-  session->settings = mergeSettings(*saved, {options.data, options.bind, options.seed});
+  session->settings = mergeSettings(*saved, {options.data, options.bind, options.seed, {}});
   auto recipe = readRecipe(artifact->manifest(), session->settings.data, session->settings.seed);
   if (!recipe.ok())
     return recipe.status();
@@ -116,6 +117,9 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   status = data::makeTask(session->recipe.data, data::Part::Training, *known ? &**known : nullptr, session->trainTask);
   if (status.failed())
     return status;
+  status = session->compareFiles(saved->files);
+  if (status.failed())
+    return status;
   auto pool = runtime::ThreadPool::create(options.threads);
   if (!pool.ok())
     return pool.status();
@@ -138,6 +142,16 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   if (status.ok())
     result = std::move(session);
   return status;
+}
+
+Status Session::compareFiles(const std::vector<data::FileFingerprint> &before) {
+  auto files = fingerprintsOf(recipe);
+  if (!files.ok())
+    return files.status();
+  settings.files = files.take();
+  if (std::string changes = data::changedFiles(before, settings.files); !changes.empty())
+    notes.push_back(concat("the data are not what this run has seen: ", changes, "; from here on it trains and evaluates on what is there now"));
+  return {};
 }
 
 uint64_t Session::stepsOf(double epochs) const {

@@ -1,5 +1,6 @@
 // The parts of a training run: parameters, the train and eval contexts, and their data.
 #pragma once
+#include "runtime/Cpu.h"
 #include "runtime/Memory.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunDirectory.h"
@@ -11,6 +12,7 @@ namespace tenon::train {
 struct Session {
   Recipe recipe;
   RunSettings settings;
+  runtime::Tier tier = runtime::Tier::Portable; // of the artifact's code
   std::shared_ptr<runtime::Parameters> parameters;
   std::shared_ptr<runtime::ThreadPool> pool;
   std::unique_ptr<data::DataTask> trainTask, validTask;
@@ -22,6 +24,8 @@ struct Session {
   /// Reads recipe and texts, makes contexts, writes nothing. Parameters are zero.
   static Status create(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options,
                        std::unique_ptr<Session> &result);
+  /// Keeps the fingerprints of the data in `settings`, and notes what has changed since `before`.
+  Status compareFiles(const std::vector<data::FileFingerprint> &before);
   /// Optimizer steps of so many passes over the training data: every batch is read, the last step may go on into the next pass.
   uint64_t stepsOf(double epochs) const;
   void setSeed(uint64_t seed);

@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM: the first asks for a stop after the step in progress, the second ends the process at once.
+// SIGINT, SIGTERM and SIGHUP (a closed terminal): the first asks for a stop after the step in progress, the second ends the process at once. A SIGHUP
+// that the caller ignores (nohup) stays ignored. A closed pipe behind the messages (SIGPIPE) asks for a stop too, however often.
 #pragma once
 
 namespace tenon::train {

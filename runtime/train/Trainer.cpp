@@ -2,11 +2,13 @@
 #include "runtime/train/Metrics.h"
 #include "runtime/train/Progress.h"
 #include "runtime/train/RunDirectory.h"
+#include "runtime/train/RunLock.h"
 #include "runtime/train/RunState.h"
 #include "runtime/train/Selection.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/Stop.h"
 #include "runtime/train/TensorBoard.h"
+#include "runtime/train/TrainingText.h"
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -35,8 +37,8 @@ constexpr int kMaximumSkips = 10;
 
 class Trainer {
 public:
-  Trainer(Session &session, const TrainOptions &options)
-      : session(session), options(options), progress(options.quiet), run{options.runDirectory}, start(Clock::now()) {}
+  Trainer(Session &session, const TrainOptions &options, RunLock &lock)
+      : session(session), options(options), lock(lock), progress(options.quiet), run{options.runDirectory}, start(Clock::now()) {}
 
   Status train() {
     if (Status status = begin(); status.failed())
@@ -73,7 +75,7 @@ private:
 
   Status begin() {
     std::vector<std::string> notes = session.notes;
-    if (Status status = checkMemory(); status.failed())
+    if (Status status = runtime::checkMemory(session.memoryItems()); status.failed())
       return status;
     if (Status status = setLength(notes); status.failed())
       return status;
@@ -101,15 +103,17 @@ private:
     session.setSeed(state.seed);
     if (Status status = prepareDirectory(resumed, notes); status.failed())
       return status;
+    if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
+      return status;
+    if (!options.quiet)
+      progress.message(startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
     for (const std::string &note : notes)
       progress.message(note);
+    begun = state;
     lastSaved = resumed ? state.step : ~uint64_t{0};
-    earlierSeconds = state.seconds;
     if (Status status = session.saveDescription(run); status.failed())
       return status;
-    if (Status status = options.tensorBoard ? events.open(run.path) : Status(); status.failed())
-      return status;
-    return metrics.open(run.metrics(), resumed ? state.step : 0);
+    return options.tensorBoard ? events.open(run.path) : Status();
   }
 
   /// What the recipe gives in epochs, in steps.
@@ -134,6 +138,8 @@ private:
     std::filesystem::create_directories(run.path, failed);
     if (failed)
       return runtime::fileError("create", run.path, failed.value());
+    if (Status status = lockNew(notes); status.failed())
+      return status;
     if (options.fresh)
       if (Status status = setAside(run.checkpoints(), notes); status.failed())
         return status;
@@ -147,11 +153,21 @@ private:
     return options.prepare ? options.prepare() : Status();
   }
 
-  Status checkMemory() {
-    std::vector<runtime::MemoryItem> items = session.memoryItems();
-    if (!options.quiet)
-      progress.message(runtime::memoryTable(items));
-    return runtime::checkMemory(items);
+  /// The lock of a directory that was not there when the command began.
+  Status lockNew(std::vector<std::string> &notes) {
+    if (lock.held())
+      return {};
+    std::string note;
+    auto taken = RunLock::take(run.path, note);
+    if (!taken.ok())
+      return taken.status();
+    lock = taken.take();
+    if (!note.empty())
+      notes.push_back(note);
+    std::error_code ignored;
+    if (std::filesystem::exists(run.settingsFile(), ignored)) // all of the above was read before it came
+      return runtime::usageError("another process has made the run in ", run.path, " meanwhile; the same command goes on from there");
+    return {};
   }
 
   Status initialize(std::vector<std::string> &notes) {
@@ -184,18 +200,21 @@ private:
         return status;
       context.setStep(state.step * batchesPerStep() + i);
       if (Status status = context.run(); status.failed())
-        return status.in(concat("step ", state.step));
+        return status.in(concat("step ", state.step + 1));
       ++state.position;
       addOutputs(i);
     }
     double seconds = std::chrono::duration<double>(Clock::now() - before).count();
-    state.seconds = earlierSeconds + elapsed();
+    state.seconds = begun.seconds + elapsed();
+    stepSeconds += seconds;
     int norm = context.entry().outputIndex("grad_norm");
     bool finite = std::isfinite(values[0]) && (norm < 0 || std::isfinite(values[static_cast<size_t>(norm)]));
     if (!finite)
       return skip(values[0]);
-    skips = 0;
     ++state.step;
+    if (skips > 1)
+      progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
+    skips = 0;
     writeStep(values[0], tokensPerStep() / seconds);
     if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
       if (Status status = validate(); status.failed())
@@ -216,6 +235,7 @@ private:
     }
   }
 
+  int keep() const { return static_cast<int>(options.keep.value_or(session.recipe.keep)); }
   uint64_t checkpointEvery() const {
     return static_cast<uint64_t>(options.checkpointEvery.value_or(session.recipe.checkpointEvery));
   }
@@ -224,15 +244,17 @@ private:
   Status skip(double loss) {
     session.train->resetStates();
     ++state.skipped;
+    const uint64_t step = state.step + 1; // the one that was tried
     MetricsLine line;
-    line.add("step", state.step);
+    line.add("step", step);
     line.add("loss", loss);
     line.addText("skipped", "not finite");
     record(line);
-    progress.message(concat("step ", state.step, ": the loss or its gradient is not finite; the update is skipped"));
-    if (++skips < kMaximumSkips)
+    if (++skips == 1) // the metrics have each of them
+      progress.message(concat("step ", step, ": the loss or its gradient is not finite; the update is skipped"));
+    if (skips < kMaximumSkips)
       return {};
-    return Status(ErrorKind::Numeric, concat("step ", state.step, ": ", kMaximumSkips, " updates in a row had a loss or gradient that is "
+    return Status(ErrorKind::Numeric, concat("step ", step, ": ", kMaximumSkips, " updates in a row had a loss or gradient that is "
                                              "not finite; a smaller learning rate, or clip, may help"));
   }
 
@@ -242,10 +264,12 @@ private:
     line.add("step", state.step);
     line.add("loss", loss);
     std::optional<double> bits;
+    lastLoss = loss;
     if (int entropy = entropyOutput(context, *session.trainTask); entropy >= 0)
       bits = values[static_cast<size_t>(entropy)] / M_LN2;
     if (bits)
       line.add("bits_per_char", *bits);
+    lastBits = bits;
     size_t outputs = context.outputs().size();
     for (size_t i = 1; i < outputs; ++i) {
       const std::string &name = context.outputs()[i].name;
@@ -329,6 +353,9 @@ private:
     }
     if (auto perplexity = result->perplexity())
       line.add("valid_perplexity", *perplexity);
+    lastHeldOut = {result->numbers[0].name, result->numbers[0].value, state.step};
+    if (!bestHeldOut || lastHeldOut->value < bestHeldOut->value)
+      bestHeldOut = lastHeldOut;
     line.add("valid_seconds", result->seconds);
     record(line);
     const bool better = session.measure && updateBest(*session.measure, result->find(session.measure->name)->value, state.step, state.best);
@@ -338,8 +365,7 @@ private:
 
   /// Errors of kind Resource (a full disk) are warnings while training goes on.
   Status save() {
-    int keep = static_cast<int>(options.keep.value_or(session.recipe.keep));
-    Status status = saveRun(run.checkpoints(), state, *session.train, keep);
+    Status status = saveRun(run.checkpoints(), state, *session.train, keep());
     if (status.ok())
       lastSaved = state.step;
     return finished() ? status : tolerated(status);
@@ -357,16 +383,29 @@ private:
     if (lastSaved != state.step)
       if (Status status = save(); status.failed())
         return status;
+    if (!stopped && !stoppedEarly())
+      if (Status status = validate(); status.failed())
+        return status;
+    sumUp();
     if (stopped)
       return Status(ErrorKind::Resumable, concat("stopped after step ", state.step, "; the same command goes on from there"));
-    if (!stoppedEarly())
-      return validate();
-    progress.message(earlyText());
+    if (stoppedEarly())
+      progress.message(earlyText());
     return {};
+  }
+
+  void sumUp() {
+    const uint64_t steps = state.step - begun.step, skipped = state.skipped - begun.skipped;
+    if (options.quiet || steps == 0)
+      return;
+    const double tokens = tokensPerStep() * static_cast<double>(steps + skipped);
+    progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits, lastHeldOut, bestHeldOut,
+                              concat(run.checkpoints(), "/step-", lastSaved)}));
   }
 
   Session &session;
   const TrainOptions &options;
+  RunLock &lock;
   Progress progress;
   MetricsFile metrics;
   EventFile events;
@@ -374,7 +413,10 @@ private:
   RunState state;
   Clock::time_point start;
   std::vector<double> values; // outputs of the step
-  double earlierSeconds = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0;
+  RunState begun;                             // where this command started
+  double stepSeconds = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0, lastLoss = 0;
+  std::optional<double> lastBits;
+  std::optional<HeldOut> lastHeldOut, bestHeldOut; // by this command
   uint64_t lastSaved = 0;
   std::optional<uint64_t> lastEvaluated; // by this command
   int skips = 0;
@@ -384,11 +426,23 @@ private:
 } // namespace
 
 Status trainModel(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options) {
+  // The lock comes before anything of the run is read. Where there is no run yet it waits until all is known to fit: a mistake makes no directory.
+  RunLock lock;
+  std::string note;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(options.runDirectory, ignored)) {
+    auto taken = RunLock::take(options.runDirectory, note);
+    if (!taken.ok())
+      return taken.status();
+    lock = taken.take();
+  }
   std::unique_ptr<Session> session;
   if (Status status = Session::create(artifact, options, session); status.failed())
     return status;
+  if (!note.empty())
+    session->notes.push_back(note);
   StopSignals signals;
-  return Trainer(*session, options).train();
+  return Trainer(*session, options, lock).train();
 }
 
 } // namespace tenon::train

@@ -1,11 +1,7 @@
-// Recipes of manifests, metrics files and progress lines.
-#include "runtime/train/Metrics.h"
+// Recipes of manifests and progress lines.
 #include "runtime/train/Progress.h"
 #include "runtime/train/Recipe.h"
-#include <cmath>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 
 using namespace tenon::train;
 using tenon::runtime::Manifest;
@@ -24,13 +20,6 @@ const std::string kData = R"("data": {"call": "byte_stream", "args": [], "keywor
 std::string errorOf(const std::string &settings, const DataOverrides &overrides = {}) {
   auto recipe = readRecipe(manifestOf(settings), overrides, std::nullopt);
   return recipe.ok() ? "" : recipe.status().message();
-}
-
-std::string contents(const std::string &path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 } // namespace
@@ -135,29 +124,6 @@ TEST(Recipe, MistakesAreNamed) {
   EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 2}})").find("from 0 to below 1"), std::string::npos);
   EXPECT_NE(errorOf(kData + R"(, "checkpoint": {"call": "every", "args": [0], "keywords": {}})").find("at least 1"), std::string::npos);
   EXPECT_NE(readRecipe(Manifest(), {}, std::nullopt).status().message().find("no train recipe"), std::string::npos);
-}
-
-TEST(Metrics, LinesOfLostWorkAreDropped) {
-  std::string path = testing::TempDir() + "tenon-metrics.jsonl";
-  std::ofstream(path) << "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n{\"step\": 3, \"loss\": 1}\n{\"step\": 4, \"lo";
-  {
-    MetricsFile file;
-    ASSERT_TRUE(file.open(path, 2).ok());
-    MetricsLine line;
-    line.add("step", uint64_t{3});
-    line.add("loss", 0.5);
-    line.add("bad", std::nan(""));
-    line.addText("note", "a\"b");
-    ASSERT_TRUE(file.write(line).ok());
-  }
-  EXPECT_EQ(contents(path), "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n"
-                            "{\"step\": 3, \"loss\": 0.5, \"bad\": null, \"note\": \"a\\\"b\"}\n");
-  std::string before = contents(path);
-  MetricsFile whole;
-  ASSERT_TRUE(whole.open(path, 9).ok());
-  EXPECT_EQ(contents(path), before);
-  MetricsFile missing;
-  EXPECT_NE(missing.open("/nonexistent/metrics.jsonl", 0).message().find("/nonexistent/metrics.jsonl"), std::string::npos);
 }
 
 TEST(Progress, Text) {

@@ -155,3 +155,10 @@ TEST(Text, LongTextsAreTokenizedPieceByPiece) {
   for (size_t i = 0; i < whole.size(); ++i)
     ASSERT_EQ(tokens[static_cast<int64_t>(i)], whole[i]);
 }
+
+// Found by fuzz-readers: the copy of such a vocabulary in the run could be written and never be read again.
+TEST(Vocabulary, FilesAreUtf8) {
+  Vocabulary vocabulary;
+  const std::string message = Vocabulary::read(writeFile("the\ncaf\xe9\n"), vocabulary).message();
+  EXPECT_NE(message.find("is not UTF-8 in line 2; convert it"), std::string::npos) << message;
+}

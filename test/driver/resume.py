@@ -1,9 +1,11 @@
 """Training that is interrupted, against training that is not: the checkpoints must have the same bytes.
 
-resume.py MODEL TEXT FOLDER kill [SEED]     kill -9 at random moments, ten of them and at least three inside a save, then on to the end
+resume.py MODEL TEXT FOLDER kill [SEED]     twelve kills of one run: four inside saves, four in the middle of a line of metrics, four in the
+                                            middle of a step; then on to the end. Every kill must happen, and the run they happen in is compared
 resume.py MODEL TEXT FOLDER signal          SIGTERM: exit 75, then on to the end
 resume.py MODEL TEXT FOLDER tier TIER       SIGTERM, then on to the end with the code of another tier
 resume.py MODEL TEXT FOLDER spoil           one bit of the final checkpoint is changed: the comparison must fail
+Needs TENON_CRASH_LIBRARY (crash_at.c) to kill.
 """
 import json
 import os
@@ -14,12 +16,15 @@ import subprocess
 import sys
 import time
 
-STEPS = 120
+EVERY = 3
+# A process that is killed in its sixth line or before has done six steps at most: twelve of them cannot come to the end.
+KILLS, LINES = 12, 6
+STEPS = KILLS * LINES + 9
 
 
 def command(model, text, run, *more):
-    return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", "3", "--keep", "2",
-            "--threads", "1", "--quiet", *more]
+    return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--keep", "2",
+            "--threads", "2", "--quiet", *more]
 
 
 def contents(run):
@@ -38,34 +43,28 @@ def contents(run):
     return files, steps
 
 
-def saving(run):
-    """Whether a checkpoint is being written at this moment."""
-    try:
-        return any(name.endswith(".tmp") for name in os.listdir(os.path.join(run, "checkpoints")))
-    except FileNotFoundError:
-        return False
+def crash(model, text, run, plan, log):
+    """One process that is killed as planned. Returns where, in the words of the library."""
+    environment = {**os.environ, "LD_PRELOAD": os.environ["TENON_CRASH_LIBRARY"], "TENON_CRASH": plan, "TENON_CRASH_LOG": log}
+    status = subprocess.run(command(model, text, run), env=environment, check=False).returncode
+    if status != -signal.SIGKILL:
+        raise SystemExit(f"WRONG: {plan} did not kill; the exit status is {status}")
+    with open(log, encoding="utf-8") as file:
+        return file.read().splitlines()[-1]
 
 
 def kill_often(model, text, run, seed):
-    draw, kills, inside = random.Random(seed), 0, 0
-    for _ in range(200):
-        process = subprocess.Popen(command(model, text, run))
-        want_save = inside < 3 and kills % 2 == 0
-        until = time.monotonic() + draw.uniform(0.02, 0.25)
-        while process.poll() is None and not (saving(run) if want_save else time.monotonic() > until):
-            time.sleep(0 if want_save else 0.002)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-            kills += 1
-            inside += saving(run)
-        elif process.returncode != 0:
-            raise SystemExit(f"WRONG: exit status {process.returncode} after {kills} kills")
-        elif kills >= 10 and inside >= 3:
-            return kills, inside
-        else:
-            shutil.rmtree(run)  # finished too early: once more from the start
-    raise SystemExit(f"WRONG: only {kills} kills, {inside} inside a save")
+    draw, log = random.Random(seed), run + ".log"
+    calls = int(crash(model, text, run + ".count", "count", log).split()[1])
+    plans = [f"save:{int(calls * (k + draw.random()) / 4)}" for k in range(4)]  # one in each quarter of a save
+    plans += [f"line:{draw.randint(1, LINES)}" for _ in range(3)]
+    plans += [f"step:{draw.randint(1, LINES - 1)}:{draw.randint(0, 1500)}" for _ in range(4)]
+    draw.shuffle(plans)
+    # The first comes behind a checkpoint, so that all others have one to lose.
+    places = [crash(model, text, run, plan, log) for plan in [f"line:{LINES}", *plans]]
+    subprocess.run(command(model, text, run), check=True)
+    inside = [place for place in places if place.startswith("save")]
+    print(f"seed {seed}: {len(places)} kills, {len(inside)} inside a save of {calls} calls: {', '.join(inside)}")
 
 
 def stop_once(model, text, run, environment=None):
@@ -92,7 +91,7 @@ def main():
     os.makedirs(folder)
     subprocess.run(command(model, text, whole), check=True)
     if how == "kill":
-        print("%d kills, %d inside a save" % kill_often(model, text, parts, int(sys.argv[5]) if len(sys.argv) > 5 else 1))
+        kill_often(model, text, parts, int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().randrange(1 << 32))
     elif how in ("signal", "tier"):
         stop_once(model, text, parts, {"TENON_TIER": sys.argv[5]} if how == "tier" else None)
     else:

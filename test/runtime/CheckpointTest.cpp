@@ -1,77 +1,16 @@
 // Crash safety: the n-th system call fails for every n, the process is killed at random points inside a save, files are damaged.
-#include "runtime/Checkpoint.h"
-#include "test/runtime/Support.h"
-#include <atomic>
+#include "test/runtime/CheckpointContents.h"
+#include "test/runtime/SystemCalls.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// ---- the system calls of a save, interposed: the count-down reaches zero = this call fails with `failure`; `killing` = the process dies.
-namespace {
-std::atomic<long> countdown{-1}; // -1: never
-int failure = EIO;
-bool killing = false;
-bool strikes() {
-  long before = countdown.load();
-  if (before < 0)
-    return false;
-  countdown.store(before - 1);
-  if (before != 0)
-    return false;
-  if (killing)
-    kill(getpid(), SIGKILL);
-  errno = failure;
-  return true;
-}
-} // namespace
-extern "C" {
-ssize_t write(int file, const void *data, size_t bytes) {
-  if (strikes()) {
-    // Half of the bytes reach the disk before a full one is noticed.
-    return failure == ENOSPC && bytes > 1 ? syscall(SYS_write, file, data, bytes / 2) : -1;
-  }
-  return syscall(SYS_write, file, data, bytes);
-}
-int fsync(int file) { return strikes() ? -1 : static_cast<int>(syscall(SYS_fsync, file)); }
-int mkdir(const char *path, mode_t mode) noexcept { return strikes() ? -1 : static_cast<int>(syscall(SYS_mkdir, path, mode)); }
-int renameat(int from, const char *old, int to, const char *path) noexcept {
-  return strikes() ? -1 : static_cast<int>(syscall(SYS_renameat2, from, old, to, path, 0));
-}
-int posix_fallocate(int file, off_t offset, off_t bytes) {
-  if (strikes())
-    return failure;
-  return syscall(SYS_fallocate, file, 0, offset, bytes) == 0 ? 0 : errno;
-}
-}
 
 namespace tenon::runtime::test {
 
 namespace {
-
-/// Contents that can be recognised: every byte is a function of step and place.
-CheckpointContents contentsOf(uint64_t step, uint64_t bytes = 9'000'000) {
-  CheckpointContents contents;
-  contents.step = step;
-  contents.metadata = concat("{\"seed\": 5, \"position\": ", step * 10, "}");
-  for (const char *name : {"params.safetensors", "states.safetensors"}) {
-    uint64_t size = name[0] == 'p' ? bytes : 1000;
-    contents.files.push_back({name, size, [=](ByteSink &sink) -> Status {
-                                std::string chunk;
-                                for (uint64_t i = 0; i < size; i += chunk.size()) {
-                                  chunk.assign(std::min<uint64_t>(size - i, size / 13 + 1), static_cast<char>(step * 31 + i));
-                                  if (Status status = sink.write(chunk.data(), chunk.size()); status.failed())
-                                    return status;
-                                }
-                                return {};
-                              }});
-  }
-  return contents;
-}
 
 std::vector<std::string> listing(const std::string &path) {
   std::vector<std::string> names;
@@ -172,13 +111,13 @@ TEST(Checkpoint, FailsCleanlyAtEveryCall) {
   for (int error : {EIO, ENOSPC}) {
     TemporaryFolder folder = TemporaryFolder::inMemory();
     ASSERT_TRUE(saveCheckpoint(folder.path, contentsOf(1, 100'000), 2).ok());
-    failure = error;
+    calls.failure = error;
     long n = 0, failures = 0, afterPublish = 0;
     for (;; ++n) {
       ASSERT_LT(n, 1000);
-      countdown = n;
+      calls.countdown = n;
       Status status = saveCheckpoint(folder.path, contentsOf(2, 100'000), 2);
-      bool struck = countdown.exchange(-1) < 0;
+      bool struck = calls.countdown.exchange(-1) < 0;
       if (!struck) {
         EXPECT_TRUE(status.ok()) << status.message();
         break;
@@ -219,8 +158,8 @@ TEST(Checkpoint, SurvivesKillBetweenAnyTwoCalls) {
     pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      killing = true;
-      countdown = n;
+      calls.killing = true;
+      calls.countdown = n;
       saveForEver(folder.path, last + 1);
     }
     int status = 0;

@@ -1,77 +1,28 @@
-// Mutates good files and feeds the readers of untrusted data: fuzz-readers KIND COUNT SEED FOLDER, KIND = safetensors | npy | manifest.
-// Built with AddressSanitizer and UBSan; a finding ends the program. Prints how many inputs were accepted and refused: both must occur, or
-// the mutations test nothing. Mutations know the tokens of the formats, so that many inputs get past the first check.
+// Mutates good files and feeds the readers of untrusted data: fuzz-readers KIND COUNT SEED FOLDER; the seed `new` is another one each time, and is
+// printed. Built with AddressSanitizer and UBSan; a finding ends the program, and an input that takes more than 2 s or 1 GB is one. Prints how many
+// inputs were accepted and refused: both must occur, or the mutations test nothing.
 #include "runtime/Manifest.h"
 #include "runtime/Npy.h"
 #include "runtime/Safetensors.h"
-#include <chrono>
+#include "test/runtime/Fuzz.h"
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <random>
+#include <sys/time.h>
+#include <unistd.h>
 
 using namespace tenon::runtime;
+using namespace tenon::fuzz;
+
+// Of the sanitizers' run-time library; GCC has no header for them.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*onMalloc)(const volatile void *, size_t), void (*onFree)(const volatile void *));
+extern "C" size_t __sanitizer_get_allocated_size(const volatile void *memory);
 
 namespace {
-
-/// splitmix64: a fixed sequence for a seed, whatever the library.
-struct Random {
-  uint64_t state;
-  uint64_t next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
-  uint64_t below(uint64_t limit) { return limit ? next() % limit : 0; }
-};
-
-const char *const tokens[] = {"{", "}", "[", "]", ":", ",", "\"", "'", "(", ")", "0", "1", "-1", "255", "65535", "4294967295", "4294967296",
-                              "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e400", "0.5",
-                              "null", "true", "False", "True", "\"dtype\"", "\"shape\"", "\"data_offsets\"", "\"F32\"", "\"F64\"", "\"BOOL\"",
-                              "\"__metadata__\"", "'descr'", "'<f4'", "'|O'", "'shape'", "'fortran_order'", "\"const\"", "\"terms\"",
-                              "\"stack\"", "\"panel16\"", "\"row\"", "\"offset\"", "\"stride\"", "\"param_bytes\"", "*", "\\u0000", "\\ud800",
-                              "\xff", "\xc3\xa9", " ", "\n", "#"};
-
-void mutate(std::string &text, Random &random) {
-  uint64_t changes = 1 + random.below(4);
-  for (uint64_t i = 0; i < changes; ++i) {
-    size_t at = random.below(text.size() + 1), length = std::min<size_t>(random.below(12), text.size() - at);
-    const char *token = tokens[random.below(sizeof tokens / sizeof *tokens)];
-    switch (random.below(8)) {
-    case 0:
-      if (at < text.size())
-        text[at] = static_cast<char>(text[at] ^ 1 << random.below(8));
-      break;
-    case 1:
-      text.insert(at, token);
-      break;
-    case 2:
-      text.replace(at, length, token);
-      break;
-    case 3:
-      text.erase(at, length);
-      break;
-    case 4: // a piece of the text again, elsewhere
-      text.insert(at, text.substr(random.below(text.size() + 1), random.below(200)));
-      break;
-    case 5: // the whole of a number becomes another: sizes that do not fit are the interesting mistakes
-    case 6: {
-      size_t digit = text.find_first_of("0123456789", at);
-      if (digit == std::string::npos)
-        break;
-      size_t end = text.find_first_not_of("0123456789", digit);
-      uint64_t value = std::strtoull(text.c_str() + digit, nullptr, 10);
-      uint64_t choices[] = {value + 1, value - 1, value * 2, value << 32, random.next(), random.below(100), 0};
-      text.replace(digit, end == std::string::npos ? end : end - digit, std::to_string(choices[random.below(7)]));
-      break;
-    }
-    default:
-      text.resize(at);
-    }
-    if (text.size() > 100'000)
-      text.resize(100'000);
-  }
-}
 
 const std::string seedsOfSafetensors[] = {
     "{\"__metadata__\":{\"format\":\"pt\"},\"a\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
@@ -95,16 +46,8 @@ const std::string seedOfManifest =
     "\"memory\": {\"workspace\": \"max(64*ceil(4*B*T / 64), 512*(T - 1))\", \"saved\": \"0\", \"states\": \"64\", \"inputs\": \"4*B\", \"outputs\": \"mod(T, 3)\","
     "\"scratch_per_worker\": 64}, \"kernels\": [{\"name\": \"a\", \"kind\": \"gemm\", \"place\": \"s.tn:1:2\", \"calls\": 2, \"flops\": \"2*B*T\", \"bytes\": \"4*T\"}]}]}";
 
-void writeAll(const std::string &path, const std::string &bytes) {
-  std::remove(path.c_str()); // ext4 waits for the disk when a file is truncated and written again
-  auto file = File::create(path);
-  if (!file.ok() || file->write(bytes.data(), bytes.size()).failed()) {
-    std::fprintf(stderr, "cannot write %s\n", path.c_str());
-    std::exit(2);
-  }
-}
-
-bool trySafetensors(Random &random, const std::string &path) {
+bool trySafetensors(Random &random, const std::string &folder) {
+  const std::string path = folder + "/input";
   std::string header = seedsOfSafetensors[random.below(3)];
   size_t good = header.size();
   mutate(header, random);
@@ -128,7 +71,8 @@ bool trySafetensors(Random &random, const std::string &path) {
   return true;
 }
 
-bool tryNpy(Random &random, const std::string &path) {
+bool tryNpy(Random &random, const std::string &folder) {
+  const std::string path = folder + "/input";
   size_t which = random.below(3);
   std::string header = seedsOfNpy[which], bytes("\x93NUMPY\x01\x00", 8);
   mutate(header, random);
@@ -149,7 +93,7 @@ bool tryNpy(Random &random, const std::string &path) {
   return true;
 }
 
-bool tryManifest(Random &random) {
+bool tryManifest(Random &random, const std::string &) {
   std::string text = seedOfManifest;
   mutate(text, random);
   auto manifest = parseManifest(text);
@@ -169,23 +113,84 @@ bool tryManifest(Random &random) {
   return true;
 }
 
+// ---- limits of one input: part of the verdict
+
+constexpr int kSeconds = 2; // of CPU time, which other processes do not change
+constexpr size_t kBytes = size_t{1} << 30;
+std::atomic<size_t> liveBytes, allowedBytes{SIZE_MAX};
+long currentInput = -1;
+
+[[noreturn]] void endWith(const char *finding) {
+  char text[120];
+  int length = snprintf(text, sizeof text, "FINDING: input %ld takes more than %s\n", currentInput, finding);
+  (void)!write(STDERR_FILENO, text, static_cast<size_t>(length));
+  _exit(1);
+}
+
+void onTime(int) { endWith("2 s"); }
+void onAllocate(const volatile void *, size_t bytes) {
+  if ((liveBytes += bytes) > allowedBytes)
+    endWith("1 GB");
+}
+void onFree(const volatile void *memory) { liveBytes -= __sanitizer_get_allocated_size(memory); }
+
+void beginInput(long number) {
+  currentInput = number;
+  allowedBytes = liveBytes + kBytes;
+  struct itimerval timer {};
+  timer.it_value.tv_sec = kSeconds;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+using Try = bool (*)(Random &, const std::string &folder);
+
+// Negative controls of the limits.
+bool trySlow(Random &random, const std::string &) {
+  for (;;)
+    random.next();
+}
+bool tryHungry(Random &, const std::string &) {
+  std::vector<std::string> pieces;
+  for (;;)
+    pieces.emplace_back(1 << 20, 'x');
+}
+
+const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors}, {"npy", tryNpy}, {"manifest", tryManifest},
+                                              {"checkpoint", tryCheckpoint}, {"settings", trySettings}, {"metrics", tryMetrics},
+                                              {"vocabulary", tryVocabulary}, {"text", tryText}, {"slow", trySlow}, {"hungry", tryHungry}};
+
 } // namespace
 
+/// One allocation that is larger than an input may use is a finding too.
+extern "C" const char *__asan_default_options() { return "max_allocation_size_mb=1024:allocator_may_return_null=0"; }
+
 int main(int argc, char **argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: fuzz-readers safetensors|npy|manifest COUNT SEED FOLDER\n");
+  Try attempt = nullptr;
+  for (const auto &[name, function] : kinds)
+    if (argc == 5 && std::string_view(name) == argv[1])
+      attempt = function;
+  if (!attempt) {
+    std::fprintf(stderr, "usage: fuzz-readers KIND COUNT SEED|new FOLDER\n");
     return 2;
   }
-  std::string kind = argv[1], path = std::string(argv[4]) + "/input";
+  std::string folder = argv[4], memory = "/dev/shm/tenon-fuzz-XXXXXX"; // syncs cost nothing there
+  const bool inMemory = mkdtemp(memory.data()) != nullptr;
+  if (inMemory)
+    folder = memory;
+  const uint64_t seed = std::string_view(argv[3]) == "new" ? std::random_device()() : std::strtoull(argv[3], nullptr, 10);
+  std::printf("%s: seed %llu\n", argv[1], static_cast<unsigned long long>(seed));
+  std::fflush(stdout); // before a finding
+  __sanitizer_install_malloc_and_free_hooks(onAllocate, onFree);
+  std::signal(SIGPROF, onTime);
   long count = std::atol(argv[2]), accepted = 0;
-  double slowest = 0;
-  Random random{std::strtoull(argv[3], nullptr, 10)};
+  Random random{seed};
   for (long i = 0; i < count; ++i) {
-    auto start = std::chrono::steady_clock::now();
-    accepted += kind == "npy" ? tryNpy(random, path) : kind == "manifest" ? tryManifest(random) : trySafetensors(random, path);
-    slowest = std::max(slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    beginInput(i);
+    accepted += attempt(random, folder);
   }
-  std::printf("%s: %ld inputs, accepted %ld, refused %ld, slowest %.0f ms\n", kind.c_str(), count, accepted, count - accepted, slowest * 1000);
+  if (inMemory)
+    std::filesystem::remove_all(folder);
+  std::printf("%ld inputs, accepted %ld, refused %ld\n", count, accepted, count - accepted);
   bool meaningful = accepted * 100 >= count && (count - accepted) * 10 >= count;
   std::printf(meaningful ? "mutations reach both sides\n" : "mutations are too weak or too strong\n");
   return meaningful ? 0 : 1;

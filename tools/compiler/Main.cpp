@@ -192,8 +192,9 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
     fprintf(stderr, "tenon: error: cannot read %s: %s\n", line.check.path.c_str(), strerror(errno));
     return 3;
   }
-  if (readsFile && S_ISDIR(information.st_mode)) {
-    fprintf(stderr, "tenon: error: cannot read %s: it is a directory\n", line.check.path.c_str());
+  if (readsFile && !S_ISREG(information.st_mode)) { // a pipe or device may have no end
+    fprintf(stderr, "tenon: error: cannot read %s: it is %s\n", line.check.path.c_str(),
+            S_ISDIR(information.st_mode) ? "a directory" : "no regular file; a specification is one");
     return 3;
   }
   line.check.modelRoots = modelRoots();

@@ -79,7 +79,7 @@ double valueAt(const void *data, DataType type, uint64_t i) {
 
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::Kind kind, const std::string &wanted,
                                   const std::string &fallback) {
-  std::string names, only;
+  std::string names, callable, only;
   int count = 0;
   for (const EntryInfo &entry : manifest.entries) {
     names += (names.empty() ? "" : ", ") + entry.name;
@@ -87,6 +87,7 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
       return wanted;
     if (entry.kind != kind)
       continue;
+    callable += (callable.empty() ? "" : ", ") + entry.name;
     only = ++count == 1 ? entry.name : fallback;
   }
   if (!wanted.empty())
@@ -94,8 +95,8 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
   if (count == 0 && kind == EntryInfo::Kind::Grad)
     return usageError("the artifact was compiled without gradients; pass the specification (.tn), or compile it with --grad");
   if (count == 0)
-    return usageError("the artifact has no entry '", fallback, "' to call; pass --entry with one of ", names.empty() ? "none" : names);
-  return manifest.findEntry(only) ? Expected<std::string>(only) : usageError("pass --entry; there are: ", names);
+    return usageError("the model declares no `out`, so there is nothing to call; it has the entries: ", names.empty() ? "none" : names);
+  return manifest.findEntry(only) ? Expected<std::string>(only) : usageError("the entry to call is not clear; pass --entry with one of ", callable);
 }
 
 Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,

@@ -19,6 +19,14 @@ struct Options {
   bool json = false;
 };
 
+/// Losses on other bytes than the run has held out cannot be compared with its own.
+void noteChangedFiles(const train::RunSettings &settings, const train::Recipe &recipe) {
+  auto files = train::fingerprintsOf(recipe);
+  std::string changes = files.ok() ? data::changedFiles(settings.files, *files) : std::string(); // what cannot be read is said when it is read
+  if (!changes.empty())
+    fprintf(stderr, "tenon: note: the data are not what this run has seen: %s\n", changes.c_str());
+}
+
 /// The recipe's evaluation, or the whole of --text with the recipe's task.
 Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
   train::RunSettings settings;
@@ -50,6 +58,8 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
           return usageError("--stride is for models that keep nothing from window to window; this one has the state ", state.name);
     recipe->valid->stride = options.stride;
   }
+  if (recipe.ok() && options.text.empty() && !settings.data.whole)
+    noteChangedFiles(settings, *recipe);
   return recipe;
 }
 

@@ -91,6 +91,8 @@ Status run(Options &options) {
   });
   putchar('\n'); // also in front of a message: the text may have ended early
   fflush(stdout);
+  if (status.ok() && !(*generator)->note().empty())
+    fprintf(stderr, "tenon: note: %s\n", (*generator)->note().c_str());
   return status;
 }
 

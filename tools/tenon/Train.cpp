@@ -84,7 +84,7 @@ void addTrain(CLI::App &app, int &exitCode) {
   command->footer("Examples:\n  tenon train model.tn --recipe small --text book.txt --out run\n"
                   "  tenon train run                         goes on, with the same bits as if it had never stopped\n"
                   "  tenon train run --minutes 10            stops by the clock\n"
-                  "SIGINT and SIGTERM finish the step, save and exit with 75; a second one ends at once.");
+                  "SIGINT, SIGTERM and SIGHUP finish the step, save and exit with 75; a second one ends at once.");
   onRun(*command, exitCode, [options] { return run(*options); });
 }
 

@@ -1,0 +1,71 @@
+#include "runtime/train/TrainingText.h"
+#include "runtime/Context.h"
+#include "runtime/train/Progress.h"
+#include <cstdio>
+
+namespace tenon::train {
+
+using runtime::concat;
+using runtime::counted;
+
+namespace {
+
+std::string fixed(double value, int digits) {
+  char buffer[64];
+  snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+  return buffer;
+}
+
+std::string countedWithCommas(uint64_t count, const char *noun) { return concat(withCommas(static_cast<double>(count)), " ", noun, count == 1 ? "" : "s"); }
+
+/// Scalars of all parameters that exist, one of each element of a stack.
+uint64_t parameterCount(const runtime::Manifest &manifest) {
+  uint64_t count = 0;
+  for (const runtime::ParameterInfo &info : manifest.parameters)
+    for (int64_t i = 0; i < info.stackElements; ++i)
+      count += info.has(i) ? static_cast<uint64_t>(info.elements) : 0;
+  return count;
+}
+
+std::string memoryText(const std::vector<runtime::MemoryItem> &items) {
+  uint64_t sum = 0;
+  std::string parts;
+  for (const runtime::MemoryItem &item : items) {
+    sum += item.bytes;
+    parts += concat(parts.empty() ? "" : ", ", item.name, " ", runtime::readableBytes(item.bytes));
+  }
+  return concat("memory ", runtime::readableBytes(sum), " (", parts, ")");
+}
+
+} // namespace
+
+std::string startText(const Session &session, const RunDirectory &run, const StartPoint &point) {
+  const runtime::Manifest &manifest = session.parameters->manifest();
+  std::string text = concat("training ", manifest.model, " by the recipe ", session.recipe.name, ": ",
+                            countedWithCommas(parameterCount(manifest), "parameter"), " in ", nameOf(manifest.type), ", ",
+                            point.steps > 0 ? countedWithCommas(point.steps, "step") : "steps", " of ",
+                            countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
+  text += concat("tier ", nameOf(session.tier), ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
+                 memoryText(session.memoryItems()), "\n");
+  return text + concat("checkpoints every ", countedWithCommas(point.checkpointEvery, "step"), " in ", run.checkpoints(), " (the newest ",
+                       static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());
+}
+
+std::string endText(const EndPoint &point) {
+  std::string text = concat("trained ", countedWithCommas(point.stepsNow, "step"), " in ", durationText(point.secondsNow));
+  if (point.stepsNow != point.step)
+    text += concat(" (", withCommas(static_cast<double>(point.step)), " in ", durationText(point.seconds), " with earlier commands)");
+  text += concat(", ", withCommas(point.tokensPerSecond), " tokens/s");
+  if (point.skippedNow > 0)
+    text += concat(", ", countedWithCommas(point.skippedNow, "update"), " skipped");
+  text += "; last loss " + fixed(point.loss, 4);
+  if (point.bits)
+    text += concat(", ", fixed(*point.bits, 3), " bits/char");
+  if (point.last)
+    text += concat("\nheld out: ", point.last->name, " ", fixed(point.last->value, 4), " at step ", point.last->step);
+  if (point.best && point.best->step != point.last->step)
+    text += concat(", the best was ", fixed(point.best->value, 4), " at step ", point.best->step);
+  return text + "\nnewest checkpoint: " + point.checkpoint;
+}
+
+} // namespace tenon::train

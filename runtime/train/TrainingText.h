@@ -1,0 +1,33 @@
+// What a training run says of itself before its first step and after its last.
+#pragma once
+#include "runtime/train/Session.h"
+#include <optional>
+
+namespace tenon::train {
+
+struct StartPoint {
+  uint64_t steps = 0; // to be done in all; 0: no limit
+  uint64_t symbolsPerStep = 0, seed = 0, checkpointEvery = 0;
+  int keep = 0;
+};
+/// Three lines: model and parameters; tier, threads and memory; where checkpoints go.
+std::string startText(const Session &session, const RunDirectory &run, const StartPoint &point);
+
+/// The first loss of an evaluation.
+struct HeldOut {
+  std::string name;
+  double value = 0;
+  uint64_t step = 0;
+};
+struct EndPoint {
+  uint64_t step = 0, stepsNow = 0; // in all, and by this command
+  uint64_t skippedNow = 0;
+  double seconds = 0, secondsNow = 0, tokensPerSecond = 0, loss = 0;
+  std::optional<double> bits;           // per character
+  std::optional<HeldOut> last, best;    // of this command
+  std::string checkpoint;               // the newest
+};
+/// "trained 500 steps in 1:23, ..": what a reader wants to find at the end of a long output.
+std::string endText(const EndPoint &point);
+
+} // namespace tenon::train

@@ -1,0 +1,241 @@
+// The files of a run directory and its texts, for fuzz-readers: what is accepted must also hold together.
+#include "runtime/Checkpoint.h"
+#include "runtime/Hash.h"
+#include "runtime/data/Task.h"
+#include "runtime/train/Metrics.h"
+#include "runtime/train/RunDirectory.h"
+#include "test/runtime/Fuzz.h"
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+
+namespace tenon::fuzz {
+
+using runtime::concat;
+
+namespace {
+
+std::string contentsOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+} // namespace
+
+/// The hash of the manifest is right in most inputs, so that its readers see what a writer with other bugs would write.
+bool tryCheckpoint(Random &random, const std::string &folder) {
+  const std::string path = folder + "/step-7", data(300, 'd'), more(20, 'm');
+  std::string body = concat("{\"format\": 1, \"step\": 7, \"metadata\": {\"position\": 70, \"seed\": \"42\", \"skipped\": 0, \"seconds\": 1.5, "
+                            "\"signature\": \"s\", \"optimizer\": \"adam\", \"dims\": {\"B\": 2}},\n\"files\": [\n"
+                            "{\"name\": \"parameters.safetensors\", \"bytes\": 300, \"chunks\": [\"", runtime::hash128(data), "\"]},\n"
+                            "{\"name\": \"states.safetensors\", \"bytes\": 20, \"chunks\": [\"", runtime::hash128(more), "\"]},\n"
+                            "{\"name\": \"empty\", \"bytes\": 0, \"chunks\": []}]}");
+  const bool bodyChanges = random.below(4) != 0, fileChanges = random.below(4) == 0;
+  if (bodyChanges)
+    mutate(body, random);
+  std::string text = concat("{\"hash\": \"", runtime::hash128(body), "\",\n\"body\": ", body, "}\n");
+  if (random.below(16) == 0)
+    mutate(text, random);
+  std::string changed = data;
+  if (fileChanges)
+    mutate(changed, random);
+  mkdir(path.c_str(), 0777);
+  writeAll(path + "/parameters.safetensors", changed);
+  writeAll(path + "/states.safetensors", more);
+  writeAll(path + "/empty", "");
+  writeAll(path + "/manifest.json", text);
+  std::vector<std::string> skipped;
+  auto newest = runtime::loadNewestCheckpoint(folder, skipped);
+  require(newest.ok() == runtime::loadCheckpoint(path + "/").ok(), "a checkpoint is valid by itself and not as the newest, or the other way round");
+  require(newest.ok() || skipped.size() == 1, "a checkpoint is skipped without a word");
+  for (size_t i = 0; newest.ok() && i < newest->files.size(); ++i)
+    require(newest->files[i].find('/') == std::string::npos, "a file of a checkpoint lies outside of it");
+  return newest.ok();
+}
+
+bool trySettings(Random &random, const std::string &folder) {
+  std::string text = "{\"format\": 1, \"text\": \"/data/text.txt\", \"vocabulary\": \"/data/v\", \"valid_text\": {\"hex\": \"2fe9\"}, "
+                     "\"unit\": \"bytes\", \"held_out\": 0.05, \"valid_every\": 500, \"seed\": \"42\", \"bind\": {\"B\": 8, \"T\": 128}, "
+                     "\"files\": [{\"path\": \"/data/text.txt\", \"bytes\": 4000000000000, \"xxh3\": \"0123456789abcdef0123456789abcdef\"}]}\n";
+  mutate(text, random);
+  const train::RunDirectory run{folder};
+  writeAll(run.settingsFile(), text);
+  auto settings = train::readRunSettings(run);
+  if (!settings.ok())
+    return false;
+  require(train::writeRunSettings(run, *settings).ok(), "settings that were read cannot be written");
+  auto again = train::readRunSettings(run);
+  require(again.ok(), "settings that were written cannot be read");
+  require(again->data.text == settings->data.text && again->data.vocabulary == settings->data.vocabulary &&
+              again->data.validText == settings->data.validText && again->data.unit == settings->data.unit &&
+              again->data.heldOut == settings->data.heldOut && again->data.validEvery == settings->data.validEvery &&
+              again->seed == settings->seed && again->bind == settings->bind && again->files == settings->files,
+          "settings do not come back as they were");
+  return true;
+}
+
+/// Accepted: nothing was damaged.
+bool tryMetrics(Random &random, const std::string &folder) {
+  const std::string path = folder + "/metrics.jsonl";
+  std::string text;
+  for (int step = 1; step <= 12; ++step)
+    text += concat("{\"step\": ", step, ", \"loss\": ", step == 5 ? "null" : "1.25", ", \"seconds\": 1e-3}\n");
+  mutate(text, random);
+  writeAll(path, text);
+  const uint64_t lastStep = random.below(14);
+  std::vector<std::string> notes, more;
+  {
+    train::MetricsFile file;
+    require(file.open(path, lastStep, notes).ok(), "a damaged file of metrics stops the run");
+    train::MetricsLine line;
+    line.add("step", lastStep);
+    require(file.write(line).ok(), "no line can be added");
+  }
+  const std::string kept = contentsOf(path);
+  train::MetricsFile again;
+  require(again.open(path, lastStep, more).ok() && more.empty() && contentsOf(path) == kept, "what was kept is not kept again");
+  require(notes.empty() || contentsOf(path + ".1") == text, "the damaged file is not kept");
+  std::remove((path + ".1").c_str());
+  return notes.empty();
+}
+
+namespace {
+
+const char *const kProse = "The first line, of some words.\nA second; na\xc3\xafve \xe2\x82\xac 12!\n\nAnother document begins here\r\nand ends. \xf0\x9f\x98\x80\n";
+const char *const kSymbols = "<pad>\n<unk>\n<cls>\n<sep>\n<mask>\n<eod>\n<eop>\n<eos>\nthe\nfirst\n##st\n##ly\nline\n,\n.\nna\xc3\xafve\n";
+
+/// What every vocabulary must do, whatever it was read from.
+void useVocabulary(const data::Vocabulary &vocabulary, const std::string &text) {
+  std::vector<int32_t> ids;
+  if (vocabulary.encode(text, ids).failed())
+    return;
+  int32_t previous = -1;
+  for (int32_t id : ids) {
+    require(id >= 0 && id < vocabulary.size(), "an id is outside of its vocabulary");
+    (void)vocabulary.text(id, previous);
+    (void)vocabulary.continuesWord(previous, id);
+    previous = id;
+  }
+  data::Vocabulary back;
+  require(data::Vocabulary::restore(vocabulary.save(), back).ok(), "a vocabulary that was saved cannot be restored");
+  require(back.size() == vocabulary.size() && back.save() == vocabulary.save(), "a vocabulary does not come back as it was");
+}
+
+} // namespace
+
+/// A file of symbols, or the copy that a run keeps.
+bool tryVocabulary(Random &random, const std::string &folder) {
+  const std::string path = folder + "/vocabulary";
+  data::Vocabulary vocabulary;
+  std::string text = kSymbols;
+  bool good;
+  if (random.below(2) == 0) {
+    mutate(text, random);
+    writeAll(path, text);
+    good = data::Vocabulary::read(path, vocabulary).ok();
+  } else {
+    writeAll(path, text);
+    if (data::Vocabulary::read(path, vocabulary).failed())
+      return false;
+    const uint64_t kind = random.below(3);
+    text = kind == 0 ? vocabulary.save() : kind == 1 ? data::Vocabulary::characters(kProse, random.below(2)).save() : data::Vocabulary::bytes(random.below(2)).save();
+    mutate(text, random);
+    good = data::Vocabulary::restore(text, vocabulary).ok();
+  }
+  if (good)
+    useVocabulary(vocabulary, kProse);
+  return good;
+}
+
+namespace {
+
+/// The inputs of an imagined entry with guarded memory of its own.
+struct Entry {
+  std::vector<data::InputTensor> tensors;
+  std::vector<std::vector<char>> memory;
+  void add(const char *name, runtime::DataType type, std::vector<int64_t> shape, int64_t bound) {
+    data::InputTensor tensor;
+    tensor.name = name;
+    tensor.type = type;
+    tensor.shape = std::move(shape);
+    tensor.bound = bound;
+    memory.emplace_back(static_cast<size_t>(tensor.elements()) * runtime::byteSize(type));
+    tensor.data = memory.back().data();
+    tensors.push_back(std::move(tensor));
+  }
+};
+
+Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t symbols) {
+  using runtime::DataType;
+  Entry entry;
+  entry.add("ids", DataType::I32, {B, T}, symbols);
+  const bool permuted = task == "permutation_lm";
+  if (!permuted && task != "mlm_nsp") {
+    entry.add("target", DataType::I32, {B, T}, symbols);
+    return entry;
+  }
+  entry.add("seg", DataType::I32, {B, T}, 3);
+  entry.add("at", DataType::I32, {B, K}, T);
+  entry.add("word", DataType::I32, {B, K}, symbols);
+  entry.add("weight", DataType::F32, {B, K}, -1);
+  if (permuted)
+    entry.add("rank", DataType::I32, {B, T}, -1);
+  else
+    entry.add("len", DataType::I32, {B}, T + 1);
+  return entry;
+}
+
+void requireBounds(const Entry &entry) {
+  for (const data::InputTensor &tensor : entry.tensors)
+    for (int64_t i = 0; tensor.bound >= 0 && i < tensor.elements(); ++i) {
+      int32_t value = static_cast<const int32_t *>(tensor.data)[i];
+      require(value >= 0 && value < tensor.bound, "a batch holds an index that its input does not allow");
+    }
+}
+
+} // namespace
+
+/// A text through every task; accepted: batches came out.
+bool tryText(Random &random, const std::string &folder) {
+  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp"};
+  data::TaskSettings settings;
+  settings.name = tasks[random.below(6)];
+  settings.seed = random.next();
+  settings.reuse = static_cast<int64_t>(random.below(6));
+  settings.bothWays = random.below(2);
+  settings.wholeWords = random.below(2);
+  settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
+  settings.texts = {folder + "/text*"};
+  std::string text;
+  for (uint64_t i = 0, repeats = random.below(8); i <= repeats; ++i)
+    text += kProse;
+  mutate(text, random);
+  writeAll(folder + "/text", text);
+  if (settings.name == "char_stream" || random.below(4) == 0)
+    settings.unit = data::Unit::Characters;
+  if (random.below(4) == 0) {
+    settings.vocabulary = folder + "/words";
+    writeAll(settings.vocabulary, kSymbols);
+  }
+  std::unique_ptr<data::DataTask> task;
+  const data::Part part = random.below(2) ? data::Part::Training : data::Part::HeldOut;
+  if (data::makeTask(settings, part, nullptr, task).failed())
+    return false;
+  Entry entry = entryFor(settings.name, 1 + static_cast<int64_t>(random.below(4)), 1 + static_cast<int64_t>(random.below(24)),
+                         1 + static_cast<int64_t>(random.below(6)), task->vocabulary().size());
+  if (task->bind(entry.tensors).failed())
+    return false;
+  const uint64_t epoch = task->batchesPerEpoch();
+  require(epoch > 0, "a task has no batch");
+  for (uint64_t index : {uint64_t{0}, epoch - 1, epoch, random.below(10 * epoch)}) {
+    task->fill(index, entry.tensors);
+    requireBounds(entry);
+  }
+  return true;
+}
+
+} // namespace tenon::fuzz
