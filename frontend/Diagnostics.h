@@ -3,6 +3,7 @@
 #include "frontend/Ast.h"
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
@@ -35,7 +36,7 @@ struct Diagnostic {
   std::vector<std::pair<std::string, std::string>> notes; // ("help", "..."), ("example", "...")
 };
 
-/// Collects diagnostics in the order of their discovery. One root cause = one error.
+/// Collects diagnostics in the order of their discovery. One root cause = one error. References last until the next one is reported.
 class Diagnostics {
 public:
   void report(Diagnostic diagnostic);
@@ -43,6 +44,8 @@ public:
   Diagnostic &warning(std::string code, ast::Range range, std::string message, std::string label = {});
   bool hasErrors() const { return errors > 0; }
   const std::vector<Diagnostic> &all() const { return list; }
+  /// By their places, those of file `first` before those of others; the order of discovery where places are the same.
+  void sort(uint32_t first);
 
 private:
   std::vector<Diagnostic> list;
@@ -55,6 +58,9 @@ std::string renderText(const SourceFiles &, const Diagnostics &, bool color);
 std::string renderJson(const SourceFiles &, const Diagnostics &);
 /// The page printed by `tenon explain CODE`: cause, wrong example, right example. Empty if the code is unknown.
 std::string explanation(const std::string &code);
+/// Text from outside (names, paths, texts of a specification) as a terminal may have it: control characters, marks that turn the direction of
+/// writing, and bytes that are no UTF-8 come as \u001b; a line break does, too, unless `lines` are meant.
+std::string printable(std::string_view text, bool lines = false);
 /// The nearest of `candidates` by edit distance (at most 2), for "did you mean"; empty if none.
 std::string nearest(const std::string &word, const std::vector<std::string> &candidates);
 

@@ -104,6 +104,7 @@ public:
     entry.name = old.name;
     entry.training = old.training;
     entry.walkedAxis = old.walkedAxis;
+    entry.walkedRange = old.walkedRange;
     for (size_t i = 0; i < old.dims.size(); ++i)
       if (dimNumber[i] != kDropped) {
         entry.dims.push_back(old.dims[i]);

@@ -229,12 +229,13 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     for (const auto &[name, argument] : value->keywords) {
       const bool tokenizer = (key == "data" || key == "valid") && (name == "merges" || name == "model");
       const bool words = name == "words" && argument->text == "jieba";
-      const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
       if (tokenizer || words || name == "clip_each" || name == "dampening" ||
           (key == "init" && name == "grow"))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
-      else if (numerics)
-        refuse(*argument, "numerics `" + name + " = " + argument->text + "`");
+      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32")
+        refuse(*argument, "numerics `" + name + " = " + argument->text + "`" + (argument->text == "f64" ? "; --f64 makes every real double" : ""));
+      else if (key == "numerics" && argument->kind != Setting::Kind::Word)
+        refuse(*argument, "numerics `" + name + "`");
     }
   }
 }

@@ -1,6 +1,7 @@
 // tenon eval: the losses of the eval entry over held-out text.
 #include "runtime/train/Session.h"
 #include "tools/tenon/Command.h"
+#include "tools/tenon/Say.h"
 #include <cmath>
 #include <cstdio>
 
@@ -50,7 +51,7 @@ void print(const train::Evaluation &result, bool json) {
     snprintf(number, sizeof number, json ? ", \"bits_per_char\": %.9g" : "bits_per_char %.4f\n", result.bitsPerCharacter());
     text += number;
   }
-  printf("%s%s", text.c_str(), json ? "}\n" : "");
+  show("%s%s", text.c_str(), json ? "}\n" : "");
 }
 
 Status run(Options &options) {
