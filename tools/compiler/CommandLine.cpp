@@ -116,7 +116,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
   if (stage == "ast" || stage == "checked")
     unread.insert({"--f64", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
-    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--default-recipe", "--entry"});
+    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
       fprintf(stderr, "tenon: error: %s has no effect on --emit=%s\n", option->get_name().c_str(), stage.c_str());
