@@ -490,8 +490,13 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
     if (options.model.empty() || model->name.text == options.model)
       sema::ModelCheck(session, *model).everything();
   sema::checkUnused(session);
-  for (const Diagnostic &mistake : session.later.all())
-    diagnostics.report(mistake);
+  for (const Diagnostic &mistake : session.later.all()) {
+    auto isKnown = [&](const Diagnostic &known) {
+      return known.code == mistake.code && known.range.file == mistake.range.file && known.range.begin == mistake.range.begin;
+    };
+    if (std::none_of(diagnostics.all().begin(), diagnostics.all().end(), isKnown)) // by the derivation of a step, in its words
+      diagnostics.report(mistake);
+  }
   diagnostics.sort(session.mainFile->file);
   return !diagnostics.hasErrors();
 }
