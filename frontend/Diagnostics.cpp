@@ -2,7 +2,9 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/syntax/Lexer.h"
 #include <algorithm>
+#include <cstdio>
 #include <map>
+#include <tuple>
 
 namespace tenon {
 namespace {
@@ -21,6 +23,17 @@ uint32_t codePoint(const char *p, unsigned length) {
   for (unsigned i = 1; i < length; ++i)
     value = value << 6 | (static_cast<uint8_t>(p[i]) & 0x3F);
   return value;
+}
+
+/// Characters that command a terminal or, as marks of direction, show a text in another order than it has (Boucher and Anderson 2021).
+bool commands(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string escaped(uint32_t c) {
+  char text[16];
+  snprintf(text, sizeof text, "\\u%04x", c);
+  return text;
 }
 
 /// Columns on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji.
@@ -51,8 +64,7 @@ DisplayLine display(std::string_view line) {
     if (c == '\t') {
       width = kTabWidth - result.byteAt.size() % kTabWidth;
       cell = std::string(width, ' ');
-    } else if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
-      // Control characters could command the terminal.
+    } else if (commands(c)) {
       cell = kReplacement;
       width = 1;
     }
@@ -91,7 +103,7 @@ public:
     bool isError = diagnostic.severity == Severity::Error;
     std::string code = diagnostic.code.empty() ? "" : "[" + diagnostic.code + "]";
     text +=
-        paint(isError ? "1;31" : "1;33", (isError ? "error" : "warning") + code) + paint("1", ": " + diagnostic.message) + "\n";
+        paint(isError ? "1;31" : "1;33", (isError ? "error" : "warning") + code) + paint("1", ": " + printable(diagnostic.message)) + "\n";
     std::vector<Mark> marks{{diagnostic.range, diagnostic.label, true}};
     for (const Diagnostic::Related &related : diagnostic.related)
       if (marks.size() < 3)
@@ -99,7 +111,7 @@ public:
     places(marks);
     std::string margin(gutter + 1, ' ');
     for (const auto &[kind, note] : diagnostic.notes)
-      text += margin + paint("1;34", "=") + " " + kind + ": " + indented(note, gutter + kind.size() + 5) + "\n";
+      text += margin + paint("1;34", "=") + " " + kind + ": " + indented(printable(note, true), gutter + kind.size() + 5) + "\n";
     if (!explanation(diagnostic.code).empty())
       text += margin + paint("1;34", "=") + " more: tenon explain " + diagnostic.code + "\n";
     text += "\n";
@@ -140,7 +152,7 @@ private:
         strokes(lines, mark);
       }
     SourceFiles::Position at = sources.position(file, head->range.begin);
-    text += std::string(gutter, ' ') + paint("1;34", head->primary ? "-->" : ":::") + " " + sources.files[file].path + ":" +
+    text += std::string(gutter, ' ') + paint("1;34", head->primary ? "-->" : ":::") + " " + printable(sources.files[file].path) + ":" +
             std::to_string(at.line) + ":" + std::to_string(at.column) + "\n";
     text += std::string(gutter + 1, ' ') + paint("1;34", "|") + "\n";
     for (auto &[line, list] : lines)
@@ -208,7 +220,7 @@ private:
       size_t from = std::clamp(column(stroke.from), cut, stop), to = std::clamp(column(stroke.to), cut, stop);
       std::string line = std::string(std::max<size_t>(1, to > from ? to - from : 1), stroke.primary ? '^' : '-');
       if (!stroke.label.empty())
-        line += " " + stroke.label;
+        line += " " + printable(stroke.label);
       text += std::string(gutter + 1, ' ') + paint("1;34", "|") + std::string(1 + from - cut + (before ? 3 : 0), ' ') +
               paint(stroke.primary ? "1;31" : "1;34", line) + "\n";
     }
@@ -220,7 +232,6 @@ private:
 };
 
 std::string jsonText(const std::string &value) {
-  static const char *digits = "0123456789abcdef";
   std::string result = "\"";
   const char *end = value.data() + value.size();
   for (const char *p = value.data(); p != end;) {
@@ -230,8 +241,8 @@ std::string jsonText(const std::string &value) {
       result += kReplacement;
     else if (byte == '"' || byte == '\\')
       result += std::string("\\") + *p;
-    else if (byte < 0x20)
-      result += std::string("\\u00") + digits[byte >> 4] + digits[byte & 15];
+    else if (uint32_t c = codePoint(p, length); commands(c))
+      result += escaped(c);
     else
       result.append(p, length);
     p += std::max(1u, length);
@@ -315,6 +326,14 @@ Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
   return list.back();
 }
 
+void Diagnostics::sort(uint32_t first) {
+  auto place = [&](const Diagnostic &diagnostic) {
+    const ast::Range &range = diagnostic.range;
+    return std::tuple(range.file != first, range.file, range.begin);
+  };
+  std::stable_sort(list.begin(), list.end(), [&](const Diagnostic &a, const Diagnostic &b) { return place(a) < place(b); });
+}
+
 Diagnostic &Diagnostics::error(std::string code, ast::Range range, std::string message, std::string label) {
   return add({Severity::Error, std::move(code), std::move(message), range, std::move(label), {}, {}});
 }
@@ -348,6 +367,21 @@ std::string renderJson(const SourceFiles &sources, const Diagnostics &diagnostic
     result += "]}";
   }
   return result + (result.size() == 1 ? "]\n" : "\n]\n");
+}
+
+std::string printable(std::string_view text, bool lines) {
+  std::string result;
+  const char *end = text.data() + text.size();
+  for (const char *p = text.data(); p != end;) {
+    unsigned length = syntax::utf8Length(p, end);
+    uint32_t c = length ? codePoint(p, length) : static_cast<uint8_t>(*p);
+    if (length == 0 || (commands(c) && !(lines && c == '\n')))
+      result += escaped(c);
+    else
+      result.append(p, length);
+    p += std::max(1u, length);
+  }
+  return result;
 }
 
 std::string nearest(const std::string &word, const std::vector<std::string> &candidates) {

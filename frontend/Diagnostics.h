@@ -3,6 +3,7 @@
 #include "frontend/Ast.h"
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
@@ -36,7 +37,7 @@ struct Diagnostic {
 };
 
 /// Collects diagnostics in the order of their discovery. One root cause = one error. After kMostMistakes errors one more, T0199, says that
-/// the rest is not looked at; what is reported behind it is dropped.
+/// the rest is not looked at; what is reported behind it is dropped. References last until the next one is reported.
 class Diagnostics {
 public:
   static constexpr unsigned kMostMistakes = 100;
@@ -47,6 +48,8 @@ public:
   /// No further mistake will be kept: whoever can, stops.
   bool full() const { return errors > kMostMistakes; }
   const std::vector<Diagnostic> &all() const { return list; }
+  /// By their places, those of file `first` before those of others; the order of discovery where places are the same.
+  void sort(uint32_t first);
 
 private:
   Diagnostic &add(Diagnostic diagnostic);
@@ -61,6 +64,9 @@ std::string renderText(const SourceFiles &, const Diagnostics &, bool color);
 std::string renderJson(const SourceFiles &, const Diagnostics &);
 /// The page printed by `tenon explain CODE`: cause, wrong example, right example. Empty if the code is unknown.
 std::string explanation(const std::string &code);
+/// Text from outside (names, paths, texts of a specification) as a terminal may have it: control characters, marks that turn the direction of
+/// writing, and bytes that are no UTF-8 come as \u001b; a line break does, too, unless `lines` are meant.
+std::string printable(std::string_view text, bool lines = false);
 /// The nearest of `candidates` by edit distance (at most 2), for "did you mean"; empty if none.
 std::string nearest(const std::string &word, const std::vector<std::string> &candidates);
 

@@ -37,6 +37,12 @@ static const ExplainPages &namePages() {
       {"T0112", "a file that cannot be read", "The file does not exist, is a folder, or may not be read.", "", ""},
       {"T0113", "an option that gives a name twice", "--set and --bind give a name one value.", "tenon check gpt2.tn --set D=64 --set D=32",
        "tenon check gpt2.tn --set D=32"},
+      {"T0114", "an axis or argument without a use",
+       "A warning: the layer or function never mentions it, so it has no effect. Take it away, or begin its name with `_` where callers need it.",
+       "layer Up[D, F](x: [.., D]) -> [.., D] { return x * 2 }", "layer Up[D](x: [.., D]) -> [.., D] { return x * 2 }"},
+      {"T0115", "a param that is never read",
+       "A warning: nothing reads it, so no entry has it, and no file of weights. Take it away, or begin its name with `_`.",
+       "param w, b: [D] = 0\nreturn x * w", "param w: [D] = 0\nreturn x * w"},
       {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
   };
   return pages;
@@ -83,6 +89,10 @@ static const ExplainPages &valuePages() {
        "let y = D(x)", "let y = dense(x)"},
       {"T0315", "a loss or metric that is no number", "A loss or metric is one number: reduce what is left, usually by mean.",
        "loss nll = cross_entropy[V](logits, target)", "loss nll = mean(cross_entropy[V](logits, target))"},
+      {"T0316", "more weight than the target of a cross-entropy has",
+       "`smoothing` is the share of the target that all classes have together, `spread` the weight of each single class that is not the label:\n"
+       "spread * (V - 1) is at most 1, and the label has the rest.",
+       "cross_entropy[V](logits, target, spread = 0.1)", "cross_entropy[V](logits, target, smoothing = 0.1)"},
   };
   return pages;
 }

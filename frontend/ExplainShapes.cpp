@@ -99,6 +99,9 @@ const ExplainPages &explainShapes() {
        "the dim.",
        "dim T <= L\nparam position: [T, D] ~ normal(0.02)",
        "param position: [L, D] ~ normal(0.02)\nlet p = position[L: 0 .. T -> T]"},
+      {"T0220", "a mean of nothing", "A mean over an axis without places is 0 / 0. The axis has a size that was bound, or that configs make 0.",
+       "dim T1 = T - 1                     # with --bind T=1\nloss nll = mean(cross_entropy[V](y[T: 0 .. T1 -> T1], ids[T: 1 .. T -> T1]))",
+       "tenon compile model.tn --bind T=1 --entry step -o model   # an entry that has no such mean"},
       {"T0221", "proofs take too many steps",
        "That every index stays inside its axis is proved case by case: min, max, where, `or` in a mask and each div and mod multiply the cases. All "
        "proofs of a file together get about a second.",

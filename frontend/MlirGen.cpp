@@ -1,6 +1,7 @@
 // Checked program to tensor form: functions, stacks, states, results.
 #include "frontend/MlirGen.h"
 #include "frontend/MlirGenEntry.h"
+#include "frontend/sema/Supported.h"
 #include "mlir/IR/Verifier.h"
 #include <set>
 
@@ -327,6 +328,10 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
 }
 
 OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &sources, Type real, Diagnostics &diagnostics) {
+  for (const Entry &entry : program.entries)
+    reportUnsupported(entry, diagnostics);
+  if (diagnostics.hasErrors())
+    return {};
   MLIRContext *context = real.getContext();
   context->loadDialect<TenonDialect, func::FuncDialect, arith::ArithDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));

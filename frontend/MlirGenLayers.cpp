@@ -74,8 +74,22 @@ Value EntryGenerator::generateCrossEntropy(const Node &node) {
   Value labels = spread(build.convert(operand(node, 1), IntegerType::get(context, 32)), axesOf(node.operands[1]), row);
   Value where = node.operands.size() > 2 ? spread(operand(node, 2), axesOf(node.operands[2]), row) : Value();
   auto rowType = typeOf(row, real);
-  return CrossEntropyOp::create(*at, current, rowType, rowType, logits, labels, where, at->getF64FloatAttr(node.number),
-                                at->getI64IntegerAttr(int64_t(node.index) - 1)).getLoss();
+  const bool isShared = node.integer > 0; // `number` is what classes share whose count only a call knows
+  Value nll = CrossEntropyOp::create(*at, current, rowType, rowType, logits, labels, where, at->getF64FloatAttr(isShared ? 0 : node.number),
+                                     at->getI64IntegerAttr(int64_t(node.index) - 1)).getLoss();
+  if (!isShared)
+    return nll;
+  // number / V * sum_c -ln p_c + (1 - number) nll; where the label has no share, number / (V - 1) * (sum_c -ln p_c - nll) + (1 - number) nll.
+  auto wide = tensorOf(logits);
+  Value all = build.neg(build.reduceLast(Reduction::sum, SoftmaxOp::create(*at, current, wide, logits, at->getUnitAttr())));
+  Value count = build.sizeLike(sizesOf(wide).back(), rowType), one = build.constant(rowType, 1);
+  const bool isOthers = node.integer == 2;
+  if (isOthers) { // one class shares nothing: what there is to share is 0, too
+    all = build.sub(all, nll);
+    count = MaxOp::create(*at, current, rowType, build.sub(count, one), one);
+  }
+  Value loss = build.add(build.scale(build.div(all, count), node.number), build.scale(nll, 1 - node.number));
+  return where ? build.select(where, loss, build.constant(rowType, 0)) : loss;
 }
 
 /// max(x, 0) - x y + ln(1 + exp(-|x|)): no overflow for large |x|.

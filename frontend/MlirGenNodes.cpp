@@ -1,6 +1,7 @@
 // Checked program to tensor form: one node, by kind.
 #include "frontend/DeepStack.h"
 #include "frontend/MlirGenEntry.h"
+#include "frontend/sema/Supported.h"
 
 using namespace mlir;
 
@@ -47,7 +48,7 @@ Value EntryGenerator::spread(Value x, const Axes &from, const Axes &to) {
 }
 
 Value EntryGenerator::unsupported(const Node &node, const char *what) {
-  diagnostics.error("T0901", node.range, std::string("not supported yet: ") + what);
+  reportUnsupported(node, what, diagnostics);
   failed = true;
   return {};
 }

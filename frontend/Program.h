@@ -23,7 +23,7 @@ enum class Element { Real, Int, Bool }; // Real: dtype of the numerics policy; I
 struct ValueType {
   Element element = Element::Real;
   std::vector<AxisId> axes; // order = storage order where the value is stored or handed over
-  std::string pinned;       // "f32", "f64", "bf16" where the text pins the element type, else empty
+  std::string pinned;       // "f32" where the text pins the element type, else empty
   bool operator==(const ValueType &o) const { return element == o.element && axes == o.axes && pinned == o.pinned; }
 };
 
@@ -61,7 +61,8 @@ enum class Op : uint8_t {
   Dot, Sum, ReduceMax, ReduceMin, All, Any, ArgMax, Cumsum, Softmax, LogSoftmax, // Mean is Sum / SizeValue
   Normalize, // number = eps
   Top,       // axesFrom[0] -> axesTo[0]; two results through Result
-  // losses: operands logits, labels, [where]; axesFrom[0] the class axis; number = spread, `index` = skip + 1 (0: none)
+  // losses: operands logits, labels, [where]; axesFrom[0] the class axis; number = spread, `index` = skip + 1 (0: none),
+  // integer = 1 + the classes that do not share `number` where their count is not known (0: it is the weight of each)
   CrossEntropy,
   BinaryCrossEntropy, // operands logits, labels
   // random: `index` = site (Program::sites); number = rate; axesFrom = axes along which the mask is shared
@@ -105,6 +106,7 @@ struct Node {
   bool clampIndex = false;                             // Gather: in range only under a mask; clamp when evaluated outside it
   uint32_t stack = ~0u;                                // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
   ast::Range range;
+  ast::Range caller;                                   // the call in the author's own file that led to it; `range` where it stands there itself
 };
 
 /// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it.
@@ -163,7 +165,6 @@ struct Input {
   ValueType type; // axes are ids of the entry
   bool isIndex = false;
   Size bound;     // index(bound): 0 <= value < bound
-  bool isI64 = false;
 };
 struct Site {
   std::string path; // stable id text of a random place: layer path + ordinal in the text

@@ -1,5 +1,6 @@
 // The C ABI over the internal classes. No exception may leave: the only one that can come is bad_alloc.
 #include "runtime/Context.h"
+#include "runtime/Printable.h"
 #include "tenon/runtime.h"
 #include <algorithm>
 #include <cstring>
@@ -40,7 +41,7 @@ tn_error *errorOf(const Status &status) {
   if (!error)
     return &outOfMemory;
   try {
-    error->message = status.message();
+    error->message = printable(status.message());
   } catch (const std::bad_alloc &) {
   }
   return error;

@@ -212,7 +212,7 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
   if (op == "/" && a != Element::Real && b != Element::Real && !(graph.axes(left).empty() && graph.axes(right).empty())) {
     if (auto *mistake = error("T0304", expression.opRange,
                               "`/` of whole numbers is not defined for tensors: " + text(left) + " / " + text(right)))
-      mistake->notes.push_back({"help", "`div` rounds down; real(...) makes reals of whole numbers"});
+      mistake->notes.push_back({"help", "real(a) / b divides, a div b rounds down"});
     return poison();
   }
   if ((op == "div" || op == "mod") && (a == Element::Real || b == Element::Real)) {

@@ -22,11 +22,16 @@ Value Checker::axisOperations(Scope *scope, const ast::Expr &expression) {
   if (base.isPoison())
     return poison();
   if (!base.isTensor()) {
-    error("T0302", expression.operands[0]->range, "an axis operation needs a tensor before it, this is " + kindOf(base));
+    auto *mistake = error("T0302", expression.operands[0]->range, "an axis operation needs a tensor before it, this is " + kindOf(base));
+    if (const bool isCalled = base.kind == Value::Kind::Builtin || base.kind == Value::Kind::Function; mistake && isCalled) // iota[T]
+      mistake->notes.push_back({"help", "a function is called: " + (base.kind == Value::Kind::Builtin ? base.text : base.function->callable->name.text) +
+                                            "[..](), with its arguments in the parentheses"});
     return poison();
   }
   NodeId node = base.node;
   for (auto &op : expression.axisOps) {
+    if (indexWithoutAxis(scope, node, op))
+      return poison();
     auto from = axesOf(scope, op.from);
     std::optional<std::vector<AxisId>> to = std::vector<AxisId>();
     if (!op.to.empty())
@@ -62,6 +67,32 @@ Value Checker::axisOperations(Scope *scope, const ast::Expr &expression) {
       return poison();
   }
   return Value::ofTensor(node);
+}
+
+/// emb[ids]: a place where an axis is meant to stand before it.
+bool Checker::indexWithoutAxis(Scope *scope, NodeId node, const ast::AxisOp &op) {
+  if (op.low || !op.to.empty() || op.from.size() != 1)
+    return false;
+  const ast::Name &name = op.from[0].name;
+  const Binding *found = nullptr;
+  for (Scope *at = scope; at && !found && !at->axes.count(name.text); at = at->up)
+    if (auto own = at->names.find(name.text); own != at->names.end())
+      found = &own->second;
+  if (!found || found->kind == ast::Stmt::Kind::Dim || found->kind == ast::Stmt::Kind::Config)
+    return false;
+  Value index = force(found->thunk, name.range);
+  if (!index.isPoison() && (!index.isTensor() || graph.element(index.node) != Element::Int))
+    return false;
+  auto *mistake = error("T0216", op.range, "an index says which axis it picks from: [axis: " + name.text + "]");
+  std::optional<Size> bound; // what the index was declared for
+  if (auto known = index.isTensor() ? hints.bounds.find(index.node) : hints.bounds.end(); known != hints.bounds.end())
+    bound = known->second;
+  if (index.isTensor() && graph[index.node].op == Op::Input && graph.entry.inputs[graph[index.node].index].isIndex)
+    bound = graph.entry.inputs[graph[index.node].index].bound;
+  for (AxisId axis : graph.axes(node))
+    if (mistake && mistake->notes.empty() && (!bound || *bound == graph.size(axis)))
+      mistake->notes.push_back({"help", "did you mean [" + axisName(axis) + ": " + name.text + "]?"});
+  return true;
 }
 
 NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op) {

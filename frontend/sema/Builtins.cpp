@@ -58,6 +58,12 @@ const std::map<std::string, Checker::Handler> &Checker::handlers() {
   return table;
 }
 bool Checker::isBuiltin(const std::string &name) { return handlers().count(name) != 0; }
+std::vector<std::string> Checker::builtins() {
+  std::vector<std::string> names;
+  for (auto &[name, handler] : handlers())
+    names.push_back(name);
+  return names;
+}
 
 Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vector<ast::AxisOp> &axisOps,
                            const ast::Expr &expression, ast::Range nameRange) {
@@ -262,6 +268,12 @@ Value Checker::reduceBuiltin(const Call &call) {
     }
     return Value::ofTensor(graph.reduce(call.name == "all" ? Op::All : Op::Any, node, *axes, Element::Bool, call.range));
   }
+  if (call.name == "mean")
+    for (AxisId axis : *axes)
+      if (graph.size(axis).asConstant() == std::optional<int64_t>(0)) {
+        relate(error("T0220", call.range, "a mean over axis " + sized(axis) + " is 0 / 0: it has no places"), axis);
+        return poison();
+      }
   node = call.name == "mean" ? graph.toReal(node) : graph.toInt(node);
   Op op = call.name == "max" ? Op::ReduceMax : call.name == "min" ? Op::ReduceMin : Op::Sum;
   NodeId result = graph.reduce(op, node, *axes, graph.element(node), call.range);

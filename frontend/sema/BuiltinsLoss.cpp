@@ -1,5 +1,6 @@
 // Built-in functions over one axis: softmax, norms, cross entropies, argmax, top, cumsum.
 #include "frontend/sema/Checker.h"
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::sema {
@@ -54,7 +55,7 @@ Value Checker::normalizeBuiltin(const Call &call) {
 }
 
 Value Checker::crossEntropyBuiltin(const Call &call) {
-  if (!arity(call, 2, 2, {"where", "spread", "skip"}, 1))
+  if (!arity(call, 2, 2, {"where", "smoothing", "form", "spread", "skip"}, 1))
     return poison();
   NodeId logits = realTensor(call.arguments[0], call.ranges[0]), labels = tensor(call.arguments[1], call.ranges[1]);
   auto axis = onlyAxis(call.scope, *call.axisOps, "cross_entropy");
@@ -94,12 +95,6 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
   if (!inRange(labels, graph.size(*axis), conditions, call.ranges[1], "these labels can leave axis " + axisName(*axis), "T0217",
                "axis " + axisName(*axis), *axis, nullptr))
     return Value::ofTensor(graph.opaque(node.type, call.range));
-  if (auto *keyword = call.keyword("spread")) {
-    auto number = staticReal(keyword->value, keyword->range, "spread");
-    if (!number)
-      return poison();
-    node.number = *number;
-  }
   if (auto *keyword = call.keyword("skip")) {
     auto skip = staticInt(keyword->value, keyword->range, "skip");
     if (!skip)
@@ -110,12 +105,72 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
     }
     node.index = uint32_t(*skip + 1);
   }
+  if (!smoothedTarget(call, *axis, node))
+    return poison();
   node.operands = {logits, labels};
   if (where != kNoNode)
     node.operands.push_back(where);
   node.axesFrom = {*axis};
   node.range = call.range;
   return Value::ofTensor(graph.add(node));
+}
+
+/// `smoothing` (a weight that classes share) and `spread` (the weight of each class that is not the label), of V classes, V - 1 with a `skip`:
+/// "torch": smoothing / V for each, the label included, as torch.nn.CrossEntropyLoss(label_smoothing) and tf.keras mean it;
+/// "t2t": smoothing / (V - 1) for each other one, as Tensor2Tensor and Vaswani et al. 2017 have it (without the constant that T2T takes off).
+bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
+  const Keyword *smoothing = call.keyword("smoothing"), *form = call.keyword("form"), *spread = call.keyword("spread");
+  const auto size = graph.size(axis).asConstant();
+  const int64_t skipped = node.index != 0;
+  if (smoothing && spread) {
+    error("T0308", spread->range, "cross_entropy takes `smoothing` or `spread`, not both");
+    return false;
+  }
+  if (form && !smoothing) {
+    error("T0308", form->range, "`form` says what `smoothing` means; here is no `smoothing`");
+    return false;
+  }
+  const Keyword *given = smoothing ? smoothing : spread;
+  if (!given)
+    return true;
+  auto number = staticReal(given->value, given->range, given->name);
+  if (!number)
+    return false;
+  if (!(*number >= 0 && *number <= 1)) {
+    error("T0316", given->range, given->name + " is a share of the target, from 0 to 1, not " + text(given->value));
+    return false;
+  }
+  node.number = *number;
+  if (spread && size && *number * double(*size - 1 - skipped) > 1 + 1e-12) {
+    const std::string others = std::to_string(*size - 1 - skipped);
+    if (auto *mistake = error("T0316", given->range, "`spread` is the weight of each other class: " + text(given->value) + " for each of " + others +
+                                                         " is " + text(Value::ofReal(*number * double(*size - 1 - skipped))) + ", more than the whole target"))
+      mistake->notes.push_back({"help", "did you mean smoothing = " + text(given->value) + "? The classes share it."});
+    return false;
+  }
+  if (!smoothing)
+    return true;
+  const bool isOthers = form && form->value.kind == Value::Kind::String && form->value.text == "t2t";
+  if (form && !isOthers && !(form->value.kind == Value::Kind::String && form->value.text == "torch")) {
+    if (auto *mistake = error("T0308", form->range, "form is \"torch\" or \"t2t\", not " + text(form->value)))
+      mistake->notes.push_back({"help", "\"torch\", also tf.keras: smoothing / V for every class; \"t2t\", Tensor2Tensor: smoothing / (V - 1) for every class but the label"});
+    return false;
+  }
+  if (isOthers && size && *size - 1 - skipped < 1) {
+    error("T0316", form->range, "there is no class besides the label to share `smoothing`: axis " + sized(axis));
+    return false;
+  }
+  const int64_t exempt = int64_t(isOthers) + skipped;
+  if (size) {
+    node.number = *number / double(std::max<int64_t>(*size - exempt, 1));
+  } else if (*number > 0) {
+    node.integer = 1 + exempt;
+    if (skipped) {
+      error("T0901", call.keyword("skip")->range, "not supported yet: `smoothing` with `skip` over axis " + axisName(axis) + ", whose size varies at run time");
+      return false;
+    }
+  }
+  return true;
 }
 
 Value Checker::binaryCrossEntropyBuiltin(const Call &call) {

@@ -33,6 +33,9 @@ public:
   std::vector<std::string> dims, configs, losses, outs;
   Value evaluateConstant(const ast::ExprPtr &expression, std::optional<int64_t> depth);
 
+  static bool isBuiltin(const std::string &name);
+  static std::vector<std::string> builtins();
+
 private:
   Session &session;
   const ast::Model &model;
@@ -202,6 +205,7 @@ private:
   bool checkBroadcast(NodeId left, NodeId right, ast::Range range, const std::string &what, ast::Range leftRange,
                       ast::Range rightRange);
   Value axisOperations(Scope *scope, const ast::Expr &expression);
+  bool indexWithoutAxis(Scope *scope, NodeId node, const ast::AxisOp &op);
   NodeId renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op);
   NodeId regroup(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
   NodeId regroupPart(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
@@ -253,9 +257,9 @@ private:
   std::optional<std::vector<AxisId>> callAxes(const Call &call);
   std::optional<double> staticReal(const Value &value, ast::Range range, const std::string &what);
   std::optional<int64_t> staticInt(const Value &value, ast::Range range, const std::string &what);
+  bool smoothedTarget(const Call &call, AxisId axis, Node &node);
   using Handler = Value (Checker::*)(const Call &);
   static const std::map<std::string, Handler> &handlers();
-  static bool isBuiltin(const std::string &name);
   Value unaryBuiltin(const Call &call);
   Value minMaxBuiltin(const Call &call);
   Value reduceBuiltin(const Call &call);

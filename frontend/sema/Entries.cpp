@@ -11,6 +11,11 @@ Checker::Checker(Session &session, const ast::Model &model, const EntryRequest &
   graph.entry.kind = request.kind;
   graph.entry.name = request.name;
   graph.entry.training = request.training;
+  graph.callerOf = [this](ast::Range range) {
+    for (auto call = calls.rbegin(); call != calls.rend() && range.file != this->session.mainFile->file; ++call)
+      range = call->second;
+    return range;
+  };
   frames.emplace_back();
   frames.back().body = &model.body;
   Scope *library = newScope(nullptr);

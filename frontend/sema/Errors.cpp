@@ -41,16 +41,19 @@ Diagnostic *Session::error(const char *code, ast::Range range, std::string messa
   return &diagnostics.error(code, range, std::move(message), std::move(label));
 }
 
+Diagnostic *Session::warning(const char *code, ast::Range range, std::string message, std::string label) {
+  if (!reported.insert({code, range.file, range.begin, range.end}).second)
+    return nullptr;
+  return &diagnostics.warning(code, range, std::move(message), std::move(label));
+}
+
 Diagnostic *Checker::error(const char *code, ast::Range range, std::string message, std::string label) {
   failed = true;
   Diagnostic *mistake = session.error(code, range, std::move(message), std::move(label));
   if (!mistake || range.file == session.mainFile->file)
     return mistake;
-  for (auto call = calls.rbegin(); call != calls.rend(); ++call) // in a library: which line of the author's led there
-    if (call->range.file == session.mainFile->file) {
-      mistake->related.push_back({call->range, "called here"});
-      break;
-    }
+  if (ast::Range caller = graph.callerOf(range); caller.file == session.mainFile->file) // in a library: which line of the author's led there
+    mistake->related.push_back({caller, "called here"});
   return mistake;
 }
 

@@ -105,6 +105,7 @@ public:
     entry.training = old.training;
     entry.metrics = old.metrics;
     entry.walkedAxis = old.walkedAxis;
+    entry.walkedRange = old.walkedRange;
     for (size_t i = 0; i < old.dims.size(); ++i)
       if (dimNumber[i] != kDropped) {
         entry.dims.push_back(old.dims[i]);

@@ -91,8 +91,10 @@ NodeId Graph::add(Node node, uint32_t body) {
     if (level(entry.nodes[operand].stack) > level(node.stack))
       node.stack = entry.nodes[operand].stack;
   auto [place, isNew] = known.try_emplace(keyOf(node), NodeId(entry.nodes.size()));
-  if (isNew)
+  if (isNew) {
+    node.caller = callerOf ? callerOf(node.range) : node.range;
     entry.nodes.push_back(std::move(node));
+  }
   return place->second;
 }
 

@@ -11,6 +11,7 @@ namespace tenon::sema {
 class Graph {
 public:
   Entry entry;
+  std::function<ast::Range(ast::Range)> callerOf; // Node::caller of a range; may be empty
   std::vector<bool> axisRuntime; // parallel to entry.axes: the size varies at run time (also when bound here)
 
   AxisId newAxis(std::string name, Size size, bool runtime);

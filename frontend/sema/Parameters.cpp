@@ -13,10 +13,9 @@ Value Checker::inputValue(const ast::Stmt &statement) {
   Input input;
   input.name = statement.name.text;
   input.type = {*element, *axes, {}};
-  if (type.element == "f32" || type.element == "bf16" || type.element == "f64" || type.element == "f16")
+  if (type.element == "f32")
     input.type.pinned = type.element;
   input.isIndex = type.element == "index";
-  input.isI64 = type.element == "i64";
   if (input.isIndex) {
     if (!type.bound) {
       error("T0305", type.range, "an index says how many values it has: index(n)");
@@ -110,7 +109,7 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
   }
   Node node = makeNode(Op::Param, {Element::Real, *axes, {}});
   node.index = session.parameter({param, frame.steps, statement.name.text});
-  if (statement.type->element != "real")
+  if (statement.type->element == "f32")
     node.type.pinned = statement.type->element;
   node.range = statement.name.range;
   return Value::ofTensor(graph.add(node, frame.parameterBody));

@@ -139,6 +139,8 @@ private:
         out << " spread=" << number(node.number);
       if (node.index)
         out << " skip=" << node.index - 1;
+      if (node.integer)
+        out << " exempt=" << node.integer - 1;
       break;
     case Op::Sinusoid:
       out << " start=" << size(node.size) << (node.clamp ? " clamp=" + std::to_string(node.clamp) : "")

@@ -229,11 +229,12 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     }
     for (const auto &[name, argument] : value->keywords) {
       const bool words = name == "words" && argument->text == "jieba";
-      const bool numerics = key == "numerics" && argument->text != "f32" && argument->text != "f64";
-      if (words || (function && !works(*function, name)))
+      if (words || (key != "numerics" && function && !works(*function, name)))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
-      else if (numerics)
-        refuse(*argument, "numerics `" + name + " = " + argument->text + "`");
+      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32")
+        refuse(*argument, "numerics `" + name + " = " + argument->text + "`" + (argument->text == "f64" ? "; --f64 makes every real double" : ""));
+      else if (key == "numerics" && argument->kind != Setting::Kind::Word)
+        refuse(*argument, "numerics `" + name + "`");
     }
   }
 }

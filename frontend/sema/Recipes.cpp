@@ -159,6 +159,9 @@ void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   if (!ids || !others.empty())
     return refuse(ids ? "reads more than ids[B, T]: " + listing(others) : "does not read ids: index(V)[B, T]", "cannot generate",
                   "generation feeds the text so far and nothing else; inputs of the loss alone are no hindrance");
+  if (!entry.walkedAxis.empty() && entry.axes[ids->type.axes[1]].name != entry.walkedAxis)
+    return refuse("walks along " + entry.walkedAxis + ", and a text goes on along " + entry.axes[ids->type.axes[1]].name + ", the second axis of ids",
+                  "cannot generate", "declare `out " + entry.name + "(" + entry.axes[ids->type.axes[1]].name + ") = ..`");
   const auto &[name, node] = entry.results.front();
   const ValueType &type = entry.nodes[node].type;
   auto size = [&](AxisId axis) { return entry.axes[axis].size; };

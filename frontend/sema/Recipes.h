@@ -48,8 +48,7 @@ void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
 void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
                       Diagnostics &diagnostics);
 
-/// T0690 "not supported yet: ..." for what a checked recipe may say but no step can do today. For `compile` and `train`, not
-/// `check`.
+/// T0690 "not supported yet: ..." for what a checked recipe may say but no step can do today.
 void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics);
 
 /// The weights of a `loss` setting as checkRecipe made it; the model's only loss when the recipe names none.

@@ -69,7 +69,7 @@ std::vector<std::string> Checker::visibleNames(Scope *scope, bool axesOnly) {
         names.push_back(name);
   }
   if (!axesOnly)
-    for (auto &[name, handler] : handlers())
+    for (auto &name : builtins())
       names.push_back(name);
   return names;
 }
@@ -109,8 +109,7 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
   }
   if (isBuiltin(name.text))
     return Value::ofText(Value::Kind::Builtin, name.text);
-  std::string sought;
-  std::swap(sought, session.standardSought); // said once
+  std::string sought = std::exchange(session.standardReported, true) ? "" : session.standardSought; // said once
   if (!sought.empty())
     sought = ": std.tn, the library that every file sees, was not found in " + sought + "; TENON_MODELS=FOLDER says where it lies";
   if (auto *mistake = error("T0101", name.range, "unknown name " + name.text + sought)) {

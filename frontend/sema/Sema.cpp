@@ -7,6 +7,8 @@
 #include "frontend/sema/Reach.h"
 #include "frontend/sema/Recipes.h"
 #include "frontend/sema/Step.h"
+#include "frontend/sema/Supported.h"
+#include "frontend/sema/Unused.h"
 #include <algorithm>
 #include <set>
 
@@ -131,6 +133,7 @@ public:
     session.parameterByPath.clear();
     evaluateAll(sets, binds, true, &all);
     publish(session, all, tables);
+    std::vector<Diagnostics> refusals; // of each train recipe: errors where none can be trained by
     for (auto *recipe : recipes) {
       if (!session.mayGoOn())
         return;
@@ -139,6 +142,8 @@ public:
       auto recipeSets = withConfigs(own);
       auto full = context(recipeSets, own.dims, tables);
       CheckedRecipe checked = checkRecipe(*recipe, full, session.diagnostics);
+      if (recipe->kind == ast::Recipe::Kind::Train && recipe->range.file == session.mainFile->file) // others: the business of their own file
+        reportUnsupported(checked, refusals.emplace_back());
       if (session.diagnostics.hasErrors())
         continue;
       if (recipe->kind != ast::Recipe::Kind::Train) {
@@ -154,6 +159,13 @@ public:
         checkReach(session, model, checked, *entry, lossWeights(checked, full), policies, [&](uint32_t index) { return session.parameters[index].param.path; });
       }
     }
+    const bool isWayLeft = std::any_of(refusals.begin(), refusals.end(), [](const Diagnostics &refusal) { return !refusal.hasErrors(); });
+    for (const Diagnostics &refusal : refusals)
+      for (Diagnostic mistake : refusal.all()) {
+        if (isWayLeft)
+          mistake.severity = Diagnostic::Severity::Warning;
+        session.later.report(mistake);
+      }
   }
 
 private:
@@ -400,8 +412,10 @@ private:
   void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {
     auto run = [&](const EntryRequest &request) {
       auto entry = Checker(session, model, request).run();
-      if (entry && reached)
+      if (entry && reached) {
         adoptParameters(session, *reached, *entry);
+        reportUnsupported(*entry, session.later);
+      }
       return entry;
     };
     for (auto &out : declared.outs) {
@@ -434,6 +448,16 @@ void checkOwners(Session &session) {
   checkRecipeNames(session.recipes, models, session.diagnostics);
 }
 
+/// Those that the main file is about, and imported ones for which it has a recipe or a table of names.
+std::vector<const ast::Model *> checkedModels(const Session &session) {
+  std::vector<const ast::Model *> models = modelsOf(session);
+  for (auto *recipe : session.recipes)
+    if (auto owner = session.models.find(recipe->owner.text); recipe->range.file == session.mainFile->file && owner != session.models.end() &&
+                                                              std::find(models.begin(), models.end(), owner->second) == models.end())
+      models.push_back(owner->second);
+  return models;
+}
+
 } // namespace
 } // namespace sema
 
@@ -461,7 +485,9 @@ std::optional<Program> check(const CheckOptions &options, SourceFiles &sources, 
       mistake.notes.push_back({"help", "did you mean " + near + "?"});
     return std::nullopt;
   }
-  return sema::ModelCheck(session, *model).program();
+  auto program = sema::ModelCheck(session, *model).program();
+  diagnostics.sort(session.mainFile->file);
+  return program;
 }
 
 bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics) {
@@ -475,9 +501,18 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
     return false;
   }
   sema::checkOwners(session);
-  for (const ast::Model *model : sema::modelsOf(session))
+  for (const ast::Model *model : sema::checkedModels(session))
     if (session.mayGoOn() && (options.model.empty() || model->name.text == options.model))
       sema::ModelCheck(session, *model).everything();
+  sema::checkUnused(session);
+  for (const Diagnostic &mistake : session.later.all()) {
+    auto isKnown = [&](const Diagnostic &known) {
+      return known.code == mistake.code && known.range.file == mistake.range.file && known.range.begin == mistake.range.begin;
+    };
+    if (std::none_of(diagnostics.all().begin(), diagnostics.all().end(), isKnown)) // by the derivation of a step, in its words
+      diagnostics.report(mistake);
+  }
+  diagnostics.sort(session.mainFile->file);
   return !diagnostics.hasErrors();
 }
 

@@ -23,6 +23,7 @@ public:
   const CheckOptions &options;
   SourceFiles &sources;
   Diagnostics &diagnostics;
+  Diagnostics later; // "not supported yet" of `tenon check`: right in the language, so it hides no mistake that is found after it
 
   std::vector<std::shared_ptr<ast::File>> trees; // std.tn first
   std::map<std::string, const ast::Callable *> library; // layers and functions of std.tn
@@ -31,6 +32,7 @@ public:
   std::vector<const ast::Recipe *> recipes;
   const ast::File *mainFile = nullptr;
   std::string standardSought; // the folders without std.tn, where it was not found
+  bool standardReported = false;
   bool circleReported = false;
   bool endlessReported = false; // T0415: every call on the way back up meets the limit again
   bool tablesReported = false; // mistakes in names tables
@@ -54,6 +56,8 @@ public:
 
   /// Null when the same mistake at the same place has been reported already.
   Diagnostic *error(const char *code, ast::Range range, std::string message, std::string label = {});
+  /// The same for a warning, which stops nothing.
+  Diagnostic *warning(const char *code, ast::Range range, std::string message, std::string label = {});
   /// Loads options.path, its imports and std.tn. False if something is missing or does not parse.
   bool load();
   /// `ordinal` of the random place at `offset` among those of `body`, counted in the text.

@@ -87,7 +87,7 @@ Axes StepDerivation::mapped(const Axes &axes, const Axes &demand) {
 
 NodeId StepDerivation::unsupported(NodeId id, const std::string &what) {
   if (!failed)
-    diagnostics.error("T0901", old.nodes[id].range, "not supported yet: " + what + " in `out " + old.name + "(" + old.walkedAxis + ")`");
+    diagnostics.error("T0901", old.nodes[id].caller, "not supported yet: " + what + " in `out " + old.name + "(" + old.walkedAxis + ")`");
   failed = true;
   return emit(makeNode(Op::Constant, old.nodes[id].type));
 }

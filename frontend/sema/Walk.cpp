@@ -207,6 +207,15 @@ private:
 } // namespace
 
 void Checker::checkWalk(const Entry &entry, AxisId axis) {
+  for (const Input &input : entry.inputs) // what data tasks and generation mean by ids[B, T]: B texts, T their symbols
+    if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2 && input.type.axes[1] != axis) {
+      const std::string own = entry.axes[input.type.axes[0]].name, along = entry.axes[input.type.axes[1]].name;
+      auto *mistake = error("T0416", entry.walkedRange, "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +
+                                                            ", but a text goes on along " + along + ", the second axis of ids[" + own + ", " + along + "]");
+      if (mistake)
+        mistake->notes.push_back({"help", "did you mean out " + entry.name + "(" + along + ")?"});
+      return;
+    }
   Walk walk(entry, axis);
   std::set<NodeId> leavingEntry, leaving;
   for (auto &[name, node] : entry.results)
@@ -232,11 +241,11 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
     if (objection.empty() && (leaving.count(id) || leavingEntry.count(id)))
       objection = walk.objectionToResult(entry.nodes[id], leavingEntry.count(id));
     if (!objection.empty())
-      report(entry.nodes[id].range, "here places may need later ones: " + objection);
+      report(entry.nodes[id].caller, "here places may need later ones: " + objection);
   }
   auto next = [&](const std::vector<std::pair<uint32_t, NodeId>> &nextStates) {
     for (auto &[state, value] : nextStates)
-      report(entry.nodes[value].range, walk.objectionToNext(state, value));
+      report(entry.nodes[value].caller, walk.objectionToNext(state, value));
   };
   next(entry.nextStates);
   for (auto &stack : entry.stacks)
@@ -244,7 +253,7 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
   if (!reported.empty() || !mayGoOn(entry.walkedRange))
     return; // of a value that needs later places nobody asks how it moves
   for (auto &[id, objection] : walk.objectionsToNumber())
-    report(entry.nodes[id].range, "a value here depends on how many places there are: " + objection);
+    report(entry.nodes[id].caller, "a value here depends on how many places there are: " + objection);
   mayGoOn(entry.walkedRange);
 }
 

@@ -185,7 +185,10 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
     state.mistake("T0016", place, "expected a setting or '}', found " + describe(found), "settings are written: key = value");
   } else if (expected == elementName(ListKind::AttendItems)) {
     Diagnostic &diagnostic = state.mistake("T0014", place, "expected " + listed(kAttendWords) + ", found " + describe(found));
-    suggest(diagnostic, found, kAttendWords);
+    if (found.is("dropout"))
+      diagnostic.notes.push_back({"help", "did you mean 'drop', the rate at which weights are dropped: drop 0.1?"});
+    else
+      suggest(diagnostic, found, kAttendWords);
   } else {
     bool first = followsBrace(state.begin, found.begin);
     fresh |= first;

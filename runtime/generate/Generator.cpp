@@ -109,8 +109,18 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
     return inputError("the artifact has no entry '", settings.entry, "' to generate with");
   if (entry->inputs.size() != 1 || entry->inputs[0].name != "ids" || entry->inputs[0].axes.size() != 2)
     return inputError("the entry ", settings.entry, " reads more than ids[B, T], so it cannot generate text by itself");
+  std::vector<std::string> dims;
+  for (const runtime::DimInfo &dim : entry->dims)
+    dims.push_back(dim.name);
   if (entry->outputs.empty() || entry->outputs[0].axes.size() != 3)
     return inputError("the first output of the entry ", settings.entry, " must be logits[B, T, V] to generate text");
+  for (size_t axis = 0; axis < 2; ++axis)
+    if (entry->outputs[0].shape[axis].print(dims) != entry->inputs[0].shape[axis].print(dims))
+      return inputError("the first output of the entry ", settings.entry, " is not the logits of ids: it needs the axes of ids, ",
+                        entry->inputs[0].axes[0], " and ", entry->inputs[0].axes[1], ", in this order, and then one over the symbols");
+  if (!entry->walk.empty() && entry->walk != entry->inputs[0].axes[1])
+    return inputError("the entry ", settings.entry, " walks along ", entry->walk, ", and a text goes on along ", entry->inputs[0].axes[1],
+                      ", the second axis of ids: declare `out ", settings.entry, "(", entry->inputs[0].axes[1], ") = ..`");
   if (entry->states.empty())
     return inputError("the entry ", settings.entry, " keeps nothing from call to call; declare `out step(T) = logits` and use entry = step");
   std::unique_ptr<Generator> generator(new Generator());

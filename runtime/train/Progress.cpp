@@ -1,4 +1,5 @@
 #include "runtime/train/Progress.h"
+#include "runtime/Printable.h"
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -94,7 +95,7 @@ void Progress::update(const ProgressPoint &point, bool force) {
 
 void Progress::message(const std::string &text) {
   clear();
-  fprintf(stderr, "%s\n", text.c_str());
+  fprintf(stderr, "%s\n", runtime::printable(text).c_str());
 }
 
 } // namespace tenon::train

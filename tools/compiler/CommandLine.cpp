@@ -23,7 +23,6 @@ void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
   command.add_option("--bind", texts.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
   command.add_option("--bind-recipe", texts.recipeBind, "size of a dim in the entries eval and train alone, instead of the recipe's")
       ->type_name("NAME=SIZE");
-  command.add_option("--recipe", line.check.recipe, "train recipe");
   command.add_option("--entry", line.check.entries, "only this entry; may be given again");
   command.add_option("--diagnostics", texts.diagnostics, "text to stderr, or json to stdout")->check(CLI::IsMember({"text", "json"}));
 }
@@ -31,10 +30,13 @@ void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
 void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   CLI::App *check = app.add_subcommand("check", "shapes, index ranges, names and recipes of every model of a file");
   addModelOptions(*check, line, texts);
+  check->add_option("--recipe", line.check.recipe, "a train recipe that has to be there");
   check->footer("Examples:\n  tenon check model.tn\n  tenon check model.tn --set D=512 --diagnostics=json");
 
   CLI::App *compile = app.add_subcommand("compile", "an artifact: library, header and manifest");
   addModelOptions(*compile, line, texts);
+  CLI::Option *recipe = compile->add_option("--recipe", line.check.recipe, "train recipe whose step the artifact has (default: the only one of the model)");
+  compile->add_flag("--no-recipe", line.noRecipe, "no training step, also where the model has one recipe only")->excludes(recipe);
   compile->add_option("-o,--output", line.output, "directory of the artifact")->type_name("DIR");
   compile->add_option("--name", line.name, "name of the artifact (default: of the file)");
   compile->add_option("--target", line.target, "target (default: cpu)");
@@ -46,7 +48,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
-  compile->add_flag("--default-recipe", line.defaultRecipe, "with the train recipe if the model has one only");
+  compile->add_flag("--default-recipe", line.defaultRecipe, "as --recipe with the only recipe of the model, for stages, too; it is an error to have several")->excludes("--no-recipe");
   compile->footer("Examples:\n  tenon compile model.tn --recipe small -o model\n  tenon compile model.tn --emit=kernel\n"
                   "MLIR's own flags work too: --mlir-print-ir-after-all, --mlir-timing.");
 
@@ -60,7 +62,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
 bool split(const std::string &option, const std::string &text, std::string &name, std::string &value) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    fprintf(stderr, "tenon: error: %s takes NAME=VALUE, not '%s'\n", option.c_str(), text.c_str());
+    complain(option + " takes NAME=VALUE, not '" + text + "'");
     return false;
   }
   name = text.substr(0, equals);
@@ -75,7 +77,7 @@ bool readSizes(const std::string &option, const std::vector<std::string> &texts,
       return false;
     std::optional<int64_t> size = wholeNumber(value);
     if (!size || *size < 1) {
-      fprintf(stderr, "tenon: error: %s takes a size of at least 1, not '%s'\n", option.c_str(), text.c_str());
+      complain(option + " takes a size of at least 1, not '" + text + "'");
       return false;
     }
     sizes.emplace_back(name, *size);
@@ -114,7 +116,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
   if (stage == "ast" || stage == "checked")
     unread.insert({"--f64", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
-    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--default-recipe", "--entry"});
+    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
       fprintf(stderr, "tenon: error: %s has no effect on --emit=%s\n", option->get_name().c_str(), stage.c_str());
@@ -127,7 +129,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
 bool checkOutput(const CommandLine &line) {
   if (line.command != CommandLine::Command::Compile) {
     if (!line.mlirFlags.empty())
-      fprintf(stderr, "tenon: error: %s belongs to tenon compile\n", line.mlirFlags[0].c_str());
+      complain(line.mlirFlags[0] + " belongs to tenon compile");
     return line.mlirFlags.empty();
   }
   bool files = line.emit.empty() || line.emit == std::vector<std::string>{"lib"} || line.emit == std::vector<std::string>{"obj"};
@@ -147,7 +149,7 @@ bool checkOutput(const CommandLine &line) {
   else if (line.gradient && std::any_of(line.check.entries.begin(), line.check.entries.end(), [](const std::string &name) { return name != "grad"; }))
     mistake = "--grad makes the entry grad and no other; leave --entry out";
   if (mistake)
-    fprintf(stderr, "tenon: error: %s\n", mistake);
+    complain(mistake);
   return !mistake;
 }
 
@@ -178,7 +180,7 @@ bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitC
     return false;
   } catch (const CLI::ParseError &error) {
     bool known = !app.get_subcommands().empty();
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", textOf(app, error).c_str(), known ? (app.get_subcommands()[0]->get_name() + " ").c_str() : "");
+    complain(textOf(app, error) + "; see tenon " + (known ? app.get_subcommands()[0]->get_name() + " " : "") + "--help");
     return false;
   }
   line.command = commandOf(app);

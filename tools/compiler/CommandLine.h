@@ -10,12 +10,15 @@ struct CommandLine {
   CheckOptions check;                 // also `path`
   std::string output, name;           // of the artifact
   std::string target = "cpu";
-  bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false, jsonDiagnostics = false, json = false;
+  bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false, noRecipe = false, jsonDiagnostics = false, json = false;
   std::vector<std::string> tiers;     // empty: all
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
   std::vector<std::string> mlirFlags; // --mlir-..., as they are
   std::string code;                   // explain
 };
+
+/// "tenon: error: .." on stderr, whatever the text holds that came from outside. Each of the two that link this file has its own.
+void complain(const std::string &message);
 
 /// Parses arguments as main gets them. Help and mistakes are printed here; then the result is false and `exitCode` is set.
 bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode);

@@ -5,6 +5,7 @@
 #include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Reproducer.h"
 #include "tools/compiler/Sources.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 namespace tenon::compiler {
+
+void complain(const std::string &message) { fprintf(stderr, "tenon: error: %s\n", printable(message, true).c_str()); }
 
 namespace fs = std::filesystem;
 
@@ -57,7 +60,7 @@ int runCheck(const CommandLine &line) {
   if (show(line, sources, diagnostics))
     return exitCodeOf(line, sources, diagnostics);
   if (!line.jsonDiagnostics)
-    printf("%s: no mistakes\n", line.check.path.c_str());
+    printf("%s: no mistakes\n", printable(line.check.path).c_str());
   return 0;
 }
 
@@ -67,7 +70,7 @@ int runExplain(const CommandLine &line) {
     code[0] = 'T';
   std::string page = explanation(code);
   if (page.empty()) {
-    fprintf(stderr, "tenon: error: there is no error code '%s'; codes look like T0207\n", line.code.c_str());
+    complain("there is no error code '" + line.code + "'; codes look like T0207");
     return 2;
   }
   printf("%s\n", page.c_str());
@@ -92,7 +95,7 @@ int emitTree(const CommandLine &line) {
   SourceFiles sources;
   Diagnostics diagnostics;
   if (!readSource(line.check.path, sources)) {
-    fprintf(stderr, "tenon: error: cannot read %s\n", line.check.path.c_str());
+    complain("cannot read " + line.check.path);
     return 3;
   }
   ast::File tree = parse(sources, 0, diagnostics);
@@ -113,32 +116,56 @@ int emitChecked(const CommandLine &line) {
   return 0;
 }
 
-/// The only train recipe of the model that will be compiled; empty if it has none. False after a message if it has several.
-bool chooseRecipe(CommandLine &line) {
+/// The names of the train recipes of the model that will be compiled, which `model` is set to: the given one, else the last of the file, or in a
+/// file of recipes for imported models the last that they name.
+std::vector<std::string> recipesOf(const CommandLine &line, std::string &model) {
   SourceFiles sources;
   Diagnostics ignored;
+  std::vector<std::string> recipes;
   if (!readSource(line.check.path, sources))
-    return true; // check will say so
+    return recipes; // check will say so
   ast::File tree = parse(sources, 0, ignored);
-  std::string model = line.check.model, names;
+  std::vector<std::string> own, named;
   for (const ast::Item &item : tree.items)
-    if (item.model && line.check.model.empty())
-      model = item.model->name.text;
-  int count = 0;
+    if (item.model)
+      own.push_back(item.model->name.text);
+    else if (item.recipe && item.recipe->kind != ast::Recipe::Kind::Names && std::find(named.begin(), named.end(), item.recipe->owner.text) == named.end())
+      named.push_back(item.recipe->owner.text);
+  const std::vector<std::string> &models = own.empty() ? named : own;
+  model = !line.check.model.empty() || models.empty() ? line.check.model : models.back();
   for (const ast::Item &item : tree.items)
-    if (item.recipe && item.recipe->kind == ast::Recipe::Kind::Train && item.recipe->owner.text == model) {
-      line.check.recipe = item.recipe->name.text;
-      names += (count++ ? ", " : "") + item.recipe->name.text;
-    }
-  if (count > 1)
-    fprintf(stderr, "tenon: error: %s has several train recipes; pass --recipe with one of %s\n", model.c_str(), names.c_str());
-  return count <= 1;
+    if (item.recipe && item.recipe->kind == ast::Recipe::Kind::Train && item.recipe->owner.text == model)
+      recipes.push_back(item.recipe->name.text);
+  return recipes;
+}
+
+/// Without --recipe: the model's only one, if it has one. Where it has several, training asks which (false after a message), and an artifact is
+/// made without a training step.
+bool chooseRecipe(CommandLine &line) {
+  const bool isArtifact = line.emit.empty() && !line.gradient && line.check.entries.empty();
+  if (!line.check.recipe.empty() || line.noRecipe || !(line.defaultRecipe || isArtifact))
+    return true;
+  std::string model, names;
+  const std::vector<std::string> recipes = recipesOf(line, model);
+  for (const std::string &recipe : recipes)
+    names += (names.empty() ? "" : ", ") + recipe;
+  if (recipes.size() == 1)
+    line.check.recipe = recipes[0];
+  else if (recipes.size() > 1 && line.defaultRecipe)
+    complain(model + " has several train recipes; pass --recipe with one of " + names);
+  if (line.defaultRecipe || recipes.empty())
+    return recipes.size() <= 1;
+  if (recipes.size() == 1)
+    fprintf(stderr, "tenon: with the training step of %s, the only recipe of %s; --no-recipe leaves it out\n", names.c_str(), model.c_str());
+  else
+    fprintf(stderr, "tenon: without a training step: %s has several recipes, and --recipe chooses one of %s\n", model.c_str(), names.c_str());
+  return true;
 }
 
 std::string artifactName(const CommandLine &line) { return line.name.empty() ? fs::path(line.check.path).stem().string() : line.name; }
 
 int runCompile(CommandLine &line) {
-  if (line.defaultRecipe && line.check.recipe.empty() && !chooseRecipe(line))
+  if (!chooseRecipe(line))
     return 2;
   if (line.emit == std::vector<std::string>{"ast"})
     return emitTree(line);
@@ -189,12 +216,11 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   bool readsFile = line.command != CommandLine::Command::Explain;
   struct stat information {};
   if (readsFile && (access(line.check.path.c_str(), R_OK) != 0 || stat(line.check.path.c_str(), &information) != 0)) {
-    fprintf(stderr, "tenon: error: cannot read %s: %s\n", line.check.path.c_str(), strerror(errno));
+    complain("cannot read " + line.check.path + ": " + strerror(errno));
     return 3;
   }
   if (readsFile && !S_ISREG(information.st_mode)) { // a pipe or device may have no end
-    fprintf(stderr, "tenon: error: cannot read %s: it is %s\n", line.check.path.c_str(),
-            S_ISDIR(information.st_mode) ? "a directory" : "no regular file; a specification is one");
+    complain("cannot read " + line.check.path + ": it is " + (S_ISDIR(information.st_mode) ? "a directory" : "no regular file; a specification is one"));
     return 3;
   }
   line.check.modelRoots = modelRoots();

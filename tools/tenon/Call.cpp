@@ -1,5 +1,6 @@
 #include "tools/tenon/Call.h"
 #include "runtime/Npy.h"
+#include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -239,7 +240,7 @@ void printOutputs(const Context &context, bool json) {
       text += concat(i ? ", " : "", runtime::quoteJson(output.name), ": ",
                      scalar ? std::string(finite ? number : "null") : concat("{\"shape\": ", shape, ", ", number, nans, "}"));
   }
-  printf("%s%s", text.c_str(), json ? "}\n" : "");
+  show("%s%s", text.c_str(), json ? "}\n" : "");
 }
 
 } // namespace tenon::driver

@@ -65,8 +65,8 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
     result.push_back("--grad");
   if (options.decomposed)
     result.push_back("--decomposed");
-  if (options.defaultRecipe && options.recipe.empty())
-    result.push_back("--default-recipe");
+  if (options.recipe.empty())
+    result.push_back(options.defaultRecipe ? "--default-recipe" : "--no-recipe");
   return result;
 }
 

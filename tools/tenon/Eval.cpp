@@ -2,6 +2,7 @@
 #include "runtime/train/Evaluate.h"
 #include "runtime/train/Session.h"
 #include "tools/tenon/Command.h"
+#include "tools/tenon/Say.h"
 #include <cmath>
 #include <cstdio>
 
@@ -24,7 +25,7 @@ void noteChangedFiles(const train::RunSettings &settings, const train::Recipe &r
   auto files = train::fingerprintsOf(recipe);
   std::string changes = files.ok() ? data::changedFiles(settings.files, *files) : std::string(); // what cannot be read is said when it is read
   if (!changes.empty())
-    fprintf(stderr, "tenon: note: the data are not what this run has seen: %s\n", changes.c_str());
+    note("note: the data are not what this run has seen: " + changes);
 }
 
 /// The recipe's evaluation, or the whole of --text with the recipe's task.
@@ -87,7 +88,7 @@ void print(const train::Evaluation &result, bool json) {
     text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"", result.extent.unit, "\"");
   else if (!json && result.extent.all > 0)
     text += concat("covered ", coverage(result), "\n");
-  printf("%s%s", text.c_str(), json ? "}\n" : "");
+  show("%s%s", text.c_str(), json ? "}\n" : "");
 }
 
 Status run(Options &options) {

@@ -1,6 +1,7 @@
 // tenon generate: text from a trained model, streamed to stdout.
 #include "runtime/generate/Generator.h"
 #include "tools/tenon/Call.h"
+#include "tools/tenon/Say.h"
 #include <cstdio>
 
 namespace tenon::driver {
@@ -92,7 +93,7 @@ Status run(Options &options) {
   putchar('\n'); // also in front of a message: the text may have ended early
   fflush(stdout);
   if (status.ok() && !(*generator)->note().empty())
-    fprintf(stderr, "tenon: note: %s\n", (*generator)->note().c_str());
+    note("note: " + (*generator)->note());
   return status;
 }
 

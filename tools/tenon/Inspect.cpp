@@ -1,5 +1,6 @@
 // tenon inspect: what an artifact holds, from its manifest.
 #include "tools/tenon/Report.h"
+#include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>
 
@@ -39,7 +40,7 @@ const char *initializerName(runtime::InitializerInfo::Kind kind) {
 
 void printParameters(const Manifest &manifest) {
   uint64_t total = 0, stored = 0;
-  printf("\nparameters\n");
+  show("\nparameters\n");
   for (const ParameterInfo &parameter : manifest.parameters) {
     uint64_t existing = static_cast<uint64_t>(parameter.stackElements);
     if (!parameter.present.empty())
@@ -53,10 +54,10 @@ void printParameters(const Manifest &manifest) {
     std::string name = parameter.name;
     if (parameter.stackElements > 1)
       name += concat("  x", existing);
-    printf("  %-40s %-28s %14s  %s(%g)%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
+    show("  %-40s %-28s %14s  %s(%g)%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
            initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
   }
-  printf("  %s parameters; %.1f MiB in an arena (padding %.2f %%)\n", grouped(total).c_str(),
+  show("  %s parameters; %.1f MiB in an arena (padding %.2f %%)\n", grouped(total).c_str(),
          static_cast<double>(manifest.parameterBytes) / 1048576.0,
          total ? 100.0 * (static_cast<double>(stored) / static_cast<double>(total) - 1.0) : 0.0);
 }
@@ -74,14 +75,14 @@ std::string tensorText(const EntryInfo &entry, const runtime::TensorInfo &tensor
 void printEntry(const EntryReport &report) {
   const EntryInfo &entry = *report.entry;
   static constexpr const char *kinds[] = {"out", "eval", "train", "grad"};
-  printf("\nentry %s (%s)%s\n", entry.name.c_str(), kinds[static_cast<int>(entry.kind)],
+  show("\nentry %s (%s)%s\n", entry.name.c_str(), kinds[static_cast<int>(entry.kind)],
          entry.walk.empty() ? "" : (", walks " + entry.walk).c_str());
   for (const runtime::DimInfo &dim : entry.dims)
-    printf("  dim %s%s\n", dim.name.c_str(), dim.max >= 0 ? concat(" <= ", dim.max).c_str() : "");
+    show("  dim %s%s\n", dim.name.c_str(), dim.max >= 0 ? concat(" <= ", dim.max).c_str() : "");
   for (const runtime::TensorInfo &input : entry.inputs)
-    printf("  in  %s\n", tensorText(entry, input).c_str());
+    show("  in  %s\n", tensorText(entry, input).c_str());
   for (const runtime::TensorInfo &output : entry.outputs)
-    printf("  out %s\n", tensorText(entry, output).c_str());
+    show("  out %s\n", tensorText(entry, output).c_str());
   for (const runtime::StateInfo &state : entry.states) {
     runtime::TensorInfo shown;
     shown.name = state.name;
@@ -91,7 +92,7 @@ void printEntry(const EntryReport &report) {
     std::string stack;
     for (int64_t count : state.stack)
       stack += concat("  x", count);
-    printf("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(), state.ofModel ? " (of the model)" : "");
+    show("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(), state.ofModel ? " (of the model)" : "");
   }
   printMemory(report);
   printKernels(report);
@@ -103,7 +104,7 @@ void printJson(std::string_view manifest, const std::vector<EntryReport> &report
   for (const EntryReport &report : reports)
     list += (list.empty() ? "" : ",\n  ") + reportJson(report);
   std::string_view open = manifest.substr(0, manifest.rfind('}'));
-  printf("%.*s, \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), list.c_str());
+  show("%.*s, \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), list.c_str());
 }
 
 Status run(Options &options) {
@@ -126,11 +127,11 @@ Status run(Options &options) {
     printJson(model->artifact->manifestText(), reports);
     return {};
   }
-  printf("%s: model %s, %s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(), std::string(nameOf(manifest.type)).c_str(),
+  show("%s: model %s, %s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(), std::string(nameOf(manifest.type)).c_str(),
          manifest.tool.c_str(), manifest.triple.c_str());
-  printf("tier in use: %s\n", std::string(runtime::nameOf(model->artifact->tier())).c_str());
+  show("tier in use: %s\n", std::string(runtime::nameOf(model->artifact->tier())).c_str());
   if (!manifest.optimizer.empty())
-    printf("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
+    show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
   printParameters(manifest);
   for (const EntryReport &report : reports)
     printEntry(report);

@@ -1,4 +1,5 @@
 // tenon: compiles, trains and runs models. Links the runtime only; the compiler is a library that is opened when it is needed.
+#include "runtime/Printable.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/CommandTables.h"
@@ -11,7 +12,7 @@ int report(const Status &status) {
     return 0;
   bool stopped = status.kind() == runtime::ErrorKind::Resumable;
   if (!status.message().empty()) // else all is said
-    fprintf(stderr, "tenon: %s%s\n", stopped ? "" : "error: ", status.message().c_str());
+    fprintf(stderr, "tenon: %s%s\n", stopped ? "" : "error: ", runtime::printable(status.message()).c_str());
   return status.exitCode();
 }
 
@@ -134,7 +135,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::CallForVersion &version) {
     exitCode = app.exit(version);
   } catch (const CLI::ParseError &error) {
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::textOf(app, error).c_str(),
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::runtime::printable(tenon::textOf(app, error)).c_str(),
             app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
     return 2;
   } catch (const std::bad_alloc &) {

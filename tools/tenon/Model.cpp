@@ -1,6 +1,7 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
 #include "tools/tenon/Command.h"
 #include "runtime/train/RunState.h"
+#include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +16,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options, bool computes) {
   command.add_option("--model", options.model, "model of the specification (default: its last)");
   command.add_option("--set", options.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
   command.add_option("--bind", options.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
-  command.add_option("--recipe", options.recipe, "train recipe of the specification");
+  command.add_option("--recipe", options.recipe, "train recipe of the specification (default: the only one of the model, where the command trains)");
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
   command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
   if (computes)
@@ -180,8 +181,7 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
       return loaded.status();
     auto say = [](const std::vector<std::string> &names, const std::string &which, const std::string &what) {
       if (!names.empty())
-        fprintf(stderr, "tenon: %s %s%s%s\n", runtime::counted(names.size(), which).c_str(), what.c_str(), names.size() == 1 ? ": " : ", the first is ",
-                names[0].c_str());
+        note(concat(runtime::counted(names.size(), which), " ", what, names.size() == 1 ? ": " : ", the first is ", names[0]));
     };
     say(loaded->missing, "initial value", "for what " + options.file + " lacks");
     say(loaded->extra, "unused tensor", "in " + options.file);
@@ -189,8 +189,8 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     std::vector<std::string> notes;
     uint64_t step = 0;
     Status status = train::loadWeights(model.run->checkpoints(), options.step, **parameters, step, notes);
-    for (const std::string &note : notes)
-      fprintf(stderr, "tenon: %s\n", note.c_str());
+    for (const std::string &text : notes)
+      note(text);
     if (status.failed())
       return status;
   }

@@ -2,6 +2,7 @@
 #include "runtime/Checked.h"
 #include "runtime/Formula.h"
 #include "runtime/Json.h"
+#include "tools/tenon/Say.h"
 #include <cstdio>
 
 namespace tenon::driver {
@@ -146,22 +147,22 @@ void printMemory(const EntryReport &report) {
   if (report.memory.empty())
     return;
   std::string sizes = sizesText(report);
-  printf("  memory%s%s\n", sizes.empty() ? "" : " at ", sizes.c_str());
+  show("  memory%s%s\n", sizes.empty() ? "" : " at ", sizes.c_str());
   for (const MemoryLine &line : report.memory) {
     bool isNumber = line.formula.find_first_not_of("0123456789*+-() ") == std::string::npos;
-    printf("    %-20s %12s  %s\n", line.name, bytesText(static_cast<double>(line.bytes)).c_str(), isNumber ? "" : line.formula.c_str());
+    show("    %-20s %12s  %s\n", line.name, bytesText(static_cast<double>(line.bytes)).c_str(), isNumber ? "" : line.formula.c_str());
   }
-  printf("    %-20s %12s\n", "sum", bytesText(static_cast<double>(report.memorySum)).c_str());
+  show("    %-20s %12s\n", "sum", bytesText(static_cast<double>(report.memorySum)).c_str());
 }
 
 void printKernels(const EntryReport &report) {
   if (report.kernels.empty())
     return;
-  printf("  kernels: %.4g operations, at least %s moved; shares are an estimate for %.0f GFLOP/s and %.0f GB/s\n", report.flops,
+  show("  kernels: %.4g operations, at least %s moved; shares are an estimate for %.0f GFLOP/s and %.0f GB/s\n", report.flops,
          bytesText(report.bytes).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
-  printf("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
+  show("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
   for (const KernelLine &line : report.kernels)
-    printf("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops, bytesText(line.bytes).c_str(),
+    show("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops, bytesText(line.bytes).c_str(),
            static_cast<long long>(line.kernel->calls), line.kernel->kind.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
 }
 
@@ -204,11 +205,11 @@ Status printCompiled(const std::string &path, bool json) {
       entries += (entries.empty() ? "" : ",\n ") + reportJson(*report);
       continue;
     }
-    printf("entry %s\n", entry.name.c_str());
+    show("entry %s\n", entry.name.c_str());
     printMemory(*report);
   }
   if (json)
-    printf("{\"manifest\": %s, \"entries\": [%s]}\n", runtime::quoteJson(path).c_str(), entries.c_str());
+    show("{\"manifest\": %s, \"entries\": [%s]}\n", runtime::quoteJson(path).c_str(), entries.c_str());
   return {};
 }
 

@@ -1,6 +1,7 @@
 // tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--brief]
-// [--count] Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL:
-// CODE: message, with related places and notes; with --brief one line each, in the order of the text, and their number.
+// [--legal] [--count] Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL:
+// CODE: message, with related places and notes; with --brief one line each, in the order of the text, and their number;
+// with --legal none of what is only not supported yet.
 #include "frontend/Sema.h"
 #include <algorithm>
 #include <cstdio>
@@ -10,7 +11,9 @@
 
 using namespace tenon;
 
-static void report(const SourceFiles &sources, const Diagnostics &diagnostics, bool brief) {
+static bool isLater(const Diagnostic &mistake) { return mistake.code == "T0690" || mistake.code == "T0901"; }
+
+static void report(const SourceFiles &sources, const Diagnostics &diagnostics, bool brief, bool legal = false) {
   auto place = [&](ast::Range range) {
     if (range.file >= sources.files.size())
       return std::string("?");
@@ -19,6 +22,8 @@ static void report(const SourceFiles &sources, const Diagnostics &diagnostics, b
            std::to_string(at.column);
   };
   std::vector<Diagnostic> list = diagnostics.all();
+  if (legal)
+    std::erase_if(list, isLater);
   if (brief)
     std::sort(list.begin(), list.end(), [](const Diagnostic &a, const Diagnostic &b) {
       return std::tie(a.range.file, a.range.begin, a.code) < std::tie(b.range.file, b.range.begin, b.code);
@@ -43,7 +48,7 @@ static void report(const SourceFiles &sources, const Diagnostics &diagnostics, b
 
 int main(int argc, char **argv) {
   CheckOptions options;
-  bool all = false, count = false, params = false, brief = false;
+  bool all = false, legal = false, count = false, params = false, brief = false;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     auto next = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
@@ -57,6 +62,8 @@ int main(int argc, char **argv) {
       options.modelRoots.push_back(next());
     else if (word == "--check")
       all = true;
+    else if (word == "--legal")
+      legal = true;
     else if (word == "--brief")
       brief = true;
     else if (word == "--count")
@@ -79,8 +86,8 @@ int main(int argc, char **argv) {
   Diagnostics diagnostics;
   if (all) {
     bool ok = checkFile(options, sources, diagnostics);
-    report(sources, diagnostics, brief);
-    return ok ? 0 : 1;
+    report(sources, diagnostics, brief, legal);
+    return ok || (legal && std::all_of(diagnostics.all().begin(), diagnostics.all().end(), isLater)) ? 0 : 1;
   }
   auto program = check(options, sources, diagnostics);
   report(sources, diagnostics, brief);

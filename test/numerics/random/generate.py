@@ -289,10 +289,10 @@ def dot_with_shared(g):
 @construct
 def cross_entropy(g):
     z = g.real("B", "T", "C")
-    options = g.draw.choice(["", ", spread = 0.1 / C", ", spread = 0.02, skip = 1", ", where = iota[T]() < len", ", spread = 0.01, where = keep"])
+    options = g.draw.choice(["", ", spread = 0.1 / C", ", spread = 0.1 / C, skip = 1", ", smoothing = 0.2", ", smoothing = 0.1, form = \"t2t\"", ", where = iota[T]() < len", ", spread = 0.05 / C, where = keep"])
     g.keep(f"cross_entropy[C]({z}, label{options})", ("B", "T"))
     name = g.name("l")
-    g.text(f"loss {name} = mean(cross_entropy[C](2 * {z}, label, spread = 0.03, skip = 0))")
+    g.text(f"loss {name} = mean(cross_entropy[C](2 * {z}, label, smoothing = 0.1, skip = 0))")
     g.losses.append(name)
 
 
