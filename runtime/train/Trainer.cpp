@@ -142,6 +142,7 @@ private:
     runtime::LoadOptions load;
     load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
     load.allowMissing = load.allowExtra = true;
+    load.allowOther = options.partial;
     auto report = parameters.load(file, load);
     if (!report.ok())
       return report.status();
@@ -150,6 +151,9 @@ private:
     notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
                            runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
                            runtime::counted(report->extra.size(), "unused tensor")));
+    if (options.partial)
+      for (const runtime::LoadReport::Stayed &one : report->stayed)
+        notes.push_back(concat(one.name, " stays initial: ", one.reason));
     return {};
   }
 

@@ -23,6 +23,7 @@ struct TrainOptions {
   std::map<std::string, int64_t> bind;   // dims that the recipe left open
   DataOverrides data;
   std::string weights, scheme;           // start from a weights file; scheme: whose names it has, empty: Tenon's
+  bool partial = false;                  // of that file only what fits: what it lacks or has in another shape stays initial and is listed
   bool quiet = false;
   std::function<Status()> prepare;       // called before the first write, when all is known to fit: copies the model, for instance
 };

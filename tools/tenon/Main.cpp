@@ -105,6 +105,9 @@ int main(int argc, char **argv) {
   addGrad(app, exitCode);
   addGenerate(app, exitCode);
   addInspect(app, exitCode);
+  addExport(app, exitCode);
+  addRuns(app, exitCode);
+  addPlot(app, exitCode);
   app.add_subcommand("explain", "print the page of an error code");
   addTestGrad(app, exitCode);
   if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
