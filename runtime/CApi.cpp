@@ -218,6 +218,22 @@ tn_error *tn_model_load(tn_model *model, const char *path, const char *names) {
     return model->parameters->load(path, options).status();
   });
 }
+tn_error *tn_model_load_partial(tn_model *model, const char *path, const char *names,
+                                void (*stayed)(void *context, const char *name, const char *reason), void *context) {
+  return guarded([&]() -> Status {
+    if (Status status = need(path, "path"); status.failed())
+      return status;
+    auto report = model->parameters->load(path, {.scheme = names ? names : "", .allowMissing = true, .allowExtra = true, .allowOther = true});
+    if (!report.ok())
+      return report.status();
+    if (report->loaded.empty())
+      return inputError("nothing in '", path, "' is a parameter of the model");
+    for (const LoadReport::Stayed &one : report->stayed)
+      if (stayed)
+        stayed(context, one.name.c_str(), one.reason.c_str());
+    return {};
+  });
+}
 tn_error *tn_model_save(const tn_model *model, const char *path, const char *names) {
   return guarded([&]() -> Status {
     if (Status status = need(path, "path"); status.failed())

@@ -1,4 +1,5 @@
 // Loading and saving of parameters, under own names or those of a `names` scheme.
+#include "runtime/Json.h"
 #include "runtime/Npy.h"
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
@@ -6,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <span>
 #include <xxhash.h>
 
 namespace tenon::runtime {
@@ -81,11 +84,13 @@ Shape stateShape(const StateInfo &info) {
 
 /// Collects everything that is wrong with a file before anything is changed.
 struct Findings {
-  std::vector<std::string> missing, extra, wrong;
+  std::vector<std::string> missing, extra, wrong, other;
   Status status(const std::string &path, const LoadOptions &options) const {
     std::string text;
     if (!wrong.empty())
       text += concat("; ", nameList(wrong));
+    if (!other.empty() && !options.allowOther)
+      text += concat("; ", nameList(other));
     if (!missing.empty() && !options.allowMissing)
       text += concat("; missing: ", nameList(missing), options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "");
     if (!extra.empty() && !options.allowExtra)
@@ -116,7 +121,9 @@ Expected<std::string> beyondSingle(const SafetensorsFile &file, const Safetensor
 
 } // namespace
 
-static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters, ParameterArena arena) {
+/// `unfit`: tensors of another shape than the parameter's, which stay unread.
+static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters, ParameterArena arena,
+                         const std::set<std::string> &unfit = {}) {
   DataType type = parameters.manifest().type;
   uint64_t size = byteSize(type);
   std::vector<char> values;
@@ -127,7 +134,7 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
     for (; i < pieces.size() && pieces[i].place.info == first.place.info && pieces[i].place.stackIndex == first.place.stackIndex; ++i) {
       const Piece &piece = pieces[i];
       const SafetensorsEntry *entry = file.find(piece.tensor);
-      if (!entry) { // allowed to be missing
+      if (!entry || unfit.count(piece.tensor)) { // allowed to be missing, or other
         complete = false;
         continue;
       }
@@ -185,18 +192,23 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     return status;
   Findings findings;
   LoadReport report;
-  std::set<std::string> used;
+  std::set<std::string> used, unfit;
   auto examine = [&](const std::string &own, const std::string &tensor, const Shape &shape, const Shape &fine, bool typeFits) {
     const SafetensorsEntry *entry = file->find(tensor);
     if (!entry) {
       findings.missing.push_back(own == tensor ? own : concat(own, " (", tensor, ")"));
+      if (report.stayed.empty() || report.stayed.back().name != own) // once for several pieces
+        report.stayed.push_back({own, concat(path, " lacks ", own == tensor ? "it" : tensor)});
       return;
     }
     used.insert(tensor);
     if (!typeFits)
       findings.wrong.push_back(concat(tensor, " has element type ", nameOf(entry->type)));
-    else if (options.scheme.empty() ? withoutOnes(entry->shape) != withoutOnes(shape) : !mergesTo(fine, entry->shape))
-      findings.wrong.push_back(concat(tensor, " has shape ", shapeText(entry->shape), ", expected ", shapeText(shape)));
+    else if (options.scheme.empty() ? withoutOnes(entry->shape) != withoutOnes(shape) : !mergesTo(fine, entry->shape)) {
+      findings.other.push_back(concat(tensor, " has shape ", shapeText(entry->shape), ", expected ", shapeText(shape)));
+      report.stayed.push_back({own, concat("in ", path, " ", findings.other.back())});
+      unfit.insert(tensor);
+    }
   };
   std::set<std::string> looked;
   for (const Piece &piece : pieces) {
@@ -210,7 +222,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     }
     std::string own = piece.place.info->elementName(piece.place.stackIndex);
     examine(own, piece.tensor, piece.shape, piece.fine, !entry || isReal(entry->type));
-    if (entry && (report.loaded.empty() || report.loaded.back() != own))
+    if (entry && !unfit.count(piece.tensor) && (report.loaded.empty() || report.loaded.back() != own))
       report.loaded.push_back(own);
   }
   if (options.scheme.empty())
@@ -235,11 +247,11 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
       return inputError("'", path, "' has none of the parameters of this model", better);
   report.missing = findings.missing;
   report.extra = findings.extra;
-  status = readPieces(*file, pieces, *this, ParameterArena::Values);
+  status = readPieces(*file, pieces, *this, ParameterArena::Values, unfit);
   for (auto &[key, state] : states) {
     std::vector<std::string> names = options.scheme.empty() ? stateNames(state.info) : std::vector<std::string>();
     for (size_t i = 0; i < names.size() && status.ok(); ++i)
-      if (const SafetensorsEntry *entry = file->find(names[i]))
+      if (const SafetensorsEntry *entry = unfit.count(names[i]) ? nullptr : file->find(names[i]))
         status = file->read(*entry, state.bytes.data() + i * (state.bytes.size() / names.size()));
   }
   touchModelStates();
@@ -282,12 +294,12 @@ Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) 
   return {};
 }
 
-/// Declares the tensors of a save; `groups` gets the pieces of each, in the order of their elements.
-static Status planSave(const Parameters &parameters, ParameterArena arena, const std::string &scheme, SafetensorsWriter &writer,
-                       std::vector<std::vector<Piece>> &groups) {
-  const Manifest &manifest = parameters.manifest();
+using Group = std::vector<Piece>; // the pieces of one tensor of a file, in the order of their elements
+
+/// The tensors of a save.
+static Status planSave(const Parameters &parameters, const std::string &scheme, std::vector<Group> &groups) {
   std::vector<Piece> pieces;
-  if (Status status = allPieces(manifest, scheme, [](const std::string &) { return true; }, pieces); status.failed())
+  if (Status status = allPieces(parameters.manifest(), scheme, [](const std::string &) { return true; }, pieces); status.failed())
     return status;
   std::map<std::string, size_t> byName;
   for (Piece &piece : pieces) {
@@ -296,7 +308,7 @@ static Status planSave(const Parameters &parameters, ParameterArena arena, const
       groups.emplace_back();
     groups[place->second].push_back(std::move(piece));
   }
-  for (std::vector<Piece> &group : groups) {
+  for (Group &group : groups) {
     std::sort(group.begin(), group.end(), [](const Piece &a, const Piece &b) { return a.publicFirst < b.publicFirst; });
     uint64_t expected = 0, elements = 1;
     for (uint64_t size : group[0].shape)
@@ -310,31 +322,34 @@ static Status planSave(const Parameters &parameters, ParameterArena arena, const
     }
     if (!fits || expected != elements)
       return inputError("the parts of '", group[0].tensor, "' in names '", scheme, "' do not make up one tensor");
-    writer.declare(group[0].tensor, manifest.type, group[0].shape);
   }
-  writer.note("format", "pt"); // other readers ask for it
-  writer.note("tenon.signature", parameters.signature());
-  if (arena == ParameterArena::Values && scheme.empty())
-    for (const auto &[key, state] : parameters.modelStates())
-      for (const std::string &name : stateNames(state.info))
-        writer.declare(name, state.info.type, stateShape(state.info));
   return {};
 }
 
-static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
+/// Declares what a file is to hold. `states`: model states go along.
+static void declare(const Parameters &parameters, std::span<const Group> groups, bool states, SafetensorsWriter &writer) {
+  for (const Group &group : groups)
+    writer.declare(group[0].tensor, parameters.manifest().type, group[0].shape);
+  writer.note("format", "pt"); // other readers ask for it
+  writer.note("tenon.signature", parameters.signature());
+  if (states)
+    for (const auto &[key, state] : parameters.modelStates())
+      for (const std::string &name : stateNames(state.info))
+        writer.declare(name, state.info.type, stateShape(state.info));
+}
+
+static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups, bool states) {
   if (!parameters.arena(arena))
     return bugError("this arena is not allocated");
   SafetensorsWriter writer;
-  std::vector<std::vector<Piece>> groups;
-  Status status = planSave(parameters, arena, scheme, writer, groups);
-  if (status.ok())
-    status = writer.begin(sink);
+  declare(parameters, groups, states, writer);
+  Status status = writer.begin(sink);
   DataType type = parameters.manifest().type;
   uint64_t size = byteSize(type);
   std::vector<char> values;
   const ParameterInfo *heldInfo = nullptr;
   int64_t heldIndex = -1;
-  for (const std::vector<Piece> &group : groups)
+  for (const Group &group : groups)
     for (const Piece &piece : group) {
       if (status.failed())
         return status;
@@ -356,20 +371,85 @@ static Status writeArena(const Parameters &parameters, ByteSink &sink, Parameter
       }
       status = writer.write(values.data() + piece.ownFirst * size, piece.count * size);
     }
-  if (arena == ParameterArena::Values && scheme.empty())
+  if (states)
     for (const auto &[key, state] : parameters.modelStates())
       if (status.ok())
         status = writer.write(state.bytes.data(), state.bytes.size());
   return status.ok() ? writer.finish() : status;
 }
 
+/// Model states have no public names.
+static bool writesStates(ParameterArena arena, const std::string &scheme) { return arena == ParameterArena::Values && scheme.empty(); }
+
+static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
+  std::vector<Group> groups;
+  if (Status status = planSave(parameters, scheme, groups); status.failed())
+    return status;
+  return writeGroups(parameters, sink, arena, groups, writesStates(arena, scheme));
+}
+
+Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme) const {
+  std::vector<Group> groups;
+  if (Status status = planSave(*this, scheme, groups); status.failed())
+    return status;
+  auto bytesOf = [&](const Group &group) {
+    uint64_t bytes = byteSize(manifest().type);
+    for (uint64_t size : group[0].shape)
+      bytes *= size;
+    return bytes;
+  };
+  std::vector<size_t> begins = {0}; // of each shard
+  uint64_t filled = 0, total = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    uint64_t bytes = bytesOf(groups[i]);
+    if (filled > 0 && filled + bytes > shardBytes) {
+      begins.push_back(i);
+      filled = 0;
+    }
+    filled += bytes;
+    total += bytes;
+  }
+  begins.push_back(groups.size());
+  const size_t count = begins.size() - 1;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fileError("make", folder, error.value());
+  FileBatch batch;
+  std::string map;
+  for (size_t k = 0; k < count; ++k) {
+    char name[64] = "model.safetensors";
+    if (count > 1)
+      snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", k + 1, count);
+    std::span<const Group> mine(groups.data() + begins[k], begins[k + 1] - begins[k]);
+    const bool states = k + 1 == count && writesStates(ParameterArena::Values, scheme);
+    Status status = replaceFile(concat(folder, "/", name), [&](ByteSink &sink) { return writeGroups(*this, sink, ParameterArena::Values, mine, states); }, &batch);
+    if (status.failed())
+      return status;
+    for (const Group &group : mine)
+      map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(group[0].tensor), ": ", quoteJson(name));
+    for (const auto &[key, state] : states ? this->states : std::map<std::string, ModelState>())
+      for (const std::string &tensor : stateNames(state.info))
+        map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(tensor), ": ", quoteJson(name));
+  }
+  if (count > 1) {
+    std::string index = concat("{\n  \"metadata\": {\"total_size\": ", total, "},\n  \"weight_map\": {", map, "\n  }\n}\n");
+    Status status = replaceFile(folder + "/model.safetensors.index.json", [&](ByteSink &sink) { return sink.write(index.data(), index.size()); }, &batch);
+    if (status.failed())
+      return status;
+  }
+  return batch.commit();
+}
+
 Status Parameters::saveTo(ByteSink &sink, ParameterArena which) const { return writeArena(*this, sink, which, ""); }
 
 uint64_t Parameters::fileBytes(ParameterArena which) const {
   SafetensorsWriter writer;
-  std::vector<std::vector<Piece>> groups;
-  Status status = planSave(*this, which, "", writer, groups); // own names always fit
-  return status.ok() ? writer.fileBytes() : 0;
+  std::vector<Group> groups;
+  if (planSave(*this, "", groups).failed()) // own names always fit
+    return 0;
+  declare(*this, groups, writesStates(which, ""), writer);
+  return writer.fileBytes();
 }
 
 Status Parameters::save(const std::string &path, ParameterArena which, const std::string &scheme, FileBatch *batch) const {

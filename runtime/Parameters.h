@@ -23,9 +23,14 @@ struct LoadOptions {
   std::string scheme;        // empty: Tenon's own names
   bool allowMissing = false; // keep the present value of what the file lacks
   bool allowExtra = false;   // ignore tensors that no parameter takes
+  bool allowOther = false;   // keep the present value where the file has another shape
 };
 struct LoadReport {
   std::vector<std::string> loaded, missing, extra; // `loaded`, `missing`: Tenon's names; `extra`: the file's
+  struct Stayed {
+    std::string name, reason; // Tenon's name; "FILE lacks it", or both shapes
+  };
+  std::vector<Stayed> stayed; // what keeps its value: the missing ones and those of another shape
 };
 
 /// Not thread-safe; a context reads and writes the arenas only inside Context::run.
@@ -58,14 +63,18 @@ public:
   void getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
   void setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
 
-  /// Loads values (and model states, under own names). Nothing is changed when it fails. All problems are named in the error.
+  /// Loads values (and model states, under own names) from what SafetensorsFile::open takes. Nothing is changed when it fails. All problems are named in the
+  /// error.
   Expected<LoadReport> load(const std::string &path, const LoadOptions &options);
   /// The same for one arena from an open file under own names; used by checkpoints.
   Status loadArena(const SafetensorsFile &file, ParameterArena arena);
   /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values under own names.
   Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {},
               class FileBatch *batch = nullptr) const;
-  /// The same into a sink; `fileBytes` tells the exact size beforehand.
+  /// Writes the values into FOLDER, which is made if need be, in files of at most `shardBytes` (a larger tensor has one of its own): model.safetensors if one
+  /// is enough, else model-00001-of-00003.safetensors, .. and model.safetensors.index.json, as Hugging Face names them. All or nothing.
+  Status saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme = {}) const;
+  /// As `save`, into a sink; `fileBytes` tells the exact size beforehand.
   Status saveTo(class ByteSink &sink, ParameterArena arena = ParameterArena::Values) const;
   uint64_t fileBytes(ParameterArena arena = ParameterArena::Values) const;
   /// XXH3-128 of names, axes, sizes and element types, hexadecimal: equal for artifacts whose weights fit each other.

@@ -3,6 +3,7 @@
 #include "runtime/Json.h"
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace tenon::runtime {
@@ -188,7 +189,7 @@ Status parseSafetensorsHeader(std::string_view header, uint64_t dataBytes, std::
   return {};
 }
 
-Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
+Status SafetensorsFile::add(const std::string &path) {
   uint64_t size = 0;
   auto file = File::openForReading(path, size);
   if (!file.ok())
@@ -206,13 +207,92 @@ Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   std::string header(length, '\0');
   if (Status status = file->readAt(8, header.data(), length); status.failed())
     return status;
-  SafetensorsFile result;
-  result.dataOffset = 8 + length;
-  if (Status status = parseSafetensorsHeader(header, size - 8 - length, result.tensors, result.notes); status.failed())
+  std::vector<SafetensorsEntry> found;
+  std::map<std::string, std::string> own;
+  if (Status status = parseSafetensorsHeader(header, size - 8 - length, found, own); status.failed())
     return status.in(concat("'", path, "'"));
-  for (size_t i = 0; i < result.tensors.size(); ++i)
-    result.index.emplace(result.tensors[i].name, i);
-  result.file = file.take();
+  notes.merge(own);
+  for (SafetensorsEntry &entry : found) {
+    entry.file = shards.size();
+    if (!index.emplace(entry.name, tensors.size()).second)
+      return inputError("'", path, "' has the tensor ", quoteJson(entry.name), ", which another file of the model has too");
+    tensors.push_back(std::move(entry));
+  }
+  shards.push_back({file.take(), 8 + length});
+  return {};
+}
+
+/// Files of an index, each once, and which of them is to have which tensor.
+static Status readIndex(const std::string &path, std::map<std::string, std::vector<std::string>> &tensorsOf) {
+  auto text = readWholeFile(path, largestHeader);
+  if (!text.ok())
+    return text.status();
+  auto parsed = parseJson(*text);
+  if (!parsed.ok())
+    return parsed.status().in(concat("'", path, "'"));
+  const JsonValue *map = parsed->find("weight_map");
+  if (!map || !map->isObject())
+    return inputError("'", path, "' is no index of weights: it has no \"weight_map\"");
+  for (const JsonValue::Member &member : map->members) {
+    const std::string &name = member.value.text;
+    if (!member.value.isString() || name.empty() || name[0] == '.' || name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
+      return inputError("'", path, "': the file of ", quoteJson(member.key), " has to be a file beside the index, not ", member.value.print());
+    tensorsOf[name].push_back(member.key);
+  }
+  return {};
+}
+
+Expected<SafetensorsFile> SafetensorsFile::openIndex(const std::string &path) {
+  std::map<std::string, std::vector<std::string>> tensorsOf;
+  if (Status status = readIndex(path, tensorsOf); status.failed())
+    return status;
+  const std::string folder = path.substr(0, path.find_last_of('/') + 1);
+  SafetensorsFile result;
+  for (const auto &[name, tensors] : tensorsOf) {
+    if (Status status = result.add(folder + name); status.failed())
+      return status;
+    for (const std::string &tensor : tensors)
+      if (const SafetensorsEntry *entry = result.find(tensor); !entry || entry->file + 1 != result.shards.size())
+        return inputError("'", path, "' says that ", name, " has the tensor ", quoteJson(tensor), ", which it has not");
+  }
+  return result;
+}
+
+/// The file to open in a folder.
+static Expected<std::string> weightsIn(const std::string &folder) {
+  std::error_code error;
+  std::vector<std::string> found;
+  for (const char *name : {"model.safetensors.index.json", "model.safetensors"})
+    if (std::filesystem::exists(folder + "/" + name, error))
+      return folder + "/" + name;
+  for (const std::filesystem::directory_entry &entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().extension() == ".safetensors")
+      found.push_back(entry.path().string());
+  if (found.size() == 1)
+    return found[0];
+  return inputError("the folder '", folder, "' has ", found.empty() ? "no weights" : "several weights files and no index", ": model.safetensors.index.json or model.safetensors was looked for");
+}
+
+Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
+  std::error_code ignored;
+  std::string file = path;
+  if (std::filesystem::is_directory(path, ignored)) {
+    auto inside = weightsIn(path);
+    if (!inside.ok())
+      return inside.status();
+    file = *inside;
+  }
+  constexpr std::string_view suffix = ".index.json";
+  SafetensorsFile result;
+  if (file.size() > suffix.size() && std::string_view(file).substr(file.size() - suffix.size()) == suffix) {
+    auto opened = openIndex(file);
+    if (!opened.ok())
+      return opened;
+    result = opened.take();
+  } else if (Status status = result.add(file); status.failed()) {
+    return status;
+  }
+  result.shown = path;
   return result;
 }
 
@@ -229,7 +309,8 @@ Status SafetensorsFile::readPart(const SafetensorsEntry &entry, uint64_t firstBy
   uint64_t length = entry.end - entry.begin;
   if (firstByte > length || bytes > length - firstByte)
     return bugError("read beyond tensor ", quoteJson(entry.name));
-  return file.readAt(dataOffset + entry.begin + firstByte, data, bytes);
+  const Shard &shard = shards[entry.file];
+  return shard.file.readAt(shard.dataStart + entry.begin + firstByte, data, bytes);
 }
 
 Status SafetensorsFile::readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const {

@@ -13,13 +13,16 @@ struct SafetensorsEntry {
   std::string name;
   DataType type;
   std::vector<uint64_t> shape;
-  uint64_t begin = 0, end = 0; // bytes from the start of the data
+  uint64_t begin = 0, end = 0; // bytes from the start of the data of its file
+  size_t file = 0;             // of several: which
   uint64_t elements() const { return (end - begin) / byteSize(type); }
 };
 
-/// The checked header. Thread-safe once open.
+/// The checked headers of one file, or of a model that is cut into several. Thread-safe once open.
 class SafetensorsFile {
 public:
+  /// `path`: a file; an index of shards (NAME.index.json, as Hugging Face writes it: {"weight_map": {TENSOR: FILE}}), whose files lie beside it; or a folder
+  /// with model.safetensors.index.json, model.safetensors, or one file of another name.
   static Expected<SafetensorsFile> open(const std::string &path);
   const std::vector<SafetensorsEntry> &entries() const { return tensors; } // in order of their data
   const std::map<std::string, std::string> &metadata() const { return notes; }
@@ -29,13 +32,19 @@ public:
   Status readPart(const SafetensorsEntry &entry, uint64_t firstByte, void *data, uint64_t bytes) const;
   /// Elements converted to f32 or f64 from F64, F32, F16 or BF16. `first` and `count` in elements.
   Status readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const;
-  const std::string &path() const { return file.name(); }
-  /// Where the data begin, in bytes from the start of the file.
-  uint64_t dataStart() const { return dataOffset; }
+  const std::string &path() const { return shown; }
+  /// Where the data of the entry's file begin, in bytes from the start of that file.
+  uint64_t dataStart(const SafetensorsEntry &entry) const { return shards[entry.file].dataStart; }
 
 private:
-  File file;
-  uint64_t dataOffset = 0;
+  struct Shard {
+    File file;
+    uint64_t dataStart = 0;
+  };
+  static Expected<SafetensorsFile> openIndex(const std::string &path);
+  Status add(const std::string &path);
+  std::string shown; // what open was given
+  std::vector<Shard> shards;
   std::vector<SafetensorsEntry> tensors;
   std::unordered_map<std::string, size_t> index;
   std::map<std::string, std::string> notes;

@@ -37,7 +37,7 @@ Status findTensor(const std::string &path, const std::string &tensor, DataType &
   }
   type = entry->type;
   shape = entry->shape;
-  start = file->dataStart() + entry->begin;
+  start = file->dataStart(*entry) + entry->begin;
   return {};
 }
 

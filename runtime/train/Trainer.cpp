@@ -180,6 +180,7 @@ private:
     runtime::LoadOptions load;
     load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
     load.allowMissing = load.allowExtra = true;
+    load.allowOther = options.partial;
     auto report = parameters.load(file, load);
     if (!report.ok())
       return report.status();
@@ -188,6 +189,9 @@ private:
     notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
                            runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
                            runtime::counted(report->extra.size(), "unused tensor")));
+    if (options.partial)
+      for (const runtime::LoadReport::Stayed &one : report->stayed)
+        notes.push_back(concat(one.name, " stays initial: ", one.reason));
     return {};
   }
 

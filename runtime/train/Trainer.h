@@ -24,6 +24,7 @@ struct TrainOptions {
   DataOverrides data;
   std::string weights, scheme;           // start from a weights file; scheme: whose names it has, empty: Tenon's
   bool tensorBoard = false;              // event files beside metrics.jsonl
+  bool partial = false;                  // of that file only what fits: what it lacks or has in another shape stays initial and is listed
   bool quiet = false;
   std::function<Status()> prepare;       // called before the first write, when all is known to fit: copies the model, for instance
 };

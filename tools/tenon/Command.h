@@ -46,11 +46,12 @@ Status checkOpen(const Model &model, const ModelOptions &options, const std::str
 
 /// Where parameters come from: --weights FILE [--names SCHEME], a checkpoint of a run directory (--step), or --init (initializers, --seed).
 struct WeightOptions {
-  std::string file, names, step; // step: of the run, as loadWeights has it
-  bool init = false;
+  std::string file, names, step;     // step: of the run, as loadWeights has it
+  bool init = false, partial = false; // partial: what the file lacks or has in another shape stays initial, and is listed
   uint64_t seed = 0;
 };
-void addWeightOptions(CLI::App &command, WeightOptions &options);
+enum class WeightUse { Initial, Trained }; // Trained: no initial values; --names is free for another use, the file's are --weight-names
+void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use = WeightUse::Initial);
 /// Parameters with values; says on stderr what was skipped.
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options);
 
@@ -87,6 +88,9 @@ void addRun(CLI::App &app, int &exitCode);
 void addGrad(CLI::App &app, int &exitCode);
 void addGenerate(CLI::App &app, int &exitCode);
 void addInspect(CLI::App &app, int &exitCode);
+void addExport(CLI::App &app, int &exitCode);
+void addRuns(CLI::App &app, int &exitCode);
+void addPlot(CLI::App &app, int &exitCode);
 void addTestGrad(CLI::App &app, int &exitCode);
 
 } // namespace tenon::driver

@@ -1,11 +1,12 @@
 // tenon init: parameters from their initializers, as a weights file.
 #include "tools/tenon/Command.h"
+#include "tools/tenon/Say.h"
 #include <memory>
 
 namespace tenon::driver {
 
 void addInit(CLI::App &app, int &exitCode) {
-  CLI::App *command = app.add_subcommand("init", "write initial parameters as a weights file");
+  CLI::App *command = app.add_subcommand("init", "write initial parameters as a weights file (trained ones: tenon export)");
   struct Options {
     ModelOptions model;
     std::string output, names;
@@ -26,6 +27,8 @@ void addInit(CLI::App &app, int &exitCode) {
       return parameters.status();
     if (Status status = (*parameters)->initialize(options->seed); status.failed())
       return status;
+    if (model->run)
+      note(concat("these are initial values; the trained ones of ", options->model.source, " are written by tenon export"));
     return (*parameters)->save(options->output, runtime::ParameterArena::Values, options->names);
   });
 }

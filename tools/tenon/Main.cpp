@@ -102,6 +102,9 @@ void addCommands(CLI::App &app, int &exitCode) {
   addGrad(app, exitCode);
   addGenerate(app, exitCode);
   addInspect(app, exitCode);
+  addExport(app, exitCode);
+  addRuns(app, exitCode);
+  addPlot(app, exitCode);
   addTestGrad(app, exitCode);
   addCompletion(app);
   addManual(app);

@@ -149,12 +149,32 @@ Expected<Model> openModel(const ModelOptions &options) {
   return model;
 }
 
-void addWeightOptions(CLI::App &command, WeightOptions &options) {
-  command.add_option("--weights", options.file, "parameters, a safetensors file")->type_name("FILE");
-  command.add_option("--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
+void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use) {
+  const bool trained = use == WeightUse::Trained;
+  command.add_option("--weights", options.file, "parameters: a safetensors file, or a folder with model.safetensors or shards and their index")->type_name("FILE|DIR");
+  command.add_option(trained ? "--weight-names" : "--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
   command.add_option("--checkpoint", options.step, "of a run: the number of its step, or best (default: the newest)")->type_name("N|best");
+  if (trained)
+    return;
   command.add_flag("--init", options.init, "parameters from their initializers; with --weights only those that the file lacks");
+  command.add_flag("--partial", options.partial, "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
   command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
+}
+
+/// What a weights file did not say, on stderr: every name where a part was asked for, else how many and the first.
+static void sayReport(const runtime::LoadReport &loaded, const WeightOptions &options) {
+  auto say = [](const std::vector<std::string> &names, const std::string &which, const std::string &what) {
+    if (!names.empty())
+      note(concat(runtime::counted(names.size(), which), " ", what, names.size() == 1 ? ": " : ", the first is ", names[0]));
+  };
+  if (options.partial) {
+    for (const runtime::LoadReport::Stayed &one : loaded.stayed)
+      note(concat(one.name, " stays initial: ", one.reason));
+    note(concat(runtime::counted(loaded.loaded.size(), "parameter"), " from ", options.file));
+  } else {
+    say(loaded.missing, "initial value", "for what " + options.file + " lacks");
+  }
+  say(loaded.extra, "unused tensor", "in " + options.file);
 }
 
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options) {
@@ -169,6 +189,8 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     return usageError("--checkpoint chooses one of a run, ", !model.run ? "and this is none" : "and --weights or --init give other values");
   if (options.file.empty() && !options.names.empty())
     return usageError("--names says whose names a weights file has; it needs --weights");
+  if (options.partial && (options.file.empty() || options.init))
+    return usageError(options.init ? "--partial gives initial values already; leave out --init" : "--partial takes a part of a weights file; it needs --weights");
   auto parameters = runtime::Parameters::create(model.artifact);
   if (!parameters.ok())
     return parameters;
@@ -176,15 +198,12 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     if (Status status = (*parameters)->initialize(options.seed); status.failed())
       return status;
   if (!options.file.empty()) {
-    auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init, .allowExtra = true});
+    auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init || options.partial, .allowExtra = true, .allowOther = options.partial});
     if (!loaded.ok())
       return loaded.status();
-    auto say = [](const std::vector<std::string> &names, const std::string &which, const std::string &what) {
-      if (!names.empty())
-        note(concat(runtime::counted(names.size(), which), " ", what, names.size() == 1 ? ": " : ", the first is ", names[0]));
-    };
-    say(loaded->missing, "initial value", "for what " + options.file + " lacks");
-    say(loaded->extra, "unused tensor", "in " + options.file);
+    if (options.partial && loaded->loaded.empty())
+      return inputError("nothing in ", options.file, " is a parameter of the model; --names says whose names it has");
+    sayReport(*loaded, options);
   } else if (!options.init && model.run) {
     std::vector<std::string> notes;
     uint64_t step = 0;

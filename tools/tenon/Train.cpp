@@ -40,6 +40,8 @@ std::map<std::string, int64_t> openSizes(const Model &model) {
 Status run(Options &options) {
   if (options.train.weights.empty() && !options.train.scheme.empty())
     return usageError("--names says whose names a weights file has; it needs --weights");
+  if (options.train.weights.empty() && options.train.partial)
+    return usageError("--partial takes a part of a weights file; it needs --weights");
   options.model.defaultRecipe = options.model.bindRecipe = true;
   auto model = openModel(options.model);
   if (!model.ok())
@@ -76,8 +78,9 @@ void addTrain(CLI::App &app, int &exitCode) {
       ->transform(whole<uint64_t>());
   command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->transform(whole(1));
   command->add_option("--keep", options->train.keep, "checkpoints to keep")->transform(whole(1, 1 << 20));
-  command->add_option("--weights", options->train.weights, "parameters to start from, a safetensors file")->type_name("FILE");
+  command->add_option("--weights", options->train.weights, "parameters to start from: a safetensors file, or a folder with one or with shards")->type_name("FILE|DIR");
   command->add_option("--names", options->train.scheme, "whose names the weights file has");
+  command->add_flag("--partial", options->train.partial, "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
   command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
   command->add_flag("--tensorboard", options->train.tensorBoard, "write event files for TensorBoard beside metrics.jsonl");
   command->add_flag("-q,--quiet", options->train.quiet, "no progress");

@@ -83,6 +83,10 @@ TN_API tn_error *tn_model_get_gradient(const tn_model *model, const char *name, 
 /* safetensors; `names`: a scheme of the artifact such as "hf", or NULL for Tenon's names. A failed load changes nothing, a failed save
  * leaves the old file. */
 TN_API tn_error *tn_model_load(tn_model *model, const char *path, const char *names);
+/* The same from a file, an index of shards or a folder that has one, for what fits: a parameter that is missing there or has another shape keeps its
+ * value. `stayed` (NULL: nobody is told) is called for each with its name and one sentence, both valid during the call, before the function returns. */
+TN_API tn_error *tn_model_load_partial(tn_model *model, const char *path, const char *names,
+                                       void (*stayed)(void *context, const char *name, const char *reason), void *context);
 TN_API tn_error *tn_model_save(const tn_model *model, const char *path, const char *names);
 
 /* ---- contexts: one entry with its dims, its buffers and its states ---- */

@@ -1,0 +1,72 @@
+// tenon export: the trained weights of a run as files that others read.
+#include "tools/tenon/Command.h"
+#include "tools/tenon/Say.h"
+
+namespace tenon::driver {
+
+namespace {
+
+struct Options {
+  ModelOptions model;
+  WeightOptions weights;
+  std::string output, outputNames, shard;
+};
+
+/// "500MB", "2GiB", "1000000": bytes. Units are those of 1000 (kB, MB, GB) and of 1024 (KiB, MiB, GiB).
+Expected<uint64_t> bytesOf(const std::string &text) {
+  size_t digits = text.find_first_not_of("0123456789");
+  std::optional<uint64_t> number = wholeNumber<uint64_t>(std::string_view(text).substr(0, digits));
+  std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  for (const auto &[name, factor] : {std::pair<std::string, uint64_t>{"", 1}, {"kB", 1000}, {"MB", 1000'000}, {"GB", 1000'000'000}, {"KiB", 1ull << 10},
+                                     {"MiB", 1ull << 20}, {"GiB", 1ull << 30}})
+    if (number && *number > 0 && *number <= (1ull << 60) / factor && unit == name)
+      return *number * factor;
+  return usageError("--shard-size takes a number of bytes such as 500MB or 2GiB, not '", text, "'");
+}
+
+bool isFile(const std::string &path) {
+  constexpr std::string_view suffix = ".safetensors";
+  return path.size() > suffix.size() && std::string_view(path).substr(path.size() - suffix.size()) == suffix;
+}
+
+Status run(const Options &options) {
+  if (isFile(options.output) && !options.shard.empty())
+    return usageError("--shard-size writes several files; --output has to be a folder, not ", options.output);
+  auto shard = options.shard.empty() ? Expected<uint64_t>(5'000'000'000) : bytesOf(options.shard);
+  if (!shard.ok())
+    return shard.status();
+  auto model = openModel(options.model);
+  if (!model.ok())
+    return model.status();
+  if (!model->run && options.weights.file.empty())
+    return usageError(options.model.source, " is no run: its weights are in a file; pass --weights FILE, or use tenon init for initial values");
+  auto parameters = loadParameters(*model, options.weights);
+  if (!parameters.ok())
+    return parameters.status();
+  Status status = isFile(options.output) ? (*parameters)->save(options.output, runtime::ParameterArena::Values, options.outputNames)
+                                         : (*parameters)->saveShards(options.output, *shard, options.outputNames);
+  if (status.failed())
+    return status;
+  show("%s: %s%s\n", options.output.c_str(), runtime::counted((*parameters)->names().size(), "parameter").c_str(),
+         options.outputNames.empty() ? "" : concat(", names of ", options.outputNames).c_str());
+  return {};
+}
+
+} // namespace
+
+void addExport(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("export", "write the trained weights of a run, under own or public names");
+  auto options = std::make_shared<Options>();
+  addModelOptions(*command, options->model);
+  addWeightOptions(*command, options->weights, WeightUse::Trained);
+  command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
+  command->add_option("-o,--output", options->output, "a .safetensors file, or a folder for model.safetensors or shards of it with their index")
+      ->required()
+      ->type_name("FILE|DIR");
+  command->add_option("--names", options->outputNames, "write with the names of this `names` table, such as hf");
+  command->add_option("--shard-size", options->shard, "largest file in a folder, such as 500MB (default: 5GB)")->type_name("BYTES");
+  command->footer("Examples:\n  tenon export run -o weights.safetensors\n  tenon export run --step best --names hf -o published");
+  onRun(*command, exitCode, [options] { return run(*options); });
+}
+
+} // namespace tenon::driver

@@ -1,0 +1,139 @@
+// tenon plot: the curves of runs as one self-contained picture.
+#include "runtime/train/History.h"
+#include "tools/tenon/Chart.h"
+#include "tools/tenon/Command.h"
+#include "tools/tenon/Say.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+namespace tenon::driver {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> runs;
+  std::string output;
+  int64_t smooth = 0; // steps; 0: a hundredth of the run
+  bool logarithmic = false;
+};
+
+struct Run {
+  std::string name;
+  train::History history;
+};
+
+Curve curveOf(const Run &run, size_t colour, const train::Series &series, const std::string &what) {
+  Curve curve{what + " of " + run.name, colour, {}, series.steps.size() <= 60, false};
+  for (size_t i = 0; i < series.steps.size(); ++i)
+    curve.points.emplace_back(series.steps[i], series.values[i]);
+  return curve;
+}
+
+/// Exponential average over about `span` points, free of the pull to its start (as Adam's moments are); what is not finite is passed over.
+Curve smoothed(Curve curve, double span) {
+  double keep = 1 - 1 / std::max(1.0, span), average = 0, weight = 0;
+  for (auto &[step, value] : curve.points) {
+    if (!std::isfinite(value))
+      continue;
+    average = keep * average + (1 - keep) * value;
+    weight = keep * weight + (1 - keep);
+    value = average / weight;
+  }
+  curve.label = "smoothed " + curve.label;
+  curve.marks = false;
+  return curve;
+}
+
+/// Curves of one key of all runs; `smooth`: the values themselves stand behind an average.
+Panel panelOf(const std::vector<Run> &runs, const std::string &key, std::string title, std::string unit, const Options &options, bool smooth) {
+  Panel panel{std::move(title), std::move(unit), {}, false};
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const train::Series &series = runs[i].history.of(key);
+    if (series.empty())
+      continue;
+    Curve curve = curveOf(runs[i], i, series, panel.title);
+    if (smooth && series.steps.size() > 60) {
+      double span = options.smooth ? static_cast<double>(options.smooth) : static_cast<double>(series.steps.size()) / 100;
+      panel.curves.push_back(smoothed(curve, span));
+      curve.faint = true;
+    }
+    panel.curves.push_back(std::move(curve));
+  }
+  return panel;
+}
+
+std::vector<Panel> panelsOf(const std::vector<Run> &runs, const Options &options) {
+  std::vector<Panel> panels = {panelOf(runs, "loss", "training loss", "per step", options, true)};
+  panels[0].logarithmic = options.logarithmic;
+  std::set<std::string> heldOut;
+  for (const Run &run : runs)
+    for (const std::string &name : run.history.heldOut())
+      heldOut.insert(name);
+  for (const std::string &name : heldOut) {
+    panels.push_back(panelOf(runs, "valid_" + name, "held-out " + name, "", options, false));
+    panels.back().logarithmic = options.logarithmic;
+  }
+  panels.push_back(panelOf(runs, "lr", "learning rate", "", options, false));
+  panels.push_back(panelOf(runs, "tokens_per_second", "speed", "tokens per second", options, true));
+  for (Panel *panel : {&panels[panels.size() - 2], &panels.back()})
+    for (Curve &curve : panel->curves)
+      curve.marks = false;
+  return panels;
+}
+
+Expected<std::vector<Run>> readRuns(const std::vector<std::string> &paths) {
+  std::vector<Run> runs;
+  for (const std::string &path : paths) {
+    std::error_code ignored;
+    const train::RunDirectory run{path};
+    if (!std::filesystem::exists(run.metrics(), ignored))
+      return inputError(path, " is no run: it has no metrics.jsonl");
+    auto history = train::readHistory(run.metrics());
+    if (!history.ok())
+      return history.status();
+    if (history->damaged)
+      note(concat(run.metrics(), ": ", runtime::counted(history->damaged, "damaged line"), " left out, of ", history->lines));
+    runs.push_back({path, history.take()});
+  }
+  return runs;
+}
+
+Status run(const Options &options) {
+  auto runs = readRuns(options.runs);
+  if (!runs.ok())
+    return runs.status();
+  std::string output = options.output.empty() ? options.runs[0] + "/plot.svg" : options.output;
+  bool page = output.size() > 5 && output.compare(output.size() - 5, 5, ".html") == 0;
+  if (!page && !(output.size() > 4 && output.compare(output.size() - 4, 4, ".svg") == 0))
+    return usageError("--output is a .svg or .html file, not ", output);
+  std::vector<std::string> names;
+  for (const Run &run : *runs)
+    names.push_back(run.name);
+  std::string title = names.size() == 1 ? "Training run " + names[0] : runtime::counted(names.size(), "training run");
+  std::string picture = drawCharts(title, "step", names, panelsOf(*runs, options));
+  if (page)
+    picture = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + escapeXml(title) +
+              "</title>\n<style>body { margin: 1em; color-scheme: light dark; } svg { max-width: 100%; height: auto; }</style>\n</head>\n<body>\n" + picture + "</body>\n</html>\n";
+  if (Status status = runtime::replaceFile(output, picture); status.failed())
+    return status;
+  show("%s\n", output.c_str());
+  return {};
+}
+
+} // namespace
+
+void addPlot(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("plot", "draw the curves of runs: losses, held-out figures, learning rate, speed");
+  auto options = std::make_shared<Options>();
+  command->add_option("runs", options->runs, "run directories")->required()->type_name("RUN");
+  command->add_option("-o,--output", options->output, "file to write, .svg or .html (default: plot.svg in the first run)")->type_name("FILE");
+  command->add_option("--smooth", options->smooth, "steps that the line through a noisy curve averages (default: a hundredth of the run)")->transform(whole(1));
+  command->add_flag("--log", options->logarithmic, "losses on a logarithmic axis");
+  command->footer("Examples:\n  tenon plot run\n  tenon plot runs/small runs/large -o compare.html --log");
+  onRun(*command, exitCode, [options] { return run(*options); });
+}
+
+} // namespace tenon::driver
