@@ -2,6 +2,8 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/Rules.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -195,19 +197,37 @@ template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
   return success();
 }
 
-/// C1 .. C8.
+/// C10.
+template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) {
+  auto steps = op.getStep();
+  if (steps.empty())
+    return success();
+  Region &step = steps.front();
+  auto yield = steps.size() == 1 && step.hasOneBlock() && !step.front().empty() ? dyn_cast<YieldOp>(step.front().back()) : YieldOp();
+  if (!yield || step.getNumArguments() != 1 || step.getArgument(0).getType() != element || yield->getNumOperands() != 2 ||
+      !llvm::all_of(yield->getOperandTypes(), [&](Type type) { return type == element; }))
+    return op.emitOpError("expects one step that takes a scalar of ") << element << " and yields two";
+  for (Operation &inner : step.front().without_terminator())
+    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
+      return op.emitOpError("expects scalar code in its step, got ") << inner.getName();
+  return success();
+}
+
+/// C1 .. C10.
 template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   auto query = tensorOf(op.getQuery()), key = tensorOf(op.getKey()), value = tensorOf(op.getValue()), y = tensorOf(op.getY());
   for (RankedTensorType type : {query, key, value, y})
     if (type.getRank() != 4 || type.getElementType() != query.getElementType())
       return op.emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type;
   SmallVector<AffineExpr> q = sizesOf(query), k = sizesOf(key), v = sizesOf(value), out = sizesOf(y);
-  bool agree = q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && q[2] == k[2] && q[2] == v[2] && q[3] == k[3];
+  bool agree = q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && k[2] == v[2] && q[3] == k[3];
   agree &= out[0] == q[0] && out[1] == q[1] && out[2] == q[2] && out[3] == v[3];
   if (!agree) // C1
-    return op.emitOpError("expects query [B, I, H, E], key [B, J, H, E], value [B, J, H, F] and result [B, I, H, F]");
-  if (query.isDynamicDim(2) || query.isDynamicDim(3) || value.isDynamicDim(3)) // C1
+    return op.emitOpError("expects query [B, I, H, E], key [B, J, K, E], value [B, J, K, F] and result [B, I, H, F]");
+  if (query.isDynamicDim(2) || key.isDynamicDim(2) || query.isDynamicDim(3) || value.isDynamicDim(3)) // C1
     return op.emitOpError("expects numbers of heads and widths that are known");
+  if (key.getDimSize(2) == 0 || query.getDimSize(2) % key.getDimSize(2) != 0) // C1
+    return op.emitOpError("expects a number of heads that is a multiple of that of the keys, got ") << query.getDimSize(2) << " and " << key.getDimSize(2);
   auto has = [&](Value operand, ArrayRef<AffineExpr> sizes) {
     auto type = tensorOf(operand);
     return sizesOf(type) == sizes && type.getElementType() == query.getElementType();
@@ -240,7 +260,7 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   for (Value statistic : {op.getRowMax(), op.getRowSumInverse()})
     if (!has(statistic, {q[0], q[2], q[1]})) // C9
       return op.emitOpError("expects row statistics of shape [B, H, I], got ") << statistic.getType();
-  return success();
+  return verifyStep(op, query.getElementType());
 }
 
 LogicalResult AttentionOp::verify() { return verifyAttention(*this); }
@@ -283,7 +303,10 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
                                       perBatchRow(getValueTable(), getQuery()), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(),
                                       getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(), getValueTable(),
                                       getIndexOperands(), getDepth(), getScaleAttr(), getPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(), getIndexLabelsAttr(),
-                                      getRateAttr(), getSiteAttr());
+                                      getRateAttr(), getSiteAttr(), getStep().size());
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip(getStep(), grad.getStep()))
+    from.cloneInto(&to, mapping);
   Build build(builder, getLoc());
   auto put = [&](Value operand, Value gradient, bool perRow) {
     if (!operand)

@@ -19,6 +19,8 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
     | factor | as labelled, optional | real: multiplies the scores |
     | depth | index, optional | index: of the stack, for the dropout site |
 
+    `queries` names the dimensions of y that the language binds as places, for where the keys lack more than one dimension (heads that share keys).
+
     This is the meaning, evaluated element by element it needs queries x keys numbers; `tenon-fuse-attention` turns it into `tenon.attention`.
 
     Constraints: C1 scores, masks and value mention the key; C2 sizes of equal labels agree; C3 every dimension of y is mentioned; C4 one label per
@@ -35,25 +37,26 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
     ```
   }];
   let arguments = (ins Variadic<Tenon_RealTensor>:$scores, Variadic<Tenon_BoolTensor>:$masks, Tenon_RealTensor:$value, Optional<Tenon_RealTensor>:$factor,
-                   Optional<Index>:$depth, ArrayAttr:$labels, F64Attr:$scale, F64Attr:$rate, Tenon_Site:$site, OptionalAttr<StrArrayAttr>:$names);
+                   Optional<Index>:$depth, ArrayAttr:$labels, F64Attr:$scale, F64Attr:$rate, Tenon_Site:$site, OptionalAttr<StrArrayAttr>:$names,
+                   OptionalAttr<DenseI64ArrayAttr>:$queries);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "`scores` `(` $scores `)` `masks` `(` $masks `)` `value` `(` $value `)` (`factor` `(` $factor^ `)`)? (`depth` $depth^)? `labels` $labels `scale` $scale `rate` $rate `site` $site attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
 }
 
-def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "fused attention";
   let description = [{
     Formula: for batch b, head h, query i, key j, with `Q` = position_query, `t` = score_table
-    `s_ij = scale (q_i . k_j + Q_i . table_d + selected_scores_ic + t_d)`, p = softmax over the visible keys, `y_i = sum_j dropout(p_ij) (v_j + value_table_d)`,
+    `s_ij = step(scale (q_i . k_j + Q_i . table_d + selected_scores_ic + t_d))`, p = softmax over the visible keys, `y_i = sum_j dropout(p_ij) (v_j + value_table_d)`,
     `d = d(b, i, j)`, `c = c(b, i, j)`. The content term and v are always there, the other terms only with their operands.
 
     | operand | shape | meaning |
     |---|---|---|
     | query | [B, I, H, E] | its bias (Transformer-XL's u) already added |
-    | key | [B, J, H, E] | |
-    | value | [B, J, H, F] | |
+    | key | [B, J, K, E] | head h reads the key head h div (H / K): K = H, or fewer heads of keys that groups of queries share |
+    | value | [B, J, K, F] | |
     | position_query | [B, I, H, E] | optional, with table: the query with its other bias (Transformer-XL's v) |
     | table | [P, H, E] | optional: keys of relative positions, row d(b, i, j) |
     | selected_scores | [B, I, H, 2] | optional: a score per query that depends on a truth value of the pair (segments), already contracted over E; element c(b, i, j) |
@@ -71,23 +74,27 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
 
     c is 1 where the mask `select` holds, else 0.
 
+    step is the identity without the region `step`, which takes the scaled sum, a scalar, and yields its function and the derivative (a soft cap: 30 tanh(s / 30) and
+    1 - tanh(s / 30)^2). It is applied before masks.
+
     `mask` is a list of masks that must all hold: and, or, not over leaves that test a form for being <= 0 ("le") or = 0 ("eq"), or take an i1 operand ("holds").
     Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
 
-    Constraints: C1 query, key, value and result agree as the table says, with one element type; H, E, F are numbers;
+    Constraints: C1 query, key, value and result agree as the table says, with one element type; H, K, E, F are numbers, H a multiple of K;
     C2 position_query and table come together and have their shapes; score_table and value_table have their shapes and the P of table;
     C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do not depend on the key;
     C4 `back` names an i1 index operand [B];
     C5 select is a mask and comes together with selected_scores, which has its shape;
     C6 masks are well-formed and name operands that exist; "holds" names an i1 one; they and places are over the dims of the entry;
-    C7 index operands have the sizes of their labels; C8 0 <= rate < 1, site is a number of 32 bits; C9 row_max and row_sum_inverse are [B, H, I].
+    C7 index operands have the sizes of their labels; C8 0 <= rate < 1, site is a number of 32 bits; C9 row_max and row_sum_inverse are [B, H, I];
+    C10 there is at most one step: a block that takes one scalar of the element type and yields two.
 
     row_max and row_sum_inverse are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no key.
 
     Gradient: `tenon.attention_grad`, which recomputes p. It gives the gradients of the tables per row of the batch; a `tenon.reduce` sums them in a fixed order.
 
     Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section 2.5 (segments); Raffel et al. 2020 section 2.1 (score table);
-    Shaw et al. 2018 section 3.2 (relative values).
+    Shaw et al. 2018 section 3.2 (relative values); Ainslie et al. 2023 (key heads for groups of queries); Bello et al. 2016 section 5 (tanh of scores).
 
     Example: causal attention over 3 remembered keys.
     ```mlir
@@ -103,13 +110,14 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, D
                    F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back, OptionalAttr<AnyAttr>:$select,
                    DefaultValuedAttr<ArrayAttr, "{}">:$mask, DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
+  let regions = (region VariadicRegion<AnyRegion>:$step);
   let hasVerifier = 1;
 }
-def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{
-    Formula: with `D_i = sum_e dy_ie y_ie`, `dP_ij = dropout'(dy_i . (v_j + value_table_d))`, `dS = p (dP - D) scale`, P recomputed from row_max and row_sum_inverse:
-    `dquery_i = sum_j dS_ij k_j`, `dkey_j = sum_i dS_ij q_i`, `dvalue_j = sum_i dropout(p)_ij dy_i`, `dposition_query_i = sum_j dS_ij table_d`,
+    Formula: with `D_i = sum_e dy_ie y_ie`, `dP_ij = dropout'(dy_i . (v_j + value_table_d))`, `dS = p (dP - D) step'(..) scale`, P recomputed from row_max and row_sum_inverse:
+    `dquery_i = sum_j dS_ij k_j`, `dkey_j = sum_i dS_ij q_i`, `dvalue_j = sum_i dropout(p)_ij dy_i` (the heads of a group one after the other), `dposition_query_i = sum_j dS_ij table_d`,
     `dtable_m = sum over d = m of dS_ij Q_i`, `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`,
     `dvalue_table_m = sum over d = m of dropout(p)_ij dy_i`.
 
@@ -148,6 +156,7 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue, Optional<Tenon_RealTensor>:$dposition_query,
                  Optional<Tenon_RealTensor>:$dtable, Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table,
                  Optional<Tenon_RealTensor>:$dvalue_table);
+  let regions = (region VariadicRegion<AnyRegion>:$step);
   let hasVerifier = 1;
 }
 #endif

@@ -210,17 +210,17 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
-def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, ParentOneOf<["StackOp", "FoldOp", "GemmOp"]>]> {
-  let summary = "values leaving a region of stack, fold or gemm";
+def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, ParentOneOf<["StackOp", "FoldOp", "GemmOp", "AttentionOp", "AttentionGradOp"]>]> {
+  let summary = "values leaving a region of stack, fold, gemm or attention";
   let description = [{
     Formula: none, it ends a region. A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that
-    it reduces; a gemm takes none.
+    it reduces; a gemm takes none; the step of attention takes a score and its derivative.
 
     | operand | shape | dtype |
     |---|---|---|
     | values | as the op around it wants | any |
 
-    Constraints: C1 it ends a stack, a fold or a gemm, which verifies what is yielded.
+    Constraints: C1 it ends a stack, a fold, a gemm or a step of attention, which verifies what is yielded.
 
     Gradient: that of the stack around it.
 

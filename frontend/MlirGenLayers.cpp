@@ -130,8 +130,13 @@ Value EntryGenerator::generateAttend(const Node &node) {
   SmallVector<StringRef> names(info.scoreNames.begin(), info.scoreNames.end());
   double rate = entry.training ? info.dropRate : 0;
   int64_t site = rate > 0 ? program.sites[info.site].id : 0;
+  SmallVector<int64_t> queries;
+  for (auto [place, axis] : llvm::enumerate(node.type.axes))
+    if (llvm::is_contained(info.queries, axis))
+      queries.push_back(place);
   return AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor, countedDepth(node.stack), at->getArrayAttr(labelAttributes),
-                          at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate), at->getI64IntegerAttr(site), at->getStrArrayAttr(names));
+                          at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate), at->getI64IntegerAttr(site), at->getStrArrayAttr(names),
+                          at->getDenseI64ArrayAttr(queries));
 }
 
 } // namespace tenon

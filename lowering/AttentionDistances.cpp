@@ -102,7 +102,7 @@ std::optional<Labelled> Distances::function(Labelled x) {
   Labelled result{{}, {kPlace}};
   SmallVector<AffineExpr> sizes{simplifyAffineExpr(count(), dimCount, 0)};
   for (auto [label, size] : llvm::zip(x.labels, sizesOf(type)))
-    if (label == kHead) {
+    if (kindOf(label) == kHead) {
       result.labels.push_back(label);
       sizes.push_back(size);
     }

@@ -8,9 +8,8 @@ namespace tenon {
 
 class Distances {
 public:
-  /// `sizes` of batch, query, head, width, key, by label.
-  Distances(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount)
-      : builder(builder), build(builder, location), location(location), queries(sizes[kQuery]), keys(sizes[kKey]), dimCount(dimCount) {}
+  Distances(mlir::OpBuilder &builder, mlir::Location location, const AttentionSpace &space)
+      : builder(builder), build(builder, location), location(location), queries(space.size(kQuery)), keys(space.size(kKey)), dimCount(space.dimCount()) {}
 
   /// The index of (query i, key j) as integers [I + J - 1] at d = j - i + I - 1. Null: it depends on more than the distance.
   mlir::Value along(Labelled index);

@@ -30,6 +30,44 @@ std::pair<Labelled, Labelled> partsOf(GatherOp gather, ArrayRef<int64_t> labels)
   return {bare.has(kPlace) ? bare : x, withoutBroadcasts(index)};
 }
 
+Value splitBeforeGather(OpBuilder &builder, Value value) {
+  auto split = value.getDefiningOp<ReshapeOp>();
+  auto gather = split ? split.getX().getDefiningOp<GatherOp>() : GatherOp();
+  if (!gather || llvm::any_of(split.getGroups(), [](int64_t group) { return group < 1; }))
+    return value;
+  ArrayRef<int64_t> groups = split.getGroups();
+  SmallVector<int64_t> first, xGroups, xDims, indexDims; // first: of the parts of each dimension of the gather's result
+  for (int64_t next = 0; int64_t group : groups) {
+    first.push_back(next);
+    next += group;
+  }
+  auto x = tensorOf(gather.getX()), y = tensorOf(value);
+  SmallVector<AffineExpr> sizes, old = sizesOf(x), whole = sizesOf(y);
+  int64_t gathered = -1;
+  for (auto [k, dim] : llvm::enumerate(gather.getXDims())) {
+    if (dim < 0) {
+      gathered = xDims.size();
+      xGroups.push_back(1);
+      xDims.push_back(-1);
+      sizes.push_back(old[k]);
+      continue;
+    }
+    xGroups.push_back(groups[dim]);
+    for (int64_t part = first[dim]; part < first[dim] + groups[dim]; ++part) {
+      xDims.push_back(part);
+      sizes.push_back(whole[part]);
+    }
+  }
+  for (int64_t dim : gather.getIndexDims()) {
+    if (groups[dim] != 1)
+      return value;
+    indexDims.push_back(first[dim]);
+  }
+  auto type = tensorType(sizes, x.getElementType(), std::max(dimCountOf(x), dimCountOf(y)));
+  Value source = ReshapeOp::create(builder, value.getLoc(), type, gather.getX(), xGroups);
+  return GatherOp::create(builder, value.getLoc(), y, source, gather.getIndex(), gathered, xDims, indexDims, gather.getClamp());
+}
+
 std::optional<double> constantOf(Value value) {
   while (auto broadcast = value.getDefiningOp<BroadcastOp>())
     value = broadcast.getX();
@@ -45,18 +83,20 @@ MaskForm IndexReader::emptyForm(MLIRContext *context) const {
 }
 
 std::optional<int64_t> IndexReader::operand(Value value, ArrayRef<int64_t> ofDims) {
+  Labelled tensor{value, Labels(ofDims)};
+  for (const Read &read : reads)
+    if (read.tensor == tensor)
+      return read.number;
+  bool lacksBatch = tensor.has(kBatch) && !llvm::all_of(space.axes(kBatch), [&](int64_t axis) { return llvm::is_contained(tensor.labels, axis); });
+  if (!tensor.only({kBatch, kQuery, kKey}) || (lacksBatch && tensor.has(kQuery) && tensor.has(kKey)))
+    return std::nullopt;
+  Labelled whole = space.axes(kBatch).size() > 1 && tensor.has(kBatch) ? space.merged(tensor, {kBatch, kQuery, kKey}) : tensor;
   SmallVector<int64_t> own;
-  for (int64_t label : ofDims) {
-    if (label != kBatch && label != kQuery && label != kKey)
-      return std::nullopt;
+  for (int64_t label : whole.labels)
     own.push_back(label == kKey ? kKeyLabel : label == kQuery ? kQueryLabel : kBatchLabel);
-  }
-  auto attribute = DenseI64ArrayAttr::get(value.getContext(), own);
-  for (size_t i = 0; i < operands.size(); ++i)
-    if (operands[i] == value && labels[i] == attribute)
-      return i;
-  operands.push_back(value);
-  labels.push_back(attribute);
+  operands.push_back(whole.value);
+  labels.push_back(DenseI64ArrayAttr::get(value.getContext(), own));
+  reads.push_back({tensor, int64_t(operands.size()) - 1});
   return operands.size() - 1;
 }
 
@@ -93,10 +133,10 @@ bool IndexReader::addLeaf(MaskForm &form, const Labelled &leaf, int64_t factor) 
   }
   if (auto iota = dyn_cast_or_null<IotaOp>(op)) {
     int64_t label = leaf.labels[iota.getDim()];
-    if (label != kQuery && label != kKey)
-      return false;
-    (label == kKey ? form.key : form.query) += factor;
-    return true;
+    if (label == kQuery || label == kKey) {
+      (label == kKey ? form.key : form.query) += factor;
+      return true;
+    }
   }
   std::optional<int64_t> number = operand(leaf.value, leaf.labels);
   if (!number)

@@ -1,30 +1,11 @@
 // Integers of attention over (batch, query, key): masks and places in tables, read from tensor form into the algebra of dialect/AttentionMasks.h.
 #pragma once
 #include "dialect/AttentionMasks.h"
-#include "dialect/TenonDialect.h"
+#include "lowering/AttentionSpace.h"
 
 namespace tenon {
 
-/// Labels of the index space of an attend whose result is [B, I, H, F]; the key follows.
-constexpr int64_t kBatch = 0, kQuery = 1, kHead = 2, kWidth = 3, kKey = 4;
-/// Besides them: the dimension that is contracted, the rows of a table, the two values of a selection.
-constexpr int64_t kContracted = -1, kPlace = -2, kSelected = -3;
-
-using Labels = llvm::SmallVector<int64_t>;
-
-/// A tensor whose dimensions have labels.
-struct Labelled {
-  mlir::Value value;
-  Labels labels;
-  bool operator==(const Labelled &other) const { return value == other.value && labels == other.labels; }
-  bool has(int64_t label) const { return llvm::is_contained(labels, label); }
-  /// Whether no dimension is any other.
-  bool only(std::initializer_list<int64_t> allowed) const {
-    return llvm::all_of(labels, [&](int64_t label) { return llvm::is_contained(allowed, label); });
-  }
-};
-
-/// Labels of an operand of attend: scores, masks, the value, the factor.
+/// Labels of an operand of attend as it states them: scores, masks, the value, the factor.
 Labels labelsAt(AttendOp attend, size_t number);
 /// The source of a broadcast; labels of repeated dimensions go.
 Labelled sourceOf(BroadcastOp broadcast, llvm::ArrayRef<int64_t> labels);
@@ -32,6 +13,8 @@ Labelled sourceOf(BroadcastOp broadcast, llvm::ArrayRef<int64_t> labels);
 Labelled withoutBroadcasts(Labelled tensor);
 /// A gather whose result has these labels: its source, the gathered dimension as kPlace, and its index.
 std::pair<Labelled, Labelled> partsOf(GatherOp gather, llvm::ArrayRef<int64_t> labels);
+/// A gather whose source is split, where `value` splits the result of a gather along dimensions of its source; else `value`.
+mlir::Value splitBeforeGather(mlir::OpBuilder &builder, mlir::Value value);
 /// The number that a constant repeats, below broadcasts.
 std::optional<double> constantOf(mlir::Value value);
 
@@ -47,8 +30,8 @@ struct TablePlace {
 /// Reads masks and places; run-time values in them become operands.
 class IndexReader {
 public:
-  explicit IndexReader(unsigned dimCount) : dimCount(dimCount) {}
-  /// Nothing if the mask depends on the head.
+  explicit IndexReader(AttentionSpace &space) : space(space), dimCount(space.dimCount()) {}
+  /// Nothing if the mask depends on the head, or is given for pairs of places and lacks a batch.
   std::optional<Mask> mask(mlir::Value value, llvm::ArrayRef<int64_t> labels);
   /// Nothing if the integer is no such place; `why` then says why not.
   std::optional<TablePlace> place(Labelled index, std::string &why);
@@ -68,7 +51,14 @@ private:
   bool addPlace(TablePlace &place, Labelled index, int64_t factor, unsigned branches, std::string &why);
   MaskForm emptyForm(mlir::MLIRContext *context) const;
 
+  struct Read {
+    Labelled tensor;
+    int64_t number;
+  };
+
+  AttentionSpace &space;
   unsigned dimCount;
+  llvm::SmallVector<Read> reads;
 };
 
 } // namespace tenon

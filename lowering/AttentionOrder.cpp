@@ -6,130 +6,129 @@ using namespace mlir;
 
 namespace tenon {
 
-/// Label of the query: the one that a part of the value, but for broadcasts, does not have. A gathered part may be a table of relative values, which lacks the batch.
-static std::optional<int64_t> queryOf(const Labelled &value, int64_t rank) {
-  Labelled part = withoutBroadcasts(value);
-  Operation *op = part.value.getDefiningOp();
-  Labels absent;
-  for (int64_t label = 0; label < rank; ++label)
-    if (!part.has(label))
-      absent.push_back(label);
-  if (absent.size() == 1 && !isa_and_nonnull<GatherOp>(op))
-    return absent[0];
-  if (isa_and_nonnull<AddOp, SubOp>(op))
-    for (Value operand : op->getOperands())
-      if (std::optional<int64_t> found = queryOf({operand, part.labels}, rank))
-        return found;
-  return std::nullopt;
-}
-
 static size_t valueNumber(AttendOp attend) { return attend.getScores().size() + attend.getMasks().size(); }
 
-static Labelled valueOf(AttendOp attend) { return {attend.getValue(), labelsAt(attend, valueNumber(attend))}; }
+/// The parts of a sum, without broadcasts.
+static void forEachPart(const Labelled &value, llvm::function_ref<void(const Labelled &)> visit) {
+  Labelled part = withoutBroadcasts(value);
+  Operation *op = part.value.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, SubOp>(op))
+    return visit(part);
+  for (Value operand : op->getOperands())
+    forEachPart({operand, part.labels}, visit);
+}
 
-static std::optional<int64_t> queryOf(AttendOp attend) { return queryOf(valueOf(attend), tensorOf(attend.getY()).getRank()); }
+/// Labels that the parts of the value that belong to the keys have: a gathered part may be a table of relative values, unless there is no other.
+static Labels labelsOfKeys(AttendOp attend) {
+  Labelled value{attend.getValue(), labelsAt(attend, valueNumber(attend))};
+  Labels result, gathered;
+  forEachPart(value, [&](const Labelled &part) {
+    auto split = part.value.getDefiningOp<ReshapeOp>();
+    bool isGathered = isa_and_nonnull<GatherOp>((split ? split.getX() : part.value).getDefiningOp());
+    llvm::append_range(isGathered ? gathered : result, part.labels);
+  });
+  return result.empty() ? gathered : result;
+}
 
-/// The op with dimension k of its result at `places[k]` of a result of `sizes`.
-static AttendOp relabelled(PatternRewriter &rewriter, AttendOp attend, ArrayRef<int64_t> places, ArrayRef<AffineExpr> sizes) {
-  auto y = tensorOf(attend.getY());
-  SmallVector<Attribute> labels;
-  for (size_t number = 0; number < attend.getLabels().size(); ++number) {
-    Labels own = labelsAt(attend, number);
-    for (int64_t &label : own)
-      label = label < y.getRank() ? places[label] : int64_t(sizes.size());
-    labels.push_back(rewriter.getDenseI64ArrayAttr(own));
-  }
-  auto result = cast<AttendOp>(rewriter.clone(*attend));
-  result.setLabelsAttr(rewriter.getArrayAttr(labels));
-  result.getY().setType(cast<decltype(result.getY().getType())>(tensorType(sizes, y.getElementType(), dimCountOf(y))));
+/// The dimension that no key has. Of several the one that the language binds as a place, a masked one if there are more.
+static std::optional<int64_t> queryOf(AttendOp attend, const Labels &ofKeys, const Labels &masked) {
+  int64_t rank = tensorOf(attend.getY()).getRank();
+  Labels absent;
+  for (int64_t label = 0; label < rank; ++label)
+    if (!llvm::is_contained(ofKeys, label))
+      absent.push_back(label);
+  if (absent.empty()) // the value depends on the query: where it stands by default, so that the reader of the value says how
+    return rank > kQuery ? std::optional<int64_t>(kQuery) : std::nullopt;
+  auto narrowed = [&](llvm::function_ref<bool(int64_t)> keeps) {
+    Labels kept;
+    llvm::copy_if(absent, std::back_inserter(kept), keeps);
+    if (!kept.empty())
+      absent = kept;
+  };
+  narrowed([&](int64_t label) { return attend.getQueries() && llvm::is_contained(*attend.getQueries(), label); });
+  narrowed([&](int64_t label) { return llvm::is_contained(masked, label); });
+  narrowed([&](int64_t label) { return label == kQuery; });
+  return absent.front();
+}
+
+SmallVector<int64_t> AttentionRoles::order() const {
+  SmallVector<int64_t> result(batches);
+  result.push_back(query);
+  llvm::append_range(result, heads);
+  llvm::append_range(result, widths);
   return result;
 }
 
+std::optional<AttentionRoles> rolesOf(AttendOp attend) {
+  auto y = tensorOf(attend.getY());
+  Labels scored, masked, ofKeys = labelsOfKeys(attend);
+  for (size_t number = 0; number < attend.getScores().size(); ++number)
+    llvm::append_range(scored, labelsAt(attend, number));
+  if (attend.getFactor())
+    llvm::append_range(scored, labelsAt(attend, valueNumber(attend) + 1));
+  for (auto [number, mask] : llvm::enumerate(attend.getMasks()))
+    llvm::append_range(masked, withoutBroadcasts({mask, labelsAt(attend, attend.getScores().size() + number)}).labels);
+  std::optional<int64_t> query = queryOf(attend, ofKeys, masked);
+  if (!query)
+    return std::nullopt;
+  AttentionRoles roles;
+  roles.query = *query;
+  auto isHead = [&](int64_t label) { return !y.isDynamicDim(label) && !llvm::is_contained(masked, label); };
+  auto isWidth = [&](int64_t label) { return label != *query && !llvm::is_contained(scored, label) && !llvm::is_contained(masked, label); };
+  int64_t last = y.getRank() - 1;
+  while (last >= 0 && !isWidth(last))
+    --last;
+  if (last < 0)
+    return std::nullopt;
+  for (int64_t label = 0; label < y.getRank(); ++label)
+    if (label == last || (label > *query && isWidth(label) && !y.isDynamicDim(label)))
+      roles.widths.push_back(label);
+    else if (label != *query)
+      (label > *query && isHead(label) ? roles.heads : roles.batches).push_back(label);
+  bool allBefore = llvm::all_of(roles.batches, [&](int64_t label) { return label < *query; });
+  if (roles.heads.empty() && allBefore && roles.batches.size() > 1 && isHead(roles.batches.back()))
+    roles.heads.push_back(roles.batches.pop_back_val());
+  llvm::stable_sort(roles.heads, [&](int64_t a, int64_t b) { return llvm::is_contained(ofKeys, a) && !llvm::is_contained(ofKeys, b); });
+  if (roles.batches.empty() && roles.heads.size() > 1 && llvm::is_contained(ofKeys, roles.heads.back())) {
+    roles.batches.push_back(roles.heads.front());
+    roles.heads.erase(roles.heads.begin());
+  }
+  return roles;
+}
+
 namespace {
-/// Attention without a batch, without heads, or without both: one of each.
-struct OneHead : OpRewritePattern<AttendOp> {
+struct OrderByRole : OpRewritePattern<AttendOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttendOp attend, PatternRewriter &rewriter) const override {
+    std::optional<AttentionRoles> roles = rolesOf(attend);
+    if (!roles || llvm::is_sorted(roles->order()))
+      return failure();
     auto y = tensorOf(attend.getY());
-    if (y.getRank() != 2 && y.getRank() != 3)
-      return failure();
-    std::optional<int64_t> query = queryOf(attend);
-    if (!query && y.getRank() == 3 && !withoutBroadcasts(valueOf(attend)).has(kQuery))
-      query = kQuery; // the keys have no batch either
-    if (!query)
-      return failure();
-    // A dimension before the query is a batch, one between the query and the width a head.
-    Labels places = y.getRank() == 2 ? *query == 0 ? Labels{1, 3} : Labels{2, 3} : *query == 1 ? Labels{0, 1, 3} : Labels{1, 2, 3};
-    SmallVector<AffineExpr> sizes(kKey, rewriter.getAffineConstantExpr(1));
-    for (auto [place, size] : llvm::zip(places, sizesOf(y)))
-      sizes[place] = size;
-    AttendOp whole = relabelled(rewriter, attend, places, sizes);
-    giveUnits(rewriter, whole, places);
-    Labels units;
-    for (int64_t label = 0; label < kKey; ++label)
-      if (!llvm::is_contained(places, label))
-        units.push_back(label);
-    rewriter.replaceOp(attend, Build(rewriter, attend.getLoc()).reduce(Reduction::sum, whole.getY(), units));
-    return success();
-  }
-
-private:
-  /// Every dimension of the result is one of an operand: the value gets those that are not in `places`.
-  static void giveUnits(PatternRewriter &rewriter, AttendOp attend, ArrayRef<int64_t> places) {
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPoint(attend);
-    auto type = tensorOf(attend.getValue());
-    SmallVector<AffineExpr> old = sizesOf(type), sizes;
-    Labels own = valueOf(attend).labels, labels, dims;
-    auto add = [&](int64_t label, AffineExpr size) {
-      labels.push_back(label);
-      sizes.push_back(size);
-    };
-    auto unit = [&](int64_t label) {
-      if (!llvm::is_contained(places, label))
-        add(label, rewriter.getAffineConstantExpr(1));
-    };
-    unit(kBatch);
-    for (auto [label, size] : llvm::zip(own, old)) {
-      if (label == kWidth)
-        unit(kHead);
-      dims.push_back(labels.size());
-      add(label, size);
+    SmallVector<int64_t> order = roles->order(), places(order.size()); // old dimension of each new one, and back
+    SmallVector<AffineExpr> sizes, old = sizesOf(y);
+    for (auto [place, label] : llvm::enumerate(order)) {
+      places[label] = place;
+      sizes.push_back(old[label]);
     }
-    auto whole = tensorType(sizes, type.getElementType(), dimCountOf(type));
-    attend.getValueMutable().assign(Build(rewriter, attend.getLoc()).broadcast(attend.getValue(), dims, whole));
-    SmallVector<Attribute> all(attend.getLabels().getValue());
-    all[valueNumber(attend)] = rewriter.getDenseI64ArrayAttr(labels);
-    attend.setLabelsAttr(rewriter.getArrayAttr(all));
-  }
-};
-
-struct QuerySecond : OpRewritePattern<AttendOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AttendOp attend, PatternRewriter &rewriter) const override {
-    auto y = tensorOf(attend.getY());
-    if (y.getRank() != kKey)
-      return failure();
-    std::optional<int64_t> query = queryOf(attend);
-    if (!query || *query == kQuery)
-      return failure();
-    Labels order, dims(kKey); // the new place of each dimension, and back
-    int64_t next = 0;
-    for (int64_t label = 0; label < kKey; ++label) {
-      next += next == kQuery;
-      order.push_back(label == *query ? kQuery : next++);
-      dims[order.back()] = label;
-    }
-    SmallVector<AffineExpr> sizes(kKey), old = sizesOf(y);
-    for (int64_t label = 0; label < kKey; ++label)
-      sizes[order[label]] = old[label];
-    AttendOp ordered = relabelled(rewriter, attend, order, sizes);
-    rewriter.replaceOp(attend, Build(rewriter, attend.getLoc()).broadcast(ordered.getY(), dims, y));
+    auto renamed = [&](Labels labels) {
+      for (int64_t &label : labels)
+        label = label >= 0 && label < y.getRank() ? places[label] : label;
+      return rewriter.getDenseI64ArrayAttr(labels);
+    };
+    SmallVector<Attribute> labels;
+    for (size_t number = 0; number < attend.getLabels().size(); ++number)
+      labels.push_back(renamed(labelsAt(attend, number)));
+    auto ordered = cast<AttendOp>(rewriter.clone(*attend));
+    ordered.setLabelsAttr(rewriter.getArrayAttr(labels));
+    if (attend.getQueries())
+      ordered.setQueriesAttr(renamed(Labels(*attend.getQueries())));
+    ordered.getY().setType(cast<decltype(ordered.getY().getType())>(tensorType(sizes, y.getElementType(), dimCountOf(y))));
+    rewriter.replaceOp(attend, Build(rewriter, attend.getLoc()).broadcast(ordered.getY(), order, y));
     return success();
   }
 };
 } // namespace
 
-void addAttentionOrder(RewritePatternSet &patterns) { patterns.add<OneHead, QuerySecond>(patterns.getContext()); }
+void addAttentionOrder(RewritePatternSet &patterns) { patterns.add<OrderByRole>(patterns.getContext()); }
 
 } // namespace tenon

@@ -30,20 +30,12 @@ static std::optional<bool> isTruthAsNumber(SelectOp choice) {
   return yes == 0.0 && no == 1.0 ? std::optional<bool>(false) : std::nullopt;
 }
 
-Value ScoreReader::arranged(Labelled x, ArrayRef<int64_t> order, double factor) {
-  auto type = tensorOf(x.value);
-  SmallVector<AffineExpr> all;
-  SmallVector<int64_t> dims;
-  bool same = type.getRank() == int64_t(order.size());
-  for (int64_t label : order)
-    all.push_back(label >= 0 ? sizes[label] : label == kContracted ? width : label == kPlace ? places : getAffineConstantExpr(2, builder.getContext()));
-  for (auto [k, label] : llvm::enumerate(x.labels)) {
-    dims.push_back(llvm::find(order, label) - order.begin());
-    same &= dims.back() == int64_t(k);
-  }
-  Value result = same ? x.value : build.broadcast(x.value, dims, tensorType(all, type.getElementType(), dimCount));
+Value ScoreReader::arranged(const Labelled &x, ArrayRef<Labels> groups, double factor) {
+  Value result = space.arranged(x, groups);
   return factor == 1 ? result : build.scale(result, factor);
 }
+
+static AffineExpr sizeAt(const Labelled &x, int64_t label) { return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()]; }
 
 /// The product of `x` and the tensors, over the dimensions of all of them.
 Labelled ScoreReader::weighted(Labelled x, ArrayRef<Weight::Tensor> tensors) {
@@ -63,12 +55,13 @@ Labelled ScoreReader::weighted(Labelled x, ArrayRef<Weight::Tensor> tensors) {
     collect(tensor.value);
   Labelled result;
   SmallVector<AffineExpr> all;
-  for (int64_t label : {kBatch, kQuery, kKey, kPlace, kHead, kSelected, kContracted})
-    if (sizeOf.count(label)) {
-      result.labels.push_back(label);
-      all.push_back(sizeOf[label]);
-    }
-  auto whole = tensorType(all, type.getElementType(), dimCount);
+  for (int64_t kind : {kBatch, kQuery, kKey, kPlace, kHead, kSelected, kContracted})
+    for (int64_t label : space.axes(kind))
+      if (sizeOf.count(label)) {
+        result.labels.push_back(label);
+        all.push_back(sizeOf[label]);
+      }
+  auto whole = space.type(all, type.getElementType());
   auto spread = [&](const Labelled &tensor) {
     SmallVector<int64_t> dims;
     for (int64_t label : tensor.labels)
@@ -148,6 +141,7 @@ std::string ScoreReader::addTable(Labelled table, const Read &read, const Weight
 
 std::string ScoreReader::add(Labelled score, const Weight &weight) {
   score = withoutBroadcasts(score);
+  score.value = splitBeforeGather(builder, score.value);
   Operation *op = score.value.getDefiningOp();
   auto both = [&](Value a, Value b, double by) {
     Weight second = weight;
@@ -174,7 +168,7 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
     return *why;
   if (std::optional<std::string> why = addProduct(op, score.labels, weight))
     return *why;
-  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i";
+  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; hidden keys belong in a `mask`";
 }
 
 std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weight &weight) {
@@ -185,6 +179,7 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
     std::swap(a, b);
   if (a.has(kKey) || !b.has(kKey))
     return "both sides of its contraction depend on the key, or none";
+  b.value = splitBeforeGather(builder, b.value);
   if (auto gather = b.value.getDefiningOp<GatherOp>()) {
     auto [x, index] = partsOf(gather, b.labels);
     if (index.has(kKey) && x.has(kContracted)) {
@@ -192,18 +187,7 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
       if (choice && isTruthAsNumber(choice) && sizesOf(tensorOf(gather.getX()))[gather.getDim()] == 2) {
         if (!a.only({kBatch, kQuery, kHead, kContracted}) || !x.only({kBatch, kQuery, kHead, kPlace, kContracted}))
           return "a side of its contraction has a dimension besides batch, query, head and width";
-        width = sizesOf(tensorOf(a.value))[llvm::find(a.labels, kContracted) - a.labels.begin()];
-        // Contracted before it is selected, as tenon-simplify does where the query and the index share a dimension.
-        SmallVector<int64_t> order{kBatch, kQuery, kHead, kSelected}, aDims, xDims;
-        auto dims = [&](const Labelled &side, SmallVector<int64_t> &result) {
-          for (int64_t label : side.labels)
-            result.push_back(label == kContracted ? 4 : label == kPlace ? 3 : label);
-        };
-        Labelled whole{arranged(a, {kBatch, kQuery, kHead, kContracted}, 1), {kBatch, kQuery, kHead, kContracted}};
-        dims(whole, aDims);
-        dims(x, xDims);
-        auto type = tensorType({sizes[kBatch], sizes[kQuery], sizes[kHead], getAffineConstantExpr(2, builder.getContext())}, tensorOf(a.value).getElementType(), dimCount);
-        return addSelected(gather, choice, {build.dot(whole.value, aDims, x.value, xDims, type), {kBatch, kQuery, kHead, kPlace}}, index, weight);
+        return addSelectedBefore(gather, choice, a, x, index, weight);
       }
       return addPosition(a, x, index, gather.getClamp(), weight);
     }
@@ -215,6 +199,34 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
     (tensor.value.has(kKey) ? ofKey : ofQuery).tensors.push_back(tensor);
   contents.push_back({weighted(a, ofQuery.tensors), weighted(b, ofKey.tensors), weight.number});
   return {};
+}
+
+/// Contracted before it is selected, as tenon-simplify does where the query and the index share a dimension.
+std::string ScoreReader::addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &a, const Labelled &x, const Labelled &index, const Weight &weight) {
+  space.setSize(kContracted, sizeAt(a, kContracted));
+  space.setSize(kPlace, space.size(kSelected));
+  SmallVector<AffineExpr> sizes;
+  SmallVector<Labels> ofQuery;
+  Labelled scores, query;
+  for (int64_t kind : {kBatch, kQuery, kHead, kPlace})
+    for (int64_t label : space.axes(kind)) {
+      scores.labels.push_back(label);
+      sizes.push_back(space.size(label));
+      if (kind != kPlace)
+        ofQuery.push_back({label});
+    }
+  ofQuery.push_back({kContracted});
+  for (const Labels &label : ofQuery)
+    query.labels.push_back(label[0]);
+  query.value = space.arranged(a, ofQuery);
+  auto dimensions = [&](const Labelled &side) {
+    SmallVector<int64_t> result;
+    for (int64_t label : side.labels)
+      result.push_back(llvm::find(scores.labels, label) - scores.labels.begin());
+    return result;
+  };
+  scores.value = build.dot(query.value, dimensions(query), x.value, dimensions(x), space.type(sizes, tensorOf(a.value).getElementType()));
+  return addSelected(gather, choice, scores, index, weight);
 }
 
 std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, const Weight &weight) {
@@ -240,6 +252,7 @@ std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, co
 
 std::string ScoreReader::addValue(Labelled part, double factor) {
   part = withoutBroadcasts(part);
+  part.value = splitBeforeGather(builder, part.value);
   Operation *op = part.value.getDefiningOp();
   if (part.has(kQuery)) {
     auto both = [&](Value a, Value b, double by) {
@@ -345,11 +358,12 @@ std::string ScoreReader::findPlace() {
         *table = distances.ordered(*table, kPlace, distances.along(read->index), read->clamp);
   }
   for (auto [read, table] : reads) {
-    AffineExpr rows = sizesOf(tensorOf(table->value))[llvm::find(table->labels, kPlace) - table->labels.begin()];
+    AffineExpr rows = sizeAt(*table, kPlace);
     if (places && places != rows)
       return "the tables of two terms have different numbers of rows";
     places = rows;
   }
+  space.setSize(kPlace, places);
   return {};
 }
 
@@ -370,22 +384,20 @@ std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index,
 }
 
 /// sum of factor * a . b as one contraction: where one side is the same everywhere the other is summed.
-std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<int64_t> aLabels, ArrayRef<int64_t> bLabels, Value &a, Value &b) {
+std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRef<Labels> ofB, Value &a, Value &b) {
   const Pair &first = pairs.front();
-  auto sizeAt = [](const Labelled &x, int64_t label) { return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()]; };
   bool sameA = llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }), sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
   if (!sameA && !sameB)
     return "not supported yet: two such terms that share neither side";
+  space.setSize(kContracted, sizeAt(first.a, kContracted));
   for (const Pair &pair : pairs)
-    if (AffineExpr own = sizeAt(pair.a, kContracted); width && own != width)
+    if (sizeAt(pair.a, kContracted) != space.size(kContracted))
       return "the contracted widths of two terms differ";
-    else
-      width = own;
   for (const Pair &pair : pairs) {
     if (sameB || &pair == &first)
-      accumulate(build, a, arranged(pair.a, aLabels, sameB ? pair.factor : 1));
+      accumulate(build, a, arranged(pair.a, ofA, sameB ? pair.factor : 1));
     if (!sameB || &pair == &first)
-      accumulate(build, b, arranged(pair.b, bLabels, sameB ? 1 : pair.factor));
+      accumulate(build, b, arranged(pair.b, ofB, sameB ? 1 : pair.factor));
   }
   return {};
 }
@@ -404,28 +416,44 @@ void ScoreReader::takeCommonFactor() {
     by /= common;
 }
 
+Labels ScoreReader::headsOfKeys() const {
+  const Labels &heads = space.axes(kHead);
+  auto isOfKeys = [&](int64_t head) {
+    auto has = [&](const Labelled &tensor) { return llvm::is_contained(tensor.labels, head); };
+    return llvm::any_of(contents, [&](const Pair &pair) { return has(pair.b); }) || llvm::any_of(values, [&](auto &part) { return has(part.first); });
+  };
+  const auto *end = llvm::find_if_not(heads, isOfKeys);
+  if (std::any_of(end, heads.end(), isOfKeys))
+    return heads;
+  return end == heads.begin() ? Labels{AttentionSpace::kSharedHead} : Labels(heads.begin(), end);
+}
+
 std::string ScoreReader::finish() {
   if (contents.empty())
     return "no term contracts a query with keys";
   if (values.empty())
     return "no part of the value belongs to the key";
   takeCommonFactor();
-  width = {};
-  const SmallVector<int64_t> ofQuery{kBatch, kQuery, kHead, kContracted}, ofKey{kBatch, kKey, kHead, kContracted}, ofTable{kPlace, kHead, kContracted};
+  const Labels &batches = space.axes(kBatch), &heads = space.axes(kHead), &widths = space.axes(kWidth), ofKeys = headsOfKeys();
+  const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}}, ofTable{{kPlace}, heads, {kContracted}};
   std::string why = sum(contents, ofQuery, ofKey, query, key);
   if (why.empty())
     why = findPlace();
   if (!why.empty())
     return why;
   for (auto &[scores, by] : selections)
-    accumulate(build, selectedScores, arranged(scores, {kBatch, kQuery, kHead, kSelected}, by));
+    accumulate(build, selectedScores, arranged(scores, {batches, {kQuery}, heads, {kSelected}}, by));
   for (const Table &each : scoreTables)
-    accumulate(build, scoreTable, arranged(each.table, {kPlace, kHead}, each.factor));
+    accumulate(build, scoreTable, arranged(each.table, {{kPlace}, heads}, each.factor));
   for (const Table &each : valueTables)
-    accumulate(build, valueTable, arranged(each.table, {kPlace, kHead, kWidth}, each.factor));
+    accumulate(build, valueTable, arranged(each.table, {{kPlace}, heads, widths}, each.factor));
   for (auto &[part, factor] : values)
-    accumulate(build, value, arranged(part, {kBatch, kKey, kHead, kWidth}, factor));
-  return positions.empty() ? std::string() : sum(positions, ofQuery, ofTable, positionQuery, table);
+    accumulate(build, value, arranged(part, {batches, {kKey}, ofKeys, widths}, factor));
+  if (positions.empty())
+    return {};
+  if (sizeAt(positions.front().a, kContracted) != space.size(kContracted))
+    return "the contracted widths of two terms differ";
+  return sum(positions, ofQuery, ofTable, positionQuery, table);
 }
 
 } // namespace tenon

@@ -7,9 +7,8 @@ namespace tenon {
 /// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
 class ScoreReader {
 public:
-  /// `sizes` of batch, query, head, width, key, by label.
-  ScoreReader(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount, IndexReader &indices)
-      : builder(builder), build(builder, location), sizes(sizes), dimCount(dimCount), indices(indices), distances(builder, location, sizes, dimCount) {}
+  ScoreReader(mlir::OpBuilder &builder, mlir::Location location, AttentionSpace &space, IndexReader &indices)
+      : builder(builder), build(builder, location), space(space), indices(indices), distances(builder, location, space) {}
   /// Before the scores: what all of them are multiplied by. Empty, or why not.
   std::string scale(mlir::Value factor, llvm::ArrayRef<int64_t> labels);
   /// Takes a score. Empty, or why not.
@@ -64,6 +63,7 @@ private:
   std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, const Weight &weight);
   std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, const Weight &weight);
   std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, const Weight &weight);
+  std::string addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &query, const Labelled &tables, const Labelled &index, const Weight &weight);
   std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, const Weight &weight);
   Labelled weighted(Labelled x, llvm::ArrayRef<Weight::Tensor> tensors);
   static std::string withoutKey(const Weight &weight);
@@ -76,15 +76,16 @@ private:
   bool samePlace(const Read &a, const Read &b) const;
   /// One place for all tables: the linear form that they share, or the distance, by which they are rearranged.
   std::string findPlace();
-  std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<int64_t> aLabels, llvm::ArrayRef<int64_t> bLabels, mlir::Value &a, mlir::Value &b);
-  /// x with its dimensions in this order, repeated along those it does not have, times factor.
-  mlir::Value arranged(Labelled x, llvm::ArrayRef<int64_t> order, double factor);
+  std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a, mlir::Value &b);
+  /// x with one dimension for each group of labels, times factor.
+  mlir::Value arranged(const Labelled &x, llvm::ArrayRef<Labels> groups, double factor);
+  /// The heads that keys and values have, if they are the first ones; else all.
+  Labels headsOfKeys() const;
   static void accumulate(Build &build, mlir::Value &total, mlir::Value term) { total = total ? build.add(total, term) : term; }
 
   mlir::OpBuilder &builder;
   Build build;
-  llvm::SmallVector<mlir::AffineExpr> sizes;
-  unsigned dimCount;
+  AttentionSpace &space;
   IndexReader &indices;
   Distances distances;
   llvm::SmallVector<Pair> contents, positions;
@@ -94,7 +95,7 @@ private:
   std::vector<Weighted> weightedOnes;
   Weight whole;
   llvm::SmallVector<std::pair<Labelled, double>> values; // of the key alone
-  mlir::AffineExpr width, places; // of the contracted dimension, of the tables
+  mlir::AffineExpr places; // of the tables
 };
 
 } // namespace tenon

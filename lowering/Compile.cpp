@@ -191,11 +191,11 @@ struct WatchEntry : PassInstrumentation {
   std::string &entry;
 };
 
-/// A warning of a pass becomes one of the compiler, with a note for each entry that has it.
+/// A warning of a pass becomes one of the compiler, with a note for each reason and the entries that have it.
 LogicalResult Compilation::runStage(const Stage &stage) {
   struct Collected {
     ast::Range range;
-    std::vector<std::pair<std::string, std::string>> notes;
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the entries
   };
   std::vector<Collected> warnings;
   std::string entry;
@@ -206,9 +206,12 @@ LogicalResult Compilation::runStage(const Stage &stage) {
     auto same = llvm::find_if(warnings, [&](const Collected &each) { return each.range.file == range->file && each.range.begin == range->begin; });
     if (same == warnings.end())
       same = warnings.insert(warnings.end(), {*range, {}});
-    std::pair<std::string, std::string> note("note", "entry " + entry + ": " + diagnostic.str());
-    if (!llvm::is_contained(same->notes, note)) // the bodies of a stack with an `if depth` have one each
-      same->notes.push_back(std::move(note));
+    std::string reason = diagnostic.str();
+    auto known = llvm::find_if(same->reasons, [&](auto &each) { return each.first == reason; });
+    if (known == same->reasons.end())
+      known = same->reasons.insert(known, {reason, {}});
+    if (!llvm::is_contained(known->second, entry)) // the bodies of a stack with an `if depth` have one each
+      known->second.push_back(entry);
     return success();
   });
   FormOptions options;
@@ -217,8 +220,11 @@ LogicalResult Compilation::runStage(const Stage &stage) {
   manager.addInstrumentation(std::make_unique<WatchEntry>(entry));
   stage.build(manager, options);
   LogicalResult result = flags->run(manager, *module, stage.pipeline.str());
-  for (Collected &warning : warnings)
-    diagnostics.warning("T0902", warning.range, "this attention stores its scores").notes = std::move(warning.notes);
+  for (const Collected &warning : warnings) {
+    auto &notes = diagnostics.warning("T0902", warning.range, "this attention stores its scores").notes;
+    for (auto &[reason, entries] : warning.reasons)
+      notes.push_back({"note", (entries.size() == 1 ? "entry " : "entries ") + llvm::join(entries, ", ") + ": " + reason});
+  }
   return result;
 }
 

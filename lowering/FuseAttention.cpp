@@ -1,5 +1,6 @@
 // tenon.attend to tenon.attention. See Passes.td.
 #include "dialect/Build.h"
+#include "lowering/AttentionStep.h"
 #include "lowering/AttentionTerms.h"
 #include "lowering/MemoryPlan.h"
 #include "lowering/Passes.h"
@@ -24,18 +25,18 @@ public:
 private:
   std::string checkOutside();
   size_t valueNumber() { return attend.getScores().size() + attend.getMasks().size(); }
-  std::string readScores(ScoreReader &reader, IndexReader &indices);
-  std::string readMasks(IndexReader &indices, SmallVector<Attribute> &masks);
+  std::string readScores(ScoreReader &reader, const AttentionSpace &space);
+  std::string readMasks(IndexReader &indices, const AttentionSpace &space, SmallVector<Attribute> &masks);
+  void replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices, ArrayRef<Attribute> masks);
 
   AttendOp attend;
   ArrayRef<std::string> without;
+  std::optional<AttentionStep> step;
 };
 
 /// What has nothing to do with single terms.
 std::string Fuser::checkOutside() {
   auto y = tensorOf(attend.getY());
-  if (y.getRank() != 4)
-    return "the result is not [batch, query, head, width]";
   if (!y.getElementType().isF32() && !y.getElementType().isF64())
     return "not supported yet: elements other than f32 and f64";
   if (attend.getRate().convertToDouble() >= 1)
@@ -43,12 +44,18 @@ std::string Fuser::checkOutside() {
   return {};
 }
 
-std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
+std::string Fuser::readScores(ScoreReader &reader, const AttentionSpace &space) {
   if (attend.getFactor())
-    if (std::string why = reader.scale(attend.getFactor(), labelsAt(attend, valueNumber() + 1)); !why.empty())
+    if (std::string why = reader.scale(attend.getFactor(), space.labels(valueNumber() + 1)); !why.empty())
       return why;
   for (auto [number, score] : llvm::enumerate(attend.getScores())) {
-    std::string why = reader.add({score, labelsAt(attend, number)});
+    Labelled term{score, space.labels(number)};
+    std::string why;
+    if ((step = stepOf(term)); step && (attend.getScores().size() > 1 || attend.getFactor()))
+      why = attend.getFactor() ? "not supported yet: a function of the score beside a scale that is a tensor; multiply the score inside of it"
+                               : "not supported yet: a function of one term of several; apply it to the sum of all terms, in one score";
+    else
+      why = reader.add(step ? step->inner : term);
     if (why.empty())
       continue;
     auto names = attend.getNamesAttr();
@@ -56,7 +63,7 @@ std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
     std::string name = given.empty() ? "number " + std::to_string(number + 1) : "`" + given.str() + "`";
     return "score term " + name + ": " + why;
   }
-  if (std::string why = reader.addValue({attend.getValue(), labelsAt(attend, valueNumber())}); !why.empty())
+  if (std::string why = reader.addValue({attend.getValue(), space.labels(valueNumber())}); !why.empty())
     return why;
   if (std::string why = reader.finish(); !why.empty())
     return why;
@@ -69,11 +76,11 @@ std::string Fuser::readScores(ScoreReader &reader, IndexReader &indices) {
   return {};
 }
 
-std::string Fuser::readMasks(IndexReader &indices, SmallVector<Attribute> &masks) {
+std::string Fuser::readMasks(IndexReader &indices, const AttentionSpace &space, SmallVector<Attribute> &masks) {
   for (auto [number, value] : llvm::enumerate(attend.getMasks())) {
-    std::optional<Mask> tree = indices.mask(value, labelsAt(attend, attend.getScores().size() + number));
+    std::optional<Mask> tree = indices.mask(value, space.labels(attend.getScores().size() + number));
     if (!tree)
-      return "a mask depends on the head";
+      return "a mask depends on the head, or is given for pairs of places and lacks a batch";
     if (tree->kind == Mask::Kind::And)
       for (const Mask &part : tree->parts)
         masks.push_back(toAttribute(part, attend.getContext()));
@@ -83,26 +90,12 @@ std::string Fuser::readMasks(IndexReader &indices, SmallVector<Attribute> &masks
   return {};
 }
 
-std::string Fuser::run() {
-  if (std::string why = checkOutside(); !why.empty())
-    return why;
-  auto y = tensorOf(attend.getY()), value = tensorOf(attend.getValue());
-  SmallVector<AffineExpr> sizes = sizesOf(y);
-  SmallVector<int64_t> ofValue = labelsAt(attend, valueNumber());
-  sizes.push_back(sizesOf(value)[llvm::find(ofValue, kKey) - ofValue.begin()]);
-  unsigned dimCount = std::max(dimCountOf(y), dimCountOf(value));
-  for (Value score : attend.getScores())
-    dimCount = std::max(dimCount, dimCountOf(tensorOf(score)));
-  OpBuilder builder(attend);
-  IndexReader indices(dimCount);
-  ScoreReader scores(builder, attend.getLoc(), sizes, dimCount, indices);
-  SmallVector<Attribute> masks;
-  std::string why = readScores(scores, indices);
-  if (why.empty())
-    why = readMasks(indices, masks);
-  if (!why.empty())
-    return why; // what was built for earlier terms has no readers
-  auto statistics = tensorType({sizes[kBatch], sizes[kHead], sizes[kQuery]}, y.getElementType(), dimCount);
+void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices, ArrayRef<Attribute> masks) {
+  auto y = tensorOf(attend.getY());
+  SmallVector<AffineExpr> sizes;
+  for (int64_t kind : {kBatch, kQuery, kHead, kWidth})
+    sizes.push_back(space.whole(kind));
+  auto fusedType = space.type(sizes, y.getElementType()), statistics = space.type({sizes[kBatch], sizes[kHead], sizes[kQuery]}, y.getElementType());
   MLIRContext *context = attend.getContext();
   SmallVector<Attribute> places;
   IntegerAttr back;
@@ -112,14 +105,37 @@ std::string Fuser::run() {
     if (scores.place->back)
       back = builder.getI64IntegerAttr(*indices.operand(scores.place->back, {kBatch}));
   }
-  auto fused = AttentionOp::create(builder, attend.getLoc(), y, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery, scores.table,
-                                   scores.selectedScores, scores.scoreTable, scores.valueTable,
-                                   indices.operands, attend.getDepth(), builder.getF64FloatAttr(attend.getScale().convertToDouble() * scores.factor), builder.getArrayAttr(places), back,
+  const double outer = attend.getScale().convertToDouble();
+  auto scale = builder.getF64FloatAttr(step ? scores.factor : outer * scores.factor);
+  auto fused = AttentionOp::create(builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery, scores.table,
+                                   scores.selectedScores, scores.scoreTable, scores.valueTable, indices.operands, attend.getDepth(), scale, builder.getArrayAttr(places), back,
                                    scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks), builder.getArrayAttr(indices.labels),
-                                   attend.getRateAttr(), attend.getSiteAttr());
-  attend.getY().replaceAllUsesWith(fused.getY());
+                                   attend.getRateAttr(), attend.getSiteAttr(), /*stepCount=*/step ? 1 : 0);
+  if (step)
+    buildStep(builder, *step, outer, fused.getStep().front());
+  attend.getY().replaceAllUsesWith(space.split(fused.getY(), y));
   attend.erase();
-  return {};
+}
+
+std::string Fuser::run() {
+  if (std::string why = checkOutside(); !why.empty())
+    return why;
+  std::optional<AttentionRoles> roles = rolesOf(attend);
+  if (!roles)
+    return "no dimension of the result is known to be the query, or none is the value's alone";
+  if (!llvm::is_sorted(roles->order()))
+    return "the result is not in the order batch, query, head, width"; // tenon-simplify orders it
+  OpBuilder builder(attend);
+  AttentionSpace space(builder, attend, *roles);
+  IndexReader indices(space);
+  ScoreReader scores(builder, attend.getLoc(), space, indices);
+  SmallVector<Attribute> masks;
+  std::string why = readScores(scores, space);
+  if (why.empty())
+    why = readMasks(indices, space, masks);
+  if (why.empty())
+    replace(builder, space, scores, indices, masks);
+  return why; // else what was built for earlier terms has no readers
 }
 
 /// "B * T * 4 * (T + 128) * 4", with the names of the entry's dims.

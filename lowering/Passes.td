@@ -41,7 +41,9 @@ def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
 def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "attention as the language states it to tenon.attention";
   let description = [{
-    Recognises `tenon.attend` with a value over (B, J, H, F), to which relative values `w[d]` may be added, w over (P, H, F), and whose scores are sums, in any order and grouping, with factors, of
+    Recognises `tenon.attend` whose dimensions have roles (AttentionOrder.h): batches, query, heads, widths, several of a kind merged; with a value over (B, J, H, F), to which
+    relative values `w[d]` may be added, w over (P, H, F), heads of keys and values the first of the heads of queries (H, or K of H = K * G, or one); and whose scores are sums, in any order and
+    grouping, with factors, of
     - content terms `query . key`, query over (B, I, H), key over (B, J, H), dimensions in any order or missing (then repeated);
     - position terms `query . table[d]`, table over (P, H), contracted before or after it is gathered;
     - selected terms: `(query . tables)[where(condition, 1, 0)]` over two values;
@@ -52,6 +54,8 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     into the scale. Tables are multiplied by numbers of the head at most. Tables at such places, and tables at different places
     that are functions of the distance, are gathered into the order of the distance first: I + J - 1 rows. Terms of one kind share one side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the
     checker proves.
+
+    A single score that is an elementwise function, with numbers, of such a sum becomes the sum and a step (AttentionStep.h).
 
     Masks are integer comparisons that are linear in the query and the key, `and`, `or`, `not`, and any other truth values over (batch, query, key), which are then read from memory.
 

@@ -4,6 +4,7 @@
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Math.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -20,7 +21,7 @@ SmallVector<Value> AttentionOperands::tensors() const {
 
 AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
     : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()), lanes(tierLanes(code.tier, element)),
-      rowLanes(element.isF64() ? 8 : 16), width(panelWidth(code.tier, element)), heads(operands.heads()), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()) {
+      rowLanes(element.isF64() ? 8 : 16), width(panelWidth(code.tier, element)), heads(operands.heads()), keyHeads(operands.keyHeads()), group(heads / keyHeads), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()) {
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);
@@ -50,6 +51,32 @@ Value AttentionCode::roundDown(Value index, int64_t to) { return builder.createO
 Value AttentionCode::row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
   Value place = emit.add(emit.mul(batch, positions), position);
   return at(code.pointer(tensor), emit.mul(emit.add(emit.mul(place, heads), head), ofWidth));
+}
+
+Value AttentionCode::keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth) {
+  Value place = emit.add(emit.mul(batch, keys), key);
+  return at(code.pointer(tensor), emit.mul(emit.add(emit.mul(place, keyHeads), keyHead), ofWidth));
+}
+
+std::pair<Value, Value> AttentionCode::step(Region &step, Value scores, bool slope) {
+  Block &block = step.front();
+  Operation *yield = block.getTerminator();
+  llvm::SetVector<Operation *> needed;
+  llvm::SmallVector<Value> work{yield->getOperand(0)};
+  if (slope)
+    work.push_back(yield->getOperand(1));
+  while (!work.empty())
+    if (Operation *op = work.pop_back_val().getDefiningOp(); op && needed.insert(op))
+      llvm::append_range(work, op->getOperands());
+  LaneCode lanes(code, {}, rowLanes);
+  lanes.bind(block.getArgument(0), LaneValue::lanes(scores));
+  for (Operation &op : block)
+    if (needed.contains(&op)) {
+      [[maybe_unused]] bool good = lanes.emitOp(op);
+      assert(good && "steps are made of element ops, for which there is code");
+    }
+  auto result = [&](unsigned number) { return lanes.lanesOf(lanes.get(yield->getOperand(number))); };
+  return {result(0), slope ? result(1) : Value()};
 }
 
 void AttentionCode::packColumns(Value source, Value count, int64_t ofWidth, Value panels, Value stride) {

@@ -17,18 +17,21 @@ struct AttentionOperands {
         selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
         depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()),
         place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
-        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
 
   Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, depth;
   llvm::SmallVector<Value> indexOperands;
   mlir::ArrayAttr mask, place, labels;
   mlir::Attribute select;
   std::optional<int64_t> back;
+  mlir::Region *step; // of the scaled score: its function and the derivative; null: none
   double scale, rate;
   int64_t site;
 
   mlir::Type element() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
   int64_t heads() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(2); }
+  /// Heads of keys and values: each is read by a group of heads.
+  int64_t keyHeads() const { return mlir::cast<mlir::RankedTensorType>(key.getType()).getDimSize(2); }
   int64_t keyWidth() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(3); }
   int64_t valueWidth() const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(3); }
   /// Any of the tables: they have the same rows. Null: none.
@@ -82,7 +85,8 @@ public:
   int64_t lanes;       // of a register
   int64_t rowLanes;    // of row passes: the same in every tier
   int64_t width;       // columns of a panel
-  int64_t heads, keyWidth, valueWidth; // H, E, F
+  int64_t heads, keyHeads, group;      // H, K, H / K
+  int64_t keyWidth, valueWidth;        // E, F
   Value batches, queries, keys;        // B, I, J
   Value strips, stripRows;             // strips of a head; rows of all strips but the last
   Value scoreStride;                   // elements between rows of the strip of scores
@@ -119,6 +123,8 @@ public:
 
   /// Element (batch, position, head, 0) of a tensor [.., positions, H, width].
   Value row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth);
+  /// Element (batch, key, key head, 0) of keys, values or their gradients.
+  Value keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth);
   /// `count` rows `stride` elements apart, side by side in scratch `rowWidth` elements apart: rows of a tensor would share the sets of the first-level cache.
   void gatherRows(Value source, Value count, int64_t ofWidth, Value rows, Value stride);
   static int64_t rowWidth(int64_t width) { return roundUp(width, 16) + 16; }
@@ -133,6 +139,12 @@ public:
   RowsAhead ahead(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth, Value rows, bool write = false) {
     return {row(tensor, batch, positions, position, head, ofWidth), number(heads * ofWidth), rows, ofWidth, write};
   }
+  /// `rows` rows of keys, values or their gradients from (batch, key, key head) on.
+  RowsAhead keysAheadOf(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth, Value rows, bool write = false) {
+    return {keyRow(tensor, batch, key, keyHead, ofWidth), number(keyHeads * ofWidth), rows, ofWidth, write};
+  }
+  /// The step of a vector of scaled scores; with `slope` its derivative too.
+  std::pair<Value, Value> step(mlir::Region &step, Value scores, bool slope);
   /// A row from scratch to a tensor, masked at the width; `adds`: to what is there.
   void copyRow(Value from, Value to, int64_t ofWidth, bool adds);
   /// The dropout's bits; its rate gives the threshold.

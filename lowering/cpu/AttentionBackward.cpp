@@ -1,4 +1,4 @@
-// tenon.attention_grad: a task is one (batch, head). Query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
+// tenon.attention_grad: a task is one (batch, key head). The heads of its group and their query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
 // temporary. Up to eight contractions, only those whose result is read.
 #include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
@@ -69,44 +69,65 @@ public:
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
 
-  Value tiles() { return emit.mul(on.batches, on.heads); }
+  Value tiles() { return emit.mul(on.batches, on.keyHeads); }
 
   void emitTile() {
-    batch = emit.div(code.tile, emit.constant(on.heads));
-    head = emit.rem(code.tile, emit.constant(on.heads));
+    batch = emit.div(code.tile, emit.constant(on.keyHeads));
+    keyHead = emit.rem(code.tile, emit.constant(on.keyHeads));
     zero = on.spread(on.real(0));
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
     queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
     yRows = place(scratch.yRows), keepBits = place(scratch.keepBits);
-    bool banded = operands.table || wanted.band();
-    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows), tables.any() ? code.temporary(0) : Value());
-    relative.enter(place(scratch.valueBand));
-    clearTables();
+    if (on.group == 1)
+      enterHead(emit.constant(0));
+    forHeads([&] { clearTables(); });
     emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
-    storeTables();
+    forHeads([&] { storeTables(); });
   }
 
 private:
-  void clearTables() {
+  void enterHead(Value number) {
+    auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
+    member = number;
+    head = emit.add(emit.mul(keyHead, on.group), member);
+    bool banded = operands.table || wanted.band();
+    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows), tables.any() ? code.temporary(0) : Value());
+    relative.enter(place(scratch.valueBand));
+    placeTables();
+  }
+
+  /// One after the other, in this order for any number of threads: their gradients of keys and values add up.
+  void forHeads(llvm::function_ref<void()> body) {
+    if (on.group == 1)
+      return body();
+    emit.loop(emit.constant(0), emit.constant(on.group), 1, [&](Value number) {
+      enterHead(number);
+      body();
+    });
+  }
+
+  void placeTables() {
     unsigned next = 1;
-    Value elements = tables.any() ? tables.places(on) : Value();
-    if (wanted.table) {
-      Value size = emit.mul(elements, tableGradWidth(operands));
-      tableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
-      on.fill(tableGrads, emit.constant(0), size, zero);
-    }
-    if (wanted.scoreTable) {
-      Value size = emit.roundUp(elements, 16);
-      scoreTableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
-      on.fill(scoreTableGrads, emit.constant(0), size, zero);
-    }
-    if (wanted.valueTable) {
-      Value size = emit.mul(elements, RelativeValues::gradientWidth(operands));
-      valueTableGrads = on.at(code.temporary(next++), emit.mul(code.tile, size));
-      on.fill(valueTableGrads, emit.constant(0), size, zero);
-    }
+    Value pair = emit.add(emit.mul(batch, on.heads), head), places = tables.any() ? tables.places(on) : Value();
+    auto part = [&](Value elements) { return on.at(code.temporary(next++), emit.mul(pair, elements)); };
+    if (wanted.table)
+      tableGrads = part(tableGradElements = emit.mul(places, tableGradWidth(operands)));
+    if (wanted.scoreTable)
+      scoreTableGrads = part(scoreTableGradElements = emit.roundUp(places, 16));
+    if (wanted.valueTable)
+      valueTableGrads = part(valueTableGradElements = emit.mul(places, RelativeValues::gradientWidth(operands)));
+  }
+
+  void clearTables() {
+    auto clear = [&](Value wants, Value grads, Value elements) {
+      if (wants)
+        on.fill(grads, emit.constant(0), elements, zero);
+    };
+    clear(wanted.table, tableGrads, tableGradElements);
+    clear(wanted.scoreTable, scoreTableGrads, scoreTableGradElements);
+    clear(wanted.valueTable, valueTableGrads, valueTableGradElements);
   }
 
   /// From places to rows of the tables.
@@ -138,19 +159,22 @@ private:
 
   Ahead aheadOf(const Block &block) {
     Value following = emit.add(block.firstQuery, on.stripRows), over = emit.lessEqual(on.queries, following), none = on.number(0);
-    Value queryBatch = emit.select(over, next.batch, batch), queryHead = emit.select(over, next.head, head), query = emit.select(over, none, following);
+    Value isLast = emit.equal(member, on.number(on.group - 1));
+    Value afterBatch = emit.select(isLast, next.batch, batch), afterHead = emit.select(isLast, emit.mul(next.head, on.group), emit.add(head, 1));
+    Value queryBatch = emit.select(over, afterBatch, batch), queryHead = emit.select(over, afterHead, head), query = emit.select(over, none, following);
     auto queries = [&](Value tensor, int64_t width) { return on.ahead(tensor, queryBatch, on.queries, query, queryHead, width, block.rows); };
-    Value part = emit.min(emit.ceilDiv(count, on.strips), emit.mul(block.rows, AttentionCode::keysAhead));
-    Value key = emit.add(next.start, emit.mul(emit.div(block.firstQuery, on.stripRows), part));
-    Value atEnd = emit.select(over, emit.min(count, emit.mul(block.rows, AttentionCode::keysAhead)), none);
-    auto results = [&](Value tensor, int64_t width, Value rows) { return on.ahead(tensor, batch, on.keys, start, head, width, rows, /*write=*/true); };
+    Value part = emit.min(emit.ceilDiv(count, emit.mul(on.strips, on.group)), emit.mul(block.rows, AttentionCode::keysAhead));
+    Value strip = emit.add(emit.mul(member, on.strips), emit.div(block.firstQuery, on.stripRows));
+    Value key = emit.add(next.start, emit.mul(strip, part));
+    Value atEnd = emit.select(emit.select(isLast, over, isLast), emit.min(count, emit.mul(block.rows, AttentionCode::keysAhead)), none);
+    auto results = [&](Value tensor, int64_t width, Value rows) { return on.keysAheadOf(tensor, batch, start, keyHead, width, rows, /*write=*/true); };
     auto gradients = [&](Value tensor) { return on.ahead(tensor, batch, on.queries, block.firstQuery, head, on.keyWidth, block.rows, /*write=*/true); };
     Ahead ahead;
     ahead.content.push_back(queries(operands.query, on.keyWidth));
     if (operands.positionQuery)
       ahead.band.push_back(queries(operands.positionQuery, on.keyWidth));
-    ahead.y.push_back(on.ahead(operands.key, next.batch, on.keys, key, next.head, on.keyWidth, part));
-    (operands.table ? ahead.band : ahead.y).push_back(on.ahead(operands.value, next.batch, on.keys, key, next.head, on.valueWidth, part));
+    ahead.y.push_back(on.keysAheadOf(operands.key, next.batch, key, next.head, on.keyWidth, part));
+    (operands.table ? ahead.band : ahead.y).push_back(on.keysAheadOf(operands.value, next.batch, key, next.head, on.valueWidth, part));
     if (wanted.query)
       ahead.value.push_back(gradients(wanted.query));
     if (wanted.value)
@@ -167,12 +191,12 @@ private:
   void emitChunk(Value chunk) {
     start = emit.mul(chunk, AttentionCode::chunkKeys);
     count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
-    Value following = emit.add(start, AttentionCode::chunkKeys), isLast = emit.lessEqual(on.keys, following), wraps = emit.equal(emit.add(head, 1), on.number(on.heads));
+    Value following = emit.add(start, AttentionCode::chunkKeys), isLast = emit.lessEqual(on.keys, following), wraps = emit.equal(emit.add(keyHead, 1), on.number(on.keyHeads));
     next.batch = emit.select(isLast, emit.select(wraps, emit.add(batch, 1), batch), batch);
-    next.head = emit.select(isLast, emit.select(wraps, emit.constant(0), emit.add(head, 1)), head);
+    next.head = emit.select(isLast, emit.select(wraps, emit.constant(0), emit.add(keyHead, 1)), keyHead);
     next.start = emit.select(isLast, emit.constant(0), following);
-    Value keyStep = on.number(on.heads * on.keyWidth), valueStep = on.number(on.heads * on.valueWidth);
-    Value key = on.row(operands.key, batch, on.keys, start, head, on.keyWidth), value = on.row(operands.value, batch, on.keys, start, head, on.valueWidth);
+    Value keyStep = on.number(on.keyHeads * on.keyWidth), valueStep = on.number(on.keyHeads * on.valueWidth);
+    Value key = on.keyRow(operands.key, batch, start, keyHead, on.keyWidth), value = on.keyRow(operands.value, batch, start, keyHead, on.valueWidth);
     on.packColumns(key, count, on.keyWidth, keyPanels, keyStep);
     if (wanted.scores())
       on.packColumns(value, count, on.valueWidth, valuePanels, valueStep);
@@ -182,14 +206,16 @@ private:
       on.fill(keyGrads, emit.constant(0), emit.mul(count, keyStride), zero);
     if (wanted.value)
       on.fill(valueGrads, emit.constant(0), emit.mul(count, valueStride), zero);
-    emit.loop(emit.constant(0), on.strips, 1, [&](Value strip) {
-      Value firstQuery = emit.mul(strip, on.stripRows);
-      terms.forGroups(firstQuery, emit.min(on.stripRows, emit.sub(on.queries, firstQuery)), [&](Block block) { emitBlock(block); });
+    forHeads([&] {
+      emit.loop(emit.constant(0), on.strips, 1, [&](Value strip) {
+        Value firstQuery = emit.mul(strip, on.stripRows);
+        terms.forGroups(firstQuery, emit.min(on.stripRows, emit.sub(on.queries, firstQuery)), [&](Block block) { emitBlock(block); });
+      });
     });
     auto store = [&](Value grads, int64_t stride, Value result, int64_t width) {
       if (result)
         emit.loop(emit.constant(0), count, 1, [&](Value key) {
-          on.copyRow(on.at(grads, emit.mul(key, stride)), on.row(result, batch, on.keys, emit.add(start, key), head, width), width, false);
+          on.copyRow(on.at(grads, emit.mul(key, stride)), on.keyRow(result, batch, emit.add(start, key), keyHead, width), width, false);
         });
     };
     store(keyGrads, keyStride, wanted.key, on.keyWidth);
@@ -340,7 +366,7 @@ private:
     auto choose = [&](Value condition, Value value) -> Value { return condition ? Value(arith::SelectOp::create(builder, condition, value, zero)) : value; };
     sums = on.forVisible(mask, row.place, row.parts, start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
       Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
-      AttentionScores::Score score = terms.at(block, row, key, shown);
+      AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
       Value p = choose(shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
       Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
       auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
@@ -357,6 +383,8 @@ private:
         along = arith::AddFOp::create(builder, along, relativeGrad);
       Value dp = drop(choose(shown, along));
       Value ds = arith::MulFOp::create(builder, arith::MulFOp::create(builder, p, arith::SubFOp::create(builder, dp, product)), scale);
+      if (score.slope) // of a hidden score it may be anything
+        ds = choose(shown, arith::MulFOp::create(builder, ds, score.slope));
       on.storeRow(ds, gradAt);
       if (wanted.band())
         on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
@@ -402,11 +430,12 @@ private:
   Wanted wanted;
   BackwardScratch scratch;
   int64_t threshold, keyStride, valueStride;
-  Value batch, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads, keepBits;
-  Value tableGrads, scoreTableGrads, valueTableGrads; // of the task, by place
+  Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads, keepBits;
+  Value tableGrads, scoreTableGrads, valueTableGrads; // of a head, by place
+  Value tableGradElements, scoreTableGradElements, valueTableGradElements;
   Value start, count;
   struct {
-    Value batch, head, start;
+    Value batch, head, start; // of keys
   } next; // chunk of keys that is read after this one, of this task or the one behind it
 };
 

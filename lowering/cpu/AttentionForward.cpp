@@ -1,4 +1,5 @@
-// tenon.attention: a task is a part of the query strips of one (batch, head); keys and values are packed once per task while they fit, scores live in one strip.
+// tenon.attention: a task is a part of the query strips of one (batch, key head); keys and values are packed once per task while they fit,
+// for all heads that share them; scores live in one strip.
 #include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
@@ -44,25 +45,39 @@ public:
   }
 
   Value parts() {
-    Value pairs = emit.max(emit.mul(on.batches, on.heads), int64_t(1));
-    return emit.max(emit.min(emit.ceilDiv(emit.constant(kTasks), pairs), on.strips), int64_t(1));
+    Value pairs = emit.max(emit.mul(on.batches, on.keyHeads), int64_t(1));
+    return emit.max(emit.min(emit.ceilDiv(emit.constant(kTasks), pairs), strips()), int64_t(1));
   }
-  Value tiles() { return emit.mul(emit.mul(on.batches, on.heads), parts()); }
+  Value tiles() { return emit.mul(emit.mul(on.batches, on.keyHeads), parts()); }
+  /// Of all heads that share keys.
+  Value strips() { return emit.mul(on.strips, on.group); }
 
   void emitTile() {
     Value count = parts(), part = emit.rem(code.tile, count), pair = emit.div(code.tile, count);
-    batch = emit.div(pair, emit.constant(on.heads));
-    head = emit.rem(pair, emit.constant(on.heads));
+    batch = emit.div(pair, emit.constant(on.keyHeads));
+    keyHead = head = emit.rem(pair, emit.constant(on.keyHeads));
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums);
     maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
-    terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), place(scratch.rows), tables.any() ? code.temporary(0) : Value());
-    relative.enter(terms.band);
+    auto enter = [&] {
+      terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), place(scratch.rows), tables.any() ? code.temporary(0) : Value());
+      relative.enter(terms.band);
+    };
+    if (on.group == 1)
+      enter();
     fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
     emit.branch(fits, [&] { pack(emit.constant(0), on.keys); });
-    Value first = emit.div(emit.mul(part, on.strips), count), end = emit.div(emit.mul(emit.add(part, 1), on.strips), count);
-    emit.loop(first, end, 1, [&](Value strip) {
-      Value firstQuery = emit.mul(strip, on.stripRows);
+    Value first = emit.div(emit.mul(part, strips()), count), end = emit.div(emit.mul(emit.add(part, 1), strips()), count);
+    emit.loop(first, end, 1, [&](Value number) {
+      strip = number;
+      Value ofHead = strip;
+      if (on.group > 1) {
+        Value member = emit.div(strip, on.strips);
+        ofHead = emit.sub(strip, emit.mul(member, on.strips));
+        head = emit.add(emit.mul(keyHead, on.group), member);
+        enter();
+      }
+      Value firstQuery = emit.mul(ofHead, on.stripRows);
       Value rows = emit.min(on.stripRows, emit.sub(on.queries, firstQuery));
       terms.forGroups(firstQuery, rows, [&](AttentionScores::Block block) { emitBlock(block); });
     });
@@ -72,9 +87,9 @@ private:
   Value valuePanelStride(Value count) { return on.panelStride(count); }
 
   void pack(Value firstKey, Value count) {
-    on.packColumns(on.row(operands.key, batch, on.keys, firstKey, head, on.keyWidth), count, on.keyWidth, keyPanels, on.number(on.heads * on.keyWidth));
-    on.packRows(on.row(operands.value, batch, on.keys, firstKey, head, on.valueWidth), count, on.valueWidth, valuePanels, valuePanelStride(count),
-                on.number(on.heads * on.valueWidth));
+    on.packColumns(on.keyRow(operands.key, batch, firstKey, keyHead, on.keyWidth), count, on.keyWidth, keyPanels, on.number(on.keyHeads * on.keyWidth));
+    on.packRows(on.keyRow(operands.value, batch, firstKey, keyHead, on.valueWidth), count, on.valueWidth, valuePanels, valuePanelStride(count),
+                on.number(on.keyHeads * on.valueWidth));
   }
 
   void emitBlock(AttentionScores::Block block) {
@@ -116,13 +131,15 @@ private:
     Value nextBatch = emit.select(wraps, emit.add(batch, 1), batch), nextHead = emit.select(wraps, emit.constant(0), emit.add(head, 1));
     Value query = emit.add(block.firstQuery, on.stripRows), over = emit.lessEqual(on.queries, query);
     Value queryBatch = emit.select(over, nextBatch, batch), queryHead = emit.select(over, nextHead, head), nextQuery = emit.select(over, emit.constant(0), query);
-    Value part = emit.select(fits, emit.min(emit.ceilDiv(on.keys, on.strips), emit.mul(block.rows, AttentionCode::keysAhead)), on.number(0));
-    Value nextKey = emit.mul(emit.div(block.firstQuery, on.stripRows), part);
+    Value part = emit.select(fits, emit.min(emit.ceilDiv(on.keys, strips()), emit.mul(block.rows, AttentionCode::keysAhead)), on.number(0));
+    Value nextKey = emit.mul(strip, part);
+    Value keysWrap = emit.equal(emit.add(keyHead, 1), on.number(on.keyHeads));
+    Value keyBatch = emit.select(keysWrap, emit.add(batch, 1), batch), nextKeyHead = emit.select(keysWrap, emit.constant(0), emit.add(keyHead, 1));
     Ahead ahead;
     ahead.content.push_back(on.ahead(operands.query, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
-    ahead.content.push_back(on.ahead(operands.key, nextBatch, on.keys, nextKey, nextHead, on.keyWidth, part));
+    ahead.content.push_back(on.keysAheadOf(operands.key, keyBatch, nextKey, nextKeyHead, on.keyWidth, part));
     auto &other = operands.table ? ahead.band : ahead.content;
-    other.push_back(on.ahead(operands.value, nextBatch, on.keys, nextKey, nextHead, on.valueWidth, part));
+    other.push_back(on.keysAheadOf(operands.value, keyBatch, nextKey, nextKeyHead, on.valueWidth, part));
     if (operands.positionQuery)
       ahead.band.push_back(on.ahead(operands.positionQuery, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
     if (!op.getY().use_empty())
@@ -136,7 +153,7 @@ private:
   Value scoreRow(const AttentionScores::Block &block, const AttentionScores::Row &row) {
     Value nothing = on.spread(on.real(-std::numeric_limits<double>::infinity()));
     Value largest = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, nothing, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-      Value score = terms.at(block, row, key, shown).value;
+      Value score = terms.at(block, row, key, shown, /*slope=*/false).value;
       if (shown)
         score = arith::SelectOp::create(builder, shown, score, nothing);
       on.storeRow(score, on.at(row.content, key));
@@ -242,7 +259,7 @@ private:
   RelativeValues relative;
   ForwardScratch scratch;
   int64_t threshold, sumStride;
-  Value batch, head, keyPanels, valuePanels, sums, maxima, totals, keepBits, fits;
+  Value batch, keyHead, head, strip, keyPanels, valuePanels, sums, maxima, totals, keepBits, fits;
 };
 
 } // namespace

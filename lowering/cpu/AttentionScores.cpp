@@ -122,7 +122,7 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
   return row;
 }
 
-AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, Value key, Value shown) {
+AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, Value key, Value shown, bool slope) {
   Score score;
   score.value = on.loadRow(on.at(row.content, key));
   auto plus = [&](Value term) { score.value = arith::AddFOp::create(builder, score.value, term); };
@@ -135,6 +135,8 @@ AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, V
     plus(arith::SelectOp::create(builder, score.chosen, row.selected[1], row.selected[0]));
   }
   score.value = arith::MulFOp::create(builder, score.value, on.spread(on.real(operands.scale)));
+  if (operands.step)
+    std::tie(score.value, score.slope) = on.step(*operands.step, score.value, slope);
   return score;
 }
 

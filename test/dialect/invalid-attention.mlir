@@ -12,7 +12,7 @@ func.func @c1_rank(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<
 // -----
 // attention C1: heads of one size.
 func.func @c1_sizes(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x9xf32>, %v: tensor<2x7x4x6xf32>) {
-  // expected-error @+1 {{'tenon.attention' op expects query [B, I, H, E], key [B, J, H, E], value [B, J, H, F] and result [B, I, H, F]}}
+  // expected-error @+1 {{'tenon.attention' op expects query [B, I, H, E], key [B, J, K, E], value [B, J, K, F] and result [B, I, H, F]}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (tensor<2x5x4x8xf32>, tensor<2x7x4x9xf32>, tensor<2x7x4x6xf32>) -> RESULTS
   return
 }
@@ -22,6 +22,37 @@ func.func @c1_sizes(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x9xf32>, %v: tensor
 func.func @c1_numbers(%q: tensor<2x5x?x8xf32, affine_map<(d0) -> (2, 5, d0, 8)>>, %k: tensor<2x5x?x8xf32, affine_map<(d0) -> (2, 5, d0, 8)>>, %v: tensor<2x5x?x6xf32, affine_map<(d0) -> (2, 5, d0, 6)>>) {
   // expected-error @+1 {{'tenon.attention' op expects numbers of heads and widths that are known}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (tensor<2x5x?x8xf32, affine_map<(d0) -> (2, 5, d0, 8)>>, tensor<2x5x?x8xf32, affine_map<(d0) -> (2, 5, d0, 8)>>, tensor<2x5x?x6xf32, affine_map<(d0) -> (2, 5, d0, 6)>>) -> (tensor<2x5x?x6xf32, affine_map<(d0) -> (2, 5, d0, 6)>>, tensor<2x?x5xf32, affine_map<(d0) -> (2, d0, 5)>>, tensor<2x?x5xf32, affine_map<(d0) -> (2, d0, 5)>>)
+  return
+}
+
+// -----
+// attention C1: every head of the keys has a group of heads.
+func.func @c1_groups(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x3x8xf32>, %v: tensor<2x7x3x6xf32>) {
+  // expected-error @+1 {{'tenon.attention' op expects a number of heads that is a multiple of that of the keys, got 4 and 3}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (tensor<2x5x4x8xf32>, tensor<2x7x3x8xf32>, tensor<2x7x3x6xf32>) -> RESULTS
+  return
+}
+
+// -----
+// attention C10: a step gives the score and its derivative.
+func.func @c10_yield(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op expects one step that takes a scalar of 'f32' and yields two}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> ({
+  ^bb0(%x: f32):
+    "tenon.yield"(%x) : (f32) -> ()
+  }) : (QKV) -> RESULTS
+  return
+}
+
+// -----
+// attention C10: a step is scalar code.
+func.func @c10_code(QKVARGUMENTS) {
+  // expected-error @+1 {{'tenon.attention' op expects scalar code in its step, got tenon.constant}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> ({
+  ^bb0(%x: f32):
+    %c = tenon.constant 1.0 : tensor<f32>
+    "tenon.yield"(%x, %x) : (f32, f32) -> ()
+  }) : (QKV) -> RESULTS
   return
 }
 

@@ -3,6 +3,7 @@
 #include "dialect/TensorSizes.h"
 #include "test/lowering/cpu/Reference.h"
 #include <cmath>
+#include <tuple>
 
 using namespace mlir;
 
@@ -15,12 +16,14 @@ struct Shared {
   Shared(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()), selected(op.getSelectedScores()),
         scoreTable(op.getScoreTable()), valueTable(op.getValueTable()), indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
-        select(op.getSelect().value_or(Attribute())), back(op.getBack()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        select(op.getSelect().value_or(Attribute())), back(op.getBack()),
+        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
   Value query, key, value, positionQuery, table, selected, scoreTable, valueTable;
   SmallVector<Value> indices;
   ArrayAttr masks, place, labels;
   Attribute select;
   std::optional<int64_t> back;
+  Region *step;
   double scale, rate;
   int64_t site;
 };
@@ -29,7 +32,7 @@ class Attention {
 public:
   Attention(Shared op, int64_t depth, const Machine &machine, Tensors &tensors) : op(op), depth(depth), machine(machine), tensors(tensors) {
     auto q = shape(op.query), k = shape(op.key), v = shape(op.value);
-    B = q[0], I = q[1], H = q[2], E = q[3], J = k[1], F = v[3];
+    B = q[0], I = q[1], H = q[2], E = q[3], J = k[1], K = k[2], F = v[3];
     for (Value table : {op.table, op.scoreTable, op.valueTable})
       if (table)
         P = shape(table)[0];
@@ -67,7 +70,7 @@ public:
       at(value).assign(count, 0);
       return &at(value);
     };
-    Numbers *dq = result(grad.getDquery(), B * I * H * E), *dk = result(grad.getDkey(), B * J * H * E), *dv = result(grad.getDvalue(), B * J * H * F);
+    Numbers *dq = result(grad.getDquery(), B * I * H * E), *dk = result(grad.getDkey(), B * J * K * E), *dv = result(grad.getDvalue(), B * J * K * F);
     Numbers *dp = result(grad.getDpositionQuery(), B * I * H * E), *dt = result(grad.getDtable(), B * P * H * E);
     Numbers *ds = result(grad.getDselectedScores(), B * I * H * 2), *dd = result(grad.getDscoreTable(), B * P * H);
     Numbers *dw = result(grad.getDvalueTable(), B * P * H * F);
@@ -85,13 +88,13 @@ public:
         const int64_t d = P > 0 ? distance(b, i, j) : 0;
         for (int64_t f = 0; f < F; ++f) {
           along += dy[element(b, i, I, h, f, F)] * valueOf(b, i, j, h, f);
-          (*dv)[element(b, j, J, h, f, F)] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
+          (*dv)[ofKey(b, j, h, f, F)] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
           if (dw)
             (*dw)[((b * P + d) * H + h) * F + f] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
         }
-        const double g = row.p[j] * (along * row.factor[j] - product) * op.scale;
+        const double g = row.p[j] * (along * row.factor[j] - product) * row.slope[j] * op.scale;
         for (int64_t e = 0; e < E; ++e) {
-          const int64_t at_i = element(b, i, I, h, e, E), at_j = element(b, j, J, h, e, E);
+          const int64_t at_i = element(b, i, I, h, e, E), at_j = ofKey(b, j, h, e, E);
           (*dq)[at_i] += g * k[at_j];
           (*dk)[at_j] += g * q[at_i];
           if (dp)
@@ -110,7 +113,7 @@ public:
 private:
   struct Row {
     std::vector<char> shown;
-    Numbers p, dropped, factor; // factor: of the dropout
+    Numbers p, dropped, factor, slope; // factor: of the dropout; slope: of the step
     double largest = 0, inverse = 0;
   };
 
@@ -122,6 +125,7 @@ private:
   }
   Numbers &at(Value value) { return tensors[value]; }
   int64_t element(int64_t b, int64_t row, int64_t rows, int64_t h, int64_t e, int64_t width) const { return ((b * rows + row) * H + h) * width + e; }
+  int64_t ofKey(int64_t b, int64_t j, int64_t h, int64_t e, int64_t width) const { return ((b * J + j) * K + h / (H / K)) * width + e; }
   void forRows(llvm::function_ref<void(int64_t, int64_t, int64_t)> body) {
     for (int64_t b = 0; b < B; ++b)
       for (int64_t i = 0; i < I; ++i)
@@ -171,14 +175,23 @@ private:
   }
 
   double valueOf(int64_t b, int64_t i, int64_t j, int64_t h, int64_t f) {
-    double value = at(op.value)[element(b, j, J, h, f, F)];
+    double value = at(op.value)[ofKey(b, j, h, f, F)];
     return op.valueTable ? value + at(op.valueTable)[(distance(b, i, j) * H + h) * F + f] : value;
+  }
+
+  std::pair<double, double> stepOf(double score) {
+    Block &block = op.step->front();
+    llvm::DenseMap<Value, Scalar> scalars{{block.getArgument(0), Scalar{score, 0}}};
+    for (Operation &inner : block.without_terminator())
+      scalars[inner.getResult(0)] = evaluateArithmetic(inner, [&](Value value) { return scalars.lookup(value); });
+    ValueRange yielded = block.getTerminator()->getOperands();
+    return {scalars.lookup(yielded[0]).real, scalars.lookup(yielded[1]).real};
   }
 
   Row scores(int64_t b, int64_t i, int64_t h) {
     Row row;
     Numbers s(J, -INFINITY);
-    row.shown.assign(J, 0), row.p.assign(J, 0), row.dropped.assign(J, 0), row.factor.assign(J, 0);
+    row.shown.assign(J, 0), row.p.assign(J, 0), row.dropped.assign(J, 0), row.factor.assign(J, 0), row.slope.assign(J, 1);
     double largest = -INFINITY, sum = 0;
     for (int64_t j = 0; j < J; ++j) {
       row.shown[j] = llvm::all_of(masks, [&](const Mask &mask) { return holds(mask, b, i, j); });
@@ -188,7 +201,7 @@ private:
       const int64_t d = P > 0 ? distance(b, i, j) : 0;
       for (int64_t e = 0; e < E; ++e) {
         const int64_t at_i = element(b, i, I, h, e, E);
-        score += at(op.query)[at_i] * at(op.key)[element(b, j, J, h, e, E)];
+        score += at(op.query)[at_i] * at(op.key)[ofKey(b, j, h, e, E)];
         if (op.table)
           score += at(op.positionQuery)[at_i] * at(op.table)[(d * H + h) * E + e];
       }
@@ -197,6 +210,8 @@ private:
       if (op.selected)
         score += at(op.selected)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)];
       s[j] = score * op.scale;
+      if (op.step)
+        std::tie(s[j], row.slope[j]) = stepOf(s[j]);
       largest = std::max(largest, s[j]);
     }
     for (int64_t j = 0; j < J; ++j)
@@ -220,7 +235,7 @@ private:
   std::vector<Mask> masks;
   std::vector<MaskForm> places;
   Mask select;
-  int64_t B = 0, I = 0, J = 0, H = 0, E = 0, F = 0, P = 0;
+  int64_t B = 0, I = 0, J = 0, H = 0, K = 0, E = 0, F = 0, P = 0;
 };
 
 } // namespace

@@ -123,7 +123,7 @@ func.func @two_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
 // CHECK: tenon.attend
 func.func @bias_of_a_batch_row(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<2x7xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; not fused, so that its scores take 1120 bytes}}
+  // expected-warning@+1 {{score term number 2: it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; hidden keys belong in a `mask`; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
@@ -207,33 +207,6 @@ func.func @other_choice(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: te
   %y = tenon.attend scores(%content, %position) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
-  return
-}
-
-// -----
-
-// CHECK-LABEL: @mask_of_a_head
-// CHECK: tenon.attend
-func.func @mask_of_a_head(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %m: tensor<4x7xi1>) {
-  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
-  // expected-warning@+1 {{a mask depends on the head; not fused, so that its scores take 1120 bytes}}
-  %y = tenon.attend scores(%content) masks(%m) value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
-    : (tensor<2x5x4x7xf32>, tensor<4x7xi1>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
-  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
-  return
-}
-
-// -----
-
-// The result has two batches.
-// CHECK-LABEL: @two_batches
-// CHECK: tenon.attend
-func.func @two_batches(%q: tensor<2x3x5x4x8xf32>, %k: tensor<2x3x7x4x8xf32>, %v: tensor<2x3x7x4x6xf32>) {
-  %content = tenon.dot %q[0, 1, 2, 3, 5], %k[0, 1, 4, 3, 5] : tensor<2x3x5x4x8xf32>, tensor<2x3x7x4x8xf32> -> tensor<2x3x5x4x7xf32>
-  // expected-warning@+1 {{the result is not [batch, query, head, width]; not fused, so that its scores take 3360 bytes}}
-  %y = tenon.attend scores(%content) masks() value(%v) labels [[0, 1, 2, 3, 5], [0, 1, 5, 3, 4]] scale 0.125 rate 0.0 site 0
-    : (tensor<2x3x5x4x7xf32>, tensor<2x3x7x4x6xf32>) -> tensor<2x3x5x4x6xf32>
-  tenon.output 0 "y", %y : tensor<2x3x5x4x6xf32>
   return
 }
 
