@@ -13,7 +13,7 @@ Checker::Checker(Session &session, const ast::Model &model, const EntryRequest &
   graph.entry.training = request.training;
   graph.callerOf = [this](ast::Range range) {
     for (auto call = calls.rbegin(); call != calls.rend() && range.file != this->session.mainFile->file; ++call)
-      range = call->second;
+      range = call->range;
     return range;
   };
   frames.emplace_back();

@@ -292,8 +292,10 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     int64_t keep = recipe.keep;
     if (call.name != "every")
       return inputError("checkpoint must be every(steps, keep = 3)");
+    if (const JsonValue *lowest = call.argument(Call::noPosition, "lowest"))
+      recipe.lowest = lowest->truth;
     Status status = firstError({call.integer(0, "steps", 1, recipe.checkpointEvery), call.integer(1, "keep", 1, keep),
-                                call.text(Call::noPosition, "best", recipe.best), call.truth("lowest", recipe.lowest), call.finish()});
+                                call.text(Call::noPosition, "best", recipe.best), call.finish()});
     if (status.failed())
       return status;
     recipe.keep = static_cast<int>(std::min<int64_t>(keep, 1 << 20));
