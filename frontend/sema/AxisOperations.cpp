@@ -209,10 +209,13 @@ NodeId Checker::regroupPart(NodeId node, const std::vector<AxisId> &from, const 
 bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
                       const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis,
                       bool *clamp) {
-  if (proveIndex(graph.entry, index, Size(0), limit, {}, hints).proved)
+  if (proveIndex(graph.entry, index, Size(0), limit, {}, hints).proved) {
+    noteProof(index, limit, {});
     return true;
+  }
   IndexProof proof = proveIndex(graph.entry, index, Size(0), limit, conditions, hints);
   if (proof.proved) {
+    noteProof(index, limit, conditions);
     if (clamp)
       *clamp = true;
     return true;

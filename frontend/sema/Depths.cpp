@@ -1,4 +1,5 @@
-// `if depth`: conditions on the depth of a stack are known when compiling, one body for each run of depths that they leave equal.
+// `if depth`: conditions on the depth of a stack are known when compiling. One body for each run of depths that they leave equal, and for all
+// rounds in which such bodies repeat.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,8 @@ namespace {
 /// Values of a condition at given depths.
 class AtDepths {
 public:
-  AtDepths(const Graph &graph, const std::map<uint32_t, int64_t> &depths) : graph(graph), depths(depths) {}
+  explicit AtDepths(const Graph &graph) : graph(graph) {}
+  std::map<uint32_t, int64_t> depths;
 
   std::optional<double> value(NodeId id) const {
     const Node &node = graph[id];
@@ -80,37 +82,40 @@ private:
   }
 
   const Graph &graph;
-  const std::map<uint32_t, int64_t> &depths;
 };
 
-void findDepths(const Graph &graph, NodeId id, std::set<NodeId> &seen, std::map<uint32_t, int64_t> &depths) {
+void findDepths(const Graph &graph, NodeId id, std::set<NodeId> &seen, std::set<uint32_t> &bodies) {
   if (!seen.insert(id).second)
     return;
   const Node &node = graph[id];
   if (node.op == Op::Depth && !graph.entry.stacks[node.stack].isScan && graph.entry.stacks[node.stack].count.asConstant())
-    depths[node.stack] = graph.entry.stacks[node.stack].first;
+    bodies.insert(node.stack);
   for (NodeId operand : node.operands)
-    findDepths(graph, operand, seen, depths);
+    findDepths(graph, operand, seen, bodies);
+}
+
+/// The bodies whose depths a value depends on, inner ones first: outer bodies have smaller numbers.
+std::vector<uint32_t> bodiesOf(const Graph &graph, NodeId id) {
+  std::set<NodeId> seen;
+  std::set<uint32_t> bodies;
+  findDepths(graph, id, seen, bodies);
+  return {bodies.rbegin(), bodies.rend()};
 }
 
 } // namespace
 
 std::optional<bool> Checker::decideByDepth(NodeId condition) {
-  std::map<uint32_t, int64_t> depths; // at the first depth of each body; outer bodies have smaller numbers
   if (!graph.axes(condition).empty() || graph.element(condition) != Element::Bool)
     return std::nullopt;
-  std::set<NodeId> seen;
-  findDepths(graph, condition, seen, depths);
-  AtDepths at(graph, depths);
+  const std::vector<uint32_t> bodies = bodiesOf(graph, condition);
+  AtDepths at(graph);
+  for (uint32_t body : bodies)
+    at.depths[body] = graph.entry.stacks[body].first;
   auto first = at.value(condition);
-  if (depths.empty() || !first)
+  if (bodies.empty() || !first)
     return std::nullopt;
-  const std::map<uint32_t, int64_t> start = depths;
   // The innermost body ends where the condition changes while the others stand at their first depth; each outer one where any of the
   // inner ones would have to end earlier.
-  std::vector<uint32_t> bodies;
-  for (auto &[body, depth] : start)
-    bodies.insert(bodies.begin(), body);
   std::function<bool(size_t)> same = [&](size_t level) { // for all depths of the bodies before `level` in the list
     if (level == 0)
       return at.value(condition) == first;
@@ -118,37 +123,118 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
     const StackInfo &info = graph.entry.stacks[body];
     bool all = true;
     for (int64_t depth = info.first; all && depth < info.first + info.count.constant(); ++depth) {
-      depths[body] = depth;
+      at.depths[body] = depth;
       all = same(level - 1);
     }
-    depths[body] = start.at(body);
+    at.depths[body] = info.first;
     return all;
   };
   for (size_t level = 0; level < bodies.size(); ++level) {
     StackInfo &info = graph.entry.stacks[bodies[level]];
     int64_t count = 1;
     for (; count < info.count.constant(); ++count) {
-      depths[bodies[level]] = info.first + count;
+      at.depths[bodies[level]] = info.first + count;
       if (!same(level))
         break;
     }
-    depths[bodies[level]] = info.first;
+    at.depths[bodies[level]] = info.first;
     if (info.count != Size(0)) // of a stack without layers the body is only checked
       info.count = Size(count);
   }
+  decisions.push_back({condition, *first != 0, bodies});
   return *first != 0;
 }
 
-/// The results of every step, body after body, along one axis.
-Value Checker::joinHistories(const std::vector<Value> &parts, const std::vector<AxisId> &axes, AxisId whole, ast::Range range) {
+// ---- rounds
+
+/// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all depths at which
+/// the others run.
+bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const {
+  AtDepths at(graph);
+  std::function<bool(size_t)> same = [&](size_t level) {
+    if (level == decision.bodies.size()) {
+      auto value = at.value(decision.condition);
+      return value && (*value != 0) == decision.truth;
+    }
+    const uint32_t body = decision.bodies[level];
+    const StackInfo &info = graph.entry.stacks[body];
+    const bool isMoved = std::find(moved.begin(), moved.end(), body) != moved.end();
+    const BodyDepths depths = isMoved ? BodyDepths{info.first + shift, info.count.constant()} : depthsOf(graph.entry.stacks, body);
+    bool all = true;
+    depths.forEach([&](int64_t depth) {
+      at.depths[body] = depth;
+      all = all && same(level + 1);
+    });
+    return all;
+  };
+  return same(0);
+}
+
+/// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer evaluates follows from
+/// its conditions, so it is enough to ask those that were met.
+bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
+  std::vector<uint32_t> moved;
+  for (size_t i = from; i < rounds.storeys.size(); ++i)
+    moved.push_back(rounds.storeys[i].body);
+  auto depends = [&](const Decision &decision) {
+    return std::find_first_of(decision.bodies.begin(), decision.bodies.end(), moved.begin(), moved.end()) != decision.bodies.end();
+  };
+  return std::all_of(decisions.begin() + std::ptrdiff_t(rounds.decisions), decisions.end(),
+                     [&](const Decision &decision) { return !depends(decision) || isDecidedAlike(decision, moved, shift); });
+}
+
+/// How many rounds all bodies so far make from depth `first` on; they are written down if there are several.
+int64_t Checker::countRounds(const Rounds &rounds, int64_t first, int64_t total) {
+  StackInfo &info = graph.entry.stacks[rounds.body];
+  const Storey &last = rounds.storeys.back();
+  const int64_t period = graph.entry.stacks[last.body].first + last.count - first;
+  int64_t count = 1;
+  while (first + (count + 1) * period <= total && repeats(rounds, 0, count * period))
+    ++count;
+  if (count == 1)
+    return 1;
+  info.period = period;
+  info.count = Size(count);
+  if (holdInRounds(rounds))
+    return count;
+  info.count = Size(1); // each round gets bodies of its own: its proofs succeed, or its mistakes are said, at its depths
+  return 1;
+}
+
+/// Whether what was proved about indices at the depths of the first round holds in all of them, and whether the bodies around, whose depths were
+/// asked for the first round only, leave the others as they are.
+bool Checker::holdInRounds(const Rounds &rounds) const {
+  for (size_t i = rounds.decisions; i < decisions.size(); ++i)
+    if (!isDecidedAlike(decisions[i], {}, 0))
+      return false;
+  ProofHints safe = hints;
+  std::erase_if(safe.bounds, [&](auto &bound) { return !bodiesOf(graph, bound.first).empty(); }); // they come from these proofs
+  for (size_t i = rounds.proofs; i < proofs.size(); ++i)
+    if (!proveIndex(graph.entry, proofs[i].index, Size(0), proofs[i].limit, proofs[i].conditions, safe).proved)
+      return false;
+  return true;
+}
+
+void Checker::noteProof(NodeId index, const Size &limit, std::vector<NodeId> conditions) {
+  bool byDepth = !bodiesOf(graph, index).empty();
+  for (NodeId condition : conditions)
+    byDepth = byDepth || !bodiesOf(graph, condition).empty();
+  if (byDepth)
+    proofs.push_back({index, limit, std::move(conditions)});
+}
+
+/// The results of every step, part after part, along one axis.
+Value Checker::joinHistories(const std::vector<Storey> &parts, size_t carry, AxisId whole, ast::Range range) {
+  const NodeId first = parts[0].histories[carry].node;
   if (parts.size() == 1)
-    return Value::ofTensor(graph.rename(parts[0].node, {axes[0]}, {whole}, range));
-  Node node = makeNode(Op::Concat, graph[parts[0].node].type);
-  std::replace(node.type.axes.begin(), node.type.axes.end(), axes[0], whole);
-  node.axesFrom = axes;
+    return Value::ofTensor(graph.rename(first, {parts[0].axis}, {whole}, range));
+  Node node = makeNode(Op::Concat, graph[first].type);
+  std::replace(node.type.axes.begin(), node.type.axes.end(), parts[0].axis, whole);
   node.axesTo = {whole};
-  for (const Value &part : parts)
-    node.operands.push_back(part.node);
+  for (const Storey &part : parts) {
+    node.axesFrom.push_back(part.axis);
+    node.operands.push_back(part.histories[carry].node);
+  }
   node.range = range;
   return Value::ofTensor(graph.add(node));
 }

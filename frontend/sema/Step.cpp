@@ -187,7 +187,7 @@ uint32_t StepDerivation::newState(const Node &rows) {
   std::string path = old.name + ".";
   if (rows.stack != kEntryBody)
     path += old.stacks[rows.stack].path + ".";
-  for (uint32_t stack = rows.stack; stack != kEntryBody; stack = old.stacks[stack].parent) // each round of a loop keeps its own
+  for (uint32_t stack = rows.stack; stack != kEntryBody; stack = bodyAround(old.stacks, stack)) // each round of a loop keeps its own
     state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
   for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
     path += "*.";
