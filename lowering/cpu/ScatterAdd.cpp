@@ -1,7 +1,6 @@
 // tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their
 // order.
 #include "dialect/TensorSizes.h"
-#include "dialect/Refusal.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 
