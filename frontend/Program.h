@@ -165,6 +165,13 @@ inline uint32_t bodyAround(const std::vector<StackInfo> &stacks, uint32_t body) 
   const StackInfo *rounds = roundsOf(stacks, body);
   return rounds ? rounds->parent : stacks[body].parent;
 }
+/// Whether two bodies run at the same depths of the stacks around them: not where an `if depth` has made them of one stack.
+inline bool bodiesMeet(const std::vector<StackInfo> &stacks, uint32_t a, uint32_t b) {
+  for (; a < stacks.size() && b < stacks.size(); a = bodyAround(stacks, a), b = bodyAround(stacks, b))
+    if (!depthsOf(stacks, a).meets(depthsOf(stacks, b)))
+      return false;
+  return true;
+}
 
 struct Initializer {
   std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant

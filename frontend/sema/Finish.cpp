@@ -321,19 +321,12 @@ std::optional<Entry> Checker::finish() {
       compaction.stateKept[nextValues[i].state] = true;
   compaction.run(inputOrder);
   Entry entry = std::move(compaction.entry);
-  auto depthsMeet = [&](uint32_t a, uint32_t b) { // not where an `if depth` has made two bodies of one stack
-    const auto &stacks = graph.entry.stacks;
-    for (; a != kEntryBody && b != kEntryBody; a = bodyAround(stacks, a), b = bodyAround(stacks, b))
-      if (!depthsOf(stacks, a).meets(depthsOf(stacks, b)))
-        return false;
-    return true;
-  };
   for (size_t i = 0; i < nextValues.size(); ++i) {
     if (!needed[i])
       continue;
     bool again = false;
     for (size_t before = 0; before < i; ++before)
-      again |= needed[before] && nextValues[before].state == nextValues[i].state && depthsMeet(nextValues[before].body, nextValues[i].body);
+      again |= needed[before] && nextValues[before].state == nextValues[i].state && bodiesMeet(graph.entry.stacks, nextValues[before].body, nextValues[i].body);
     if (again) {
       error("T0408", nextValues[i].range,
             "state " + graph.entry.states[nextValues[i].state].path +

@@ -192,18 +192,27 @@ uint32_t StepDerivation::newState(const Node &rows) {
   for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
     path += "*.";
   path += role;
-  auto taken = [&](const std::string &name) {
-    return std::any_of(fresh.states.begin(), fresh.states.end(), [&](const State &other) { return other.path == name; });
-  };
-  state.path = path;
-  for (int number = 2; taken(state.path); ++number)
-    state.path = path + "." + std::to_string(number);
   state.element = rows.type.element;
   state.inPlace = true;
   for (AxisId axis : rows.type.axes) {
     state.axes.push_back(fresh.axes[axis].name);
     state.shape.push_back(fresh.axes[axis].size);
   }
+  for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
+    const State &other = fresh.states[index];
+    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes || other.shape != state.shape ||
+        std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) { return bodiesMeet(old.stacks, body, rows.stack); }))
+      continue;
+    kept.bodies.push_back(rows.stack);
+    return index;
+  }
+  keepers[uint32_t(fresh.states.size())] = {path, {rows.stack}};
+  auto taken = [&](const std::string &name) {
+    return std::any_of(fresh.states.begin(), fresh.states.end(), [&](const State &other) { return other.path == name; });
+  };
+  state.path = path;
+  for (int number = 2; taken(state.path); ++number)
+    state.path = path + "." + std::to_string(number);
   fresh.states.push_back(state);
   return uint32_t(fresh.states.size() - 1);
 }
