@@ -69,7 +69,8 @@ func.func @f() {
 // -----
 // read_parameter C3, of a stack.
 tenon.parameter @p stacked : tensor<3x8x8xf32>
-func.func @f(%d: index) {
+func.func @f() {
+  %d = arith.constant 0 : index
   // expected-error @+1 {{'tenon.read_parameter' op expects a value of 'tensor<8x8xf32>' for @p, got 'tensor<3x8x8xf32>'}}
   %w = tenon.read_parameter @p[%d] : tensor<3x8x8xf32>
   return
