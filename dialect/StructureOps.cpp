@@ -1,4 +1,5 @@
 // Parameters, states, stacks, depths, outputs: verifiers and element code.
+#include "dialect/DepthForm.h"
 #include "dialect/TenonDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -31,13 +32,15 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
-/// C1 to C3 of read_parameter.
+/// C1 to C4 of read_parameter.
 template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value) {
   auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
   if (!parameter) // C1
     return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
   if (int64_t(op.getDepths().size()) != parameter.depthCount()) // C2
     return op.emitOpError("expects ") << parameter.depthCount() << " depths for " << op.getParameterAttr() << ", got " << op.getDepths().size();
+  if (!llvm::all_of(op.getDepths(), depthFormOf)) // C4
+    return op.emitOpError("expects depths of the stacks around it, and sums of them");
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
   if (value.getType() != wanted) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
@@ -46,14 +49,14 @@ template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, Symbol
 LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyUse(*this, symbols, getValue()); }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient());
-  if (succeeded(parameter) && parameter->getFrozen()) // C4
+  if (succeeded(parameter) && parameter->getFrozen()) // C5
     return emitOpError("expects a parameter that is trained, got ") << getParameterAttr() << ", which is frozen";
   return parameter;
 }
 
 // ---- states
 
-/// C1 and C2 of read_state.
+/// C1 to C3 of read_state.
 template <typename OpTy> static LogicalResult verifyState(OpTy op, Value value) {
   auto function = op->template getParentOfType<FunctionOpInterface>();
   auto states = function ? function->template getAttrOfType<ArrayAttr>("tenon.states") : ArrayAttr();
@@ -64,6 +67,8 @@ template <typename OpTy> static LogicalResult verifyState(OpTy op, Value value) 
   if (!whole || value.getType() != withoutLeading(whole, op.getDepths().size())) // C2
     return op.emitOpError("expects the type of state ") << op.getIndex() << ", " << states[op.getIndex()] << ", without a size for each of "
            << op.getDepths().size() << " depths, got " << value.getType();
+  if (!llvm::all_of(op.getDepths(), depthFormOf)) // C3
+    return op.emitOpError("expects depths of the stacks around it, and sums of them");
   return success();
 }
 LogicalResult ReadStateOp::verify() { return verifyState(*this, getValue()); }
@@ -83,7 +88,7 @@ LogicalResult AppendStateOp::verify() {
     return emitOpError("expects rows of ") << whole.getElementType() << ", got " << rows.getElementType();
   if (cast<RankedTensorType>(getPosition().getType()).getRank() != 0) // C4
     return emitOpError("expects a scalar as position, got ") << getPosition().getType();
-  return verifyState(*this, getWhole()); // C5, C6
+  return verifyState(*this, getWhole()); // C5, C6, C7
 }
 
 // ---- stacks

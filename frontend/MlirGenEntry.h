@@ -21,19 +21,27 @@ private:
   /// A stack whose body is being built: where its nodes go, and what its arguments stand for.
   struct OpenStack {
     uint32_t info;
-    StackOp op;
+    StackOp op; // null: its body runs once in a round, and stands in the body around
     const Node *node;
     mlir::OpBuilder builder;
+    mlir::Value depth = {}; // at which the body runs; none in a body of rounds
   };
 
   // MlirGen.cpp
   mlir::func::FuncOp createFunction();
   void describeStep(mlir::func::FuncOp function);
   void generateResults();
+  mlir::Location locate(const ast::Range &range) const;
+  // MlirGenStates.cpp
   void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, mlir::ValueRange depths);
   void copyUnwrittenStates();
+  void keepStatesBetween(uint32_t state);
+  // MlirGenStacks.cpp
   mlir::Value generateStack(const Node &node, NodeId id);
-  mlir::Location locate(const ast::Range &range) const;
+  mlir::Value generateInPlace(const Node &node, NodeId id);
+  llvm::SmallVector<mlir::Value> generateBody(const StackInfo &info);
+  mlir::Value firstDepthOfRound(const StackInfo *rounds, mlir::OpBuilder &builder);
+  bool standsInPlace(uint32_t stack) const;
   mlir::Value depthOf(uint32_t stack);
   /// Depths of the stacks around a node, outermost first: where its parameters and states lie.
   llvm::SmallVector<mlir::Value> depthsOf(uint32_t stack);
@@ -41,7 +49,6 @@ private:
   llvm::SmallVector<mlir::Value> allDepthsOf(uint32_t stack);
   /// One number for them, for random draws; null outside of stacks.
   mlir::Value countedDepth(uint32_t stack);
-  void keepStatesBetween(uint32_t state);
   mlir::OpBuilder &builderOf(uint32_t stack);
   // MlirGenNodes.cpp
   mlir::Value value(NodeId id);

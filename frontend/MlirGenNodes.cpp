@@ -186,7 +186,7 @@ Value EntryGenerator::generateAppend(const Node &node) {
 Value EntryGenerator::generateBodyArgument(const Node &node) {
   for (OpenStack &level : open)
     if (level.info == node.stack) {
-      if (node.index < entry.stacks[node.stack].carries)
+      if (level.op && node.index < entry.stacks[node.stack].carries)
         return level.op.getBody().front().getArgument(1 + node.index);
       return spread(value(level.node->operands[node.index]), axesOf(level.node->operands[node.index]), node.type.axes);
     }

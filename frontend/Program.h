@@ -4,6 +4,7 @@
 #pragma once
 #include "dialect/Sizes.h"
 #include "frontend/Ast.h"
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,7 +74,7 @@ enum class Op : uint8_t {
   // structure
   Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
   Scan,   // parsed and checked; "not supported yet" in MlirGen
-  Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories
+  Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories (of rounds: what they collect)
   // kept places of a walked entry, made by deriveStep: operands rows, position. The rows along axesFrom[0] are written into state `index`
   // from `position` on; the value is the whole state, along axesTo[0]
   Append,
@@ -109,22 +110,70 @@ struct Node {
   ast::Range caller;                                   // the call in the author's own file that led to it; `range` where it stands there itself
 };
 
-/// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it.
+/// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it. An `if depth` makes
+/// several bodies of a stack. They stand one after the other in a body of *rounds*, which runs once where nothing repeats.
 struct StackInfo {
   std::string path;                  // "blocks"
   uint32_t parent = ~0u;             // enclosing stack
   uint32_t owner = ~0u;              // the stack that it belongs to: its parameters are slices by the depths of both. Often the parent; a loop in
                                      // between, or a stack that only uses it, does not multiply them
-  int64_t first = 0;                 // depths of this body: first .. first + count - 1 of `total`; an `if depth` makes several bodies of a stack
-  Size count, total;
+  int64_t first = 0;                 // depths of this body in its first round: first .. first + count - 1 of `total`
+  Size count, total;                 // of rounds: `count` rounds, `total` as that of the bodies in them
+  bool isRounds = false;             // a body of rounds
+  int64_t period = 0;                // of rounds: depths of one round, all its bodies together
   bool isScan = false;
   bool shared = false;               // loop: one set of parameters
   unsigned carries = 0;              // the first operands are carries, the rest constants along the depth
-  std::vector<NodeId> results;       // new carries, in the body
+  std::vector<NodeId> results;       // new carries, in the body; of rounds also what is collected round by round
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // (state, new value) set by the body at each depth
   bool history = false;              // blocks[N](x): results also exist as stacked histories along `historyAxis`
   AxisId historyAxis = 0;
 };
+
+/// The depths at which a body runs: first + j + period * r for j < count, r < rounds.
+struct BodyDepths {
+  int64_t first, count, period = 0, rounds = 1;
+  int64_t last() const { return first + count - 1 + period * (rounds - 1); }
+  bool contains(int64_t depth) const {
+    const int64_t place = depth - first, round = rounds > 1 && place > 0 ? std::min(place / period, rounds - 1) : 0;
+    return place >= 0 && place - round * period < count;
+  }
+  template <typename Visit> void forEach(Visit visit) const {
+    for (int64_t round = 0; round < rounds; ++round)
+      for (int64_t j = 0; j < count; ++j)
+        visit(first + j + period * round);
+  }
+  bool meets(const BodyDepths &other) const {
+    bool any = false;
+    forEach([&](int64_t depth) { any |= other.contains(depth); });
+    return any;
+  }
+};
+/// The rounds in which a body stands; nothing if it is the only one of its stack.
+inline const StackInfo *roundsOf(const std::vector<StackInfo> &stacks, uint32_t body) {
+  const uint32_t parent = stacks[body].parent;
+  return parent < stacks.size() && stacks[parent].isRounds ? &stacks[parent] : nullptr;
+}
+inline BodyDepths depthsOf(const std::vector<StackInfo> &stacks, uint32_t body) {
+  const StackInfo &info = stacks[body], *rounds = roundsOf(stacks, body);
+  return {info.first, info.count.constant(), rounds ? rounds->period : 0, rounds ? rounds->count.constant() : 1};
+}
+/// The result of the body that result `index` of its stack stands for.
+inline unsigned bodyResultOf(const StackInfo &info, unsigned index) {
+  return info.history && !info.isScan && index >= info.carries ? index - info.carries : index;
+}
+/// The body around a body's stack: rounds are a part of the stack.
+inline uint32_t bodyAround(const std::vector<StackInfo> &stacks, uint32_t body) {
+  const StackInfo *rounds = roundsOf(stacks, body);
+  return rounds ? rounds->parent : stacks[body].parent;
+}
+/// Whether two bodies run at the same depths of the stacks around them: not where an `if depth` has made them of one stack.
+inline bool bodiesMeet(const std::vector<StackInfo> &stacks, uint32_t a, uint32_t b) {
+  for (; a < stacks.size() && b < stacks.size(); a = bodyAround(stacks, a), b = bodyAround(stacks, b))
+    if (!depthsOf(stacks, a).meets(depthsOf(stacks, b)))
+      return false;
+  return true;
+}
 
 struct Initializer {
   std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant

@@ -1,10 +1,12 @@
 // Reverse-mode differentiation over DifferentiableOpInterface. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/DepthForm.h"
 #include "dialect/Refusal.h"
 #include "lowering/GradientWrites.h"
 #include "lowering/Passes.h"
 #include "lowering/SavedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -15,19 +17,39 @@ namespace tenon {
 
 namespace {
 
-/// Depths `first` .. `first + count - 1` of a loop that has been left.
-struct DepthRange {
+/// A loop of a forward pass that has been left: its depths `first` .. `first + count - 1`.
+struct LeftLoop {
+  BlockArgument depth; // of the forward loop, for the terms of `depths`
   int64_t first, count;
-  bool operator==(const DepthRange &) const = default;
 };
 
 /// The gradient of what one `read_parameter` gives. In the loop of its last depth it is a slice; outside of that loop, where a loop in between
 /// does not belong to the parameter, it is the slices of all depths of the loop, stacked in front.
 struct ParameterGradient {
   StringAttr symbol;
-  SmallVector<Value> depths;           // of the forward loops that have not been left, outermost first
-  SmallVector<DepthRange> left;        // outermost first: the leading dimensions of `sum`
+  SmallVector<DepthForm> depths; // over the loops that have not been left and those that have
+  SmallVector<LeftLoop> left;    // outermost first: the leading dimensions of `sum`
   Value sum;
+
+  bool isOf(BlockArgument loop) const {
+    return llvm::any_of(depths, [&](const DepthForm &form) { return llvm::any_of(form.terms, [&](const DepthForm::Term &term) { return term.argument == loop; }); });
+  }
+  /// Whether two gradients are of the same slices: the loops that were left run over the same depths, whichever they were.
+  bool isLike(const ParameterGradient &other) const {
+    auto sameLoop = [](const LeftLoop &a, const LeftLoop &b) { return a.first == b.first && a.count == b.count; };
+    if (symbol != other.symbol || depths.size() != other.depths.size() || !llvm::equal(left, other.left, sameLoop))
+      return false;
+    auto renamed = [&](DepthForm form) {
+      for (DepthForm::Term &term : form.terms)
+        for (auto [from, to] : llvm::zip(other.left, left))
+          if (term.argument == from.depth) {
+            term.argument = to.depth;
+            break;
+          }
+      return form;
+    };
+    return llvm::all_of_zip(depths, other.depths, [&](const DepthForm &a, const DepthForm &b) { return a == renamed(b); });
+  }
 };
 
 /// Gradients of the values of one block while it is walked backwards, and of the parameters read in it.
@@ -35,11 +57,13 @@ struct Gradients {
   DenseMap<Value, Value> of;
   SmallVector<ParameterGradient> parameters;
 
-  Value &ofParameter(StringAttr symbol, ArrayRef<Value> depths, ArrayRef<DepthRange> left) {
+  /// The sum of what is of the same slices as `gradient`.
+  Value &ofParameter(const ParameterGradient &gradient) {
     for (ParameterGradient &known : parameters)
-      if (known.symbol == symbol && depths == ArrayRef(known.depths) && left == ArrayRef(known.left))
+      if (known.isLike(gradient))
         return known.sum;
-    parameters.push_back({symbol, SmallVector<Value>(depths), SmallVector<DepthRange>(left), {}});
+    parameters.push_back(gradient);
+    parameters.back().sum = {};
     return parameters.back().sum;
   }
 };
@@ -124,7 +148,10 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   if (!demanded)
     return success();
   if (auto read = dyn_cast<ReadParameterOp>(op)) {
-    Value &sum = gradients.ofParameter(read.getParameterAttr().getAttr(), SmallVector<Value>(read.getDepths()), {});
+    ParameterGradient gradient{read.getParameterAttr().getAttr(), {}, {}, {}};
+    for (Value depth : read.getDepths())
+      gradient.depths.push_back(*depthFormOf(depth));
+    Value &sum = gradients.ofParameter(gradient);
     sum = sum ? Build(builder, op->getLoc()).add(sum, ofResults[0]) : ofResults[0];
     return success();
   }
@@ -157,7 +184,7 @@ LogicalResult Differentiator::walk(Block &block, Gradients &gradients, OpBuilder
 void Differentiator::writeParameters(Gradients &gradients, OpBuilder &builder) {
   llvm::erase_if(gradients.parameters, [&](const ParameterGradient &gradient) {
     trained.insert(gradient.symbol.getValue());
-    if (gradient.depths != forwardDepths)
+    if (!llvm::all_of(forwardDepths, [&](Value depth) { return gradient.isOf(cast<BlockArgument>(depth)); }))
       return false;
     writeByDepth(gradient, builder);
     return true;
@@ -166,21 +193,26 @@ void Differentiator::writeParameters(Gradients &gradients, OpBuilder &builder) {
 
 void Differentiator::writeByDepth(const ParameterGradient &gradient, OpBuilder &builder) {
   Location location = gradient.sum.getLoc();
-  SmallVector<Value> all(depths);
+  IRMapping mapping; // depths of the forward loops to those of the loops that write
+  mapping.map(forwardDepths, depths);
   Value slice = gradient.sum;
   OpBuilder inside = builder;
-  for (DepthRange range : gradient.left) {
-    auto loop = StackOp::create(inside, location, TypeRange(), range.count, ValueRange(), false, range.first);
+  for (const LeftLoop &left : gradient.left) {
+    auto loop = StackOp::create(inside, location, TypeRange(), left.count, ValueRange(), false, left.first);
     Block *body = new Block;
     loop.getBody().push_back(body);
-    all.push_back(body->addArgument(builder.getIndexType(), location));
+    Value depth = body->addArgument(builder.getIndexType(), location);
+    mapping.map(Value(left.depth), depth);
     inside = OpBuilder::atBlockBegin(body);
     YieldOp::create(inside, location, ValueRange());
     inside.setInsertionPointToStart(body);
     auto whole = tensorOf(slice);
     auto type = tensorType(ArrayRef(sizesOf(whole)).drop_front(), whole.getElementType(), dimCountOf(whole));
-    slice = AtDepthOp::create(inside, location, type, slice, all.back(), inside.getI64IntegerAttr(range.first));
+    slice = AtDepthOp::create(inside, location, type, slice, depth, inside.getI64IntegerAttr(left.first));
   }
+  SmallVector<Value> all;
+  for (const DepthForm &form : gradient.depths)
+    all.push_back(buildDepth(inside, location, form, [&](BlockArgument argument) { return mapping.lookup(Value(argument)); }));
   WriteGradientOp::create(inside, location, FlatSymbolRefAttr::get(gradient.symbol), all, slice);
 }
 
@@ -288,7 +320,7 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   }
   for (Value value : captured)
     yielded.push_back(inner.of.lookup(value));
-  auto isOwn = [&](const ParameterGradient &gradient) { return !gradient.depths.empty() && gradient.depths.back() == body.getArgument(0); };
+  auto isOwn = [&](const ParameterGradient &gradient) { return gradient.isOf(body.getArgument(0)); };
   SmallVector<ParameterGradient> repeated, byDepth;
   for (ParameterGradient &gradient : inner.parameters)
     (isOwn(gradient) ? byDepth : repeated).push_back(gradient);
@@ -298,7 +330,7 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
     collected.push_back(gradient.sum);
   StackOp loop = reversed.finish(yielded, collected);
   SmallVector<Value> operands(stack.getCarries()); // the next line replaces the op
-  const DepthRange range{int64_t(stack.getFirst()), int64_t(stack.getCount())};
+  const LeftLoop range{body.getArgument(0), int64_t(stack.getFirst()), int64_t(stack.getCount())};
   makeAvailable(stack, loop);
 
   auto add = [&](Value &sum, Value more) { sum = sum ? build.add(sum, more) : more; };
@@ -308,10 +340,10 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   for (Value value : captured)
     accumulate(gradients, value, loop.getResult(next++), builder);
   for (ParameterGradient &gradient : repeated)
-    add(gradients.ofParameter(gradient.symbol, gradient.depths, gradient.left), loop.getResult(next++));
+    add(gradients.ofParameter(gradient), loop.getResult(next++));
   for (ParameterGradient &gradient : byDepth) {
     gradient.left.insert(gradient.left.begin(), range);
-    add(gradients.ofParameter(gradient.symbol, ArrayRef(gradient.depths).drop_back(), gradient.left), loop.getResult(next++));
+    add(gradients.ofParameter(gradient), loop.getResult(next++));
   }
   return success();
 }

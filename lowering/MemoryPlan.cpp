@@ -1,4 +1,5 @@
 #include "lowering/MemoryPlan.h"
+#include "dialect/DepthForm.h"
 
 using namespace mlir;
 
@@ -15,8 +16,14 @@ bool Buffer::samePlace(const Buffer &other) const {
 
 SmallVector<Buffer::Step, 1> depthSteps(ValueRange depths, ArrayRef<int64_t> counts, AffineExpr elementBytes) {
   SmallVector<Buffer::Step, 1> steps;
-  for (size_t i = depths.size(); i-- > 0; elementBytes = elementBytes * counts[i])
-    steps.insert(steps.begin(), {depths[i], elementBytes, 0});
+  for (size_t i = depths.size(); i-- > 0; elementBytes = elementBytes * counts[i]) {
+    std::optional<DepthForm> form = depthFormOf(depths[i]);
+    assert(form && "what is read and written by depth has been verified");
+    if (form->constant != 0)
+      steps.insert(steps.begin(), {Value(), elementBytes, form->constant});
+    for (const DepthForm::Term &term : llvm::reverse(form->terms))
+      steps.insert(steps.begin(), {term.argument, elementBytes * term.factor, 0});
+  }
   return steps;
 }
 

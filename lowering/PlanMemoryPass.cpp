@@ -46,7 +46,9 @@ Attribute textOf(Value value, const MemoryPlan &plan) {
     out << nameOf(buffer.base) << " " << buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount : 0);
     for (const Buffer::Step &step : buffer.steps) {
       out << " + ";
-      if (step.shift)
+      if (!step.depth)
+        out << step.shift;
+      else if (step.shift)
         out << "(depth " << (step.shift < 0 ? "-" : "+") << " " << std::abs(step.shift) << ")";
       else
         out << "depth";

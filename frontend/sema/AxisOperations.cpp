@@ -253,6 +253,7 @@ bool Checker::inRange(NodeId index, const Size &limit, const std::vector<NodeId>
     return false;
   }
   if (proof.proved) {
+    noteProof(index, limit, needsConditions ? conditions : std::vector<NodeId>());
     if (clamp)
       *clamp = needsConditions;
     return true;

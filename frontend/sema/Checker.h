@@ -157,14 +157,55 @@ private:
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);
-  /// One body of a stack for the depths from `first` on, as many as its `if depth`s leave equal; the new carries.
-  struct Storey {
-    Value result;
-    int64_t count = 0; // 0: after a mistake
+  struct StackCall { // one call of a stack or loop
+    Instance &instance;
+    const std::vector<ast::Range> &ranges; // of its arguments
+    std::optional<AxisId> history;         // results of all steps along this axis are wanted
+    Scope *caller;
+    ast::Range range;
+    int64_t total() const { return instance.count.asConstant().value_or(0); }
   };
-  Storey callStorey(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
-                    std::optional<AxisId> history, Scope *caller, ast::Range range, int64_t first);
-  Value joinHistories(const std::vector<Value> &parts, const std::vector<AxisId> &axes, AxisId whole, ast::Range range);
+  /// What a part of the depths of a call gives: the new carries, and theirs at every depth along `axis` where the call wants them.
+  struct Storey {
+    std::vector<Value> carries, histories;
+    AxisId axis = 0;
+    int64_t count = 0; // of its depths; 0 after a mistake, or if there are none
+    uint32_t body = kEntryBody;
+  };
+  /// Bodies one after the other that may run in rounds.
+  struct Rounds {
+    uint32_t body;               // around them
+    size_t decisions, proofs;    // those made before
+    std::vector<NodeId> initial; // carries of the first round
+    std::vector<Storey> storeys = {};
+  };
+  StackInfo infoOf(const StackCall &call, int64_t first) const;
+  /// One body for the depths from `first` on, as many as its `if depth`s leave equal.
+  Storey callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds);
+  /// Bodies for the depths from `first` on until they repeat, and all rounds in which they do.
+  Storey callRounds(const StackCall &call, std::vector<Value> arguments, int64_t first);
+  Storey stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial, const std::vector<std::vector<AxisId>> &declared, uint32_t around);
+  Storey closeRounds(const StackCall &call, Rounds &rounds);
+  std::vector<NodeId> bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges, uint32_t body);
+  Value joinHistories(const std::vector<Storey> &parts, size_t carry, AxisId whole, ast::Range range);
+  // What holds at some depths, and whether it holds at others (Depths.cpp).
+  struct Decision {
+    NodeId condition;
+    bool truth;
+    std::vector<uint32_t> bodies; // whose depths it depends on, inner ones first
+  };
+  struct DepthProof {
+    NodeId index;
+    Size limit;
+    std::vector<NodeId> conditions;
+  };
+  std::vector<Decision> decisions;
+  std::vector<DepthProof> proofs;
+  bool isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const;
+  bool repeats(const Rounds &rounds, size_t from, int64_t shift) const;
+  int64_t countRounds(const Rounds &rounds, int64_t first, int64_t total);
+  bool holdInRounds(const Rounds &rounds) const;
+  void noteProof(NodeId index, const Size &limit, std::vector<NodeId> conditions);
   /// Reports T0415 where a call is already under way or the calls nest too deeply.
   bool goesRound(const ActiveCall &call);
   Value callFunction(const FunctionReference &function, const std::vector<ast::AxisOp> &axisOps, std::vector<Value> arguments,

@@ -1,4 +1,5 @@
-// `if depth`: conditions on the depth of a stack are known when compiling, one body for each run of depths that they leave equal.
+// `if depth`: conditions on the depth of a stack are known when compiling. One body for each run of depths that they leave equal, and for all
+// rounds in which such bodies repeat.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 #include <cmath>
@@ -146,6 +147,23 @@ private:
   std::vector<Number> values;
 };
 
+/// The bodies whose depths a value depends on, inner ones first: outer bodies have smaller numbers.
+std::vector<uint32_t> bodiesOf(const Graph &graph, NodeId id) {
+  std::set<uint32_t> bodies;
+  std::set<NodeId> seen;
+  for (std::vector<NodeId> work = {id}; !work.empty();) {
+    const NodeId next = work.back();
+    work.pop_back();
+    if (!seen.insert(next).second)
+      continue;
+    const Node &node = graph[next];
+    if (node.op == Op::Depth && !graph.entry.stacks[node.stack].isScan && graph.entry.stacks[node.stack].count.asConstant())
+      bodies.insert(node.stack);
+    work.insert(work.end(), node.operands.begin(), node.operands.end());
+  }
+  return {bodies.rbegin(), bodies.rend()};
+}
+
 } // namespace
 
 std::optional<bool> Checker::decideByDepth(NodeId condition) {
@@ -156,6 +174,9 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
   const auto first = at.value();
   if (!first)
     return std::nullopt;
+  std::vector<uint32_t> bodies;
+  for (auto &[body, depth] : start)
+    bodies.insert(bodies.begin(), body);
   size_t looked = 0; // at nodes: a hundredth of the work of an expression each
   auto changes = [&] {
     looked += at.size();
@@ -165,9 +186,6 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
   };
   // The innermost body ends where the condition changes while the others stand at their first depth; each outer one where any of the
   // inner ones would have to end earlier.
-  std::vector<uint32_t> bodies;
-  for (auto &[body, depth] : start)
-    bodies.insert(bodies.begin(), body);
   std::function<bool(size_t)> same = [&](size_t level) { // for all depths of the bodies before `level` in the list
     if (level == 0)
       return !changes();
@@ -193,19 +211,106 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
     if (info.count != Size(0)) // of a stack without layers the body is only checked
       info.count = Size(count);
   }
+  if (!bodies.empty())
+    decisions.push_back({condition, *first != 0, bodies});
   return *first != 0;
 }
 
-/// The results of every step, body after body, along one axis.
-Value Checker::joinHistories(const std::vector<Value> &parts, const std::vector<AxisId> &axes, AxisId whole, ast::Range range) {
+// ---- rounds
+
+static constexpr uint64_t kRoundUnits = 4; // of work for one more round
+
+/// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all depths at which
+/// the others run.
+bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const {
+  AtDepths at(graph, decision.condition);
+  std::function<bool(size_t)> same = [&](size_t level) {
+    if (level == decision.bodies.size()) {
+      auto value = at.value();
+      return value && (*value != 0) == decision.truth;
+    }
+    const uint32_t body = decision.bodies[level];
+    const StackInfo &info = graph.entry.stacks[body];
+    const bool isMoved = std::find(moved.begin(), moved.end(), body) != moved.end();
+    const BodyDepths depths = isMoved ? BodyDepths{info.first + shift, info.count.constant()} : depthsOf(graph.entry.stacks, body);
+    bool all = true;
+    depths.forEach([&](int64_t depth) {
+      at.depths[body] = depth;
+      all = all && same(level + 1);
+    });
+    return all;
+  };
+  return same(0);
+}
+
+/// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer evaluates follows from
+/// its conditions, so it is enough to ask those that were met.
+bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
+  std::vector<uint32_t> moved;
+  for (size_t i = from; i < rounds.storeys.size(); ++i)
+    moved.push_back(rounds.storeys[i].body);
+  auto depends = [&](const Decision &decision) {
+    return std::find_first_of(decision.bodies.begin(), decision.bodies.end(), moved.begin(), moved.end()) != decision.bodies.end();
+  };
+  return std::all_of(decisions.begin() + std::ptrdiff_t(rounds.decisions), decisions.end(),
+                     [&](const Decision &decision) { return !depends(decision) || isDecidedAlike(decision, moved, shift); });
+}
+
+/// How many rounds all bodies so far make from depth `first` on; they are written down if there are several.
+int64_t Checker::countRounds(const Rounds &rounds, int64_t first, int64_t total) {
+  StackInfo &info = graph.entry.stacks[rounds.body];
+  const Storey &last = rounds.storeys.back();
+  const int64_t period = graph.entry.stacks[last.body].first + last.count - first;
+  int64_t count = 1;
+  const ast::Range place = decisions.empty() ? ast::Range() : graph[decisions.back().condition].range;
+  while (first + (count + 1) * period <= total && spend(place, kRoundUnits) && repeats(rounds, 0, count * period))
+    ++count;
+  if (count == 1)
+    return 1;
+  info.period = period;
+  info.count = Size(count);
+  if (holdInRounds(rounds))
+    return count;
+  info.count = Size(1); // each round gets bodies of its own: its proofs succeed, or its mistakes are said, at its depths
+  return 1;
+}
+
+/// Whether what was proved about indices at the depths of the first round holds in all of them, and whether the bodies around, whose depths were
+/// asked for the first round only, leave the others as they are.
+bool Checker::holdInRounds(const Rounds &rounds) const {
+  for (size_t i = rounds.decisions; i < decisions.size(); ++i)
+    if (!isDecidedAlike(decisions[i], {}, 0))
+      return false;
+  ProofHints safe = hints;
+  std::erase_if(safe.bounds, [&](auto &bound) { return !bodiesOf(graph, bound.first).empty(); }); // they come from these proofs
+  for (size_t i = rounds.proofs; i < proofs.size(); ++i)
+    if (!proveIndex(graph.entry, proofs[i].index, Size(0), proofs[i].limit, proofs[i].conditions, safe).proved)
+      return false;
+  return true;
+}
+
+void Checker::noteProof(NodeId index, const Size &limit, std::vector<NodeId> conditions) {
+  if (graph.entry.stacks.empty())
+    return;
+  bool byDepth = !bodiesOf(graph, index).empty();
+  for (NodeId condition : conditions)
+    byDepth = byDepth || !bodiesOf(graph, condition).empty();
+  if (byDepth)
+    proofs.push_back({index, limit, std::move(conditions)});
+}
+
+/// The results of every step, part after part, along one axis.
+Value Checker::joinHistories(const std::vector<Storey> &parts, size_t carry, AxisId whole, ast::Range range) {
+  const NodeId first = parts[0].histories[carry].node;
   if (parts.size() == 1)
-    return Value::ofTensor(graph.rename(parts[0].node, {axes[0]}, {whole}, range));
-  Node node = makeNode(Op::Concat, graph[parts[0].node].type);
-  std::replace(node.type.axes.begin(), node.type.axes.end(), axes[0], whole);
-  node.axesFrom = axes;
+    return Value::ofTensor(graph.rename(first, {parts[0].axis}, {whole}, range));
+  Node node = makeNode(Op::Concat, graph[first].type);
+  std::replace(node.type.axes.begin(), node.type.axes.end(), parts[0].axis, whole);
   node.axesTo = {whole};
-  for (const Value &part : parts)
-    node.operands.push_back(part.node);
+  for (const Storey &part : parts) {
+    node.axesFrom.push_back(part.axis);
+    node.operands.push_back(part.histories[carry].node);
+  }
   node.range = range;
   return Value::ofTensor(graph.add(node));
 }

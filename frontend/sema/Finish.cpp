@@ -56,15 +56,14 @@ private:
     case Op::Scan:
       return; // its operands are needed one by one
     case Op::BodyArgument:
+      work.push_back(producer[at.stack]);
       return useResult(at.stack, at.index);
     case Op::Result: {
       const Node &from = entry.nodes[at.operands[0]];
       work.push_back(at.operands[0]);
       if (from.op != Op::Stack && from.op != Op::Scan)
         return;
-      unsigned carries = entry.stacks[from.index].carries;
-      bool history = from.op == Op::Stack && at.index >= carries;
-      return useResult(from.index, history ? at.index - carries : at.index);
+      return useResult(from.index, bodyResultOf(entry.stacks[from.index], at.index));
     }
     default:
       work.insert(work.end(), at.operands.begin(), at.operands.end());
@@ -281,8 +280,8 @@ private:
       unsigned carries = old.stacks[producer.index].carries, keptCarries = 0;
       for (unsigned i = 0; i < carries; ++i)
         keptCarries += numbers[i] != kDropped;
-      bool history = producer.op == Op::Stack && from.index >= carries;
-      to.index = history ? keptCarries + numbers[from.index - carries] : numbers[from.index];
+      const unsigned result = bodyResultOf(old.stacks[producer.index], from.index);
+      to.index = result == from.index ? numbers[result] : keptCarries + numbers[result];
       break;
     }
     default:
@@ -324,19 +323,12 @@ std::optional<Entry> Checker::finish() {
       compaction.stateKept[nextValues[i].state] = true;
   compaction.run(inputOrder);
   Entry entry = std::move(compaction.entry);
-  auto depthsMeet = [&](uint32_t a, uint32_t b) { // not where an `if depth` has made two bodies of one stack
-    const auto &stacks = graph.entry.stacks;
-    for (; a != kEntryBody && b != kEntryBody; a = stacks[a].parent, b = stacks[b].parent)
-      if (stacks[a].first + stacks[a].count.constant() <= stacks[b].first || stacks[b].first + stacks[b].count.constant() <= stacks[a].first)
-        return false;
-    return true;
-  };
   for (size_t i = 0; i < nextValues.size(); ++i) {
     if (!needed[i])
       continue;
     bool again = false;
     for (size_t before = 0; before < i; ++before)
-      again |= needed[before] && nextValues[before].state == nextValues[i].state && depthsMeet(nextValues[before].body, nextValues[i].body);
+      again |= needed[before] && nextValues[before].state == nextValues[i].state && bodiesMeet(graph.entry.stacks, nextValues[before].body, nextValues[i].body);
     if (again) {
       error("T0408", nextValues[i].range,
             "state " + graph.entry.states[nextValues[i].state].path +

@@ -199,8 +199,9 @@ Cases LinearValues::leaf(NodeId id, const Places &places) {
   default: { // Depth
     if (node.stack >= entry.stacks.size())
       return {{{}, unknown(id, places, Form(0), std::nullopt)}};
-    const StackInfo &info = entry.stacks[node.stack];
-    return {{{}, unknown(id, places, Form(info.first), minus(info.count, Form(1 - info.first)))}};
+    const StackInfo &info = entry.stacks[node.stack], *rounds = roundsOf(entry.stacks, node.stack);
+    const int64_t later = rounds ? rounds->period * (rounds->count.constant() - 1) : 0;
+    return {{{}, unknown(id, places, Form(info.first), minus(info.count, Form(1 - info.first - later)))}};
   }
   }
 }

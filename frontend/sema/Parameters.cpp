@@ -316,8 +316,8 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
   }
   NodeId node = graph.expand(value.node, graph.axes(old.node), statement.value->range);
   bool repeats = scope->body != scope->frame->parameterBody;
-  for (uint32_t body = scope->body; body != kEntryBody; body = graph.entry.stacks[body].parent)
-    repeats |= graph.entry.stacks[body].parent != graph.entry.stacks[body].owner;
+  for (uint32_t body = scope->body; body != kEntryBody; body = bodyAround(graph.entry.stacks, body))
+    repeats |= bodyAround(graph.entry.stacks, body) != graph.entry.stacks[body].owner;
   if (repeats) {
     error("T0408", statement.range,
           "not supported yet: state " + name +

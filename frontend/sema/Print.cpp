@@ -183,8 +183,8 @@ private:
   }
   void nested(uint32_t index, unsigned depth) {
     const StackInfo &info = entry.stacks[index];
-    out << " " << info.path << " " << size(info.count) << (info.shared ? " times" : " layers")
-        << (info.count == info.total ? "" : " from " + std::to_string(info.first)) << (info.history ? " history" : "")
+    out << " " << info.path << " " << size(info.count) << (info.isRounds ? " rounds" : info.shared ? " times" : " layers")
+        << (info.isRounds ? " of " + std::to_string(info.period) : "") << (info.count == info.total ? "" : " from " + std::to_string(info.first)) << (info.history ? " history" : "")
         << " {\n";
     body(index, depth + 1);
     std::string indent(2 * depth + 2, ' ');

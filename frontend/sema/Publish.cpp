@@ -7,9 +7,9 @@ namespace tenon::sema {
 
 /// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the stacks that it belongs to.
 static void markPresent(Param &param, const Entry &entry, uint32_t body) {
-  std::vector<const StackInfo *> bodies;
+  std::vector<BodyDepths> bodies;
   for (; body < entry.stacks.size(); body = entry.stacks[body].owner)
-    bodies.insert(bodies.begin(), &entry.stacks[body]);
+    bodies.insert(bodies.begin(), depthsOf(entry.stacks, body));
   size_t elements = 1;
   for (int64_t count : param.stackCounts)
     elements *= size_t(count);
@@ -18,9 +18,7 @@ static void markPresent(Param &param, const Entry &entry, uint32_t body) {
     bool inside = true;
     size_t rest = i;
     for (size_t level = param.stackCounts.size(); level-- > 0; rest /= size_t(param.stackCounts[level])) {
-      const int64_t depth = int64_t(rest) % param.stackCounts[level];
-      const StackInfo *stack = level < bodies.size() ? bodies[level] : nullptr;
-      inside &= !stack || (depth >= stack->first && depth < stack->first + stack->count.constant());
+      inside &= level >= bodies.size() || bodies[level].contains(int64_t(rest) % param.stackCounts[level]);
     }
     if (inside)
       param.present[i] = true;

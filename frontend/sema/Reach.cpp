@@ -47,9 +47,7 @@ private:
     case Op::Result:
       if (isLoop(node.operands[0])) {
         const Node &from = entry.nodes[node.operands[0]];
-        const unsigned carries = entry.stacks[from.index].carries;
-        const bool history = from.op == Op::Stack && node.index >= carries;
-        return isCarryReached(from.index, history ? node.index - carries : node.index);
+        return isCarryReached(from.index, bodyResultOf(entry.stacks[from.index], node.index));
       }
       break;
     default:

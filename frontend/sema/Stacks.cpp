@@ -1,4 +1,4 @@
-// stack[N], loop[N] and scan: a body evaluated once for a run of depths (or steps), with a symbolic depth.
+// stack[N], loop[N] and scan: a body evaluated once for a run of depths (or steps), with a symbolic depth; runs that come again are rounds.
 #include "frontend/sema/Checker.h"
 
 namespace tenon::sema {
@@ -16,50 +16,87 @@ Value Checker::callStack(Instance &instance, std::vector<Value> arguments, const
       mistake->related.push_back({layer.name.range, "it has " + std::to_string(carries) + " results"});
     return poison();
   }
-  const int64_t total = instance.count.asConstant().value_or(0);
-  Storey storey;
-  std::vector<std::vector<Value>> histories(carries);
-  std::vector<AxisId> axes;
-  for (int64_t first = 0; first == 0 || first < total; first += storey.count) {
-    storey = callStorey(instance, arguments, ranges, history, caller, range, first);
-    if (storey.count == 0 || (first == 0 && storey.count >= total))
-      return storey.result;
-    std::vector<Value> values = storey.result.kind == Value::Kind::Tuple ? *storey.result.elements : std::vector<Value>{storey.result};
-    for (size_t i = 0; i < carries; ++i) {
-      arguments[i] = values[i];
-      if (history)
-        histories[i].push_back(values[carries + i]);
-    }
-    if (history)
-      axes.push_back(graph.axes(histories[0].back().node)[0]);
+  const StackCall call{instance, ranges, history, caller, range};
+  std::vector<Storey> parts;
+  for (int64_t first = 0; parts.empty() || first < call.total(); first += parts.back().count) {
+    parts.push_back(callRounds(call, arguments, first));
+    const Storey &part = parts.back();
+    if (part.carries.empty())
+      return poison();
+    std::copy(part.carries.begin(), part.carries.end(), arguments.begin());
+    if (part.count == 0)
+      break;
   }
-  std::vector<Value> outputs(arguments.begin(), arguments.begin() + std::ptrdiff_t(carries));
+  std::vector<Value> outputs = parts.back().carries;
   for (size_t i = 0; i < carries && history; ++i)
-    outputs[i] = joinHistories(histories[i], axes, *history, range);
+    outputs[i] = joinHistories(parts, i, *history, range);
   return carries == 1 ? outputs[0] : Value::ofTuple(outputs);
 }
 
-Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
-                                    std::optional<AxisId> history, Scope *caller, ast::Range range, int64_t first) {
-  const ast::Callable &layer = *instance.layer->callable;
-  const size_t carries = layer.results.size();
-  const char *word = instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop";
+StackInfo Checker::infoOf(const StackCall &call, int64_t first) const {
   StackInfo info;
-  std::string path = instance.owner->frame->path();
-  info.path = path + (path.empty() ? "" : ".") + instance.name;
-  info.parent = caller->body;
+  std::string path = call.instance.owner->frame->path();
+  info.path = path + (path.empty() ? "" : ".") + call.instance.name;
   info.first = first;
-  info.total = instance.count;
+  info.total = call.instance.count;
+  info.shared = call.instance.repeat == ast::Stmt::Repeat::Loop;
+  info.carries = unsigned(call.instance.layer->callable->results.size());
+  return info;
+}
+
+std::vector<NodeId> Checker::bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges, uint32_t body) {
+  std::vector<NodeId> made;
+  for (size_t i = 0; i < initial.size(); ++i) {
+    Node carry = makeNode(Op::BodyArgument, graph[initial[i]].type);
+    carry.type.pinned.clear();
+    carry.index = uint32_t(i);
+    carry.range = ranges[i];
+    made.push_back(graph.add(carry, body));
+  }
+  return made;
+}
+
+Checker::Storey Checker::callRounds(const StackCall &call, std::vector<Value> arguments, int64_t first) {
+  StackInfo info = infoOf(call, first);
+  info.parent = call.caller->body;
+  info.count = Size(1);
+  info.isRounds = true;
+  Rounds rounds{graph.newStack(info), decisions.size(), proofs.size(), {}};
+  const int64_t total = call.total();
+  int64_t next = first;
+  while (true) {
+    Storey storey = callStorey(call, arguments, next, rounds);
+    if (storey.count == 0 || (rounds.storeys.empty() && first + storey.count >= total))
+      return storey;
+    rounds.storeys.push_back(storey);
+    std::copy(storey.carries.begin(), storey.carries.end(), arguments.begin());
+    next += storey.count;
+    // Where only the last bodies repeat, those before are not of the rounds: the next ones start with a first round of them.
+    bool partRepeats = false;
+    for (size_t i = 1; i < rounds.storeys.size() && !partRepeats; ++i) {
+      const int64_t period = next - graph.entry.stacks[rounds.storeys[i].body].first;
+      partRepeats = next + period <= total && repeats(rounds, i, period);
+    }
+    if (next >= total || countRounds(rounds, first, total) > 1 || partRepeats)
+      return closeRounds(call, rounds);
+  }
+}
+
+Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds) {
+  const Instance &instance = call.instance;
+  const ast::Callable &layer = *instance.layer->callable;
+  const char *word = instance.repeat == ast::Stmt::Repeat::Stack ? "stack" : "loop";
+  StackInfo info = infoOf(call, first);
+  info.parent = rounds.body;
   info.count = *subtract(instance.count, Size(first));
-  info.shared = instance.repeat == ast::Stmt::Repeat::Loop;
-  info.carries = unsigned(carries);
-  uint32_t body = graph.newStack(info);
+  const size_t carries = info.carries;
+  const uint32_t body = graph.newStack(info);
 
   std::vector<NodeId> initial(carries, kNoNode);
   for (size_t i = 0; i < carries; ++i) {
     if (arguments[i].isPoison())
       continue;
-    NodeId node = tensor(arguments[i], ranges[i]);
+    NodeId node = tensor(arguments[i], call.ranges[i]);
     if (node == kNoNode)
       return {};
     if (i < layer.parameters.size() && elementOf(layer.parameters[i].type) == Element::Real &&
@@ -69,16 +106,16 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
     Node carry = makeNode(Op::BodyArgument, graph[node].type);
     carry.type.pinned.clear();
     carry.index = uint32_t(i);
-    carry.range = ranges[i];
+    carry.range = call.ranges[i];
     arguments[i] = Value::ofTensor(graph.add(carry, body));
   }
-  Scope *inner = newScope(caller); // what the body sees of the caller: its conditions, and the depth
+  Scope *inner = newScope(call.caller); // what the body sees of the caller: its conditions, and the depth
   inner->body = body;
   Node depth = makeNode(Op::Depth, {Element::Int, {}, {}});
-  depth.range = range;
+  depth.range = call.range;
   inner->depth = Value::ofTensor(graph.add(depth, body));
 
-  Value result = runLayer(instance, std::move(arguments), ranges, inner, body, true, range);
+  Value result = runLayer(call.instance, std::move(arguments), call.ranges, inner, body, true, call.range);
   if (result.isPoison())
     return {};
   std::vector<Value> values = result.kind == Value::Kind::Tuple ? *result.elements : std::vector<Value>{result};
@@ -89,7 +126,7 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
       return {};
     NodeId node = values[i].node;
     if (!sameSet(graph.axes(node), graph.axes(initial[i])) || graph.element(node) != graph.element(initial[i])) {
-      auto *mistake = error("T0404", ranges[i],
+      auto *mistake = error("T0404", call.ranges[i],
                             std::string("under ") + word + "[...] the carry " +
                                 (i < layer.parameters.size() ? layer.parameters[i].name.text : "") + " goes in as " +
                                 text(initial[i]) + " and comes out as " + text(node));
@@ -98,49 +135,100 @@ Checker::Storey Checker::callStorey(Instance &instance, std::vector<Value> argum
       return {};
     }
     declared.push_back(graph.axes(node));
-    results.push_back(graph.transpose(node, graph.axes(initial[i]), range));
+    results.push_back(graph.transpose(node, graph.axes(initial[i]), call.range));
   }
-  if (instance.count == Size(0) && !history) {
-    std::vector<Value> same;
+  if (instance.count == Size(0) && !call.history) {
+    Storey none;
     for (NodeId node : initial)
-      same.push_back(Value::ofTensor(node));
-    return {carries == 1 ? same[0] : Value::ofTuple(same), 0};
+      none.carries.push_back(Value::ofTensor(node));
+    return none;
   }
-  if (history && graph.size(*history) != instance.count) {
-    error("T0204", range,
-          "axis " + sized(*history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
+  if (call.history && graph.size(*call.history) != instance.count) {
+    error("T0204", call.range,
+          "axis " + sized(*call.history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
     return {};
   }
-  const Size count = graph.entry.stacks[body].count;
-  const bool whole = count == instance.count;
-  if (history && !whole)
-    history = graph.newAxis(axisName(*history), count, false);
   StackInfo &stack = graph.entry.stacks[body];
   stack.results = results;
-  stack.history = history.has_value();
-  stack.historyAxis = history.value_or(0);
+  stack.history = call.history.has_value();
+  const bool alone = rounds.storeys.empty() && stack.count == *subtract(instance.count, Size(first));
+  if (alone) {
+    stack.parent = call.caller->body;
+  } else if (rounds.storeys.empty()) {
+    rounds.initial = initial;
+    initial = bodyArguments(initial, call.ranges, rounds.body);
+  }
+  return stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
+}
+
+/// The node of a stack whose body is finished, in the body `around` it, and its results with the order of axes that the body declares.
+Checker::Storey Checker::stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
+                                   const std::vector<std::vector<AxisId>> &declared, uint32_t around) {
+  const Size count = graph.entry.stacks[body].count;
+  const size_t carries = initial.size();
+  Storey made;
+  made.body = body;
+  made.count = std::max<int64_t>(count.asConstant().value_or(1), 1);
+  if (call.history) {
+    made.axis = count == call.instance.count ? *call.history : graph.newAxis(axisName(*call.history), count, false);
+    graph.entry.stacks[body].historyAxis = made.axis;
+  }
   Node node = makeNode(Op::Stack, graph[initial[0]].type);
   node.operands = initial;
   node.index = body;
-  node.range = range;
-  NodeId producer = graph.add(node, caller->body);
-  std::vector<Value> outputs;
-  auto output = [&](size_t i, bool all) {
-    ValueType type = graph[initial[i]].type;
+  node.range = call.range;
+  const NodeId producer = graph.add(node, around);
+  for (size_t i = 0; i < carries * (call.history ? 2 : 1); ++i) {
+    const bool all = i >= carries; // steps, along `made.axis`
+    ValueType type = graph[initial[i % carries]].type;
     type.pinned.clear();
-    std::vector<AxisId> order = declared[i];
+    std::vector<AxisId> order = declared[i % carries];
     if (all) {
-      type.axes.insert(type.axes.begin(), *history);
-      order.insert(order.begin(), *history);
+      const std::vector<AxisId> &collected = graph.axes(graph.entry.stacks[body].results[graph.entry.stacks[body].isRounds ? i : i - carries]);
+      type.axes = graph.entry.stacks[body].isRounds ? collected : type.axes;
+      order = graph.entry.stacks[body].isRounds ? collected : order;
+      type.axes.insert(type.axes.begin(), made.axis);
+      order.insert(order.begin(), made.axis);
     }
-    NodeId result = graph.result(producer, unsigned(i + (all ? carries : 0)), type, range);
-    outputs.push_back(Value::ofTensor(graph.transpose(result, order, range)));
-  };
-  for (size_t i = 0; i < carries && !(history && whole); ++i) // what the next body starts from
-    output(i, false);
-  for (size_t i = 0; i < carries && history; ++i)
-    output(i, true);
-  return {outputs.size() == 1 ? outputs[0] : Value::ofTuple(outputs), whole ? std::max<int64_t>(count.asConstant().value_or(1), 1) : count.constant()};
+    NodeId result = graph.result(producer, unsigned(i), type, call.range);
+    (all ? made.histories : made.carries).push_back(Value::ofTensor(graph.transpose(result, order, call.range)));
+  }
+  return made;
+}
+
+/// All rounds as one stack, whose body has the bodies of a round in order.
+Checker::Storey Checker::closeRounds(const StackCall &call, Rounds &rounds) {
+  const Storey &last = rounds.storeys.back();
+  const size_t carries = rounds.initial.size();
+  std::vector<std::vector<AxisId>> declared;
+  std::vector<NodeId> results;
+  int64_t period = 0;
+  for (const Storey &storey : rounds.storeys)
+    period += storey.count;
+  for (size_t i = 0; i < carries; ++i) {
+    declared.push_back(graph.axes(last.carries[i].node));
+    results.push_back(graph.transpose(last.carries[i].node, graph.axes(rounds.initial[i]), call.range));
+  }
+  AxisId places = 0; // of one round
+  if (call.history) {
+    places = graph.newAxis(axisName(*call.history), Size(period), false);
+    for (size_t i = 0; i < carries; ++i)
+      results.push_back(joinHistories(rounds.storeys, i, places, call.range).node);
+  }
+  StackInfo &stack = graph.entry.stacks[rounds.body];
+  stack.results = results;
+  stack.period = period;
+  const int64_t count = stack.count.constant() * period;
+  Storey made = stackNode(call, rounds.body, rounds.initial, declared, call.caller->body);
+  made.count = count;
+  if (call.history) {
+    const Size size(count);
+    const AxisId all = size == call.instance.count ? *call.history : graph.newAxis(axisName(*call.history), size, false);
+    for (Value &history : made.histories)
+      history = Value::ofTensor(regroup(history.node, {made.axis, places}, {all}, call.range));
+    made.axis = all;
+  }
+  return made;
 }
 
 void Checker::scanCarry(ScanState &state, const ast::Stmt &statement) {

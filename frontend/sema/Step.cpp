@@ -196,23 +196,32 @@ uint32_t StepDerivation::newState(const Node &rows) {
   std::string path = old.name + ".";
   if (rows.stack != kEntryBody)
     path += old.stacks[rows.stack].path + ".";
-  for (uint32_t stack = rows.stack; stack != kEntryBody; stack = old.stacks[stack].parent) // each round of a loop keeps its own
+  for (uint32_t stack = rows.stack; stack != kEntryBody; stack = bodyAround(old.stacks, stack)) // each round of a loop keeps its own
     state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
   for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
     path += "*.";
   path += role;
-  if (statePaths.empty())
-    for (const State &other : fresh.states)
-      statePaths.insert(other.path);
-  state.path = path;
-  for (unsigned &number = stateNumbers.try_emplace(path, 2).first->second; !statePaths.insert(state.path).second; ++number)
-    state.path = path + "." + std::to_string(number);
   state.element = rows.type.element;
   state.inPlace = true;
   for (AxisId axis : rows.type.axes) {
     state.axes.push_back(fresh.axes[axis].name);
     state.shape.push_back(fresh.axes[axis].size);
   }
+  for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
+    const State &other = fresh.states[index];
+    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes || other.shape != state.shape ||
+        std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) { return bodiesMeet(old.stacks, body, rows.stack); }))
+      continue;
+    kept.bodies.push_back(rows.stack);
+    return index;
+  }
+  keepers[uint32_t(fresh.states.size())] = {path, {rows.stack}};
+  if (statePaths.empty())
+    for (const State &other : fresh.states)
+      statePaths.insert(other.path);
+  state.path = path;
+  for (unsigned &number = stateNumbers.try_emplace(path, 2).first->second; !statePaths.insert(state.path).second; ++number)
+    state.path = path + "." + std::to_string(number);
   fresh.states.push_back(state);
   return uint32_t(fresh.states.size() - 1);
 }

@@ -73,6 +73,11 @@ private:
   std::map<std::pair<NodeId, Axes>, NodeId> done;
   std::map<AxisId, AxisId> wholeAxes;
   std::map<NodeId, NodeId> sums; // running sums along the walk, and what keeps them
+  struct Keepers { // of one state: its name without a number, and the bodies that write it
+    std::string path;
+    std::vector<uint32_t> bodies;
+  };
+  std::map<uint32_t, Keepers> keepers;
   std::string role = "kept"; // of what is appended next, for its name
   NodeId positionNode = kNoNode;
   bool failed = false;

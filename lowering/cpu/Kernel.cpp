@@ -139,7 +139,9 @@ Value FunctionCode::address(const Buffer &buffer) {
     break;
   }
   for (const Buffer::Step &step : buffer.steps) {
-    Value depth = add(builder, scalar(step.depth), constant(builder, step.shift));
+    Value depth = constant(builder, step.shift);
+    if (step.depth)
+      depth = add(builder, scalar(step.depth), depth);
     base = byteAddress(builder, base, multiply(builder, depth, size(step.bytes)));
   }
   return base;

@@ -1,7 +1,6 @@
 // tenon.scatter_add: the transpose of a gather. Every element of dx belongs to one tile, which adds the rows of dy in their
 // order.
 #include "dialect/TensorSizes.h"
-#include "dialect/Refusal.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 
@@ -17,9 +16,10 @@ public:
         dx(cast<RankedTensorType>(op.getDx().getType())), index(cast<RankedTensorType>(op.getIndex().getType())),
         dySizes(sizesOf(dy)), dxSizes(sizesOf(dx)) {
     lastDim = dx.getRank() - 1;
-    onLanes = op.getDim() != uint64_t(lastDim);
+    hasColumns = op.getDim() != uint64_t(lastDim);
+    onLanes = hasColumns && !llvm::is_contained(op.getIndexDims(), op.getXDims()[lastDim]);
     for (int64_t k = 0; k < dx.getRank(); ++k)
-      if (k != int64_t(op.getDim()) && !(onLanes && k == lastDim))
+      if (k != int64_t(op.getDim()) && !(hasColumns && k == lastDim))
         outer.push_back(k);
     for (int64_t i = 0; i < dy.getRank(); ++i)
       if (!llvm::is_contained(op.getXDims(), i))
@@ -46,7 +46,7 @@ private:
   }
   Value strips(FunctionCode &code) {
     auto &builder = code.builder;
-    return onLanes ? ceilDivide(builder, code.size(dxSizes[lastDim]), constant(builder, stripLanes)) : constant(builder, 1);
+    return hasColumns ? ceilDivide(builder, code.size(dxSizes[lastDim]), constant(builder, stripLanes)) : constant(builder, 1);
   }
 
   LaneValue linear(LaneCode &lanes, FunctionCode &code, RankedTensorType type, ArrayRef<LaneValue> indices) {
@@ -67,11 +67,16 @@ private:
       rest = divide(builder, rest, size);
     }
     Value low = multiply(builder, strip, constant(builder, stripLanes)), high;
-    if (onLanes)
+    if (hasColumns)
       high = minimum(builder, add(builder, low, constant(builder, stripLanes)), code.size(dxSizes[lastDim]));
     auto alongLast = [&](llvm::function_ref<void()> body) {
-      if (!onLanes)
+      if (!hasColumns)
         return body();
+      if (!onLanes)
+        return forLoop(builder, low, high, [&](Value last) {
+          place[lastDim] = LaneValue::uniform(last);
+          body();
+        });
       lanes.forLanes(low, high, [&](LaneValue last) {
         place[lastDim] = last;
         body();
@@ -91,13 +96,16 @@ private:
       });
     SmallVector<LaneValue> source(dy.getRank());
     for (auto [k, dim] : llvm::enumerate(op.getXDims()))
-      if (dim >= 0 && !(onLanes && int64_t(k) == lastDim))
+      if (dim >= 0 && !(hasColumns && int64_t(k) == lastDim))
         source[dim] = place[k];
     sum(code, lanes, 0, source, [&] {
-      place[op.getDim()] = LaneValue::uniform(target(code, lanes, source));
+      if (!hasColumns || onLanes) // one place for all columns
+        place[op.getDim()] = LaneValue::uniform(target(code, lanes, source));
       alongLast([&] {
-        if (onLanes)
+        if (hasColumns)
           source[op.getXDims()[lastDim]] = place[lastDim];
+        if (hasColumns && !onLanes)
+          place[op.getDim()] = LaneValue::uniform(target(code, lanes, source));
         LaneValue to = linear(lanes, code, dx, place);
         LaneValue term = lanes.load(element, code.pointer(op.getDy()), linear(lanes, code, dy, source));
         LaneValue old = lanes.load(element, code.pointer(op.getDx()), to);
@@ -142,7 +150,8 @@ private:
   SmallVector<AffineExpr> dySizes, dxSizes;
   int64_t lastDim;
   bool inPlace = false;        // dx lies where the base lies
-  bool onLanes;                // the last dimension of dx is not the gathered one
+  bool hasColumns;             // the last dimension of dx is not the gathered one
+  bool onLanes;                // and the index is the same along it
   SmallVector<int64_t> outer;  // other dimensions of dx
   SmallVector<int64_t> summed; // dimensions of dy that dx does not have
 };
@@ -150,12 +159,7 @@ private:
 } // namespace
 
 LogicalResult generateScatterAdd(Operation *op, KernelSequence &sequence) {
-  auto scatter = cast<ScatterAddOp>(op);
-  // An index that also runs along the last dimension of dx differs from lane to lane.
-  auto xDims = scatter.getXDims();
-  if (scatter.getDim() + 1 != xDims.size() && llvm::is_contained(scatter.getIndexDims(), xDims.back()))
-    return notSupported(op) << "a scatter_add whose index runs along the last dimension";
-  return ScatterAddKernel(scatter, sequence).generate();
+  return ScatterAddKernel(cast<ScatterAddOp>(op), sequence).generate();
 }
 
 } // namespace tenon::cpu

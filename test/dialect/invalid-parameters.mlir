@@ -69,7 +69,8 @@ func.func @f() {
 // -----
 // read_parameter C3, of a stack.
 tenon.parameter @p stacked : tensor<3x8x8xf32>
-func.func @f(%d: index) {
+func.func @f() {
+  %d = arith.constant 0 : index
   // expected-error @+1 {{'tenon.read_parameter' op expects a value of 'tensor<8x8xf32>' for @p, got 'tensor<3x8x8xf32>'}}
   %w = tenon.read_parameter @p[%d] : tensor<3x8x8xf32>
   return
@@ -108,5 +109,14 @@ tenon.parameter @p frozen : tensor<4x8xf32>
 func.func @f(%g: tensor<4x8xf32>) {
   // expected-error @+1 {{'tenon.write_gradient' op expects a parameter that is trained, got @p, which is frozen}}
   tenon.write_gradient @p, %g : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+tenon.parameter @p stacked : tensor<3x4xf32>
+func.func @depth_of_nothing(%i: index) {
+  // expected-error @+1 {{'tenon.read_parameter' op expects depths of the stacks around it, and sums of them}}
+  %x = tenon.read_parameter @p[%i] : tensor<4xf32>
   return
 }

@@ -36,8 +36,9 @@ func.func @stack(%x: tensor<4x8xf32>) {
 
 // CHECK-LABEL: func.func @append_state
 // CHECK: tenon.append_state 1[%{{.*}}], %{{.*}} at %{{.*}} dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
-func.func @append_state(%rows: tensor<2x3x8xf32>, %depth: index) attributes {tenon.states = [tensor<i32>, tensor<3x2x16x8xf32>]} {
+func.func @append_state(%rows: tensor<2x3x8xf32>) attributes {tenon.states = [tensor<i32>, tensor<3x2x16x8xf32>]} {
   %position = tenon.read_state 0 : tensor<i32>
+  %depth = arith.constant 1 : index
   %whole = tenon.append_state 1[%depth], %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
   tenon.output 0 "y", %whole : tensor<2x16x8xf32>
   return

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What must hold for any weights and inputs, checked over the command line of `tenon`.
 
-usage: properties.py causal|batch|threads|tiers|walk|depth|artifact|compile-time MODEL [--spoil]
+usage: properties.py causal|batch|threads|blocks|tiers|walk|depth|artifact|compile-time MODEL [--spoil]
 
   causal        outputs at a place do not depend on later places            --spoil: a bidirectional model, which must be noticed
   batch         permuting the rows of a batch permutes the outputs          --spoil: the rows are compared without permuting them back
   threads       1, 2, 3 and 8 threads give the same bits, run and training, and so does the other tier   --spoil: another seed, which must be noticed
+  blocks        training steps at sizes with many blocks of rows, columns and depth in contractions: the same bits for 1, 2, 3 and 8 threads and the
+                other tier                                          --spoil: another seed, which must be noticed
   tiers         the AVX2 and the AVX-512 code give the same bits, the portable one nearly the same results
                 --spoil: another seed, which must be noticed
   walk          greedy generation with kept keys and values gives what the whole text gives at once
@@ -115,6 +117,32 @@ def threads(name, folder, spoil):
     for (count, tier), value in found.items():
         if value != first:
             raise Wrong(f"{count} threads and the code for {tier} gave other bits than 1 thread and {driver.best_tier()}")
+
+
+# 800 rows and more, 512 and more columns, contractions over 800 to 1100: beyond 768 rows and depths a contraction is cut (lowering/cpu/GemmPlan.cpp).
+BLOCKS = {
+    "gpt2": ({"V": 700, "D": 512, "E": 64, "F": 1100, "L": 300, "N": 1}, {"B": 4, "T": 203}),
+    "transformer_xl": ({"V": 700, "D": 512, "H": 8, "F": 1100, "M": 67, "N": 1}, {"B": 5, "T": 171}),
+}
+
+
+def blocks(name, folder, spoil):
+    sets, bound = BLOCKS[name]
+    first = None
+    cases = [(1, driver.best_tier()), (2, driver.best_tier()), (3, driver.best_tier()), (8, driver.best_tier())]
+    if driver.other_tier() != driver.best_tier():
+        cases.append((2, driver.other_tier()))
+    for count, tier in cases:
+        run = os.path.join(folder, f"run{count}-{tier}")
+        seed = 8 if spoil and count == 3 else 7
+        driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), "--set", "rate=0.1",
+                     *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")), "--text", sample(folder), "--steps", 3,
+                     "--seed", seed, "--threads", count, "--out", run, "--quiet", environment={"TENON_TIER": tier})
+        found = weights_of(run)
+        first = first or found
+        if found != first:
+            raise Wrong(f"{count} threads and the code for {tier} gave other bits than 1 thread and {driver.best_tier()}")
+    print(f"{name}: {len(cases)} runs of 3 steps gave the same bits")
 
 
 def weights_of(run):
@@ -264,7 +292,7 @@ def compile_time(name, folder, spoil):
 
 
 def main():
-    kinds = {"causal": causal, "batch": batch, "threads": threads, "tiers": tiers, "walk": walk, "depth": depth, "artifact": artifact, "compile-time": compile_time}
+    kinds = {"causal": causal, "batch": batch, "threads": threads, "blocks": blocks, "tiers": tiers, "walk": walk, "depth": depth, "artifact": artifact, "compile-time": compile_time}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("property", choices=kinds)
     parser.add_argument("model", choices=MODELS)

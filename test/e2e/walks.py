@@ -42,6 +42,12 @@ FRAME = """model Walks {{
   use    sums = stack[2] Sum
   layer  Twice(x: [B, T, D]) -> [B, T, D] {{ use again = loop[3] Sum  return tanh(again(x)) }}
   use    twice = stack[2] Twice
+  layer  Parity(x: [B, T, D]) -> [B, T, D] {{
+    let    y = x[T -> S]
+    let    near = attend(i: T, j: S) {{ score c = dot[D](x, y) mask j <= i and j > i - 3 value y }}
+    return tanh(x + (if depth mod 2 == 0 then near else cumsum[T](x) * 0.1))
+  }}
+  use    parity = stack[5] Parity
 """
 
 KEPT = {
@@ -68,6 +74,7 @@ KEPT = {
     "mean": "cumsum[T](x * x) / expand[B, D](real(iota[T]() + 1))",
     "stacksum": "sums(x) + cumsum[S](key)[S -> T]",
     "loopsum": "twice(x)",
+    "rounds": "parity(x)",
     "keysum": "attend(i: T, j: S) { score c = dot[D](x, cumsum[T](x)[T -> S]) mask j <= i value cumsum[S](key) }",
     "pairsum": "attend(i: T, j: S) { score c = cumsum[S](log(abs(dot[D](x, key)))) mask j <= i value key }",
 }

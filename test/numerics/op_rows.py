@@ -95,6 +95,8 @@ row("binary_cross_entropy of reals", "A C", PQ, "binary_cross_entropy(3 * $p, st
 
 # ---- axes
 row("cumsum", "A C", AC, "sin(cumsum[C]($p))")
+row("cumsum along the first axis", "A C", AC, "sin(cumsum[A]($p)) * cumsum[C]($p)")
+row("cumsum along a run-time axis", "B T C", {"p": "A, C"}, "tanh(cumsum[T]($p[A: some]))")
 row("flip", "A C", PQ, "flip[A]($p) * flip[C]($q)")
 row("max behind normalize", "C", AC, "max[A](normalize[A, C]($p, eps = 0.1))")  # the winners must be found among the same numbers
 row("argmax", "A C", AC, "where(argmax[C]($p) == iota[C](), $p * $p, $p)")
@@ -103,6 +105,8 @@ row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
 row("gather of a gather", "B T", {"p": "A, C"}, "$p[A: some][C: target mod C] ^ 2")
 row("gather along a batch", "B T C", {"p": "A, C"}, "$x[T: near]", "let $x = exp($p[A: some])")
 row("gather of a batch and heads", "B T H", {"p": "A, H"}, "$x[T: near] * $x", "let $x = $p[A: some]")
+row("gather at each column", "C", AC, "sin($p[A: 2 * iota[C]() mod A])")
+row("gather at each column of a batch", "B T C", {"p": "A, C"}, "sin($p[A: (expand[C](some) + iota[C]()) mod A]) * $p[A: some]")
 row("pick", "A", AC, "$p[C: 2] * $p[C: 0]")
 row("slice", "A C3", AC, "$p[C: 1 .. C - 1 -> C3] ^ 2")
 row("slice of a run-time axis", "B T1 C", {"p": "A, C"}, "$x[T: 0 .. T1 -> T1] * $x[T: 1 .. T -> T1]", "let $x = $p[A: some]")
