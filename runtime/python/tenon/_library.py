@@ -12,7 +12,6 @@ import numpy
 
 from ._errors import InputError, error_of
 
-ABI_VERSION = 3  # of artifacts, as tn_abi_version() says it
 _FILE = "libtenon-runtime.so"
 _SONAME = "libtenon-runtime.so.0"
 _TYPES = {0: numpy.dtype("f8"), 1: numpy.dtype("f4"), 4: numpy.dtype("i8"), 5: numpy.dtype("i4"), 12: numpy.dtype("bool")}
@@ -159,13 +158,9 @@ def library() -> Library:
     tried = []
     for path in _candidates():
         try:
-            loaded = Library(ctypes.CDLL(path), path)
+            return Library(ctypes.CDLL(path), path)
         except OSError as problem:
             tried.append(str(problem))
-            continue
-        if loaded.tn_abi_version() != ABI_VERSION:
-            raise InputError(f"{path} opens artifacts of ABI version {loaded.tn_abi_version()}, this package those of {ABI_VERSION}")
-        return loaded
     raise InputError("libtenon-runtime is not found; install Tenon so that the command `tenon` is on PATH, or set TENON_LIBRARY to the library's path ("
                      + "; ".join(tried) + ")")
 
