@@ -1,40 +1,17 @@
-// The C ABI over the internal classes. No exception may leave: the only one that can come is bad_alloc.
-#include "runtime/Context.h"
+// The C ABI over the internal classes: errors, thread pools, models and contexts. CApiTraining.cpp and CApiGeneration.cpp have the rest.
+#include "runtime/CApiObjects.h"
 #include "runtime/Printable.h"
-#include "tenon/runtime.h"
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
-
-using namespace tenon::runtime;
-
-struct tn_error {
-  int code;
-  std::string message;
-};
-struct tn_threads {
-  std::shared_ptr<ThreadPool> pool;
-};
-struct tn_model {
-  std::shared_ptr<const Artifact> artifact;
-  std::shared_ptr<Parameters> parameters;
-  std::vector<std::string> names; // of the parameters, so that pointers to them stay valid
-};
-struct tn_context {
-  std::unique_ptr<Context> context;
-};
 
 static_assert(TN_F64 == static_cast<int>(DataType::F64) && TN_F32 == static_cast<int>(DataType::F32) &&
               TN_I64 == static_cast<int>(DataType::I64) && TN_I32 == static_cast<int>(DataType::I32) &&
               TN_BOOL == static_cast<int>(DataType::Bool));
 
-namespace {
-
 // What is left when there is no memory for an error: freed by nobody.
-tn_error outOfMemory{TN_ERROR_RESOURCE, "out of memory"};
+static tn_error outOfMemory{TN_ERROR_RESOURCE, "out of memory"};
 
-tn_error *errorOf(const Status &status) {
+tn_error *tenon::runtime::errorOf(const Status &status) {
   if (status.ok())
     return nullptr;
   auto *error = new (std::nothrow) tn_error{status.exitCode(), {}};
@@ -46,19 +23,9 @@ tn_error *errorOf(const Status &status) {
   }
   return error;
 }
+tn_error *tenon::runtime::outOfMemoryError() { return &outOfMemory; }
 
-/// Runs `body`, which returns a Status, and turns whatever comes out into a tn_error.
-template <typename Body> tn_error *guarded(Body body) {
-  try {
-    return errorOf(body());
-  } catch (const std::bad_alloc &) {
-    return &outOfMemory;
-  } catch (const std::exception &exception) {
-    return new (std::nothrow) tn_error{TN_ERROR_BUG, exception.what()};
-  }
-}
-
-Status need(const void *pointer, const char *what) { return pointer ? Status() : usageError(what, " is NULL"); }
+namespace {
 
 template <typename Sizes>
 Status fillInfo(const std::string &name, DataType type, const Sizes &shape, uint64_t bytes, tn_tensor_info *info) {
@@ -247,14 +214,10 @@ tn_error *tn_context_create(tn_model *model, const char *entry, const int64_t *d
   return guarded([&]() -> Status {
     if (!model || !entry || !context || dim_count < 0 || (dim_count > 0 && !dims))
       return usageError("model, entry, dims or context is NULL");
-    std::shared_ptr<ThreadPool> pool = threads ? threads->pool : nullptr;
-    if (!pool) {
-      auto single = ThreadPool::create(1);
-      if (!single.ok())
-        return single.status();
-      pool = single.take();
-    }
-    auto made = Context::create(model->parameters, entry, std::span<const int64_t>(dims, static_cast<size_t>(dim_count)), pool);
+    auto pool = poolOf(threads);
+    if (!pool.ok())
+      return pool.status();
+    auto made = Context::create(model->parameters, entry, std::span<const int64_t>(dims, static_cast<size_t>(dim_count)), *pool);
     if (made.ok())
       *context = new tn_context{made.take()};
     return made.status();
@@ -275,6 +238,7 @@ tn_error *tn_context_state_info(const tn_context *context, int state, tn_tensor_
 }
 int tn_context_input_find(const tn_context *context, const char *name) { return findIn(context->context->inputs(), name); }
 int tn_context_output_find(const tn_context *context, const char *name) { return findIn(context->context->outputs(), name); }
+int tn_context_state_find(const tn_context *context, const char *name) { return findIn(context->context->states(), name); }
 
 tn_error *tn_context_set_input(tn_context *context, int input, const void *values, uint64_t bytes) {
   return guarded([&]() -> Status {
@@ -322,6 +286,12 @@ tn_error *tn_context_run(tn_context *context) {
   return guarded([&] { return context->context->run(); });
 }
 void tn_context_reset_states(tn_context *context) { context->context->resetStates(); }
+uint64_t tn_context_step(const tn_context *context) { return context->context->step(); }
+int64_t tn_context_position(const tn_context *context) { return context->context->position(); }
+int64_t tn_context_capacity(const tn_context *context) { return context->context->capacity(); }
+tn_error *tn_context_rewind(tn_context *context, int64_t count) {
+  return guarded([&] { return context->context->rewind(count); });
+}
 uint64_t tn_context_bytes(const tn_context *context) {
   const Context &inside = *context->context;
   uint64_t sum = inside.workspaceBytes() + inside.scratchBytes() + inside.stateBytes();

@@ -1,5 +1,6 @@
 #include "runtime/generate/Generator.h"
 #include "runtime/Artifact.h"
+#include <utility>
 
 namespace tenon::generate {
 
@@ -232,53 +233,89 @@ Status Generator::encode(std::string_view text, std::vector<int32_t> &ids) const
   return vocabulary->encode(text, ids);
 }
 
-Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &sink) {
-  std::vector<int32_t> ids;
+Status Generator::promptIds(std::string_view prompt, std::vector<int32_t> &ids) const {
   if (prompt.empty() && settings.startSymbol)
     ids.push_back(*settings.startSymbol);
   else if (Status status = encode(prompt.empty() ? std::string_view(settings.start) : prompt, ids); status.failed())
     return status.in("prompt");
   if (ids.empty())
     return runtime::usageError("there is nothing to go on from: pass --prompt TEXT, or give the generate block a start that is not empty");
+  return {};
+}
+
+Status Generator::start(const std::vector<int32_t> &ids, uint64_t seed) {
+  ended = true;
+  if (ids.empty())
+    return runtime::usageError("a text goes on from at least one symbol");
+  for (int32_t id : ids)
+    if (id < 0 || id >= vocabulary->size())
+      return inputError("prompt: there is no symbol ", id, " in a vocabulary of ", vocabulary->size());
   if (Status status = makeRoom(static_cast<int64_t>(ids.size())); status.failed())
     return status;
   endNote.clear();
   single->resetStates();
   if (Status status = feedPrompt(ids); status.failed())
     return status;
-  std::optional<int32_t> stopSymbol = settings.stop.empty() ? settings.stopSymbol : vocabulary->find(settings.stop);
-  Sampler sampler(settings.method, seed);
-  std::string held, all;
-  int32_t previous = ids.back();
-  for (int64_t i = 0; i < settings.limit; ++i) {
-    int32_t id = sampler.draw(logits, static_cast<uint64_t>(i));
-    if (id < 0)
-      return Status(runtime::ErrorKind::Numeric, runtime::concat("symbol ", i, ": the model gives no finite logit"));
-    if (stopSymbol == id)
-      break;
-    std::string piece = vocabulary->text(id, previous);
-    held += piece;
-    all += piece;
-    if (!stopSymbol && !settings.stop.empty() && all.ends_with(settings.stop))
-      break;
-    size_t whole = held.size() - data::incompleteTail(held);
-    if (whole > 0 && !sink(std::string_view(held).substr(0, whole)))
-      return {};
-    held.erase(0, whole);
-    previous = id;
-    if (i + 1 == settings.limit)
-      break;
-    if (single->capacity() >= 0 && single->position() == single->capacity()) {
-      endNote = runtime::concat("the text ends after ", i + 1, " of ", settings.limit, " symbols: the entry ", settings.entry, " keeps at most ",
-                                single->capacity(), " places of ", single->entry().walk, ", and prompt and text have taken them");
-      break;
-    }
-    if (Status status = feed(*single, &id, 1); status.failed())
-      return status;
-  }
-  if (!held.empty())
-    sink(held);
+  stopSymbol = settings.stop.empty() ? settings.stopSymbol : vocabulary->find(settings.stop);
+  sampler.emplace(settings.method, seed);
+  held.clear();
+  all.clear();
+  previous = ids.back();
+  made = 0;
+  ended = false;
   return {};
+}
+
+Status Generator::next(Symbol &symbol) {
+  symbol = {};
+  auto end = [&](Status status) {
+    ended = true;
+    symbol.text = std::exchange(held, {});
+    return status;
+  };
+  if (ended || made == settings.limit)
+    return end({});
+  if (made > 0) {
+    if (single->capacity() >= 0 && single->position() == single->capacity()) {
+      endNote = runtime::concat("the text ends after ", made, " of ", settings.limit, " symbols: the entry ", settings.entry, " keeps at most ", single->capacity(),
+                                " places of ", single->entry().walk, ", and prompt and text have taken them");
+      return end({});
+    }
+    if (Status status = feed(*single, &previous, 1); status.failed())
+      return end(status);
+  }
+  const int32_t id = sampler->draw(logits, static_cast<uint64_t>(made));
+  if (id < 0)
+    return end(Status(runtime::ErrorKind::Numeric, runtime::concat("symbol ", made, ": the model gives no finite logit")));
+  if (stopSymbol == id)
+    return end({});
+  const std::string piece = vocabulary->text(id, previous);
+  held += piece;
+  symbol.id = previous = id;
+  ++made;
+  if (!stopSymbol && !settings.stop.empty()) {
+    all += piece;
+    if (all.ends_with(settings.stop))
+      return end({});
+  }
+  const size_t whole = held.size() - data::incompleteTail(held);
+  symbol.text = held.substr(0, whole);
+  held.erase(0, whole);
+  return {};
+}
+
+Status Generator::run(std::string_view prompt, uint64_t seed, const TextSink &sink) {
+  std::vector<int32_t> ids;
+  Status status = promptIds(prompt, ids);
+  if (status.ok())
+    status = start(ids, seed);
+  Symbol symbol{0, {}};
+  while (status.ok() && symbol.id >= 0) {
+    status = next(symbol);
+    if (!symbol.text.empty() && !sink(symbol.text))
+      return {};
+  }
+  return status;
 }
 
 } // namespace tenon::generate

@@ -25,13 +25,25 @@ runtime::Expected<Settings> readSettings(const runtime::Manifest &manifest, cons
 /// Takes pieces of text as they come; false ends the generation.
 using TextSink = std::function<bool(std::string_view)>;
 
+/// One symbol of a text, and what of the text it made whole: a character may take several symbols.
+struct Symbol {
+  int32_t id = -1; // -1: the text has ended; `text` has what was held back
+  std::string text;
+};
+
 class Generator {
 public:
   /// Contexts over `entry`; input errors where the entry reads more than `ids` or keeps nothing from call to call.
   static runtime::Expected<std::unique_ptr<Generator>> create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
                                                               const data::Vocabulary &vocabulary, std::shared_ptr<runtime::ThreadPool> pool);
-  /// Feeds the prompt (settings.start if it is empty), then draws up to settings.limit symbols. The prompt is not repeated to `sink`; text comes
-  /// in whole characters.
+  /// The symbols of a prompt; of settings.start if it is empty.
+  Status promptIds(std::string_view prompt, std::vector<int32_t> &ids) const;
+  /// Begins a text: forgets the one before and feeds `ids`, at least one.
+  Status start(const std::vector<int32_t> &ids, uint64_t seed);
+  /// Draws the next symbol, up to settings.limit of them. The stop symbol ends the text and is not given; a stop text is a part of it.
+  /// After an error `symbol.text` has what was held back.
+  Status next(Symbol &symbol);
+  /// Feeds the prompt, then gives all symbols' text to `sink`, in whole characters, without the prompt.
   Status run(std::string_view prompt, uint64_t seed, const TextSink &sink);
   /// Why the last run has made fewer symbols than asked for, where neither its stop nor the sink has ended it; else empty.
   const std::string &note() const { return endNote; }
@@ -57,6 +69,13 @@ private:
   int64_t room = 1;                         // of a walk whose capacity is a dim
   std::vector<double> logits;
   std::string endNote;
+  // The text being made, since start().
+  std::optional<Sampler> sampler;
+  std::optional<int32_t> stopSymbol;
+  std::string held, all; // the start of a character; the text for a stop text
+  int32_t previous = -1;
+  int64_t made = 0;
+  bool ended = true;
 };
 
 } // namespace tenon::generate

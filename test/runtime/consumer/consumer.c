@@ -28,7 +28,35 @@ static void describe(const tn_tensor_info *info) {
   printf("] %llu bytes\n", (unsigned long long)info->bytes);
 }
 
-static void trainSomeSteps(tn_model *model, tn_threads *threads) {
+/* A checkpoint brings back what training had, and what cannot be one is refused. */
+static void goOn(tn_model *model, tn_context *train, const char *folder) {
+  char path[4096];
+  float table[15], again[15];
+  double loss = 0;
+  tn_progress progress = {3, 4, 42, 0, 1.5}, found;
+  uint64_t step = 0;
+  snprintf(path, sizeof path, "%s/checkpoints", folder);
+  check(tn_model_get_parameter(model, "table", table, sizeof table));
+  check(tn_context_get_scalar(train, "loss", &loss));
+  printf("loss %.1f, optimizer %s with %d moments, next batch %d\n", loss, tn_model_optimizer(model), tn_model_moment_count(model), (int)tn_context_step(train));
+  expect(tn_context_get_scalar(train, "los", &loss));
+  expect(tn_model_get_moment(model, 0, "table", table, sizeof table));
+  expect(tn_context_rewind(train, 0));
+  expect(tn_context_load_checkpoint(train, path, &found, NULL, NULL));
+  expect(tn_context_save_checkpoint(train, path, &progress, 0));
+  check(tn_context_save_checkpoint(train, path, &progress, 2));
+  memset(again, 0, sizeof again);
+  check(tn_model_set_parameter(model, "table", again, sizeof again));
+  tn_context_set_step(train, 0);
+  check(tn_context_load_checkpoint(train, folder, &found, NULL, NULL));
+  check(tn_model_get_parameter(model, "table", again, sizeof again));
+  printf("step %d, batch %d, seed %d, %.1f s, next batch %d, table %s\n", (int)found.step, (int)found.position, (int)found.seed, found.seconds,
+         (int)tn_context_step(train), memcmp(table, again, sizeof table) ? "other" : "the same");
+  check(tn_model_load_checkpoint(model, folder, &step, NULL, NULL));
+  printf("weights of step %d\n", (int)step);
+}
+
+static void trainSomeSteps(tn_model *model, tn_threads *threads, const char *folder) {
   int64_t batch = 2;
   int32_t ids[2] = {0, 1};
   double loss = 0;
@@ -47,6 +75,7 @@ static void trainSomeSteps(tn_model *model, tn_threads *threads) {
   }
   check(tn_model_get_parameter(model, "table", table, sizeof table));
   printf("table[4, 2] = %.1f\n", table[14]);
+  goOn(model, train, folder);
   tn_context_set_flags(train, 1);
   check(tn_context_run(train));
   check(tn_model_get_gradient(model, "table", table, sizeof table));
@@ -60,12 +89,17 @@ static void infer(tn_model *model, tn_threads *threads) {
   float y[80], count[4];
   tn_tensor_info info;
   tn_context *context = NULL;
+  tn_generator *generator = NULL;
   expect(tn_context_create(model, "infer", &none, 1, threads, &context));
   check(tn_context_create(model, "infer", &batch, 1, threads, &context));
   check(tn_context_output_info(context, 0, &info));
   describe(&info);
   check(tn_context_state_info(context, 0, &info));
   describe(&info);
+  printf("state %d, no state %d\n", tn_context_state_find(context, "count"), tn_context_state_find(context, "counts"));
+  expect(tn_context_save_checkpoint(context, "/nowhere", &(tn_progress){0}, 1));
+  expect(tn_generator_create(model, NULL, NULL, NULL, NULL, NULL, NULL, &generator));
+  expect(tn_generator_create(model, "poems", NULL, NULL, NULL, NULL, NULL, &generator));
   expect(tn_context_set_input(context, 0, ids, 8));
   check(tn_context_set_input(context, 0, ids, sizeof ids));
   expect(tn_context_run(context));
@@ -102,7 +136,7 @@ int main(int argc, char **argv) {
   }
   expect(tn_model_get_parameter(model, "blocks.9.weight", before, sizeof before));
   infer(model, threads);
-  trainSomeSteps(model, threads);
+  trainSomeSteps(model, threads, argv[2]);
   snprintf(path, sizeof path, "%s/weights.safetensors", argv[2]);
   check(tn_model_save(model, path, NULL));
   check(tn_model_open(argv[1], NULL, &copy));
