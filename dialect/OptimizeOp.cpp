@@ -37,13 +37,14 @@ static LogicalResult verifySetting(OptimizeOp op, NamedAttribute setting) {
 }
 
 LogicalResult OptimizeOp::verify() {
+  const std::string rules = schema::working("optimizer", "or"), schedules = schema::working("schedule", "or");
   if (!schema::works("optimizer", getRule())) // C1
-    return emitOpError("expects the rule ") << schema::working("optimizer", "or") << ", got " << getRule();
+    return emitOpError("expects the rule ") << rules << ", got " << getRule();
   for (NamedAttribute setting : getSettings())
     if (failed(verifySetting(*this, setting)))
       return failure();
   if (!schema::works("schedule", schedule())) // C1
-    return emitOpError("expects the schedule ") << schema::working("schedule", "or") << ", got " << schedule();
+    return emitOpError("expects the schedule ") << schedules << ", got " << schedule();
   if (!getSettings().get("lr")) // C3
     return emitOpError("expects the setting lr, got ") << getSettings();
   if (double batches = number("accumulate", 1); !(batches >= 1)) // C4

@@ -100,8 +100,9 @@ class Names {
 public:
   explicit Names(Session &session) : session(session) {
     scopes.emplace_back();
-    for (auto &[name, callable] : session.callables)
-      scopes.back().insert(name);
+    for (auto *callables : {&session.library, &session.callables})
+      for (auto &[name, callable] : *callables)
+        scopes.back().insert(name);
   }
 
   void callable(const ast::Callable &of) {
@@ -151,7 +152,7 @@ private:
   }
   void body(const std::vector<ast::StmtPtr> &list) {
     for (auto &statement : list) {
-      if (statement->kind == Kind::In || statement->kind == Kind::Out || statement->kind == Kind::Loss) // T0409: of models alone
+      if (statement->kind == Kind::In || statement->kind == Kind::Out || statement->kind == Kind::Loss || statement->kind == Kind::Metric) // T0409: of models alone
         continue;
       visitor.parts(*statement);
       if (statement->kind == Kind::Callable)

@@ -2,7 +2,7 @@
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics
 
 func.func @widths(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x6xf32>, %v: tensor<2x7x4x6xf32>) {
-  // expected-error@+1 {{expects query [B, I, H, E], key [B, J, H, E]}}
+  // expected-error@+1 {{expects query [B, I, H, E], key [B, J, K, E]}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{mask = [], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}>
     : (tensor<2x5x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   return

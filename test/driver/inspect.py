@@ -22,7 +22,7 @@ def memory(spec, words):
         names = [dim["name"] for dim in entry["dims"]]
         largest = {dim["name"]: dim["max"] if dim["max"] > 0 else 1000 for dim in entry["dims"]}
         sums = []
-        for sizes in ((1, 1, 1, 1), (2, 17, 3, 1), (3, 67, 8, 2), (4, 131, 31, 5), (7, 300, 50, 9)):
+        for sizes in ((1, 2, 1, 1), (2, 17, 3, 1), (3, 67, 8, 2), (4, 131, 31, 5), (7, 300, 50, 9)):
             bind = [f"--bind={name}={min(size, largest[name])}" for name, size in zip(names, sizes)]
             found = report(spec, *words, "--entry", entry["name"], *bind)["report"][0]
             parts = found["memory"]

@@ -107,8 +107,6 @@ Status run(Options &options) {
     if (!saved.ok())
       return saved.status();
     vocabulary = saved.take();
-    if (vocabulary && !options.vocabulary.empty())
-      return usageError("--vocab ", options.vocabulary, ": the run has its vocabulary already, which its weights belong to");
   }
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
