@@ -208,7 +208,7 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
                                                        : call.finish();
 }
 
-/// data = task(...) or valid = task(...); `every` matters for `valid` only.
+/// data = task(...) or valid = task(...); `every`: how often what is held out is evaluated.
 Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   task.name = call.name;
   auto function = call.check("data task");
@@ -407,8 +407,7 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   Call call(*task, "data");
   if (!call.valid())
     return inputError("data must be a task such as byte_stream(text = \"file\")");
-  int64_t every = 0;
-  Status status = readTask(call, recipe.data, every);
+  Status status = readTask(call, recipe.data, recipe.validEvery);
   if (status.ok())
     status = readNumbers(*settings, recipe);
   const JsonValue *valid = settings->find("valid");

@@ -43,6 +43,12 @@ TEST(Recipe, ReadsEverySetting) {
   EXPECT_EQ(recipe->initScheme, "hf");
 }
 
+TEST(Recipe, WhatIsHeldOutIsEvaluatedAsOftenAsItsTaskSays) {
+  auto recipe = readRecipe(manifestOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a.txt", "held_out": 0.1, "every": 50}})"), {}, {});
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  EXPECT_EQ(recipe->validEvery, 50);
+}
+
 TEST(Recipe, TasksAndTheirKeywords) {
   auto recipe = readRecipe(manifestOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": ["a.txt", "b.txt"], "reuse": 64,
     "alpha": 5, "beta": 2, "both_ways": true}})"),

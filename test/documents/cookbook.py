@@ -14,11 +14,13 @@ from tensors import tensor  # noqa: E402
 BATCH, LENGTH = 2, 16
 
 
-def step(path, folder):
-    """The loss and the norm of its gradient."""
+def step(path, block, folder):
+    """Losses of random inputs, when their gradients have been computed as well."""
     draw = random.Random(1)
-    words = {name: tensor("i32", [[draw.randrange(256) for _ in range(LENGTH)] for _ in range(BATCH)]) for name in ("ids", "target")}
-    text = driver.tenon("grad", path, "--init", "--tier", driver.best_tier(), *driver.given(folder, words), "--json")
+    values = {name: tensor("i32", [[draw.randrange(256) for _ in range(LENGTH)] for _ in range(BATCH)]) for name in ("ids", "target")}
+    values |= {"len": tensor("i32", [LENGTH, 3]), "label": tensor("i32", [1, 0])}
+    read = {name: value for name, value in values.items() if re.search(rf"\b{name}: index", block)}
+    text = driver.tenon("grad", path, "--init", "--tier", driver.best_tier(), *driver.given(folder, read), "--json")
     return [value for value in json.loads(text).values() if isinstance(value, (int, float))]
 
 
@@ -32,7 +34,7 @@ def main(document, folder):
         with open(path, "w", encoding="utf-8") as file:
             file.write(block)
         try:
-            found = step(path, folder)
+            found = step(path, block, folder)
             verdict = "finite" if found and all(math.isfinite(value) for value in found) and found[0] > 0 else f"WRONG: {found}"
         except driver.Failed as failed:
             verdict = f"WRONG: {failed.text}"
