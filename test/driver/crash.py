@@ -1,4 +1,4 @@
-"""A crash of the compiler must leave a reproducer and exit with 70: the specification is a pipe, and SEGV comes while the compiler waits for it.
+"""A crash of the compiler must leave a reproducer and exit with 70: the specification takes seconds to compile, and SEGV comes meanwhile.
 The report is a new file of the user's alone: in the current folder, or at home where others can write to that one."""
 import glob
 import os
@@ -16,17 +16,28 @@ for name in ("own", "shared", "home"):
 os.chmod(os.path.join(folder, "shared"), 0o777)
 
 
+SLOW = "# the specification of the crash\nmodel Slow {\n  dim B\n  in x: [B]\n  let y0 = x\n" + "".join(
+    f"  let y{k} = sin(y{k - 1}) + 0.5\n" for k in range(1, 3000)) + "  out y2999\n}\n"
+
+
+def catches(pid, number):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        caught = next(int(line.split()[1], 16) for line in file if line.startswith("SigCgt"))
+    return caught >> (number - 1) & 1
+
+
 def crash(place, environment):
     """Its messages, and the reports that are new."""
     place = os.path.join(folder, place)
-    pipe = os.path.join(place, "pipe.tn")
-    os.mkfifo(pipe)
-    process = subprocess.Popen(["tenon", "compile", "pipe.tn", "--emit=ast"], cwd=place, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    with open(os.path.join(place, "slow.tn"), "w", encoding="utf-8") as file:
+        file.write(SLOW)
+    process = subprocess.Popen(["tenon", "compile", "slow.tn", "--emit=asm"], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **environment})
     victim = os.path.join(folder, "victim")
     os.symlink(victim, os.path.join(place, f"tenon-crash-{process.pid}.txt"))  # laid out by somebody else
-    with open(pipe, "w", encoding="utf-8") as file:  # the first reader keeps the text for the reproducer
-        file.write("# the specification of the crash\n")
-    time.sleep(0.5)  # the second one waits
+    while process.poll() is None and not catches(process.pid, signal.SIGSEGV):
+        time.sleep(0.02)
+    time.sleep(0.2)
     process.send_signal(signal.SIGSEGV)
     print(process.communicate(timeout=20)[1], end="")
     print("exit code", process.returncode, "written through the link:", os.path.exists(victim))
@@ -41,5 +52,4 @@ def crash(place, environment):
 crash("own", {"HOME": home})
 os.chmod(home, 0o755)
 crash("shared", {"HOME": home})
-os.unlink(os.path.join(folder, "shared", "pipe.tn"))
 crash("shared", {"HOME": ""})
