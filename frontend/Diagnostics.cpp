@@ -339,6 +339,10 @@ Diagnostic &Diagnostics::error(std::string code, ast::Range range, std::string m
 }
 
 Diagnostic &Diagnostics::warning(std::string code, ast::Range range, std::string message, std::string label) {
+  if (++warnings == kMostMistakes + 1)
+    add({Severity::Warning, "T0199", "more than " + std::to_string(kMostMistakes) + " warnings; the others are not shown", range, {}, {}, {}});
+  if (warnings > kMostMistakes)
+    return dropped = {Severity::Warning, std::move(code), std::move(message), range, std::move(label), {}, {}};
   return add({Severity::Warning, std::move(code), std::move(message), range, std::move(label), {}, {}});
 }
 

@@ -37,7 +37,7 @@ struct Diagnostic {
 };
 
 /// Collects diagnostics in the order of their discovery. One root cause = one error. After kMostMistakes errors one more, T0199, says that
-/// the rest is not looked at; what is reported behind it is dropped. References last until the next one is reported.
+/// the rest is not looked at; what is reported behind it is dropped; warnings likewise. References last until the next one is reported.
 class Diagnostics {
 public:
   static constexpr unsigned kMostMistakes = 100;
@@ -55,7 +55,7 @@ private:
   Diagnostic &add(Diagnostic diagnostic);
   std::vector<Diagnostic> list;
   Diagnostic dropped; // the last one that came when the list was full
-  unsigned errors = 0;
+  unsigned errors = 0, warnings = 0;
 };
 
 /// Elm/Rust style text of all diagnostics (language.md section 5); `color` only when the stream is a terminal.
