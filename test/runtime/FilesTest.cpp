@@ -1,4 +1,3 @@
-#include <filesystem>
 // JSON, safetensors and .npy: what is written reads back; every rule of the formats is enforced.
 #include "runtime/Json.h"
 #include "runtime/Npy.h"
@@ -6,6 +5,7 @@
 #include "test/runtime/Support.h"
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <unistd.h>
 
