@@ -5,12 +5,12 @@ Random models with `out step(T)` (walk.py): window by window against the decompo
 
 A value is compared as a weighted sum of its elements, which is a loss of its own, and element by element as far as gradients read it.
 
-usage: random_specs.py [--first SEED | --fresh] [--number N] [--length CONSTRUCTS] [--only I,J,..] [--walks N] [--walk SEED] [--spoil]
+usage: random_specs.py [--first SEED | --fresh [SEED]] [--number N] [--length CONSTRUCTS] [--only I,J,..] [--walks N] [--walk SEED] [--spoil]
 
 The defaults make 56 specifications. Checked: they have every construct, every function of the language, the lengths and widths below, and what they compile
 to every op of the dialect and every optional part of a fused attention. A specification that fails is printed with
 its seed and reduced to the constructs that it needs to fail; `--first SEED --number 1 --only I,J` runs that again.
---fresh draws the first seed anew and prints it; then nothing is asked about what the specifications contain.
+--fresh draws the first seed anew and prints it (`--fresh SEED` runs that one again); nothing is asked about what the specifications contain.
 --spoil changes one number of one side in every specification: each must be noticed.
 """
 import argparse
@@ -216,7 +216,7 @@ def one(options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--fresh", type=int, nargs="?", const=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--number", type=int, default=52)
     parser.add_argument("--walk", type=int)
     parser.add_argument("--walks", type=int, default=4)
@@ -227,11 +227,12 @@ def main():
     options = parser.parse_args()
     if options.one or options.number == 1 or options.walk is not None:
         return one(options)
-    if options.fresh:
-        options.first = int.from_bytes(os.urandom(3), "big")
+    fresh = options.fresh is not None
+    if fresh:
+        options.first = options.fresh
         print(f"first seed {options.first}")
     made = [generate.Specification(*drawn) for drawn in generate.specifications(options.first, options.number, options.length)]
-    walk_seeds = [options.first + k if options.fresh else k for k in range(options.walks)]
+    walk_seeds = [options.first + k if fresh else k for k in range(options.walks)]
     walks = [walk.Walk(seed) for seed in walk_seeds]
     words = [chosen(options, k + 1) for k in range(len(made))] + [["--walk", str(seed)] for seed in walk_seeds]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -240,7 +241,7 @@ def main():
         noticed = sum(bool(messages) for messages, _ in runs)
         print(f"{noticed} of {len(runs)} changes noticed")
         return 0 if noticed == len(runs) else 1
-    wrong = [] if options.fresh else coverage(made, walks, set().union(*(ops for _, ops in runs)))
+    wrong = [] if fresh else coverage(made, walks, set().union(*(ops for _, ops in runs)))
     wrong += [reduced(options, k, made[k], messages) for k, (messages, _) in enumerate(runs[:len(made)]) if messages]
     wrong += ["\n".join(["walk.py:", *messages, single.text]) for single, (messages, _) in zip(walks, runs[len(made):]) if messages]
     for text in wrong:
