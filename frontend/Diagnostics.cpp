@@ -389,13 +389,19 @@ std::string printable(std::string_view text, bool lines) {
 }
 
 std::string nearest(const std::string &word, const std::vector<std::string> &candidates) {
-  // A distance as long as the word itself says nothing: any single letter is one edit from any other.
+  auto lower = [](std::string text) {
+    for (char &c : text)
+      c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    return text;
+  };
+  // Two edits of three letters, or one of one, lead to words that have nothing to do with them.
   std::string best;
-  unsigned least = std::min<unsigned>(3, static_cast<unsigned>(word.size()));
+  unsigned least = word.size() < 2 ? 1 : word.size() < 4 ? 2 : 3;
+  const std::string sought = lower(word);
   for (const std::string &candidate : candidates) {
     if (candidate == word || candidate.size() > word.size() + 2 || word.size() > candidate.size() + 2)
       continue;
-    unsigned distance = editDistance(word, candidate, 2);
+    unsigned distance = editDistance(sought, lower(candidate), 2);
     if (distance < least) {
       least = distance;
       best = candidate;

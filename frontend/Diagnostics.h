@@ -67,7 +67,7 @@ std::string explanation(const std::string &code);
 /// Text from outside (names, paths, texts of a specification) as a terminal may have it: control characters, marks that turn the direction of
 /// writing, and bytes that are no UTF-8 come as \u001b; a line break does, too, unless `lines` are meant.
 std::string printable(std::string_view text, bool lines = false);
-/// The nearest of `candidates` by edit distance (at most 2), for "did you mean"; empty if none.
+/// The nearest of `candidates` by edit distance (at most 2, of words under four letters 1, of single letters 0; ASCII case does not count), for "did you mean"; empty if none.
 std::string nearest(const std::string &word, const std::vector<std::string> &candidates);
 
 } // namespace tenon

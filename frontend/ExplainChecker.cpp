@@ -37,10 +37,10 @@ static const ExplainPages &namePages() {
       {"T0112", "a file that cannot be read", "The file does not exist, is a folder, or may not be read.", "", ""},
       {"T0113", "an option that gives a name twice", "--set and --bind give a name one value.", "tenon check gpt2.tn --set D=64 --set D=32",
        "tenon check gpt2.tn --set D=32"},
-      {"T0114", "an axis or argument without a use",
-       "A warning: the layer or function never mentions it, so it has no effect. Take it away, or begin its name with `_` where callers need it.",
+      {"T0114", "an axis, argument or `let` without a use",
+       "A warning: the layer, function or model never mentions it, so it has no effect. Take it away, or begin its name with `_` where callers need it.",
        "layer Up[D, F](x: [.., D]) -> [.., D] { return x * 2 }", "layer Up[D](x: [.., D]) -> [.., D] { return x * 2 }"},
-      {"T0115", "a param that is never read",
+      {"T0115", "a param or used layer that nothing uses",
        "A warning: nothing reads it, so no entry has it, and no file of weights. Take it away, or begin its name with `_`.",
        "param w, b: [D] = 0\nreturn x * w", "param w: [D] = 0\nreturn x * w"},
       {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
@@ -93,6 +93,14 @@ static const ExplainPages &valuePages() {
        "`smoothing` is the share of the target that all classes have together, `spread` the weight of each single class that is not the label:\n"
        "spread * (V - 1) is at most 1, and the label has the rest.",
        "cross_entropy[V](logits, target, spread = 0.1)", "cross_entropy[V](logits, target, smoothing = 0.1)"},
+      {"T0317", "a loss or metric that compares all pairs",
+       "A warning: whole numbers are compared over the axes of both sides, so the result is a table of all pairs. In a loss or metric one side "
+       "most often has a wrong axis. Where all pairs are meant, name the table with a `let` of its own.",
+       "metric acc = mean(argmax[B](logits) == label)", "metric acc = mean(argmax[C](logits) == label)"},
+      {"T0318", "probabilities where logits belong",
+       "A warning: a cross-entropy applies its own softmax (or sigmoid); with a second one before it the gradients are small and the loss never "
+       "comes near 0.",
+       "cross_entropy[C](softmax[C](logits), label)", "cross_entropy[C](logits, label)"},
   };
   return pages;
 }

@@ -189,7 +189,9 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
           return "a side of its contraction has a dimension besides batch, query, head and width";
         return addSelectedBefore(gather, choice, a, x, index, weight);
       }
-      return addPosition(a, x, index, gather.getClamp(), weight);
+      // Rows at places that only the data know, as embedding[V: ids], are keys like others.
+      if (std::string ignored; index.has(kQuery) || indices.place(index, ignored))
+        return addPosition(a, x, index, gather.getClamp(), weight);
     }
   }
   if (!a.only({kBatch, kQuery, kHead, kContracted}) || !b.only({kBatch, kKey, kHead, kContracted}))

@@ -19,9 +19,26 @@ namespace {
 
 bool isPermutation(BroadcastOp op) { return tensorOf(op.getX()).getRank() == tensorOf(op.getY()).getRank(); }
 
+/// Whether an index is made of more than places and sizes: of tokens, say.
+bool dependsOnData(Value index) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work = {index};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || (op->getNumOperands() == 0 && !isa<IotaOp, ConstantOp, SizeOp>(op)))
+      return true;
+    if (seen.insert(op).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+/// Rows up to which a table is contracted whole although only data know which of them are asked for: segments, buckets.
+constexpr int64_t kFewRows = 64;
+
 /// dot(a, x[P: index]) = dot(a, x)[P: index] where the index shares a dimension with a: relative scores contract each distance once per
 /// query and not once per pair, and the gathered vectors never exist. Source: Dai et al. 2019, appendix B. An embedding does not match: its
-/// index shares nothing with the weights.
+/// index shares nothing with the weights, or is of tokens, and the table has a row for each of a vocabulary.
 struct ContractBeforeGather : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
@@ -42,6 +59,8 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
         labels[k] = bLabels[dim];
     auto x = tensorOf(gather.getX()), y = tensorOf(op.getY());
     int64_t rank = y.getRank();
+    if (!x.isDynamicDim(gather.getDim()) && x.getDimSize(gather.getDim()) > kFewRows && dependsOnData(gather.getIndex()))
+      return failure();
     bool shares = false;
     for (int64_t dim : gather.getIndexDims()) {
       if (labels[dim] >= rank)

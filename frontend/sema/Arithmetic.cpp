@@ -1,5 +1,6 @@
 // Operators: numbers known at compile time (linear forms over the dims) are computed, the rest becomes nodes.
 #include "frontend/sema/Checker.h"
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::sema {
@@ -200,6 +201,22 @@ bool Checker::checkBroadcast(NodeId left, NodeId right, ast::Range range, const 
   return false;
 }
 
+/// Comparisons of whole numbers may span all pairs of places, as masks do. In a loss or metric it is most often a wrong axis: argmax[B] for argmax[C].
+void Checker::checkPairs(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression) {
+  const ast::Range &range = expression.range;
+  const bool inNumber = std::any_of(numbers.begin(), numbers.end(), [&](const ast::Range &number) {
+    return number.file == range.file && number.begin <= range.begin && range.end <= number.end;
+  });
+  if (!inNumber || graph.contains(left, right) || graph.contains(right, left) || graph[left].op == Op::Iota || graph[right].op == Op::Iota)
+    return;
+  auto *mistake = session.warning("T0317", expression.opRange, "`" + op + "` compares every place of " + text(graph.axes(left)) + " with every place of " +
+                                                                   text(graph.axes(right)));
+  if (!mistake)
+    return;
+  mistake->related.push_back({expression.operands[0]->range, "has " + text(without(graph.axes(left), graph.axes(right))) + ", which the right side lacks"});
+  mistake->related.push_back({expression.operands[1]->range, "has " + text(without(graph.axes(right), graph.axes(left))) + ", which the left side lacks"});
+}
+
 Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression) {
   ast::Range range = expression.range;
   Element a = graph.element(left), b = graph.element(right);
@@ -230,6 +247,8 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
     left = graph.toInt(left);
     right = graph.toInt(right);
   }
+  if (op == "==" || op == "!=")
+    checkPairs(op, left, right, expression);
   if (op == ">" || op == ">=")
     return Value::ofTensor(graph.elementwise(op == ">" ? Op::Less : Op::LessEqual, {right, left}, Element::Bool, range));
   if (op == "^" && graph[right].op == Op::Constant && graph[right].number == 2)

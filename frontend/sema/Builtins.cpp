@@ -97,7 +97,8 @@ Value Checker::callBuiltin(Scope *scope, const std::string &name, const std::vec
 /// `axes`: 0 none, 1 needed, -1 allowed.
 bool Checker::arity(const Call &call, size_t least, size_t most, std::initializer_list<const char *> keywords, int axes) {
   bool ok = true;
-  if (call.arguments.size() < least || call.arguments.size() > most) {
+  const bool misnamed = keywords.size() == 0 && !call.keywords.empty() && call.arguments.size() + call.keywords.size() <= most;
+  if ((call.arguments.size() < least && !misnamed) || call.arguments.size() > most) {
     std::string wanted = std::to_string(least) + (most == least ? "" : " or " + std::to_string(most));
     error("T0307", call.range,
           call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " +
@@ -117,7 +118,10 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
       std::string all;
       for (auto &name : names)
         all += (all.empty() ? "" : ", ") + name;
-      mistake->notes.push_back({"help", all.empty() ? call.name + " has no keywords" : "its keywords: " + all});
+      const size_t given = call.arguments.size() + 1;
+      mistake->notes.push_back({"help", !all.empty() ? "its keywords: " + all
+                                        : given <= most ? call.name + " has no keywords: give the value as argument " + std::to_string(given)
+                                                        : call.name + " has no keywords"});
     }
     ok = false;
   }

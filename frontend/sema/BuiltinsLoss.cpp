@@ -54,6 +54,12 @@ Value Checker::normalizeBuiltin(const Call &call) {
   return Value::ofTensor(graph.add(result));
 }
 
+/// Trains, but slowly and towards nothing: what the author of another framework's loss of probabilities writes.
+void Checker::warnNormalized(const Call &call, const std::string &function) {
+  if (auto *mistake = session.warning("T0318", call.ranges[0], call.name + " takes logits, this is a " + function + " of them"))
+    mistake->notes.push_back({"help", "leave the " + function + " out: " + call.name + " applies its own"});
+}
+
 Value Checker::crossEntropyBuiltin(const Call &call) {
   if (!arity(call, 2, 2, {"where", "smoothing", "form", "spread", "skip"}, 1))
     return poison();
@@ -65,6 +71,8 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
     error("T0310", call.ranges[1], "the labels of cross_entropy are whole numbers, this is " + text(labels));
     return poison();
   }
+  if (graph[logits].op == Op::Softmax && includes(graph[logits].axesFrom, *axis))
+    warnNormalized(call, "softmax");
   labels = graph.toInt(labels);
   auto expected = without(graph.axes(logits), {*axis});
   if (!sameSet(graph.axes(labels), expected)) {
@@ -131,6 +139,10 @@ bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
     return false;
   }
   const Keyword *given = smoothing ? smoothing : spread;
+  if (const Keyword *skip = call.keyword("skip"); skip && !given) {
+    error("T0308", skip->range, "`skip` names the class that has no share in `smoothing` or `spread`; here is neither");
+    return false;
+  }
   if (!given)
     return true;
   auto number = staticReal(given->value, given->range, given->name);
@@ -190,6 +202,8 @@ Value Checker::binaryCrossEntropyBuiltin(const Call &call) {
               text(graph.axes(logits)));
     return poison();
   }
+  if (graph[logits].op == Op::Sigmoid)
+    warnNormalized(call, "sigmoid");
   Node node = makeNode(Op::BinaryCrossEntropy, {Element::Real, graph.axes(logits), {}});
   node.operands = {logits, graph.toReal(labels)};
   node.range = call.range;

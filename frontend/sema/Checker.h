@@ -171,6 +171,7 @@ private:
     AxisId axis = 0;
     int64_t count = 0; // of its depths; 0 after a mistake, or if there are none
     uint32_t body = kEntryBody;
+    size_t decisions = 0; // those made before
   };
   /// Bodies one after the other that may run in rounds.
   struct Rounds {
@@ -231,6 +232,7 @@ private:
   Value evaluate(Scope *scope, const ast::ExprPtr &expression) { return expression ? evaluate(scope, *expression) : poison(); }
   Value conditional(Scope *scope, const ast::Expr &expression);
   Value negate(Value value, ast::Range range);
+  void checkPairs(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression);
   Value logicalNot(const Value &value, ast::Range range);
   Value binary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   std::optional<Value> staticBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
@@ -298,6 +300,7 @@ private:
   std::optional<std::vector<AxisId>> callAxes(const Call &call);
   std::optional<double> staticReal(const Value &value, ast::Range range, const std::string &what);
   std::optional<int64_t> staticInt(const Value &value, ast::Range range, const std::string &what);
+  void warnNormalized(const Call &call, const std::string &function);
   bool smoothedTarget(const Call &call, AxisId axis, Node &node);
   using Handler = Value (Checker::*)(const Call &);
   static const std::map<std::string, Handler> &handlers();
@@ -334,6 +337,7 @@ private:
   // ---- entries (Entries.cpp, Finish.cpp)
   std::optional<AxisId> walked; // out step(T)
   bool demandOuts();
+  std::vector<ast::Range> numbers; // the texts of losses and metrics
   void demandNumbers(ast::Stmt::Kind kind); // Loss or Metric
   void advanceStates();
   std::optional<Entry> finish();

@@ -252,7 +252,7 @@ bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
   auto depends = [&](const Decision &decision) {
     return std::find_first_of(decision.bodies.begin(), decision.bodies.end(), moved.begin(), moved.end()) != decision.bodies.end();
   };
-  return std::all_of(decisions.begin() + std::ptrdiff_t(rounds.decisions), decisions.end(),
+  return std::all_of(decisions.begin() + std::ptrdiff_t(rounds.storeys[from].decisions), decisions.end(), // earlier ones know no later body
                      [&](const Decision &decision) { return !depends(decision) || isDecidedAlike(decision, moved, shift); });
 }
 

@@ -38,7 +38,8 @@ Diagnostic *Session::error(const char *code, ast::Range range, std::string messa
     return nullptr;
   if (!reported.insert({code, range.file, range.begin, range.end}).second)
     return nullptr;
-  return &diagnostics.error(code, range, std::move(message), std::move(label));
+  Diagnostic &mistake = diagnostics.error(code, range, std::move(message), std::move(label));
+  return diagnostics.full() ? nullptr : &mistake; // no search for what may be meant, if nobody reads it
 }
 
 Diagnostic *Session::warning(const char *code, ast::Range range, std::string message, std::string label) {

@@ -19,12 +19,28 @@ std::string listing(const std::vector<std::string> &words) {
   return text.empty() ? "none" : text;
 }
 
-void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
-             const std::string &kind) {
-  if (std::string near = nearest(word, candidates); !near.empty())
+/// What other tools call a setting, and what it is called here.
+static const std::map<std::string, std::string> &foreignNames() {
+  static const std::map<std::string, std::string> names = {
+      {"learning_rate", "lr"},   {"weight_decay", "decay"},   {"warmup_steps", "warmup"}, {"total_steps", "total"},
+      {"max_steps", "steps"},    {"num_steps", "steps"},      {"num_epochs", "epochs"},   {"max_epochs", "epochs"},
+      {"batch_size", "bind"},    {"max_grad_norm", "clip"},   {"grad_clip", "clip"},      {"gradient_accumulation_steps", "accumulate"},
+      {"scheduler", "schedule"}, {"early_stopping", "stop"},  {"dataset", "data"},        {"validation", "valid"},
+      {"epsilon", "eps"},        {"split", "held_out"},       {"val_split", "held_out"}};
+  return names;
+}
+
+std::string suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
+                    const std::string &kind) {
+  auto foreign = foreignNames().find(word);
+  std::string near = foreign != foreignNames().end() && contains(candidates, foreign->second) ? foreign->second : nearest(word, candidates);
+  if (near == "bind" && word == "batch_size")
+    diagnostic.notes.emplace_back("help", "a batch is a dim of the model's inputs: bind B = 32");
+  else if (!near.empty())
     diagnostic.notes.emplace_back("help", "did you mean `" + near + "`?");
   else
     diagnostic.notes.emplace_back("help", kind + ": " + listing(candidates));
+  return near;
 }
 
 namespace {
@@ -212,7 +228,7 @@ SettingValue RecipeChecker::readTuple(const ast::ExprPtr &expression, const Para
 }
 
 bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position,
-                                 Setting &call) {
+                                 Setting &call, std::set<std::string> &attempted) {
   const Parameter *parameter = nullptr;
   const std::string name(function.name);
   std::vector<std::string> keywords;
@@ -250,7 +266,7 @@ bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Fu
   if (!parameter) {
     Diagnostic &error = diagnostics.error("T0606", argument.keyword->range,
                                           "`" + name + "` has no keyword `" + argument.keyword->text + "`", "unknown keyword");
-    suggest(error, argument.keyword->text, keywords, "keywords of " + name);
+    attempted.insert(suggest(error, argument.keyword->text, keywords, "keywords of " + name));
     return false;
   }
   for (const auto &given : call.keywords)
@@ -292,7 +308,7 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
       attempted.insert(argument.keyword->text);
     else if (place < function->parameters.size())
       attempted.emplace(function->parameters[place].name);
-    good &= readArgument(argument, *function, position, *call);
+    good &= readArgument(argument, *function, position, *call, attempted);
   }
   for (const Parameter &each : function->parameters)
     if (each.required && !attempted.count(std::string(each.name))) {
@@ -384,7 +400,7 @@ void RecipeChecker::readAll(const ast::Recipe &recipe, CheckedRecipe &result) {
         names.emplace_back(each.name);
       Diagnostic &error =
           diagnostics.error("T0601", place, "a " + result.kind + " block has no setting `" + key + "`", "unknown setting");
-      suggest(error, key, names, "settings");
+      meant.insert(suggest(error, key, names, "settings"));
       continue;
     }
     if (auto [first, isNew] = seen.try_emplace(key, place); !isNew) {

@@ -2,14 +2,15 @@
 #pragma once
 #include "frontend/sema/RecipeSchema.h"
 #include "frontend/sema/Recipes.h"
+#include <set>
 
 namespace tenon {
 
 bool contains(const std::vector<std::string> &list, const std::string &word);
 std::string listing(const std::vector<std::string> &words);
-/// Adds "did you mean" or, when nothing is near, the list of what is known.
-void suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
-             const std::string &kind);
+/// Adds "did you mean" or, when nothing is near, the list of what is known. Returns what may be meant, or nothing.
+std::string suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
+                    const std::string &kind);
 
 class RecipeChecker {
 public:
@@ -45,10 +46,12 @@ private:
   bool checkMomentum(const Setting &sgd);
   bool checkLengths(const Setting &schedule);
   bool checkBest(const Setting &every);
-  bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call);
+  bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
+                    std::set<std::string> &attempted);
 
   const RecipeContext &context;
   Diagnostics &diagnostics;
+  std::set<std::string> meant; // settings of the block whose names are misspelt: said so, and not missing besides
 };
 
 } // namespace tenon

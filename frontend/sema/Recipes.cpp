@@ -37,20 +37,23 @@ RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, 
 }
 
 void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedRecipe &checked, bool train) {
-  auto missing = [&](const std::string &what) {
+  auto missing = [&](const std::string &setting) {
+    if (meant.count(setting))
+      return;
+    const std::string what = "`" + setting + "`";
     diagnostics.error("T0618", recipe.name.range, "recipe `" + recipe.name.text + "` says nothing about " + what, "no " + what);
   };
   if (!train) {
     for (const Parameter &each : schema::settings(false))
       if (each.required && !checked.find(std::string(each.name)))
-        missing("`" + std::string(each.name) + "`");
+        missing(std::string(each.name));
     return;
   }
   const bool tasks = checked.find("tasks");
   if (!checked.find("optimizer"))
-    missing("`optimizer`");
+    missing("optimizer");
   if (!tasks && !checked.find("loss") && context.losses.size() != 1)
-    missing("`loss`");
+    missing("loss");
   const std::pair<const char *, const char *> pairs[] = {{"steps", "epochs"}, {"tasks", "data"}, {"tasks", "loss"}};
   for (auto [first, second] : pairs)
     if (const Setting *a = checked.find(first), *b = checked.find(second); a && b) {

@@ -24,8 +24,14 @@ bool Checker::define(Scope *scope, const ast::Name &name, std::function<Value()>
   }
   auto old = scope->names.find(name.text);
   if (old != scope->names.end()) {
-    if (auto *mistake = error("T0103", name.range, name.text + " is defined twice", "second definition"))
-      mistake->related.push_back({old->second.range, "first definition"});
+    // A body's statements are taken up before the tensor arguments: the later place in the text is the second one.
+    ast::Range first = old->second.range, second = name.range;
+    if (first.file == second.file && first.begin > second.begin)
+      std::swap(first, second);
+    if (auto *mistake = error("T0103", second, name.text + " is defined twice", "second definition")) {
+      mistake->related.push_back({first, "first definition"});
+      mistake->notes.push_back({"help", "a name keeps its value: give the new one a name of its own"});
+    }
     return false;
   }
   auto thunk = std::make_shared<Thunk>();
@@ -109,9 +115,14 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
   }
   if (isBuiltin(name.text))
     return Value::ofText(Value::Kind::Builtin, name.text);
-  std::string sought = std::exchange(session.standardReported, true) ? "" : session.standardSought; // said once
-  if (!sought.empty())
-    sought = ": std.tn, the library that every file sees, was not found in " + sought + "; TENON_MODELS=FOLDER says where it lies";
+  std::string sought = session.standardSought;
+  if (!sought.empty()) {
+    failed = true;
+    const bool said = std::exchange(session.standardReported, true);
+    if (said && name.text[0] >= 'A' && name.text[0] <= 'Z') // by its look a layer, and the library's: each of them would be said again
+      return poison();
+    sought = said ? "" : ": std.tn, the library that every file sees, was not found in " + sought + "; TENON_MODELS=FOLDER says where it lies";
+  }
   if (auto *mistake = error("T0101", name.range, "unknown name " + name.text + sought)) {
     std::string near = nearest(name.text, visibleNames(scope, false));
     if (!near.empty())
@@ -186,8 +197,8 @@ std::optional<std::vector<AxisId>> Checker::axesOf(Scope *scope, const ast::Name
     std::string near = nearest(name.text, visibleNames(scope, true));
     if (value)
       mistake->related.push_back({value->range, "defined here"});
-    else if (!near.empty())
-      mistake->notes.push_back({"help", "did you mean " + near + "?"});
+    else
+      mistake->notes.push_back({"help", !near.empty() ? "did you mean " + near + "?" : "dim " + name.text + " = another dim or number makes it one"});
   }
   return std::nullopt;
 }

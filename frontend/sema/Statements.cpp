@@ -152,10 +152,10 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
       break;
     case Kind::Loss:
       losses.push_back(statement.name.text);
-      define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, Kind::Loss);
-      break;
+      [[fallthrough]];
     case Kind::Metric:
-      define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, Kind::Metric);
+      numbers.push_back(statement.value->range);
+      define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, statement.kind);
       break;
     case Kind::Bad:
       break;
@@ -292,6 +292,14 @@ void Checker::useStatement(Scope *scope, const ast::Stmt &statement, Keywords *g
   define(scope, statement.name, [=, this, &statement] { return makeInstance(scope, statement); }, Kind::Use);
 }
 
+/// A layer with its axes, as `use` writes it: Linear[I -> O].
+static std::string form(const ast::Callable &layer) {
+  std::string axes;
+  for (const ast::Formal &formal : layer.formals)
+    axes += (axes.empty() ? "" : ", ") + formal.name.text + (formal.output ? " -> " + formal.output->text : "");
+  return layer.name.text + "[" + axes + "]";
+}
+
 Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
   Value layer = lookup(scope, statement.layer);
   if (layer.isPoison())
@@ -304,7 +312,11 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
   instance->layer = std::make_shared<LayerReference>(*layer.layer);
   for (auto &argument : statement.arguments) {
     if (!argument.keyword) {
-      error("T0307", argument.value->range, "`use` takes keyword arguments only; tensors are given where the layer is called");
+      auto *mistake = error("T0307", argument.value->range, "`use` takes keyword arguments only; tensors are given where the layer is called");
+      if (mistake && statement.axisOps.empty() && !layer.layer->callable->formals.empty())
+        mistake->notes.push_back({"help", "its axes stand in brackets: " + form(*layer.layer->callable)});
+      if (statement.axisOps.empty()) // the axes are missing because they were taken for arguments
+        return poison();
       continue;
     }
     Keyword keyword{argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range};

@@ -204,12 +204,16 @@ public:
     for (auto &parameter : of.parameters)
       if (isUnused(parameter.name, mentions))
         session.warning("T0114", parameter.name.range, owner + " never reads its argument " + parameter.name.text);
-    params(of.body, mentions, owner);
+    body(of.body, mentions, owner);
   }
-  void params(const std::vector<ast::StmtPtr> &body, const Mentions &mentions, const std::string &owner) {
+  void body(const std::vector<ast::StmtPtr> &body, const Mentions &mentions, const std::string &owner) {
     for (auto &statement : body) {
       if (statement->kind == Kind::Param && isUnused(statement->name, mentions) && !members.count(statement->name.text))
         session.warning("T0115", statement->name.range, owner + " never reads its param " + statement->name.text + "; no entry will have it");
+      if (statement->kind == Kind::Use && isUnused(statement->name, mentions))
+        session.warning("T0115", statement->name.range, owner + " never uses its layer " + statement->name.text + "; no entry will have its params");
+      if (statement->kind == Kind::Let && std::all_of(statement->names.begin(), statement->names.end(), [&](auto &name) { return isUnused(name, mentions); }))
+        session.warning("T0114", statement->names.front().range, owner + " never reads " + statement->names.front().text);
       if (statement->kind == Kind::Callable)
         callable(*statement->callable);
     }
@@ -250,7 +254,7 @@ void checkUnused(Session &session) {
     if (item.model) {
       Mentions mentions;
       mentions.body(item.model->body);
-      warnings.params(item.model->body, mentions, "model " + item.model->name.text);
+      warnings.body(item.model->body, mentions, "model " + item.model->name.text);
     }
   }
 }

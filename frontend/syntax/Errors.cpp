@@ -180,6 +180,8 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
     }
     Diagnostic &diagnostic = state.mistake("T0013", place, "expected " + listed(kItemWords) + ", found " + describe(found),
                                            isStart(found, state.end) ? "this can only stand inside a model, a layer or a function" : "");
+    if (std::string_view rest(found.begin, size_t(state.end - found.begin)); rest.starts_with("//") || rest.starts_with("/*"))
+      diagnostic.notes.push_back({"help", "comments begin with '#'"});
     suggest(diagnostic, found, kItemWords);
   } else if (expected == elementName(ListKind::Settings)) {
     state.mistake("T0016", place, "expected a setting or '}', found " + describe(found), "settings are written: key = value");
@@ -194,12 +196,16 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
     fresh |= first;
     Diagnostic &diagnostic = state.mistake("T0007", place, "expected a statement, found " + describe(found),
                                            fresh ? "no statement starts like this" : "the statement before it has ended");
-    if (found.is("="))
+    if (std::string_view rest(found.begin, size_t(state.end - found.begin)); rest.starts_with("//") || rest.starts_with("/*"))
+      diagnostic.notes.push_back({"help", "comments begin with '#'"});
+    else if (found.is("="))
       diagnostic.notes.push_back({"help", "'==' compares; '=' stands only behind the name that is given a value"});
     else if (fresh && lex(found.end, state.end).is("="))
       diagnostic.notes.push_back({"help", "a value gets its name with: let " + std::string(found.text()) + " = ..."});
     else if (!fresh && found.is(","))
       diagnostic.notes.push_back({"help", "what follows is a statement of its own: repeat its keyword instead of the ','"});
+    else if (!fresh && lex(startOfLine(state.begin, found.begin), state.end).is("out"))
+      diagnostic.notes.push_back({"help", "`out` takes names of values: let y = ..., then out y"});
     else if (!fresh && !isKeyword(found.text()))
       diagnostic.notes.push_back({"help", "is an operator or a ',' missing before it?"});
     // `let q = 1 +` and then `retrun x`: the misspelt keyword was taken for an operand.

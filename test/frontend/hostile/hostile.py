@@ -56,6 +56,8 @@ def depths():
     case("depth-nested", "  use s = stack[1000] L3\n  let y = s(x)\n  out y", nest + "layer L3(x: [..]) -> [..] { use s = loop[1000] L2\n return s(x, depth) }")
     case("depth-history", "  config N = 1_000_000\n  use s = stack[N] L\n  let y = s[N](x)\n  out y",
          "layer L(x: [..]) -> [..] { return if depth mod 3 == 1 then x * 2 else x }")
+    case("depth-irregular", "  use s = stack[1000] L\n  let y = s(x)\n  out y",
+         "layer L(x: [..]) -> [..] { param p: [] = 0 let y0 = x " + lines(lambda i: f"let y{i} = if depth * {9 - 2 * i} mod {(0, 13, 17, 19)[i]} < 5 then y{i - 1} + p else y{i - 1}", 4, 1) + " return y3 }")
     case("depth-initializers", stack, "layer L(x: [..]) -> [..] { " + lines(lambda i: f"param w{i}: [] ~ normal(depth * 0.1 + 1)", 100) + "\n return x" +
          "".join(f" * w{i}" for i in range(100)) + " }")
     names = 'names L as hf { "w*" = "v{1}" }\n'
@@ -111,6 +113,7 @@ def proofs():
 
 def mistakes():
     case("unknown-lets", lines(lambda i: f"let a{i}=q{i}", 6500))
+    case("unknown-layers", "  config D = 4\n" + lines(lambda i: f"use y{i} = N{i}[D]", 4900) + "\n  out x")
     case("unknown-terms", "  let y = (" + ", ".join(f"n{i}" for i in range(13000)) + ")\n  out x")
     case("unknown-long", "  let " + "a" * 49000 + " = x\n  let y = " + "a" * 49000 + "b\n  out y")
     case("twice", "  let a = x\n" * 7500)

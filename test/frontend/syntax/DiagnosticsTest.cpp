@@ -169,6 +169,8 @@ TEST(Nearest, FindsSmallSlipsOnly) {
   EXPECT_EQ(nearest("abcdef", {"uvwxyz", "abc"}), "");
   EXPECT_EQ(nearest("S", {"T", "B"}), ""); // any letter is one edit from any other
   EXPECT_EQ(nearest("wq", {"wk", "wv"}), "wk");
+  EXPECT_EQ(nearest("AdamW", {"adam", "adamw"}), "adamw"); // letters' case is no edit
+  EXPECT_EQ(nearest("len", {"ce"}), "");
   EXPECT_EQ(nearest("x", {}), "");
 }
 
