@@ -179,7 +179,7 @@ FileBatch::~FileBatch() {
 
 Status FileBatch::write(const std::string &path, const std::function<Status(ByteSink &)> &write) {
   struct stat information;
-  const bool inPlace = stat(path.c_str(), &information) == 0 && !S_ISREG(information.st_mode);
+  const bool exists = stat(path.c_str(), &information) == 0, inPlace = exists && !S_ISREG(information.st_mode);
   auto followed = inPlace ? Expected<std::string>(path) : followLinks(path);
   if (!followed.ok())
     return followed.status();
@@ -196,6 +196,8 @@ Status FileBatch::write(const std::string &path, const std::function<Status(Byte
     return file.status();
   if (!inPlace)
     waiting.push_back({temporary, target});
+  if (exists && !inPlace && fchmod(file->handle(), information.st_mode & 07777) != 0)
+    return fileError("set the permissions of", temporary, errno);
   FileSink sink(*file);
   Status status = write(sink);
   if (status.ok() && !inPlace)

@@ -78,7 +78,7 @@ public:
   /// Removes what has not been committed.
   ~FileBatch();
   /// `write` fills a file that will replace `path`. A symbolic link stays one, even if what it names does not exist yet; and what is no regular
-  /// file (a pipe, /dev/null) is written to where it is. Usage error: a second file for the same target.
+  /// file (a pipe, /dev/null) is written to where it is. The permissions of what is replaced stay. Usage error: a second file for the same target.
   Status write(const std::string &path, const std::function<Status(ByteSink &)> &write);
   Status commit();
 

@@ -55,6 +55,12 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   CLI::App *explain = app.add_subcommand("explain", "the page of an error code");
   explain->add_option("code", line.code, "such as T0207")->required();
   explain->footer("Example: tenon explain T0207");
+
+  CLI::App *format = app.add_subcommand("fmt", "give specifications their one look: tokens and comments stay, blanks and line breaks may change");
+  format->add_option("files", line.files, "specifications (.tn), or - for standard input to standard output")->required()->type_name("FILE");
+  format->add_flag("--check", line.checkOnly, "change nothing: list the files that would change; exit code 1 if there are any");
+  format->footer("Examples:\n  tenon fmt model.tn\n  tenon fmt --check models/*.tn\n  tenon fmt - < model.tn\n"
+                 "A file with mistakes is left as it is. --diagnostics of check tells of them to tools.");
   app.require_subcommand(1);
 }
 
@@ -97,7 +103,10 @@ bool readPairs(const Texts &texts, CheckOptions &check) {
 
 CommandLine::Command commandOf(const CLI::App &app) {
   std::string name = app.get_subcommands()[0]->get_name();
-  return name == "check" ? CommandLine::Command::Check : name == "compile" ? CommandLine::Command::Compile : CommandLine::Command::Explain;
+  return name == "check"     ? CommandLine::Command::Check
+         : name == "compile" ? CommandLine::Command::Compile
+         : name == "fmt"     ? CommandLine::Command::Format
+                             : CommandLine::Command::Explain;
 }
 
 bool isName(const std::string &name) {

@@ -1,4 +1,4 @@
-// The command line of check, compile and explain.
+// The command line of check, compile, explain and fmt.
 #pragma once
 #include "frontend/Sema.h"
 #include <CLI/CLI.hpp>
@@ -6,7 +6,7 @@
 namespace tenon::compiler {
 
 struct CommandLine {
-  enum class Command { Check, Compile, Explain, Help } command = Command::Help;
+  enum class Command { Check, Compile, Explain, Format, Help } command = Command::Help;
   CheckOptions check;                 // also `path`
   std::string output, name;           // of the artifact
   std::string target = "cpu";
@@ -15,10 +15,15 @@ struct CommandLine {
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
   std::vector<std::string> mlirFlags; // --mlir-..., as they are
   std::string code;                   // explain
+  std::vector<std::string> files;     // fmt; "-": standard input
+  bool checkOnly = false;             // fmt
 };
 
 /// "tenon: error: .." on stderr, whatever the text holds that came from outside. Each of the two that link this file has its own.
 void complain(const std::string &message);
+
+/// What was found, on stderr, in colours where it is a terminal that may have them.
+void showText(const SourceFiles &sources, const Diagnostics &diagnostics);
 
 /// Parses arguments as main gets them. Help and mistakes are printed here; then the result is false and `exitCode` is set.
 bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode);

@@ -11,7 +11,7 @@ struct TnCompilerSource {
   uint64_t bytes;
 };
 
-/// `tenon check|compile|explain ..` with the arguments of main; gives the exit code.
+/// `tenon check|compile|explain|fmt ..` with the arguments of main; gives the exit code.
 using TnCompilerMain = int(int argc, const char **argv);
 /// The manifest of the artifact that the last call of tn_compiler_main has written, or null; `json` tells whether its report was asked for as JSON.
 using TnCompilerArtifact = const char *(int *json);

@@ -3,6 +3,7 @@
 #include "frontend/syntax/Parse.h"
 #include "lowering/Compile.h"
 #include "tools/compiler/CommandLine.h"
+#include "tools/compiler/Format.h"
 #include "tools/compiler/Reproducer.h"
 #include "tools/compiler/Sources.h"
 #include <algorithm>
@@ -20,6 +21,11 @@ namespace tenon::compiler {
 void complain(const std::string &message) { fprintf(stderr, "tenon: error: %s\n", printable(message, true).c_str()); }
 
 namespace fs = std::filesystem;
+
+void showText(const SourceFiles &sources, const Diagnostics &diagnostics) {
+  if (!diagnostics.all().empty())
+    fputs(renderText(sources, diagnostics, isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))).c_str(), stderr);
+}
 
 namespace {
 
@@ -42,8 +48,8 @@ int exitCodeOf(const CommandLine &line, const SourceFiles &sources, const Diagno
 bool show(const CommandLine &line, const SourceFiles &sources, const Diagnostics &diagnostics) {
   if (line.jsonDiagnostics)
     printf("%s\n", renderJson(sources, diagnostics).c_str());
-  else if (!diagnostics.all().empty())
-    fputs(renderText(sources, diagnostics, isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))).c_str(), stderr);
+  else
+    showText(sources, diagnostics);
   return diagnostics.hasErrors();
 }
 
@@ -213,7 +219,7 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   readSources.clear();
   if (!parseCommandLine(argc, argv, line, exitCode))
     return exitCode;
-  bool readsFile = line.command != CommandLine::Command::Explain;
+  bool readsFile = line.command == CommandLine::Command::Check || line.command == CommandLine::Command::Compile;
   struct stat information {};
   if (readsFile && (access(line.check.path.c_str(), R_OK) != 0 || stat(line.check.path.c_str(), &information) != 0)) {
     complain("cannot read " + line.check.path + ": " + strerror(errno));
@@ -231,6 +237,9 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
     break;
   case CommandLine::Command::Compile:
     exitCode = runCompile(line);
+    break;
+  case CommandLine::Command::Format:
+    exitCode = runFormat(line.files, line.checkOnly);
     break;
   default:
     exitCode = runExplain(line);

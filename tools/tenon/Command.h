@@ -63,7 +63,7 @@ Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::st
 /// "NAME=@FILE" of --input and --output: name and file.
 Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option, const std::vector<std::string> &texts);
 
-/// check, compile, explain and --emit live in the compiler library, which is opened when it is needed. Arguments as for main.
+/// check, compile, explain, fmt and --emit live in the compiler library, which is opened when it is needed. Arguments as for main.
 /// `show`: prints what a new artifact needs.
 int runCompiler(const std::vector<std::string> &arguments, bool show);
 /// The artifact directory of a specification, compiled if the cache does not have it.

@@ -115,7 +115,7 @@ void addCommands(CLI::App &app, int &exitCode) {
 int main(int argc, char **argv) {
   using namespace tenon::driver;
   std::string command = argc > 1 ? argv[1] : "";
-  if (command == "check" || command == "compile" || command == "explain")
+  if (command == "check" || command == "compile" || command == "explain" || command == "fmt")
     return finish(runCompiler(std::vector<std::string>(argv, argv + argc), true));
 
   CLI::App app(kDescription, "tenon");
