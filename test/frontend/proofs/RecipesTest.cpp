@@ -262,26 +262,6 @@ TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
   EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
 }
 
-/// The table of docs/language.md lists what works, no more and no less.
-TEST(Recipes, TheDocumentationListsWhatWorks) {
-  std::ifstream file(std::string(TENON_SPECS) + "/../../../docs/language.md");
-  ASSERT_TRUE(file);
-  std::map<std::string, std::string> rows; // "| optimizer | `sgd(momentum, nesterov)`, .. |" by its first cell
-  for (std::string line; std::getline(file, line);)
-    for (const char *family : {"data", "optimizer", "schedule", "method"})
-      if (line.rfind(std::string("| ") + family + " | ", 0) == 0)
-        rows[family] = line;
-  for (const char *family : {"data", "optimizer", "schedule", "method"}) {
-    const bool isData = family == std::string("data");
-    for (const std::string &name : schema::names(isData ? "data task" : family)) {
-      if (name == "held_out")
-        continue;
-      const bool listed = rows[family].find("`" + name + "`") != std::string::npos || rows[family].find("`" + name + "(") != std::string::npos;
-      EXPECT_EQ(listed, schema::works(isData ? "data task" : family, name)) << family << " " << name;
-    }
-  }
-}
-
 /// Inputs that a task of one's own files makes: those of its keywords, and lengths where rows differ in size.
 TEST(Recipes, KeywordsOfOwnFilesAreInputs) {
   auto mistakes = [](const std::string &data) {
