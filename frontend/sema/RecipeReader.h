@@ -45,6 +45,7 @@ private:
   bool checkMomentum(const Setting &sgd);
   bool checkLengths(const Setting &schedule);
   bool checkBest(const Setting &every);
+  void requireEvaluations(const CheckedRecipe &checked);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call);
 
   const RecipeContext &context;

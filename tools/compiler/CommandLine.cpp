@@ -55,6 +55,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   CLI::App *explain = app.add_subcommand("explain", "the page of an error code");
   explain->add_option("code", line.code, "such as T0207")->required();
   explain->footer("Example: tenon explain T0207");
+  takeOneValueEach(app);
   app.require_subcommand(1);
 }
 
