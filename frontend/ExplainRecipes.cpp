@@ -106,6 +106,10 @@ const ExplainPages &explainRecipes() {
       {"T0627", "a schedule that ends in its warm-up",
        "`total` counts the steps of the whole schedule, its warm-up among them; a rate that decays needs some steps after it.",
        "schedule = cosine(warmup = 1000, total = 1000)", "schedule = cosine(warmup = 1000, total = 100_000)"},
+      {"T0628", "nothing to compare evaluations by",
+       "`best` and `stop` compare evaluations, so a recipe that has one of them holds data out (held_out = 0.05 of its task, or\n"
+       "valid = ..); `stop` counts evaluations, so it says how often there is one (every = 100 of the task or of `valid`).",
+       "data = byte_stream(text = \"a.txt\")  stop = patience(5)", "data = byte_stream(text = \"a.txt\", held_out = 0.05, every = 100)  stop = patience(5)"},
   };
   return pages;
 }

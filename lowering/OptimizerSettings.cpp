@@ -30,9 +30,9 @@ private:
 
 static void addRule(const Setting &optimizer, SettingsBuilder &out) {
   for (const schema::Parameter &parameter : schema::find("optimizer", optimizer.text)->parameters) {
-    if (parameter.name == "betas") { // Kingma and Ba 2015, section 2
-      out.real("beta1", 0.9);
-      out.real("beta2", 0.999);
+    if (parameter.name == "betas") {
+      out.real("beta1", parameter.initial);
+      out.real("beta2", parameter.second);
     } else if (parameter.type == schema::Type::Real && !parameter.required && parameter.works) {
       out.real(StringRef(parameter.name), parameter.initial);
     }

@@ -119,3 +119,4 @@ tn_error *tn_generator_next(tn_generator *generator, int32_t *symbol, const char
     return status;
   });
 }
+const char *tn_generator_note(const tn_generator *generator) { return generator ? generator->generator->note().c_str() : ""; }

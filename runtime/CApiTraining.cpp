@@ -103,7 +103,7 @@ tn_error *tn_context_save_checkpoint(const tn_context *context, const char *dire
     return tenon::train::saveRun(directory, state, *context->context, keep);
   });
 }
-tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, tn_progress *progress, tn_note note, void *user) {
+tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, const char *which, tn_progress *progress, tn_note note, void *user) {
   return guarded([&]() -> Status {
     if (!context || !directory || !progress)
       return usageError("context, directory or progress is NULL");
@@ -113,7 +113,7 @@ tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory,
     bool found = false;
     std::vector<std::string> notes;
     const std::string folder = checkpointsOf(directory);
-    if (Status status = tenon::train::loadRun(folder, state, *context->context, found, notes); status.failed())
+    if (Status status = tenon::train::loadRun(folder, which ? which : "", state, *context->context, found, notes); status.failed())
       return status;
     if (!found)
       return inputError("there is no checkpoint in '", folder, "'");
@@ -124,12 +124,12 @@ tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory,
     return {};
   });
 }
-tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, uint64_t *step, tn_note note, void *user) {
+tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, const char *which, uint64_t *step, tn_note note, void *user) {
   return guarded([&]() -> Status {
     if (!model || !directory || !step)
       return usageError("model, directory or step is NULL");
     std::vector<std::string> notes;
-    if (Status status = tenon::train::loadWeights(checkpointsOf(directory), "", *model->parameters, *step, notes); status.failed())
+    if (Status status = tenon::train::loadWeights(checkpointsOf(directory), which ? which : "", *model->parameters, *step, notes); status.failed())
       return status;
     tell(notes, note, user);
     return {};

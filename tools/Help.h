@@ -84,6 +84,14 @@ inline std::string textOf(const CLI::App &app, const CLI::ParseError &error) {
   return twice == std::string::npos ? text : text.substr(0, twice) + " is given several times; once is enough";
 }
 
+/// An option that may be given again takes one value each time: CLI11 would give it all that follows, also the file of the command.
+inline void takeOneValueEach(CLI::App &app) {
+  for (CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    for (CLI::Option *option : command->get_options())
+      if (!option->get_positional() && option->get_items_expected_max() > 1)
+        option->allow_extra_args(false);
+}
+
 /// The whole text as a number; nullopt for anything else, and for what T cannot hold.
 template <typename T = int64_t> std::optional<T> wholeNumber(std::string_view text) {
   T value = 0;
@@ -104,19 +112,19 @@ template <typename T = int64_t> CLI::Validator whole(std::type_identity_t<T> lea
       "", "");
 }
 
-/// A number of at least `least`, or more than it.
-inline CLI::Validator atLeast(double least, bool more = false) {
+/// A finite number above `least`.
+inline CLI::Validator above(double least) {
   return CLI::Validator(
-      [least, more](std::string &text) -> std::string {
+      [least](std::string &text) -> std::string {
         char *end = nullptr;
         double value = strtod(text.c_str(), &end);
-        if (end != text.c_str() && !*end && std::isfinite(value) && (more ? value > least : value >= least))
+        if (end != text.c_str() && !*end && std::isfinite(value) && value > least)
           return {};
         std::string bound = std::to_string(least);
         bound.erase(bound.find_last_not_of('0') + 1);
         if (bound.back() == '.')
           bound.pop_back();
-        return "must be a number " + std::string(more ? "above " : "of at least ") + bound + ", not '" + text + "'";
+        return "must be a number above " + bound + ", not '" + text + "'";
       },
       "", "");
 }

@@ -220,8 +220,11 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`");
   };
   for (const auto &[key, value] : recipe.settings) {
-    if (key == "tasks" || key == "average")
+    if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
+                    [&, wanted = key](const schema::Parameter &setting) { return setting.name == wanted && !setting.works; })) {
       refuse(*value, "`" + key + "`");
+      continue;
+    }
     const schema::Function *function = functionOf(key, *value);
     if (function && !function->works) {
       refuse(*value, key + " `" + value->text + "`");

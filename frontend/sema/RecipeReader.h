@@ -48,6 +48,7 @@ private:
   bool checkBest(const Setting &every);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
                     std::set<std::string> &attempted);
+  void requireEvaluations(const CheckedRecipe &checked);
 
   const RecipeContext &context;
   Diagnostics &diagnostics;

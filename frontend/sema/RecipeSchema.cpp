@@ -24,6 +24,15 @@ static Parameter starting(Parameter parameter, double initial) {
   parameter.initial = initial;
   return parameter;
 }
+/// Without it something else decides: another setting, the command line, or nothing at all.
+static Parameter open(Parameter parameter) {
+  parameter.none = true;
+  return parameter;
+}
+static Parameter unsupported(Parameter parameter) {
+  parameter.works = false;
+  return parameter;
+}
 static Parameter of(std::string_view name, Type type) { return {name, type, false, false, -kInfinity, kInfinity, false, false, {}, false}; }
 static Parameter choice(std::string_view name, std::vector<std::string_view> words) {
   Parameter parameter = of(name, Type::Choice);
@@ -43,24 +52,21 @@ static Parameter perDepth(Parameter parameter) {
 const std::vector<Parameter> &settings(bool train) {
   static const std::vector<Parameter> forTraining = {
       call("data", "data task"), call("valid", "data task"), call("init", "initial weights"), of("loss", Type::Loss),
-      call("tasks", "task", Type::Calls), choice("mix", {"by share", "shuffled batches", "round robin"}), of("freeze", Type::Texts),
+      unsupported(call("tasks", "task", Type::Calls)), unsupported(choice("mix", {"by share", "shuffled batches", "round robin"})), of("freeze", Type::Texts),
       call("groups", "parameter group", Type::Calls), call("optimizer", "optimizer"), call("schedule", "schedule"), call("clip", "clipping"),
-      whole("accumulate"), call("numerics", "numerics"), whole("steps"), positive("epochs"), call("checkpoint", "checkpoint rule"), call("stop", "stopping rule"),
-      call("average", "average"), whole("seed", 0)};
+      starting(whole("accumulate"), 1), call("numerics", "numerics"), open(whole("steps")), open(positive("epochs")), call("checkpoint", "checkpoint rule"), call("stop", "stopping rule"),
+      unsupported(call("average", "average")), whole("seed", 0)};
   static const std::vector<Parameter> forGeneration = {
       required(of("entry", Type::Entry)), required(call("method", "method")), of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
       whole("seed", 0)};
   return train ? forTraining : forGeneration;
 }
 
-static Parameter unsupported(Parameter parameter) {
-  parameter.works = false;
-  return parameter;
-}
-
 /// Settings of the published rules (adam of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of google-research/bert).
 static std::vector<Function> optimizers() {
-  const Parameter rate = required(positive("lr")), betas = of("betas", Type::Betas), eps = starting(positive("eps"), 1e-8), decay = real("decay");
+  const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
+  Parameter betas = starting(of("betas", Type::Betas), 0.9); // Kingma and Ba 2015, section 2
+  betas.second = 0.999;
   const std::vector<Parameter> adam = {rate, betas, eps, decay};
   std::vector<Parameter> lamb = adam;
   lamb.push_back(choice("form", {"v3", "pytorch", "albert", "nvidia_tf", "nvlamb", "huawei"}));
@@ -77,7 +83,7 @@ static std::vector<Function> optimizers() {
 
 /// `warmup` is a number of steps or a fraction of the run; a decay needs its length.
 static std::vector<Function> schedules() {
-  const Parameter warmup = of("warmup", Type::Share), total = whole("total"), epochs = positive("epochs"), floor = probability("floor");
+  const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")), floor = probability("floor");
   auto decaying = [&](std::string_view name, bool hasFloor, bool works = true) {
     Function function{"schedule", name, {warmup, total, epochs}, false, {"total", "epochs"}, works};
     if (hasFloor)
@@ -145,7 +151,7 @@ static std::vector<Function> dataTasks() {
   share.lowOpen = true;
   std::vector<Function> tasks = {
       {"data task", "byte_stream", {text, vocab, unit}, false, {}, true, stream},
-      {"data task", "char_stream", {text, vocab, unit}, false, {}, true, stream},
+      {"data task", "char_stream", {text, vocab, starting(unit, 1)}, false, {}, true, stream},
       {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}, true, stream},
       {"data task", "lm_blocks", {text, vocab, merges, pieces, unit}, false, {}, true,
        {ids, target, {"len", "B", Element::Whole, Values::PlacesAndOne}}},
@@ -162,40 +168,41 @@ static std::vector<Function> dataTasks() {
   for (Function &task : plannedTasks())
     tasks.push_back(std::move(task));
   for (Function &task : tasks) {
-    task.parameters.push_back(whole("every"));      // for `valid`: evaluate after so many steps
+    task.parameters.push_back(open(whole("every"))); // for `valid`: evaluate after so many steps
     task.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
   }
   tasks.push_back({"data task", "caller", {}, false, {}});                   // batches come through the C interface
-  tasks.push_back({"data task", "held_out", {share, whole("every")}, false, {}}); // `valid`: a part of `data`
+  tasks.push_back({"data task", "held_out", {share, open(whole("every"))}, false, {}}); // `valid`: a part of `data`
   tasks.push_back({"array", "ragged", {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0)}, false, {}});
+  tasks.push_back({"array", "fixed", {first(of("values", Type::Text))}, false, {}});
   return tasks;
 }
 
 static std::vector<Function> others() {
   const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
-  Parameter limit = of("limit", Type::TextOrInt);
+  Parameter limit = starting(of("limit", Type::TextOrInt), 400);
   limit.low = 1;
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
   return {
       {"initial weights", "load", {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))}, false, {}},
       {"task", "task",
-       {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")}, false, {}},
+       {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")}, false, {}, false},
       {"parameter group", "group",
-       {pattern, perDepth(real("lr")), perDepth(real("gradient")), perDepth(real("decay")), perDepth(positive("clip"))}, true,
+       {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))), open(perDepth(positive("clip")))}, true,
        {"lr", "gradient", "decay", "clip"}},
       {"clipping", "global_norm", {first(positive("norm"))}, false, {}},
       {"numerics", "policy",
-       {choice("params", types), choice("compute", types), choice("reduce", types), call("scale", "loss scale"), of("f32", Type::Texts),
-        of("f64", Type::Texts), of("bf16", Type::Texts)}, false, {}},
-      {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}},
-      {"loss scale", "fixed", {first(positive("scale"))}, false, {}},
-      {"checkpoint rule", "every", {first(whole("steps")), whole("keep"), of("best", Type::Measure), of("lowest", Type::Bool)}, false, {}},
+       {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1), unsupported(call("scale", "loss scale")),
+        unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)), unsupported(of("bf16", Type::Texts))}, false, {}},
+      {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}, false},
+      {"loss scale", "fixed", {first(positive("scale"))}, false, {}, false},
+      {"checkpoint rule", "every", {first(whole("steps")), starting(whole("keep"), 3), of("best", Type::Measure), of("lowest", Type::Bool)}, false, {}},
       {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
-      {"average", "last", {first(whole("count"))}, false, {}},
+      {"average", "last", {first(whole("count"))}, false, {}, false},
       {"method", "greedy", {limit}, false, {}},
-      {"method", "sample", {{"temperature", Type::Real, false, false, 0, kInfinity, true, false, {}, false}, whole("top_k", 0),
-                            {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false}, limit}, false, {}},
+      {"method", "sample", {starting(positive("temperature"), 1), whole("top_k", 0),
+                            {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false, true, 1}, limit}, false, {}},
       {"method", "beam", {required(whole("size")), real("alpha"), choice("rule", {"t2t", "hf", "unilm"}), limit, whole("no_repeat"),
                           choice("feed", {"token", "mask"})}, false, {}, false}};
 }

@@ -43,7 +43,8 @@ struct Parameter {
   std::vector<std::string_view> choices;     // Choice: the words; Call, Calls: the family
   bool usesDepth = false;                    // the value may depend on `depth`
   bool works = true;                         // false: checked, then "not supported yet"
-  double initial = 0;                        // a number that is not given
+  double initial = 0, second = 0;            // what is not given: a number, the second of two; 0 and 1 of truths, the place among `choices`
+  bool none = false;                         // nothing stands for what is not given
 };
 
 /// An input that a data task makes.

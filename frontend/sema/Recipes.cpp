@@ -49,6 +49,7 @@ void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedReci
         missing(std::string(each.name));
     return;
   }
+  requireEvaluations(checked);
   const bool tasks = checked.find("tasks");
   if (!checked.find("optimizer"))
     missing("optimizer");
@@ -107,7 +108,7 @@ std::vector<std::string> inputsFrom(const Setting &data, const schema::Function 
     if (isSetting(name))
       continue;
     names.push_back(name);
-    if (data.text != "jsonl" && value->kind != Setting::Kind::Call)
+    if (data.text != "jsonl" && !(value->kind == Setting::Kind::Call && value->text == "ragged"))
       continue;
     names.push_back(name + "_len");
     names.emplace_back("len");

@@ -1,191 +1,17 @@
 // arrays(ids = "ids.npy", label = "label.npy"): one file per input, whose first axis runs over the samples.
-#include "runtime/data/ArrayFile.h"
+#include "runtime/Convert.h"
+#include "runtime/data/ArrayColumns.h"
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
 #include "runtime/data/RowTask.h"
-#include "runtime/Convert.h"
-#include "runtime/Npy.h"
 #include <algorithm>
 
 namespace tenon::data {
 
 using runtime::concat;
 using runtime::counted;
-using runtime::Expected;
 
 namespace {
-
-/// Files together smaller than this are checked whole before the first step, so that a wrong label is found at once; of larger ones every row is
-/// checked when it is read.
-constexpr uint64_t kCheckedBytes = uint64_t{1} << 30;
-constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
-
-/// The file or files of one input.
-struct Column {
-  const SourceSetting *setting;
-  ArrayFile values;
-  std::optional<ArrayFile> offsets; // ragged: rows() + 1 places in `values`, the first 0, none smaller than the one before
-  int input = -1, length = -1;      // positions of the inputs; -1: the entry does not read it
-  uint64_t rows() const { return offsets ? offsets->rows() - 1 : values.rows(); }
-  /// Calls visit(index, place) for every offset.
-  template <typename Visit> Status eachOffset(Visit visit) const {
-    std::vector<int64_t> piece(kPieceBytes / 8);
-    for (uint64_t first = 0; first < offsets->rows(); first += piece.size()) {
-      const uint64_t count = std::min<uint64_t>(piece.size(), offsets->rows() - first);
-      if (Status status = offsets->read(first, count, DataType::I64, piece.data()); status.failed())
-        return status;
-      for (uint64_t i = 0; i < count; ++i)
-        if (Status status = visit(first + i, piece[i]); status.failed())
-          return status;
-    }
-    return {};
-  }
-  Status countLonger(int64_t places, uint64_t &longer) const {
-    int64_t before = 0;
-    return eachOffset([&](uint64_t, int64_t place) {
-      longer += place - before > places;
-      before = place;
-      return Status();
-    });
-  }
-};
-
-std::span<const uint64_t> restOf(const ArrayFile &file) { return std::span(file.shape()).subspan(1); }
-
-Status checkType(const ArrayFile &file, const InputTensor &input) {
-  if (runtime::convertible(file.type(), input.type))
-    return {};
-  return inputError(file.name(), " holds ", nameOf(file.type()), " values, but the input '", input.name, "' takes ",
-                    input.type == DataType::Bool  ? "truth values (bool)"
-                    : input.type == DataType::I32 ? "whole numbers (i32, or any type of whole numbers)"
-                                                  : "real numbers (f32 or f64)");
-}
-
-/// The sizes of one sample must be those of the input behind its first `skipped` axes.
-Status checkShape(const ArrayFile &file, const InputTensor &input, size_t skipped, const char *first) {
-  std::vector<uint64_t> expected(input.shape.begin() + static_cast<int64_t>(std::min(skipped, input.shape.size())), input.shape.end());
-  const std::span<const uint64_t> found = restOf(file);
-  if (input.shape.size() >= skipped && std::equal(found.begin(), found.end(), expected.begin(), expected.end()))
-    return {};
-  std::string wanted;
-  for (uint64_t size : expected)
-    wanted += concat(", ", size);
-  return inputError(file.name(), " has the shape ", runtime::shapeText(file.shape()), ", but the input '", input.name, "' takes [", first, wanted, "]");
-}
-
-/// Reads elements into the place of an input and checks their range.
-Status readInto(const ArrayFile &file, uint64_t first, uint64_t count, const InputTensor &input, uint64_t at) {
-  char *target = static_cast<char *>(input.data) + at * runtime::byteSize(input.type);
-  if (Status status = file.read(first, count, input.type, target); status.failed())
-    return status;
-  if (input.type != DataType::I32)
-    return {};
-  int64_t wrong = 0;
-  const std::string what = outOfRange(input, reinterpret_cast<const int32_t *>(target), static_cast<int64_t>(count), wrong);
-  return what.empty() ? Status() : inputError(file.placeOf(first + static_cast<uint64_t>(wrong)), " ", what);
-}
-
-/// Every value of a file, against the input that it is for.
-Status checkAll(const ArrayFile &file, InputTensor input) {
-  const uint64_t piece = kPieceBytes / 8, all = file.bytes() / runtime::byteSize(file.type());
-  std::vector<double> memory(piece);
-  input.data = memory.data();
-  for (uint64_t first = 0; first < all; first += piece)
-    if (Status status = readInto(file, first, std::min(piece, all - first), input, 0); status.failed())
-      return status;
-  return {};
-}
-
-/// The files of arrays(..), and the inputs that they fill.
-class Columns {
-public:
-  Status open(const TaskSettings &settings) {
-    for (const SourceSetting &source : settings.sources) {
-      auto values = ArrayFile::open(source.file, settings.folder);
-      if (!values.ok())
-        return values.status();
-      if (values->shape().empty())
-        return inputError(values->name(), " is a single number; the first axis of a file runs over the samples");
-      Column column{&source, values.take(), std::nullopt};
-      if (!source.offsets.empty()) {
-        auto offsets = ArrayFile::open(source.offsets, settings.folder);
-        if (!offsets.ok())
-          return offsets.status();
-        column.offsets = offsets.take();
-        if (Status status = checkOffsets(column); status.failed())
-          return status;
-      }
-      all.push_back(std::move(column));
-    }
-    return all.empty() ? inputError("arrays needs a file for each input, such as arrays(ids = \"ids.npy\")") : Status();
-  }
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> result;
-    for (const Column &column : all) {
-      result.push_back(column.setting->input);
-      if (column.offsets)
-        result.push_back(column.setting->input + "_len");
-    }
-    return result;
-  }
-
-  /// Positions of the inputs in the entry.
-  Status find(const std::vector<InputTensor> &inputs) {
-    for (Column &column : all)
-      column.input = column.length = -1;
-    std::vector<std::string> offsets;
-    for (const Column &column : all)
-      if (column.offsets)
-        offsets.push_back(column.setting->offsets);
-    const bool same = std::adjacent_find(offsets.begin(), offsets.end(), std::not_equal_to<>()) == offsets.end();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      auto own = std::find_if(all.begin(), all.end(), [&](const Column &column) { return column.setting->input == inputs[i].name; });
-      auto lengths = std::find_if(all.begin(), all.end(), [&](const Column &column) {
-        return column.offsets && takesLengths(inputs[i].name, column.setting->input, same);
-      });
-      if (own == all.end() && lengths == all.end())
-        return inputError("the entry reads '", inputs[i].name, "', for which arrays(..) names no file; add ", inputs[i].name, " = \"FILE.npy\"");
-      (own != all.end() ? own->input : lengths->length) = static_cast<int>(i);
-    }
-    return {};
-  }
-
-  /// The values of files that are small enough to be read before the first step.
-  Status checkValues(const std::vector<InputTensor> &inputs) const {
-    uint64_t bytes = 0;
-    for (const Column &column : all)
-      bytes += column.values.bytes();
-    for (const Column &column : all)
-      if (column.input >= 0 && bytes <= kCheckedBytes)
-        if (Status status = checkAll(column.values, inputs[static_cast<size_t>(column.input)]); status.failed())
-          return status;
-    return {};
-  }
-
-  std::vector<Column> all;
-
-private:
-  static Status checkOffsets(const Column &column) {
-    const ArrayFile &file = *column.offsets;
-    if (file.shape().size() != 1 || file.rows() < 2 || !runtime::convertible(file.type(), DataType::I64))
-      return inputError(file.name(), " has the shape ", runtime::shapeText(file.shape()), " and holds ", nameOf(file.type()),
-                        " values; offsets are whole numbers, one more than there are rows");
-    int64_t before = 0;
-    Status status = column.eachOffset([&](uint64_t index, int64_t place) {
-      const bool wrong = (index == 0 && place != 0) || place < before || place > static_cast<int64_t>(column.values.rows());
-      before = place;
-      return wrong ? inputError(file.placeOf(index), " holds ", place, "; offsets begin with 0, never fall, and end within the ", column.values.rows(),
-                                " values of ", column.values.name())
-                   : Status();
-    });
-    if (status.failed())
-      return status;
-    return before == static_cast<int64_t>(column.values.rows())
-               ? Status()
-               : inputError(file.name(), " ends with ", before, ", but ", column.values.name(), " has ", column.values.rows(), " values");
-  }
-};
 
 class ArraysTask : public RowTask {
 public:
@@ -204,6 +30,8 @@ public:
 
   Status bind(const std::vector<InputTensor> &inputs) override {
     if (Status status = columns.find(inputs); status.failed())
+      return status;
+    if (Status status = columns.checkFixed(inputs); status.failed())
       return status;
     if (Status status = setBatch(inputs); status.failed())
       return status;
@@ -225,6 +53,7 @@ public:
     return columns.checkValues(inputs);
   }
   std::vector<std::string> notes() const override { return said; }
+  bool isFixed(const std::string &input) const override { return columns.isFixed(input); }
 
 private:
   /// Rows that are longer than the input are cut, which is said.
@@ -239,6 +68,8 @@ private:
                             " places of '", input.name, "': only the beginning is read"));
     return {};
   }
+
+  Status writeFixed(std::vector<InputTensor> &inputs) const override { return columns.writeFixed(inputs); }
 
   Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override {
     for (const Column &column : columns.all)
@@ -311,6 +142,8 @@ public:
   Status bind(const std::vector<InputTensor> &inputs) override {
     if (Status status = columns.find(inputs); status.failed())
       return status;
+    if (Status status = columns.checkFixed(inputs); status.failed())
+      return status;
     B = T = 0;
     for (const Column &column : columns.all) {
       if (column.input < 0)
@@ -354,6 +187,7 @@ public:
   bool resetsBefore(uint64_t index) const override { return index % batchesPerEpoch() == 0; }
   bool resetsInEvaluation(uint64_t index) const override { return index == 0; }
   int64_t tokensPerBatch() const override { return B * T; }
+  bool isFixed(const std::string &input) const override { return columns.isFixed(input); }
   Extent extent() const override { return {B * rowLength, static_cast<int64_t>(count), "places"}; }
 
 private:
@@ -361,6 +195,8 @@ private:
 
   /// `valid` places of each stream from `from` on, then the last of them again where the tensors have more.
   Status write(int64_t from, int64_t valid, std::vector<InputTensor> &inputs) const {
+    if (Status status = columns.writeFixed(inputs); status.failed())
+      return status;
     for (const Column &column : columns.all) {
       if (column.input < 0)
         continue;

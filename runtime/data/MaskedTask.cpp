@@ -42,20 +42,22 @@ public:
     return {};
   }
 
-  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
-    Writer write(binding, inputs);
-    for (int64_t b = 0; b < binding.B; ++b) {
-      uint64_t sample = index * static_cast<uint64_t>(binding.B) + static_cast<uint64_t>(b);
-      Instance instance = makePair(sample);
-      std::vector<Prediction> predictions = maskTokens(instance, sample);
-      writeRow(write, b, instance, predictions);
-    }
-    return {};
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override { return write(index, binding.B, binding.B, inputs); }
+  /// The tensors may have validRows(index) rows.
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    const int64_t rows = binding.at[kIds] >= 0 ? inputs[static_cast<size_t>(binding.at[kIds])].shape[0] : binding.B;
+    return write(index, rows, validRows(index), inputs);
   }
 
   uint64_t batchesPerEpoch() const override {
     return std::max<uint64_t>(1, static_cast<uint64_t>(text.count()) / static_cast<uint64_t>(std::max<int64_t>(1, binding.B)));
   }
+  uint64_t evaluationBatches() const override {
+    const uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(1, binding.B));
+    return (static_cast<uint64_t>(text.count()) + rows - 1) / rows;
+  }
+  int64_t validRows(uint64_t index) const override { return std::min(binding.B, text.count() - static_cast<int64_t>(index) * binding.B); }
+  Extent extent() const override { return {text.count(), text.count(), "rows"}; }
   bool resetsBefore(uint64_t) const override { return true; }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
 
@@ -68,6 +70,18 @@ private:
     int64_t at;
     int32_t word;
   };
+
+  /// Pairs of batch `index`; rows from `valid` on repeat the last of them.
+  Status write(uint64_t index, int64_t rows, int64_t valid, std::vector<InputTensor> &inputs) const {
+    Writer write(binding, inputs);
+    for (int64_t b = 0; b < rows; ++b) {
+      uint64_t sample = index * static_cast<uint64_t>(binding.B) + static_cast<uint64_t>(std::min(b, valid - 1));
+      Instance instance = makePair(sample);
+      std::vector<Prediction> predictions = maskTokens(instance, sample);
+      writeRow(write, b, instance, predictions);
+    }
+    return {};
+  }
 
   void append(std::vector<int32_t> &to, int64_t sentence) const {
     int64_t begin = text.begins[static_cast<size_t>(sentence)];

@@ -104,13 +104,20 @@ public:
   }
 
   Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
-    for (int64_t b = 0; b < binding.B; ++b)
-      fillRow(index, b, Writer(binding, inputs));
-    return {};
+    return write(index, static_cast<int64_t>(index % batchesPerEpoch()) * reuse, inputs);
   }
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override { return write(index, evaluationBegin(index), inputs); }
 
   uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(steps); }
   bool resetsBefore(uint64_t index) const override { return index % batchesPerEpoch() == 0; }
+  uint64_t evaluationBatches() const override { return batchesPerEpoch() + (evaluationBegin(batchesPerEpoch()) > (steps - 1) * reuse); }
+  /// The last window lies over the one before it, whose memory has symbols that it is to predict.
+  bool resetsInEvaluation(uint64_t index) const override { return index == 0 || index == batchesPerEpoch(); }
+  int64_t covers(uint64_t index) const override {
+    const int64_t end = evaluationBegin(index) + windowLength();
+    return streams * (index == 0 ? end : end - evaluationBegin(index - 1) - windowLength());
+  }
+  Extent extent() const override { return {streams * (evaluationBegin(evaluationBatches() - 1) + windowLength()), text.tokens.size(), "symbols"}; }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
 
 private:
@@ -120,10 +127,19 @@ private:
     bool follows = false;
   };
 
-  void fillRow(uint64_t index, int64_t b, const Writer &write) const {
+  int64_t windowLength() const { return reuse + pairLength; }
+  /// Where the window of a batch begins in its stream; an evaluation has one more than an epoch, which ends where the last may.
+  int64_t evaluationBegin(uint64_t index) const { return std::min(static_cast<int64_t>(index) * reuse, rowLength - windowLength() - 1); }
+
+  Status write(uint64_t index, int64_t begin, std::vector<InputTensor> &inputs) const {
+    for (int64_t b = 0; b < binding.B; ++b)
+      fillRow(index, begin, b, Writer(binding, inputs));
+    return {};
+  }
+
+  void fillRow(uint64_t index, int64_t begin, int64_t b, const Writer &write) const {
     bool back = b >= streams;
     Row row(text, (b % streams) * rowLength, rowLength, back);
-    int64_t begin = static_cast<int64_t>(index % batchesPerEpoch()) * reuse;
     uint32_t part = static_cast<uint32_t>(b);
     RandomStream pairs(settings.seed, Purpose::Pairs, index, part), masks(settings.seed, Purpose::Mask, index, part),
         order(settings.seed, Purpose::Rank, index, part);

@@ -27,8 +27,11 @@ Status RowTask::setBatch(const std::vector<InputTensor> &inputs) {
   const InputTensor *first = nullptr;
   tokens = 0;
   for (const InputTensor &input : inputs) {
+    if (isFixed(input.name))
+      continue;
     if (input.shape.empty())
-      return inputError("not supported yet: the input '", input.name, "' has no axis for the rows of ", settings.name, "; give it one, such as [B]");
+      return inputError("the input '", input.name, "' has no axis for the rows of ", settings.name, "; give it one, such as [B]",
+                        settings.name == "arrays" ? runtime::concat(", or say ", input.name, " = fixed(\"FILE.npy\"), the same in every batch") : "");
     if (first && first->shape[0] != input.shape[0])
       return inputError("the first axis of an input runs over the rows of a batch, but '", first->name, "' has ", first->shape[0], " of them and '",
                         input.name, "' ", input.shape[0]);
@@ -54,6 +57,8 @@ uint64_t RowTask::rowAt(uint64_t place) const {
 Status RowTask::fill(uint64_t index, std::vector<InputTensor> &inputs) const {
   const uint64_t perEpoch = batchesPerEpoch();
   const Permutation order(settings.seed, index / perEpoch, count);
+  if (Status status = writeFixed(inputs); status.failed())
+    return status;
   for (uint64_t b = 0; b < batch; ++b) {
     const uint64_t place = std::min(index % perEpoch * batch + b, count - 1);
     if (Status status = writeRow(rowAt(order(place)), static_cast<int64_t>(b), inputs); status.failed())
@@ -63,7 +68,10 @@ Status RowTask::fill(uint64_t index, std::vector<InputTensor> &inputs) const {
 }
 
 Status RowTask::fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const {
-  for (int64_t b = 0; b < inputs[0].shape[0]; ++b) {
+  if (Status status = writeFixed(inputs); status.failed())
+    return status;
+  const auto ofBatch = std::find_if(inputs.begin(), inputs.end(), [&](const InputTensor &input) { return !isFixed(input.name); });
+  for (int64_t b = 0; b < ofBatch->shape[0]; ++b) {
     const uint64_t place = index * batch + static_cast<uint64_t>(std::min(b, validRows(index) - 1));
     if (Status status = writeRow(rowAt(place), b, inputs); status.failed())
       return status;

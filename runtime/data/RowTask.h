@@ -20,6 +20,8 @@ public:
   std::vector<std::string> gives() const override { return names; }
 
 protected:
+  /// Writes what is the same in every batch.
+  virtual Status writeFixed(std::vector<InputTensor> &) const { return {}; }
   /// Writes row `row` of the data as row `b` of the tensors.
   virtual Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const = 0;
   /// `total` rows of data; fails where a part of them is empty. `unit`: what the rows are in, for the message.

@@ -93,12 +93,20 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
   return {};
 }
 
+static bool predictsNext(const std::string &task) { return task == "byte_stream" || task == "char_stream" || task == "lm_stream" || task == "lm_blocks"; }
+
+static Status checkStride(const TaskSettings &settings) {
+  return settings.stride == 0 || predictsNext(settings.name)
+             ? Status()
+             : inputError("windows with a stride are for tasks that predict the next symbol, not for ", settings.name);
+}
+
 Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
-  const bool ofText = settings.name == "byte_stream" || settings.name == "char_stream" || settings.name == "lm_stream" || settings.name == "lm_blocks";
+  if (Status status = checkStride(settings); status.failed())
+    return status;
   if (settings.stride > 0)
-    return ofText ? makeSlidingTask(settings, text, std::move(vocabulary), result)
-                  : inputError("windows with a stride are for tasks that predict the next symbol, not for ", settings.name);
-  if (ofText)
+    return makeSlidingTask(settings, text, std::move(vocabulary), result);
+  if (predictsNext(settings.name))
     return makeStreamTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "permutation_lm")
     return makePermutationTask(settings, text, std::move(vocabulary), result);
@@ -108,6 +116,8 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
 }
 
 Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result) {
+  if (Status status = checkStride(settings); status.failed()) // also before a text is read
+    return status;
   if (settings.name == "arrays")
     return makeArraysTask(settings, part, result);
   if (settings.name == "jsonl")

@@ -25,6 +25,7 @@ struct SourceSetting {
   std::string file;             // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
   std::string offsets;          // arrays, ragged(values, offsets): the second file; empty: rows of one size
   int64_t pad = 0;              // what stands behind a ragged row
+  bool fixed = false;           // arrays, fixed(values): the whole file is the input, the same in every batch
 };
 
 /// The settings of one task call: text = "...", vocab = "...", and so on.
@@ -85,6 +86,10 @@ public:
     const char *unit = "symbols"; // or "rows"
   };
   virtual Extent extent() const { return {}; }
+  /// Of these, what batch `index` of an evaluation adds; -1: the rows or places of it that count.
+  virtual int64_t covers(uint64_t) const { return -1; }
+  /// Whether an input is the same in every batch, so that its axes are not those of the batch.
+  virtual bool isFixed(const std::string &) const { return false; }
 
   /// Symbols of text that one batch moves on by: the unit of tokens_per_second.
   virtual int64_t tokensPerBatch() const = 0;

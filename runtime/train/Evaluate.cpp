@@ -195,7 +195,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   result.extent.covered = 0;
   int64_t rows = 1, places = -1; // of a batch
   for (const BoundTensor &input : context.inputs())
-    if (!input.shape.empty()) {
+    if (!input.shape.empty() && !task.isFixed(input.name)) {
       rows = input.shape[0];
       if (places < 0 && input.shape.size() > 1)
         places = input.shape[1];
@@ -214,7 +214,8 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
     if (counted.places >= places)
       counted.places = -1;
     totals.add(counted);
-    result.extent.covered += countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows");
+    const int64_t covers = task.covers(i);
+    result.extent.covered += covers >= 0 ? covers : countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows");
     ++result.batches;
   }
   const std::vector<TensorInfo> &outputs = context.entry().outputs;

@@ -17,7 +17,7 @@ Status Feeder::create(runtime::Context &context, data::DataTask &task, std::uniq
     feeder->tensors.push_back(std::move(tensor));
   }
   if (Status status = task.bind(feeder->tensors); status.failed())
-    return status.in(runtime::concat("entry ", entry.name));
+    return status;
   result = std::move(feeder);
   return {};
 }

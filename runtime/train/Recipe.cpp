@@ -2,6 +2,7 @@
 #include "frontend/sema/RecipeSchema.h"
 #include "runtime/data/ArrayFile.h"
 #include <algorithm>
+#include <tuple>
 
 namespace tenon::train {
 
@@ -189,7 +190,7 @@ Status readUnit(const std::string &text, data::Unit &unit) {
   return {};
 }
 
-/// ids = "ids.npy", or ids = ragged("values.npy", "offsets.npy").
+/// ids = "ids.npy", ids = ragged("values.npy", "offsets.npy"), or weight = fixed("weight.npy").
 Status readSource(const std::string &input, const JsonValue &value, data::SourceSetting &source) {
   source.input = input;
   if (value.isString()) {
@@ -198,13 +199,14 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
   }
   Call call(value, input);
   if (!call.valid())
-    return inputError("data: ", input, " must be a text, or ragged(values, offsets)");
+    return inputError("data: ", input, " must be a text, ragged(values, offsets) or fixed(values)");
   if (auto known = call.check("array"); !known.ok())
     return known.status();
   call.take("values", source.file);
   call.take("offsets", source.offsets);
   call.take("pad", source.pad);
-  return source.file.empty() || source.offsets.empty() ? inputError("data: ", input, " = ragged(..) needs a file of values and one of offsets")
+  source.fixed = call.name == "fixed";
+  return source.file.empty() || (source.offsets.empty() && !source.fixed) ? inputError("data: ", input, " = ", call.name, "(..) needs a file of values", source.fixed ? "" : " and one of offsets")
                                                        : call.finish();
 }
 
@@ -350,11 +352,22 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
   return {};
 }
 
+bool hasSetting(const std::string &task, std::string_view setting) {
+  const schema::Function *function = schema::find("data task", task);
+  return function && std::any_of(function->parameters.begin(), function->parameters.end(),
+                                 [&](const schema::Parameter &parameter) { return parameter.name == setting; });
+}
+
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.text.empty())
     recipe.data.texts = {overrides.text};
+  for (auto [given, option, setting] : {std::tuple{!overrides.vocabulary.empty(), "--vocab", "vocab"}, std::tuple{overrides.unit.has_value(), "--unit", "unit"}})
+    if (given && !hasSetting(recipe.data.name, setting))
+      return runtime::usageError(option, ": the data task ", recipe.data.name, " has no symbols of a text");
   if (!overrides.vocabulary.empty())
     recipe.data.vocabulary = overrides.vocabulary;
+  if (overrides.unit && !recipe.data.vocabulary.empty())
+    return runtime::usageError("--unit is for symbols without a vocabulary file, and the recipe names ", recipe.data.vocabulary);
   if (overrides.unit)
     if (Status status = readUnit(*overrides.unit, recipe.data.unit); status.failed())
       return status;

@@ -2,7 +2,9 @@
 #include "runtime/File.h"
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 
 namespace tenon::train {
@@ -273,12 +275,23 @@ Status setAside(const std::string &path, std::vector<std::string> &notes) {
   return {};
 }
 
+Status takePlace(const std::string &made, const std::string &path, std::vector<std::string> &notes) {
+  if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0) { // not all file systems can
+    if (Status status = setAside(path, notes); status.failed())
+      return status;
+    return rename(made.c_str(), path.c_str()) == 0 ? Status() : runtime::fileError("rename", made, errno);
+  }
+  const std::string to = freeName(path);
+  if (rename(made.c_str(), to.c_str()) != 0)
+    return runtime::fileError("rename", made, errno);
+  notes.push_back(concat("kept the earlier ", path, " as ", to));
+  return {};
+}
+
 Status keepCopy(const std::string &path, std::vector<std::string> &notes) {
   const std::string to = freeName(path);
   std::error_code failed;
-  fs::create_hard_link(path, to, failed); // takes no space
-  if (failed)
-    fs::copy_file(path, to, failed);
+  fs::copy_file(path, to, failed); // no hard link: the file may be cut where it is
   if (failed)
     return runtime::fileError("copy", path, failed.value());
   notes.push_back(concat("kept the earlier ", path, " as ", to));

@@ -38,7 +38,9 @@ Expected<std::vector<data::FileFingerprint>> fingerprintsOf(const Recipe &recipe
 
 /// Renames what is at `path`, if anything, to the first free name with a number, and says so in `notes`.
 Status setAside(const std::string &path, std::vector<std::string> &notes);
-/// The same for a file that keeps its own name too.
+/// Puts what is at `made` in the place of what is at `path`, which gets such a name: in one step where the file system can.
+Status takePlace(const std::string &made, const std::string &path, std::vector<std::string> &notes);
+/// Gives a file such a name besides its own.
 Status keepCopy(const std::string &path, std::vector<std::string> &notes);
 
 } // namespace tenon::train

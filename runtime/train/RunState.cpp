@@ -147,10 +147,39 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
   return runtime::saveCheckpoint(directory, contents, keep);
 }
 
-Status loadRun(const std::string &directory, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
+std::string bestDirectory(const std::string &directory) { return directory + "/best"; }
+
+namespace {
+
+runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string &directory, const std::string &which, std::vector<std::string> &notes) {
+  if (which.empty())
+    return runtime::loadNewestCheckpoint(directory, notes);
+  std::error_code ignored;
+  if (which == "best") {
+    if (!std::filesystem::exists(bestDirectory(directory), ignored))
+      return inputError("there is no best checkpoint in ", directory, "; checkpoint = every(.., best = NAME) in the recipe keeps one");
+    return runtime::loadNewestCheckpoint(bestDirectory(directory), notes);
+  }
+  if (which.find_first_not_of("0123456789") != std::string::npos)
+    return runtime::usageError("a checkpoint is the number of its step, or best, not '", which, "'");
+  for (const std::string &folder : {directory, bestDirectory(directory)})
+    if (const std::string path = folder + "/step-" + which; std::filesystem::exists(path, ignored))
+      return runtime::loadCheckpoint(path);
+  std::string steps;
+  for (uint64_t step : runtime::listCheckpoints(directory))
+    steps += runtime::concat(steps.empty() ? "" : ", ", step);
+  return inputError("there is no checkpoint of step ", which, " in ", directory, "; there are: ", steps.empty() ? "none" : steps,
+                    std::filesystem::exists(bestDirectory(directory), ignored) ? " and best" : "");
+}
+
+} // namespace
+
+Status loadRun(const std::string &directory, const std::string &which, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
   found = false;
   std::vector<std::string> damaged;
-  auto checkpoint = runtime::loadNewestCheckpoint(directory, damaged);
+  auto checkpoint = chosenCheckpoint(directory, which, damaged);
+  if (!checkpoint.ok() && !which.empty())
+    return checkpoint.status();
   if (!checkpoint.ok() && !damaged.empty()) // starting anew would cost what is there
     return inputError("none of the ", damaged.size(), " checkpoints in '", directory, "' is valid; --fresh keeps them and starts anew: ", damaged[0]);
   if (!checkpoint.ok())
@@ -183,8 +212,6 @@ Status loadRun(const std::string &directory, RunState &state, Context &context, 
   return {};
 }
 
-std::string bestDirectory(const std::string &directory) { return directory + "/best"; }
-
 Status saveBest(const std::string &directory, const RunState &state, const Context &context) {
   Status status = saveRun(bestDirectory(directory), state, context, 1);
   // A run that went back to an earlier checkpoint, and on with another recipe, has no use for a best of its later steps.
@@ -192,27 +219,6 @@ Status saveBest(const std::string &directory, const RunState &state, const Conte
 }
 
 namespace {
-
-runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string &directory, const std::string &which, std::vector<std::string> &notes) {
-  if (which.empty())
-    return runtime::loadNewestCheckpoint(directory, notes);
-  std::error_code ignored;
-  if (which == "best") {
-    if (!std::filesystem::exists(bestDirectory(directory), ignored))
-      return inputError("there is no best checkpoint in ", directory, "; checkpoint = every(.., best = NAME) in the recipe keeps one");
-    return runtime::loadNewestCheckpoint(bestDirectory(directory), notes);
-  }
-  if (which.find_first_not_of("0123456789") != std::string::npos)
-    return runtime::usageError("a checkpoint is the number of its step, or best, not '", which, "'");
-  for (const std::string &folder : {directory, bestDirectory(directory)})
-    if (const std::string path = folder + "/step-" + which; std::filesystem::exists(path, ignored))
-      return runtime::loadCheckpoint(path);
-  std::string steps;
-  for (uint64_t step : runtime::listCheckpoints(directory))
-    steps += runtime::concat(steps.empty() ? "" : ", ", step);
-  return inputError("there is no checkpoint of step ", which, " in ", directory, "; there are: ", steps.empty() ? "none" : steps,
-                    std::filesystem::exists(bestDirectory(directory), ignored) ? " and best" : "");
-}
 
 Status loadChosenWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
   auto checkpoint = chosenCheckpoint(directory, which, notes);

@@ -26,10 +26,11 @@ struct RunState {
 /// Writes DIRECTORY/step-N: parameters, moments, the states of `context`, `state`. Keeps the newest `keep`.
 runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
 
-/// Reads the newest valid checkpoint into the parameters and states of `context`. `found` is false where there is none. Refuses a checkpoint
+/// Reads a checkpoint into the parameters and states of `context`. `which`: "" the newest valid one, where `found` is false if there is none; "best", or
+/// the number of a step, where that is an error. Refuses a checkpoint
 /// whose parameters, states or losses differ from the artifact's, or that was made with another optimizer. `notes`: sentences about skipped
 /// checkpoints, and about another recipe or specification.
-runtime::Status loadRun(const std::string &directory, RunState &state, runtime::Context &context, bool &found,
+runtime::Status loadRun(const std::string &directory, const std::string &which, RunState &state, runtime::Context &context, bool &found,
                         std::vector<std::string> &notes);
 
 /// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.

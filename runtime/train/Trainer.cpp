@@ -82,7 +82,7 @@ private:
     state.seed = session.recipe.seed;
     bool resumed = false;
     if (!options.fresh)
-      if (Status status = loadRun(run.checkpoints(), state, *session.train, resumed, notes); status.failed())
+      if (Status status = loadRun(run.checkpoints(), options.from, state, *session.train, resumed, notes); status.failed())
         return status;
     if (resumed && state.seed != session.recipe.seed)
       return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
@@ -143,6 +143,9 @@ private:
     if (options.fresh)
       if (Status status = setAside(run.checkpoints(), notes); status.failed())
         return status;
+    if (!options.from.empty())
+      if (Status status = goBack(notes); status.failed())
+        return status;
     // Without its checkpoints an earlier run cannot go on: its steps stay readable, and this one's begin a file of their own.
     if (!resumed && metricsOf(run) > 0) {
       if (!options.fresh)
@@ -151,6 +154,25 @@ private:
         return status;
     }
     return options.prepare ? options.prepare() : Status();
+  }
+
+  /// The run goes on from an earlier checkpoint: what came after it stays under other names, and the checkpoint is the newest of a folder of its own.
+  Status goBack(std::vector<std::string> &notes) {
+    if (state.best && state.best->step != state.step)
+      state.best.reset(); // its checkpoint is with the others
+    if (metricsOf(run) > 0)
+      if (Status status = keepCopy(run.metrics(), notes); status.failed())
+        return status;
+    const std::string made = run.checkpoints() + ".new"; // whole before it takes the other's place: a kill leaves the one or the other
+    std::error_code failed;
+    std::filesystem::remove_all(made, failed);
+    std::filesystem::create_directories(made, failed);
+    if (failed)
+      return runtime::fileError("create", made, failed.value());
+    Status status = saveRun(made, state, *session.train, keep());
+    if (status.ok() && state.best && !session.recipe.best.empty())
+      status = saveBest(made, state, *session.train);
+    return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
   }
 
   /// The lock of a directory that was not there when the command began.
@@ -363,7 +385,8 @@ private:
     line.add("valid_seconds", result->seconds);
     record(line);
     const bool better = session.measure && updateBest(*session.measure, result->find(session.measure->name)->value, state.step, state.best);
-    progress.message(text + (better ? ", the best so far" : ""));
+    if (!options.quiet)
+      progress.message(text + (better ? ", the best so far" : ""));
     return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
   }
 

@@ -14,6 +14,7 @@ namespace tenon::train {
 struct TrainOptions {
   std::string runDirectory;              // created; gets checkpoints/, metrics.jsonl, vocabulary.json, run.json
   std::string entry;                     // of kind train; empty: the first one
+  std::string from;                      // go on from this checkpoint of the run, "best" or the number of a step; later ones are renamed; empty: the newest
   bool fresh = false;                    // start anew even where there is a checkpoint; what is there is renamed, not deleted
   std::optional<uint64_t> steps;         // instead of the recipe's
   double seconds = 0;                    // stop and save after this time; 0: no limit

@@ -125,6 +125,41 @@ TEST(Arrays, RaggedRowsArePaddedAndCut) {
   EXPECT_NE(mistakeOf(arrays({ids}), batch).find("ends with 5"), std::string::npos);
 }
 
+SourceSetting fixedOf(const std::string &input, const std::string &file) {
+  SourceSetting source{input, file};
+  source.fixed = true;
+  return source;
+}
+
+TEST(Arrays, FixedFilesAreTheSameInEveryBatch) {
+  const SourceSetting rows{"n", saveCount("rows.npy", 10)}, weight = fixedOf("weight", save<float>("weight.npy", DataType::F32, {3}, {0.5f, 1, 2})),
+                      scale = fixedOf("scale", save<double>("scale.npy", DataType::F64, {}, {4}));
+  for (bool stream : {false, true}) {
+    TaskSettings settings = arrays({weight, rows, scale});
+    settings.stream = stream;
+    auto task = open(settings);
+    Batch batch = Batch().add("weight", DataType::F32, {3}).add("n", DataType::I32, {2}, 1000).add("scale", DataType::F32, {});
+    ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
+    EXPECT_TRUE(task->isFixed("weight"));
+    EXPECT_FALSE(task->isFixed("n"));
+    EXPECT_EQ(task->batchesPerEpoch(), 5u);
+    for (uint64_t i : {0u, 3u, 7u}) {
+      ASSERT_TRUE(task->fill(i, batch.tensors).ok());
+      ASSERT_TRUE(task->fillEvaluation(i % 5, batch.tensors).ok());
+      EXPECT_EQ(batch.real("weight", 0), 0.5f);
+      EXPECT_EQ(batch.real("weight", 2), 2.0f);
+      EXPECT_EQ(batch.real("scale", 0), 4.0f);
+    }
+  }
+  const Batch wrong = Batch().add("weight", DataType::F32, {4}).add("n", DataType::I32, {2}, 1000);
+  EXPECT_NE(mistakeOf(arrays({weight, rows}), wrong).find("weight.npy has the shape [3], but the input 'weight' takes [4], for it is fixed"), std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({fixedOf("n", pathOf("rows.npy")), {"m", saveCount("m.npy", 4)}}), Batch().add("n", DataType::I32, {10}, 5).add("m", DataType::I32, {2}, 10))
+                .find("rows.npy: row 5 holds 5, but the input 'n' takes 0 to 4"),
+            std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({weight}), Batch().add("weight", DataType::F32, {3})).find("arrays needs a file"), std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({rows, {"scale", pathOf("rows.npy")}}), Batch().add("n", DataType::I32, {2}, 1000).add("scale", DataType::F32, {})).find("or say scale = fixed"), std::string::npos);
+}
+
 TEST(Arrays, StreamsGoOn) {
   TaskSettings settings = arrays({{"n", saveCount("stream.npy", 23)}});
   settings.stream = true;

@@ -202,3 +202,37 @@ TEST(MaskedData, MistakesAreNamed) {
   EXPECT_NE(makeTaskFromText(settings(), proseOf(50, 5), Vocabulary::bytes(false), task).message().find("needs [CLS]"), std::string::npos);
   EXPECT_NE(makeTaskFromText(settings(), "one line\n", Vocabulary::bytes(true), task).message().find("at least two lines"), std::string::npos);
 }
+
+/// An evaluation has one pair per sentence, whatever the size of its batches, and says so.
+TEST(MaskedData, EvaluationsHaveEverySentenceOnce) {
+  const std::string text = proseOf(21, 7);
+  auto task = makeOrFail(settings(), text, Vocabulary::bytes(true)), single = makeOrFail(settings(), text, Vocabulary::bytes(true));
+  auto rowsOf = [](int64_t rows) {
+    Batch batch;
+    for (const InputTensor &input : inputs().tensors) {
+      std::vector<int64_t> shape = input.shape;
+      shape[0] = rows;
+      batch.add(input.name, input.type, shape, input.bound);
+    }
+    return batch;
+  };
+  Batch batch = inputs(), one = rowsOf(1), tail = rowsOf(5); // tail: tensors that have the valid rows alone
+  ASSERT_TRUE(task->bind(batch.tensors).ok());
+  ASSERT_TRUE(single->bind(one.tensors).ok());
+  ASSERT_EQ(task->evaluationBatches(), 3u);
+  ASSERT_EQ(single->evaluationBatches(), 21u);
+  EXPECT_EQ(task->validRows(1), B);
+  EXPECT_EQ(task->validRows(2), 21 - 2 * B);
+  EXPECT_EQ(task->extent().covered, 21);
+  EXPECT_EQ(task->extent().all, 21);
+  for (int64_t i = 0; i < 3 * B; ++i) {
+    if (i % B == 0)
+      ASSERT_TRUE(task->fillEvaluation(static_cast<uint64_t>(i / B), batch.tensors).ok());
+    ASSERT_TRUE(single->fillEvaluation(static_cast<uint64_t>(std::min<int64_t>(i, 20)), one.tensors).ok()); // behind the last it comes again
+    for (int64_t t = 0; t < T; ++t)
+      ASSERT_EQ(batch.integer("ids", i % B * T + t), one.integer("ids", t)) << "pair " << i;
+  }
+  ASSERT_TRUE(task->fillEvaluation(2, tail.tensors).ok());
+  for (int64_t t = 0; t < T; ++t)
+    ASSERT_EQ(tail.integer("ids", 4 * T + t), one.integer("ids", t));
+}

@@ -213,3 +213,34 @@ TEST(PermutationData, MistakesAreNamed) {
   made = makeOrFail(settings(), proseOf(3, 5), Vocabulary::bytes(true));
   EXPECT_NE(made->bind(inputs().tensors).message().find("too few for 4 streams"), std::string::npos);
 }
+
+/// An evaluation ends with a window that ends where the text does, and forgets before it, since that window may lie over the one before.
+TEST(Permutation, EvaluationsCoverTheTail) {
+  for (bool bothWays : {false, true}) {
+    const int64_t streams = bothWays ? B / 2 : B;
+    for (int64_t more : {0, 1, 17, 31}) {
+      const int64_t row = 3 * kReuse + T + more; // of each stream
+      const std::string text = proseOf(300, 10).substr(0, static_cast<size_t>(streams * row));
+      auto task = makeOrFail(settings(bothWays), text, Vocabulary::bytes(true));
+      Batch batch = inputs();
+      ASSERT_TRUE(task->bind(batch.tensors).ok());
+      const uint64_t batches = task->evaluationBatches();
+      ASSERT_LE(batches, task->batchesPerEpoch() + 1);
+      int64_t covered = 0;
+      for (uint64_t i = 0; i < batches; ++i) {
+        covered += task->covers(i);
+        EXPECT_EQ(task->resetsInEvaluation(i), i == 0 || i == task->batchesPerEpoch());
+        ASSERT_TRUE(task->fillEvaluation(i, batch.tensors).ok());
+      }
+      const DataTask::Extent extent = task->extent();
+      EXPECT_EQ(covered, extent.covered);
+      EXPECT_LE(extent.covered, extent.all);
+      EXPECT_GE(extent.covered, extent.all - 2 * streams * 2) << more; // of each stream all but its last symbols, which stand behind the last pair
+      if (batches == task->batchesPerEpoch())
+        continue;
+      Batch before = inputs(); // the last batch of an epoch is another one
+      ASSERT_TRUE(task->fill(batches - 2, before.tensors).ok());
+      EXPECT_NE(before.bytes(), batch.bytes());
+    }
+  }
+}

@@ -88,7 +88,7 @@ TEST(Recipe, OwnFiles) {
   overrides.files.clear();
   overrides.text = "book.txt";
   EXPECT_NE(errorOf(data, overrides).find("arrays reads no text"), std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "arrays", "args": [], "keywords": {"ids": 3}})").find("ids must be a text, or ragged"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "arrays", "args": [], "keywords": {"ids": 3}})").find("ids must be a text, ragged(values, offsets) or fixed(values)"), std::string::npos);
   auto rate = readRecipe(manifestOf(R"("data": {"call": "arrays", "args": [], "keywords": {"rate": "r.npy", "text": "t.npy"}})"), {}, {}); // inputs, not settings
   ASSERT_TRUE(rate.ok()) << rate.status().message();
   EXPECT_EQ(rate->data.sources.size(), 2u);

@@ -52,15 +52,63 @@ def train(model, folder, spoil):
             context.train_step(**batch(step, shape, spoil))
         context.save_checkpoint(os.path.join(folder, "kept"))
         context.save_checkpoint(folder + "/resumed/checkpoints")
+        for step in range(HALF, HALF + 2):
+            context.train_step(**batch(step, shape))
+        context.save_checkpoint(os.path.join(folder, "kept"))
     second = tenon.Model.open(os.path.join(folder, "model"))
     with second.context("train") as context:
-        progress = context.load_checkpoint(os.path.join(folder, "kept"))
+        progress = context.load_checkpoint(os.path.join(folder, "kept"), HALF)
         assert (progress.step, progress.position, context.step) == (HALF, HALF, HALF), progress
         losses = {}
         for step in range(HALF, STEPS):
             losses = context.train_step(**batch(step, shape))
     assert losses["loss"] == losses["nll"] and losses["learning_rate"] == 0.01 and losses["grad_norm"] > 0, losses
     return second
+
+
+def check_checkpoints(model, folder):
+    """The newest checkpoint of a folder, a numbered one, and those that are not there; moments that are written; a part of a file."""
+    kept, name = os.path.join(folder, "kept"), next(iter(model.parameters))
+    with tenon.Model.open(os.path.join(folder, "model")) as other:
+        assert other.load_checkpoint(kept) == HALF + 2
+        newest = other.parameters[name]
+        assert other.load_checkpoint(kept, HALF) == HALF and other.parameters[name].tobytes() != newest.tobytes()
+        assert other.load_checkpoint(kept, str(HALF + 2)) == HALF + 2 and other.parameters[name].tobytes() == newest.tobytes()
+        expect(tenon.InputError, 3, f"no checkpoint of step 99 in {kept}; there are: {HALF + 2}, {HALF}", lambda: other.load_checkpoint(kept, 99))
+        expect(tenon.InputError, 3, "there is no best checkpoint", lambda: other.load_checkpoint(kept, "best"))
+        expect(tenon.UsageError, 2, "is the number of its step, or best, not 'worst'", lambda: other.context("train").load_checkpoint(kept, "worst"))
+        expect(tenon.UsageError, 2, "is no run", lambda: tenon.Model.open(os.path.join(folder, "model"), which="best"))
+        with other.context("train") as context:
+            assert context.load_checkpoint(kept, HALF).step == HALF
+            expect(tenon.UsageError, 2, "has shape", lambda: other.moments["moment1"].__setitem__(name, [0.0]))
+            moment = numpy.arange(newest.size, dtype=newest.dtype).reshape(newest.shape)
+            other.moments["moment1"][name] = moment
+            assert other.moments["moment1"][name].tobytes() == moment.tobytes() != other.moments["moment2"][name].tobytes()
+            context.save_checkpoint(os.path.join(folder, "moments"))
+        with tenon.Model.open(os.path.join(folder, "model")) as third, third.context("train") as context:
+            context.load_checkpoint(os.path.join(folder, "moments"))
+            assert third.moments["moment1"][name].tobytes() == moment.tobytes()
+    check_partial(model, folder)
+
+
+def check_partial(model, folder):
+    """A file that lacks one parameter: an error, or what stays is listed."""
+    names, path = list(model.parameters), os.path.join(folder, "part.safetensors")
+    model.save(path)
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header, values = file.read(size), file.read()
+    lost = names[-1]
+    with open(path, "wb") as file:  # a tensor under another name: the file lacks it, and has one that the model does not know
+        file.write(size.to_bytes(8, "little") + header.replace(f'"{lost}"'.encode(), f'"{"x" * len(lost)}"'.encode()) + values)
+    with tenon.Model.open(os.path.join(folder, "model")) as other:
+        other.initialize(3)
+        before = other.parameters[lost]
+        expect(tenon.InputError, 3, lost, lambda: other.load(path))
+        stayed = other.load(path, partial=True)
+        assert list(stayed) == [lost] and stayed[lost], stayed
+        assert other.parameters[lost].tobytes() == before.tobytes()
+        assert all(other.parameters[name].tobytes() == model.parameters[name].tobytes() for name in names if name != lost)
 
 
 def arrays(mapping):
@@ -83,6 +131,7 @@ def compare_training(spec, folder, spoil):
     with theirs.context("train") as context, warnings.catch_warnings():
         warnings.simplefilter("error")
         assert context.load_checkpoint(run).step == STEPS
+    check_checkpoints(ours, folder)
     for name, moment in ours.moments.items():
         same(name, arrays(moment), arrays(theirs.moments[name]))
     command("train", spec, *options, "--out", resumed)
@@ -119,7 +168,7 @@ def compare_running(run, model, folder):
     assert shared.sum() == kept.sum(), "an output died with its context"
 
 
-def compare_generation(run, model):
+def compare_generation(run, model, bounded):
     for extra, settings in (([], {}), (["--greedy"], {"greedy": True}), (["--top-k", "5", "--top-p", "0.9", "--seed", "3"], {"top_k": 5, "top_p": 0.9, "seed": 3})):
         theirs = command("generate", run, "--prompt", "the ", "--length", "30", *extra)
         ours = model.generate("the ", limit=30, vocabulary=run, **settings)
@@ -128,8 +177,11 @@ def compare_generation(run, model):
         symbols = list(generator.symbols([ord(c) for c in "the "]))
         assert len(symbols) == 30 and "".join(text for _, text in symbols) == model.generate("the ", limit=30, greedy=True)
         assert len(list(generator.stream("the "))) == 30
+        assert generator.note == ""
     stopped = model.generate("the ", limit=200, greedy=True, stop=chr(symbols[4][0]))
     assert len(stopped) <= 5 and theirs, stopped
+    with tenon.Model.open(bounded) as small, small.generator(limit=20, greedy=True) as generator:
+        assert len(list(generator.symbols("the "))) == 13 and "the text ends after 13 of 20 symbols: the entry step keeps at most 16 places" in generator.note, generator.note
     print("texts: the same")
 
 
@@ -165,7 +217,11 @@ def main():
     os.makedirs(folder)
     run, ours, theirs = compare_training(spec, folder, "--spoil" in sys.argv)
     compare_running(run, theirs, folder)
-    compare_generation(run, theirs)
+    bounded = os.path.join(folder, "bounded.tn")
+    with open(spec, encoding="utf-8") as file, open(bounded, "w", encoding="utf-8") as changed:
+        changed.write(file.read().replace("dim    B, T", "dim    B, T <= 16"))
+    tenon.compile(bounded, os.path.join(folder, "bounded"), entries=["step"], options=["--no-recipe"])
+    compare_generation(run, theirs, os.path.join(folder, "bounded"))
     check_errors(spec, folder, ours)
     assert "torch" not in sys.modules
 

@@ -61,6 +61,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   format->add_flag("--check", line.checkOnly, "change nothing: list the files that would change; exit code 1 if there are any");
   format->footer("Examples:\n  tenon fmt model.tn\n  tenon fmt --check models/*.tn\n  tenon fmt - < model.tn\n"
                  "A file with mistakes is left as it is. --diagnostics of check tells of them to tools.");
+  takeOneValueEach(app);
   app.require_subcommand(1);
 }
 

@@ -170,6 +170,18 @@ Status readStates(Context &context, const NamedFiles &files) {
   return {};
 }
 
+Status checkDraws(const runtime::Manifest &manifest, const std::string &entryName, const WeightOptions &weights, bool step) {
+  const EntryInfo &entry = *manifest.findEntry(entryName);
+  // Gradients are those of a training where the artifact has a recipe: else nothing is dropped.
+  if (entry.kind == EntryInfo::Kind::Train || (entry.kind == EntryInfo::Kind::Grad && manifest.recipe.find("name")))
+    return {};
+  if (step)
+    return usageError("--step numbers random choices, and the entry ", entryName, " makes none");
+  if (weights.seedGiven() && !weights.init && !weights.partial)
+    return usageError("--seed is for the initial values of --init; the entry ", entryName, " draws nothing else");
+  return {};
+}
+
 Status checkStateFile(const Context &context, const std::string &option, const std::string &path) {
   const auto &states = context.entry().states;
   if (path.empty() || std::any_of(states.begin(), states.end(), [](const runtime::StateInfo &state) { return !state.ofModel; }))

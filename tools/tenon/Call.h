@@ -13,6 +13,8 @@ Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model,
                                                              const std::string &entry, const NamedFiles &inputs, int threads);
 /// States from and to files; a stacked state's file has the sizes of the stack first.
 Status readStates(runtime::Context &context, const NamedFiles &files);
+/// A usage error for --step and --seed where the entry draws nothing that they number. `step`: --step is given.
+Status checkDraws(const runtime::Manifest &manifest, const std::string &entry, const WeightOptions &weights, bool step);
 /// A usage error if `path` is given by `option` but the entry has no states that such a file could hold.
 Status checkStateFile(const runtime::Context &context, const std::string &option, const std::string &path);
 Status writeStates(const runtime::Context &context, const NamedFiles &files, runtime::FileBatch &batch);

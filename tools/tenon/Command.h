@@ -27,8 +27,9 @@ struct ModelOptions {
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };
-/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and, for a command that computes, --threads.
-void addModelOptions(CLI::App &command, ModelOptions &options, bool computes = true);
+enum class ModelUse { Compute, Look, Weights }; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
+/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and --threads.
+void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use = ModelUse::Compute);
 
 /// A model that is ready to make contexts.
 struct Model {
@@ -41,14 +42,19 @@ struct Model {
 };
 /// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of unknown dims.
 Expected<Model> openModel(const ModelOptions &options);
+/// --bind changes nothing about the parameters of a compiled model.
+Status checkUnbound(const Model &model, const ModelOptions &options);
 /// --bind can only give sizes that the entry leaves open; the others were chosen when the artifact was compiled.
 Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entry);
 
 /// Where parameters come from: --weights FILE [--names SCHEME], a checkpoint of a run directory (--step), or --init (initializers, --seed).
 struct WeightOptions {
   std::string file, names, step;     // step: of the run, as loadWeights has it
+  std::string namesOption;           // what gives `names` is called so
   bool init = false, partial = false; // partial: what the file lacks or has in another shape stays initial, and is listed
   uint64_t seed = 0;
+  const CLI::Option *seedOption = nullptr;
+  bool seedGiven() const { return seedOption && seedOption->count() > 0; }
 };
 enum class WeightUse { Initial, Trained }; // Trained: no initial values; --names is free for another use, the file's are --weight-names
 void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use = WeightUse::Initial);
@@ -56,7 +62,7 @@ void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use =
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options);
 
 /// Adds --data DIR or --data INPUT=FILE, several times.
-void addDataFiles(CLI::App &command, train::DataOverrides &data);
+CLI::Option * addDataFiles(CLI::App &command, train::DataOverrides &data);
 
 /// "NAME=NUMBER" of --bind.
 Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts);

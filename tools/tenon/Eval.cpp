@@ -139,8 +139,8 @@ void addEval(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model);
   addWeightOptions(*command, options->weights);
   command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
-  command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
-  addDataFiles(*command, options->data);
+  CLI::Option *text = command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
+  addDataFiles(*command, options->data)->excludes(text);
   command->add_option("--vocab", options->vocabulary, "vocabulary file, for a model that is no run")->type_name("FILE");
   command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
   command->add_option("--stride", options->stride, "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
@@ -148,8 +148,8 @@ void addEval(CLI::App &app, int &exitCode) {
       ->transform(whole(1));
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
-  onRun(*command, exitCode, [options, command] {
-    if (command->count("--seed") > 0 && !options->weights.init)
+  onRun(*command, exitCode, [options] {
+    if (options->weights.seedGiven() && !options->weights.init && !options->weights.partial)
       return usageError("--seed is for the initial values of --init; eval draws nothing else");
     return run(*options);
   });

@@ -38,6 +38,8 @@ Status run(const Options &options) {
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
+  if (Status status = checkUnbound(*model, options.model); status.failed())
+    return status;
   if (!model->run && options.weights.file.empty())
     return usageError(options.model.source, " is no run: its weights are in a file; pass --weights FILE, or use tenon init for initial values");
   auto parameters = loadParameters(*model, options.weights);
@@ -57,7 +59,7 @@ Status run(const Options &options) {
 void addExport(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand("export", "write the trained weights of a run, under own or public names");
   auto options = std::make_shared<Options>();
-  addModelOptions(*command, options->model);
+  addModelOptions(*command, options->model, ModelUse::Weights);
   addWeightOptions(*command, options->weights, WeightUse::Trained);
   command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
   command->add_option("-o,--output", options->output, "a .safetensors file, or a folder for model.safetensors or shards of it with their index")

@@ -15,7 +15,7 @@ struct Options {
   std::optional<std::string> stop;
   std::optional<double> temperature, topP;
   std::optional<int64_t> topK, limit;
-  bool greedy = false, seedGiven = false;
+  bool greedy = false;
 };
 
 Expected<generate::Settings> settingsFor(const Options &options, const runtime::Manifest &manifest) {
@@ -32,6 +32,8 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
       return entry.status();
     settings->entry = *entry;
   }
+  if (options.temperature || options.topK || options.topP)
+    settings->method.greedy = false; // whatever the block says
   settings->method.greedy |= options.greedy;
   settings->method.temperature = options.temperature.value_or(settings->method.temperature);
   settings->method.topK = options.topK.value_or(settings->method.topK);
@@ -41,7 +43,9 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
     settings->stop = *options.stop;
     settings->stopSymbol.reset();
   }
-  if (options.seedGiven)
+  if (options.weights.seedGiven() && settings->method.greedy && !options.weights.init && !options.weights.partial)
+    return usageError("--seed is for draws, and the most probable symbol needs none (", options.greedy ? "--greedy" : "the method of the block is greedy", ")");
+  if (options.weights.seedGiven())
     settings->seed = options.weights.seed;
   return settings;
 }
@@ -117,10 +121,7 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
   command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's, else bytes)")->type_name("FILE");
   command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
-  onRun(*command, exitCode, [options, command] {
-    options->seedGiven = command->count("--seed") > 0;
-    return run(*options);
-  });
+  onRun(*command, exitCode, [options] { return run(*options); });
 }
 
 } // namespace tenon::driver

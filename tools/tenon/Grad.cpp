@@ -13,7 +13,7 @@ struct Options {
   WeightOptions weights;
   std::string entry, output, outputNames, states;
   std::vector<std::string> inputs;
-  uint64_t step = 0;
+  std::optional<uint64_t> step;
   bool json = false;
 };
 
@@ -60,6 +60,8 @@ Status run(Options &options) {
     return entry.status();
   if (Status status = checkOpen(*model, options.model, *entry); status.failed())
     return status;
+  if (Status status = checkDraws(model->artifact->manifest(), *entry, options.weights, options.step.has_value()); status.failed())
+    return status;
   auto inputs = parseFiles("--input", options.inputs);
   if (!inputs.ok())
     return inputs.status();
@@ -72,7 +74,7 @@ Status run(Options &options) {
   if (!context.ok())
     return context.status();
   (*context)->setSeed(options.weights.seed);
-  (*context)->setStep(options.step);
+  (*context)->setStep(options.step.value_or(0));
   (*context)->setFlags(1); // gradients only
   Status status = checkStateFile(**context, "--states", options.states);
   if (status.ok() && !options.states.empty())

@@ -13,7 +13,7 @@ void addInit(CLI::App &app, int &exitCode) {
     uint64_t seed = 0;
   };
   auto options = std::make_shared<Options>();
-  addModelOptions(*command, options->model, false);
+  addModelOptions(*command, options->model, ModelUse::Weights);
   command->add_option("-o,--output", options->output, "weights file to write (.safetensors)")->required();
   command->add_option("--names", options->names, "write with the names of this `names` table");
   command->add_option("--seed", options->seed, "seed of the initializers (default 0)")->transform(whole<uint64_t>());
@@ -22,6 +22,8 @@ void addInit(CLI::App &app, int &exitCode) {
     auto model = openModel(options->model);
     if (!model.ok())
       return model.status();
+    if (Status status = checkUnbound(*model, options->model); status.failed())
+      return status;
     auto parameters = runtime::Parameters::create(model->artifact);
     if (!parameters.ok())
       return parameters.status();

@@ -143,7 +143,7 @@ Status run(Options &options) {
 void addInspect(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand("inspect", "parameters, memory and kernels of a compiled model");
   auto options = std::make_shared<Options>();
-  addModelOptions(*command, options->model, false);
+  addModelOptions(*command, options->model, ModelUse::Look);
   command->add_option("--entry", options->entries, "only this entry");
   command->add_flag("--json", options->json, "the whole manifest, and as `report` what its formulas give at the sizes");
   command->footer("Example: tenon inspect gpt2.tn --bind B=4 --bind T=64");

@@ -108,6 +108,7 @@ void addCommands(CLI::App &app, int &exitCode) {
   addTestGrad(app, exitCode);
   addCompletion(app);
   addManual(app);
+  tenon::takeOneValueEach(app);
 }
 
 } // namespace

@@ -11,20 +11,21 @@ namespace tenon::driver {
 
 namespace fs = std::filesystem;
 
-void addModelOptions(CLI::App &command, ModelOptions &options, bool computes) {
+void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   command.add_option("source", options.source, "specification (.tn), artifact directory, or run directory")->required()->type_name("SPEC|DIR");
   command.add_option("--model", options.model, "model of the specification (default: its last)");
   command.add_option("--set", options.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
   command.add_option("--bind", options.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
   command.add_option("--recipe", options.recipe, "train recipe of the specification (default: the only one of the model, where the command trains)");
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
-  command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
-  if (computes)
+  if (use != ModelUse::Weights)
+    command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
+  if (use == ModelUse::Compute)
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   command.add_flag("--f64", options.doublePrecision, "double precision");
 }
 
-void addDataFiles(CLI::App &command, train::DataOverrides &data) {
+CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data) {
   auto take = [&data](const std::string &text) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -34,10 +35,10 @@ void addDataFiles(CLI::App &command, train::DataOverrides &data) {
     else
       data.files[text.substr(0, equals)] = text.substr(equals + 1);
   };
-  command.add_option_function<std::vector<std::string>>("--data", [take](const std::vector<std::string> &texts) {
+  return command.add_option_function<std::vector<std::string>>("--data", [take](const std::vector<std::string> &texts) {
     for (const std::string &text : texts)
       take(text);
-  }, "folder of the recipe's files, or another file for one input: --data ids=FILE.npy")->type_name("DIR|INPUT=FILE")->allow_extra_args(false);
+  }, "folder of the recipe's files, or another file for one input: --data ids=FILE.npy")->type_name("DIR|INPUT=FILE");
 }
 
 Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts) {
@@ -94,6 +95,12 @@ Status checkDims(const runtime::Manifest &manifest, const std::map<std::string, 
 }
 
 } // namespace
+
+Status checkUnbound(const Model &model, const ModelOptions &options) {
+  return options.bind.empty() || model.compiledNow
+             ? Status()
+             : usageError("--bind ", options.bind.front(), ": parameters do not depend on sizes of a call; this option is for a specification (.tn)");
+}
 
 Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entryName) {
   const runtime::EntryInfo *entry = model.artifact->manifest().findEntry(entryName);
@@ -152,13 +159,14 @@ Expected<Model> openModel(const ModelOptions &options) {
 void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use) {
   const bool trained = use == WeightUse::Trained;
   command.add_option("--weights", options.file, "parameters: a safetensors file, or a folder with model.safetensors or shards and their index")->type_name("FILE|DIR");
-  command.add_option(trained ? "--weight-names" : "--names", options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
+  options.namesOption = trained ? "--weight-names" : "--names";
+  command.add_option(options.namesOption, options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
   command.add_option("--checkpoint", options.step, "of a run: the number of its step, or best (default: the newest)")->type_name("N|best");
   if (trained)
     return;
   command.add_flag("--init", options.init, "parameters from their initializers; with --weights only those that the file lacks");
   command.add_flag("--partial", options.partial, "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
-  command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
+  options.seedOption = command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
 }
 
 /// What a weights file did not say, on stderr: every name where a part was asked for, else how many and the first.
@@ -188,7 +196,7 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
   if (!options.step.empty() && (!model.run || !options.file.empty() || options.init))
     return usageError("--checkpoint chooses one of a run, ", !model.run ? "and this is none" : "and --weights or --init give other values");
   if (options.file.empty() && !options.names.empty())
-    return usageError("--names says whose names a weights file has; it needs --weights");
+    return usageError(options.namesOption, " says whose names a weights file has; it needs --weights");
   if (options.partial && (options.file.empty() || options.init))
     return usageError(options.init ? "--partial gives initial values already; leave out --init" : "--partial takes a part of a weights file; it needs --weights");
   auto parameters = runtime::Parameters::create(model.artifact);

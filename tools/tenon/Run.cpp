@@ -11,7 +11,7 @@ struct Options {
   WeightOptions weights;
   std::string entry, states, saveStates;
   std::vector<std::string> inputs, outputs, stateFiles, savedStateFiles;
-  uint64_t step = 0;
+  std::optional<uint64_t> step;
   bool json = false;
 };
 
@@ -26,6 +26,8 @@ Status run(Options &options) {
     return entry.status();
   if (Status status = checkOpen(*model, options.model, *entry); status.failed())
     return status;
+  if (Status status = checkDraws(model->artifact->manifest(), *entry, options.weights, options.step.has_value()); status.failed())
+    return status;
   auto inputs = parseFiles("--input", options.inputs), outputs = parseFiles("--output", options.outputs),
        states = parseFiles("--state", options.stateFiles), saved = parseFiles("--save-state", options.savedStateFiles);
   for (auto *files : {&inputs, &outputs, &states, &saved})
@@ -38,7 +40,7 @@ Status run(Options &options) {
   if (!context.ok())
     return context.status();
   (*context)->setSeed(options.weights.seed);
-  (*context)->setStep(options.step);
+  (*context)->setStep(options.step.value_or(0));
   Status status = checkStateFile(**context, "--states", options.states);
   if (status.ok())
     status = checkStateFile(**context, "--save-states", options.saveStates);

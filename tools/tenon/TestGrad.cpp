@@ -188,9 +188,9 @@ void addTestGrad(CLI::App &app, int &exitCode) {
   command->add_option("--input", options->inputs, "an input (default: random values for all)")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states that every call starts from (default: their initial values)")->type_name("FILE");
   command->add_option("--directions", options->directions, "random directions (default 32)")->transform(whole(1));
-  command->add_option("--epsilon", options->epsilon, "length of the step (default 1e-5)")->check(atLeast(0, true));
-  command->add_option("--rtol", options->relative, "relative tolerance (default 1e-6)")->check(atLeast(0, true));
-  command->add_option("--atol", options->absolute, "absolute tolerance (default 1e-8)")->check(atLeast(0, true));
+  command->add_option("--epsilon", options->epsilon, "length of the step (default 1e-5)")->check(above(0));
+  command->add_option("--rtol", options->relative, "relative tolerance (default 1e-6)")->check(above(0));
+  command->add_option("--atol", options->absolute, "absolute tolerance (default 1e-8)")->check(above(0));
   command->add_option("--spoil", options->spoil, "makes the gradient wrong by this share: the test must fail")->group("");
   command->footer("Example: tenon test-grad txl.tn --set N=2 --set D=64 --set V=50 --bind B=2 --bind T=17");
   onRun(*command, exitCode, [options] { return run(*options); });

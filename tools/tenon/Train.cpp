@@ -1,7 +1,7 @@
 // tenon train: the compiled train step over a text, into a run directory.
 #include "runtime/train/Trainer.h"
 #include "tools/tenon/Command.h"
-#include <cstdio>
+#include <filesystem>
 
 namespace tenon::driver {
 
@@ -17,12 +17,12 @@ struct Options {
 void addDataOptions(CLI::App &command, train::DataOverrides &data) {
   command.add_option("--text", data.text, "text to train on, instead of the recipe's; * and ? name several files")->type_name("FILE");
   addDataFiles(command, data);
-  command.add_option("--held-out", data.heldOut, "share of the data that is for evaluation only, such as 0.05: the end of a text, a fixed choice of rows")
+  CLI::Option *heldOut = command.add_option("--held-out", data.heldOut, "share of the data that is for evaluation only, such as 0.05: the end of a text, a fixed choice of rows")
       ->check(CLI::Range(0.0, 0.99));
-  command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE");
+  command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE")->excludes(heldOut);
   command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->transform(whole());
-  command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
-  command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}));
+  CLI::Option *vocabulary = command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
+  command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}))->excludes(vocabulary);
 }
 
 /// The sizes that the compiled entries of a run leave open. What the compiler has bound already is no business of later commands, whose entries
@@ -52,6 +52,9 @@ Status run(Options &options) {
     return usageError("train needs a directory for the run: --out DIR");
   if (options.output.empty())
     options.output = model->run->path;
+  std::error_code ignored;
+  if (!options.train.from.empty() && !std::filesystem::is_directory(train::RunDirectory{options.output}.checkpoints(), ignored))
+    return usageError("--from ", options.train.from, ": there is no run in ", options.output, " to go on with");
   bool sameRun = model->run && options.output == model->run->path;
   // The run directory gets a copy of the model, so that later commands need neither specification nor cache.
   if (!sameRun)
@@ -72,8 +75,8 @@ void addTrain(CLI::App &app, int &exitCode) {
   command->add_option("-o,--out", options->output, "run directory: checkpoints, metrics.jsonl, the model")->type_name("DIR");
   addDataOptions(*command, options->train.data);
   command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->transform(whole(1));
-  CLI::Option *minutes = command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(atLeast(0));
-  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(atLeast(0))->excludes(minutes);
+  CLI::Option *minutes = command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(above(0));
+  command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(above(0))->excludes(minutes);
   command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's")
       ->transform(whole<uint64_t>());
   command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->transform(whole(1));
@@ -81,7 +84,11 @@ void addTrain(CLI::App &app, int &exitCode) {
   command->add_option("--weights", options->train.weights, "parameters to start from: a safetensors file, or a folder with one or with shards")->type_name("FILE|DIR");
   command->add_option("--names", options->train.scheme, "whose names the weights file has");
   command->add_flag("--partial", options->train.partial, "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
-  command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
+  CLI::Option *fresh = command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
+  command->add_option("--from", options->train.from, "go on from this checkpoint, not from the newest; the run's checkpoints and metrics are kept under other names")
+      ->type_name("N|best")
+      ->excludes(fresh)
+      ->excludes("--weights");
   command->add_flag("--tensorboard", options->train.tensorBoard, "write event files for TensorBoard beside metrics.jsonl");
   command->add_flag("-q,--quiet", options->train.quiet, "no progress");
   command->footer("Examples:\n  tenon train model.tn --recipe small --text book.txt --out run\n"

@@ -151,11 +151,12 @@ typedef void (*tn_note)(void *user, const char *sentence);
 /* Writes DIRECTORY/step-N: parameters, moments, the states of this train context, `progress`; then removes the oldest beyond `keep` (at
  * least 1). The folder is made if its parent is there. Survives a crash at any point; a full disk is an error that leaves older ones as they were. */
 TN_API tn_error *tn_context_save_checkpoint(const tn_context *context, const char *directory, const tn_progress *progress, int keep);
-/* The newest valid checkpoint of a folder of checkpoints or of a run directory into parameters, moments and the states of a train context, whose
- * seed and step are set. Refuses one of another model or optimizer, and changes nothing before that is known. `note` may be NULL. */
-TN_API tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, tn_progress *progress, tn_note note, void *user);
+/* A checkpoint of a folder of checkpoints or of a run directory into parameters, moments and the states of a train context, whose seed and step are
+ * set. `which`: NULL or "" the newest valid one, "best" that of the best evaluation, else the number of a step. Refuses one of another model or
+ * optimizer, and changes nothing before that is known. `note` may be NULL. */
+TN_API tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, const char *which, tn_progress *progress, tn_note note, void *user);
 /* Parameters and model states alone, to evaluate, run or generate. */
-TN_API tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, uint64_t *step, tn_note note, void *user);
+TN_API tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, const char *which, uint64_t *step, tn_note note, void *user);
 
 /* ---- generation, as `tenon generate` does it: equal settings, seeds and weights give equal texts ---- */
 typedef struct tn_sampling {
@@ -182,6 +183,9 @@ TN_API tn_error *tn_generator_start_text(tn_generator *generator, const char *pr
 /* The next symbol, -1 at the end. `text` (NULL: not asked for): what it adds to the text, in whole characters, maybe none, maybe more at the end;
  * it belongs to the generator until its next call. The prompt is not repeated. */
 TN_API tn_error *tn_generator_next(tn_generator *generator, int32_t *symbol, const char **text, uint64_t *bytes);
+/* Why the text has ended before its limit, where neither its stop has ended it nor its caller: the entry keeps no more places. Else "". It belongs to
+ * the generator until its next call. */
+TN_API const char *tn_generator_note(const tn_generator *generator);
 
 #ifdef __cplusplus
 }

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
 import numpy
 
 from ._errors import UsageError
-from ._library import Note, ProgressStruct, TensorInfo, library
+from ._handle import Handle
+from ._library import Note, ProgressStruct, TensorInfo
 
 if TYPE_CHECKING:
     from ._model import Model
 
 Path = Union[str, "os.PathLike[str]"]
+Which = Union[str, int]  # a checkpoint: "" the newest, "best", or a step
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,14 @@ def aligned(tensor: Tensor) -> numpy.ndarray:
     return space[first:first + count].view(tensor.dtype).reshape(tensor.shape)
 
 
-class Context:
+class Context(Handle):
     """An entry bound to sizes; made by Model.context. Not for several threads at once, nor at the same time as another context of its model."""
 
+    _free = "tn_context_free"
+
     def __init__(self, model: "Model", entry: str, dims: Mapping[str, int], threads: int):
-        self._lib, self._handle, self.model, self.entry = library(), ctypes.c_void_p(), model, entry
+        super().__init__()
+        self.model, self.entry = model, entry
         names = model.dims(entry)
         unknown, missing = sorted(set(dims) - set(names)), [name for name in names if name not in dims]
         if unknown or missing:
@@ -94,28 +99,8 @@ class Context:
             result[info.name.decode()] = Tensor(info.name.decode(), info.sizes(), info.dtype(), number)
         return result
 
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        """The tn_context; UsageError after close()."""
-        if not self._handle:
-            raise UsageError(f"this context of '{self.entry}' is closed")
-        return self._handle
-
-    def close(self) -> None:
-        """Frees its memory. Arrays that it gave stay what they are."""
-        if self._handle:
-            self._lib.tn_context_free(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    def __enter__(self) -> "Context":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            self.close()
+    def __str__(self) -> str:
+        return f"this context of '{self.entry}'"
 
     def _find(self, what: str, tensors: Dict[str, Tensor], name: str) -> Tensor:
         if name not in tensors:
@@ -211,11 +196,11 @@ class Context:
         self._lib.tn_context_save_checkpoint(self.handle, os.fsencode(directory), ctypes.byref(struct), keep)
         return progress
 
-    def load_checkpoint(self, directory: Path) -> Progress:
-        """The newest valid checkpoint of a folder or run directory into parameters, moments and states; seed and step are set. What it remarks (a damaged
-        checkpoint passed over, another recipe) comes as warnings."""
+    def load_checkpoint(self, directory: Path, which: Which = "") -> Progress:
+        """A checkpoint of a folder or run directory into parameters, moments and states; seed and step are set. `which`: "" the newest valid one, "best" that
+        of the best evaluation, or the number of its step. What it remarks (a damaged checkpoint passed over, another recipe) comes as warnings."""
         struct, note = ProgressStruct(), note_taker(3)
-        self._lib.tn_context_load_checkpoint(self.handle, os.fsencode(directory), ctypes.byref(struct), note, None)
+        self._lib.tn_context_load_checkpoint(self.handle, os.fsencode(directory), str(which).encode(), ctypes.byref(struct), note, None)
         return Progress(struct.step, struct.position, struct.seed, struct.skipped, struct.seconds)
 
     @property

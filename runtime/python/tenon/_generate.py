@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Tuple, Union
 
 from ._errors import UsageError
+from ._handle import Handle
 from ._library import SamplingStruct, library
 
 if TYPE_CHECKING:
@@ -39,37 +40,19 @@ class Sampling:
         return replace(settings, **{name: value for name, value in changes.items() if value is not None})
 
 
-class Generator:
+class Generator(Handle):
     """Made by Model.generator. Uses the model's parameters as they are at each symbol."""
+
+    _free = "tn_generator_free"
 
     def __init__(self, model: "Model", sampling: Sampling, block: Optional[str] = None, entry: Optional[str] = None, stop: Optional[str] = None,
                  vocabulary: Optional[Path] = None, threads: int = 1):
-        self._lib, self._handle, self.model, self.sampling = library(), ctypes.c_void_p(), model, sampling
+        super().__init__()
+        self.model, self.sampling = model, sampling
         struct = SamplingStruct(sampling.greedy, sampling.temperature, sampling.top_k, sampling.top_p, sampling.limit, sampling.seed)
         encoded = [text.encode() if text is not None else None for text in (block, entry, stop)]
         self._lib.tn_generator_create(model.handle, encoded[0], encoded[1], ctypes.byref(struct), encoded[2],
                                       os.fsencode(vocabulary) if vocabulary is not None else None, model.pool(threads), ctypes.byref(self._handle))
-
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        if not self._handle:
-            raise UsageError("this generator is closed")
-        return self._handle
-
-    def close(self) -> None:
-        if self._handle:
-            self._lib.tn_generator_free(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    def __enter__(self) -> "Generator":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            self.close()
 
     def symbols(self, prompt: Union[str, bytes, Sequence[int]] = "") -> Iterator[Tuple[int, str]]:
         """Begins a text with a prompt (text or ids; empty: the block's start) and yields (id, text) as symbols are drawn. The text comes in whole
@@ -95,3 +78,8 @@ class Generator:
     def stream(self, prompt: Union[str, bytes, Sequence[int]] = "") -> Iterator[str]:
         """Pieces of the text as they come."""
         return (piece for _, piece in self.symbols(prompt) if piece)
+
+    @property
+    def note(self) -> str:
+        """Why the last text has ended before its limit, where its stop has not ended it: no place is left. Else ""."""
+        return self._lib.tn_generator_note(self.handle).decode("utf-8", "replace")

@@ -53,7 +53,7 @@ _FALLIBLE = {
     "tn_model_load": [_P, _S, _S],
     "tn_model_load_partial": [_P, _S, _S, Stayed, _P],
     "tn_model_save": [_P, _S, _S],
-    "tn_model_load_checkpoint": [_P, _S, POINTER(_N), Note, _P],
+    "tn_model_load_checkpoint": [_P, _S, _S, POINTER(_N), Note, _P],
     "tn_model_sampling": [_P, _S, POINTER(SamplingStruct)],
     "tn_context_create": [_P, _S, POINTER(c_int64), _I, _P, POINTER(_P)],
     "tn_context_input_info": [_P, _I, _INFO],
@@ -67,7 +67,7 @@ _FALLIBLE = {
     "tn_context_run": [_P],
     "tn_context_rewind": [_P, c_int64],
     "tn_context_save_checkpoint": [_P, _S, POINTER(ProgressStruct), _I],
-    "tn_context_load_checkpoint": [_P, _S, POINTER(ProgressStruct), Note, _P],
+    "tn_context_load_checkpoint": [_P, _S, _S, POINTER(ProgressStruct), Note, _P],
     "tn_generator_create": [_P, _S, _S, POINTER(SamplingStruct), _S, _S, _P, POINTER(_P)],
     "tn_generator_start": [_P, POINTER(c_int32), _N],
     "tn_generator_start_text": [_P, _S, _N],
@@ -107,6 +107,7 @@ _OTHERS = {
     "tn_context_capacity": (c_int64, [_P]),
     "tn_context_bytes": (_N, [_P]),
     "tn_generator_free": (None, [_P]),
+    "tn_generator_note": (_S, [_P]),
 }
 
 

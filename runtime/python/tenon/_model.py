@@ -8,10 +8,11 @@ from typing import Any, Dict, Iterator, List, MutableMapping, Optional, Sequence
 
 import numpy
 
-from ._context import Context, Path, Tensor, address, fit, note_taker
+from ._context import Context, Path, Tensor, Which, address, fit, note_taker
 from ._errors import UsageError
 from ._generate import Generator, Sampling
-from ._library import Stayed, TensorInfo, library
+from ._handle import Handle
+from ._library import Stayed, TensorInfo
 
 
 class Parameters(MutableMapping[str, numpy.ndarray]):
@@ -48,11 +49,13 @@ class Parameters(MutableMapping[str, numpy.ndarray]):
         return len(self.tensors)
 
 
-class Model:
+class Model(Handle):
     """An artifact and one set of its parameters. Different models may be used from different threads, one with its contexts from one at a time."""
 
+    _free = "tn_model_close"
+
     def __init__(self, path: Path, tier: Optional[str] = None):
-        self._lib, self._handle = library(), ctypes.c_void_p()
+        super().__init__()
         self._pools: Dict[int, ctypes.c_void_p] = {}
         self._lib.tn_model_open(os.fsencode(path), tier.encode() if tier else None, ctypes.byref(self._handle))
         self.manifest: Dict[str, Any] = json.loads(self._lib.tn_model_manifest(self._handle))
@@ -68,46 +71,29 @@ class Model:
         self.gradients = Parameters(self, self._lib.tn_model_get_gradient, None, tensors)
 
     @classmethod
-    def open(cls, path: Path, tier: Optional[str] = None) -> "Model":
-        """Opens an artifact's folder, its library, or the `model` of a run directory together with its newest checkpoint. An artifact is code: open only
-        what you trust. `tier`: "portable", "x86-64-v3" or "x86-64-v4" (default: TENON_TIER, else the best). Parameters are zero until
-        initialize, load or load_checkpoint, but for a run directory, whose newest checkpoint is loaded."""
+    def open(cls, path: Path, tier: Optional[str] = None, which: Which = "") -> "Model":
+        """Opens an artifact's folder, its library, or the `model` of a run directory together with a checkpoint (`which`: "" the newest, "best", or the
+        number of its step). An artifact is code: open only what you trust. `tier`: "portable", "x86-64-v3" or "x86-64-v4" (default: TENON_TIER, else the best). Parameters are zero until
+        initialize, load or load_checkpoint, but for a run directory, whose checkpoint is loaded."""
         inside = os.path.join(os.fspath(path), "model")
         if not os.path.isdir(os.path.join(os.fspath(path), "checkpoints")):
+            if which != "":
+                raise UsageError(f"{os.fspath(path)} is no run, so it has no checkpoint {which}")
             return cls(path, tier)
         model = cls(inside, tier)
         try:
-            model.load_checkpoint(path)
+            model.load_checkpoint(path, which)
         except BaseException:
             model.close()
             raise
         return model
-
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        """The tn_model; UsageError after close()."""
-        if not self._handle:
-            raise UsageError("this model is closed")
-        return self._handle
 
     def close(self) -> None:
         """Gives the model back; contexts and generators keep what they use."""
         for pool in self._pools.values():
             self._lib.tn_threads_free(pool)
         self._pools.clear()
-        if self._handle:
-            self._lib.tn_model_close(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    def __enter__(self) -> "Model":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            self.close()
+        super().close()
 
     def pool(self, threads: int) -> Optional[ctypes.c_void_p]:
         """The pool of so many threads (0: one per CPU), made once; None for one thread."""
@@ -177,10 +163,11 @@ class Model:
         """Writes parameters as safetensors; a failed save leaves the old file."""
         self._lib.tn_model_save(self.handle, os.fsencode(path), names.encode() if names else None)
 
-    def load_checkpoint(self, directory: Path) -> int:
-        """Parameters of the newest valid checkpoint of a folder or run directory; its step. To go on training: Context.load_checkpoint."""
+    def load_checkpoint(self, directory: Path, which: Which = "") -> int:
+        """Parameters of a checkpoint of a folder or run directory (`which`: "" the newest valid one, "best", or the number of its step); its step. To go on
+        training: Context.load_checkpoint."""
         step, note = ctypes.c_uint64(), note_taker(3)
-        self._lib.tn_model_load_checkpoint(self.handle, os.fsencode(directory), ctypes.byref(step), note, None)
+        self._lib.tn_model_load_checkpoint(self.handle, os.fsencode(directory), str(which).encode(), ctypes.byref(step), note, None)
         return step.value
 
     def generator(self, block: Optional[str] = None, entry: Optional[str] = None, stop: Optional[str] = None, vocabulary: Optional[Path] = None,

@@ -111,15 +111,29 @@ TEST(Recipes, SettingsAreReadWithTheirTypes) {
 }
 
 TEST(Recipes, BestNamesALossOrMetric) {
-  Checked c(train("checkpoint = every(500, keep = 2, best = acc, lowest = true)\nstop = patience(5)"));
+  Checked c(train("checkpoint = every(500, keep = 2, best = acc, lowest = true)\nstop = patience(5) valid = held_out(0.1, every = 50)"));
   ASSERT_EQ(c.mistakes(), "");
   EXPECT_EQ(c.checked[0].find("checkpoint")->keywords[2].second->text, "acc");
   EXPECT_EQ(c.checked[0].find("stop")->keywords[0].second->integer, 5);
-  EXPECT_EQ(mistakesOf("checkpoint = every(500, best = mlm)"), "");
+  EXPECT_EQ(mistakesOf("checkpoint = every(500, best = mlm) valid = held_out(0.1)"), "");
   EXPECT_EQ(mistakesOf("checkpoint = every(500, best = bleu)"), "T0611 5:32");
   EXPECT_EQ(mistakesOf("checkpoint = every(500, lowest = true)"), "T0610 5:34");
   EXPECT_EQ(mistakesOf("checkpoint = every(500, best = mlm, lowest = false)"), "T0616 5:46");
   EXPECT_EQ(mistakesOf("stop = patience(0)"), "T0609 5:17");
+}
+
+/// What compares evaluations needs some: data held out by the task or by `valid`, and for `stop` more than the one at the end.
+TEST(Recipes, BestAndStopNeedEvaluations) {
+  auto mistakes = [](const std::string &data, const std::string &more) {
+    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm\n" + more + "\ndata = " + data + " }", {"mlm"}, {"ids"}).mistakes();
+  };
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\")", "checkpoint = every(500, best = mlm)"), "T0628 2:32");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0)", "stop = patience(5)"), "T0628 2:8");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0.1)", "stop = patience(5)"), "T0628 2:8");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0.1, every = 5)", "stop = patience(5)"), "");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\")", "stop = patience(5) valid = byte_stream(text = \"b\", every = 5)"), "");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0.1)", "checkpoint = every(500, best = mlm)"), "");
+  EXPECT_EQ(mistakes("caller", "checkpoint = every(500, best = mlm) stop = patience(5)"), "");
 }
 
 TEST(Recipes, LossesAreWeighted) {
@@ -260,26 +274,6 @@ TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
   ASSERT_EQ(c.mistakes(), "");
   reportUnsupported(c.checked[0], c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
-}
-
-/// The table of docs/language.md lists what works, no more and no less.
-TEST(Recipes, TheDocumentationListsWhatWorks) {
-  std::ifstream file(std::string(TENON_SPECS) + "/../../../docs/language.md");
-  ASSERT_TRUE(file);
-  std::map<std::string, std::string> rows; // "| optimizer | `sgd(momentum, nesterov)`, .. |" by its first cell
-  for (std::string line; std::getline(file, line);)
-    for (const char *family : {"data", "optimizer", "schedule", "method"})
-      if (line.rfind(std::string("| ") + family + " | ", 0) == 0)
-        rows[family] = line;
-  for (const char *family : {"data", "optimizer", "schedule", "method"}) {
-    const bool isData = family == std::string("data");
-    for (const std::string &name : schema::names(isData ? "data task" : family)) {
-      if (name == "held_out")
-        continue;
-      const bool listed = rows[family].find("`" + name + "`") != std::string::npos || rows[family].find("`" + name + "(") != std::string::npos;
-      EXPECT_EQ(listed, schema::works(isData ? "data task" : family, name)) << family << " " << name;
-    }
-  }
 }
 
 /// Inputs that a task of one's own files makes: those of its keywords, and lengths where rows differ in size.

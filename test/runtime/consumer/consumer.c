@@ -42,17 +42,17 @@ static void goOn(tn_model *model, tn_context *train, const char *folder) {
   expect(tn_context_get_scalar(train, "los", &loss));
   expect(tn_model_get_moment(model, 0, "table", table, sizeof table));
   expect(tn_context_rewind(train, 0));
-  expect(tn_context_load_checkpoint(train, path, &found, NULL, NULL));
+  expect(tn_context_load_checkpoint(train, path, NULL, &found, NULL, NULL));
   expect(tn_context_save_checkpoint(train, path, &progress, 0));
   check(tn_context_save_checkpoint(train, path, &progress, 2));
   memset(again, 0, sizeof again);
   check(tn_model_set_parameter(model, "table", again, sizeof again));
   tn_context_set_step(train, 0);
-  check(tn_context_load_checkpoint(train, folder, &found, NULL, NULL));
+  check(tn_context_load_checkpoint(train, folder, "", &found, NULL, NULL));
   check(tn_model_get_parameter(model, "table", again, sizeof again));
   printf("step %d, batch %d, seed %d, %.1f s, next batch %d, table %s\n", (int)found.step, (int)found.position, (int)found.seed, found.seconds,
          (int)tn_context_step(train), memcmp(table, again, sizeof table) ? "other" : "the same");
-  check(tn_model_load_checkpoint(model, folder, &step, NULL, NULL));
+  check(tn_model_load_checkpoint(model, folder, NULL, &step, NULL, NULL));
   printf("weights of step %d\n", (int)step);
 }
 
