@@ -137,6 +137,7 @@ KernelGenerator generatorFor(llvm::StringRef opName);
 mlir::LogicalResult generateNest(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateRunningSum(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);
