@@ -214,6 +214,7 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 /// Zeros added to zeros. Onto a tensor they are not nothing: -0 + 0 is 0.
+OpFoldResult RunningSumOp::fold(FoldAdaptor adaptor) { return isZero(adaptor.getX()) ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult(); }
 OpFoldResult ScatterAddOp::fold(FoldAdaptor adaptor) { return !getBase() && isZero(adaptor.getDy()) ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult(); }
 OpFoldResult AtDepthOp::fold(FoldAdaptor adaptor) { return constantOf(adaptor.getX()); }
 

@@ -3,6 +3,7 @@
 #include "dialect/ElementFolds.h"
 #include "dialect/Rules.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -64,6 +65,53 @@ LogicalResult DotOp::verify() {
       return emitOpError("expects label ") << label << " to have one size, got " << textOf(wanted) << " and " << textOf(size);
   if (y.getElementType() != tensorOf(getA()).getElementType()) // C5
     return emitOpError("expects one element type, got ") << tensorOf(getA()).getElementType() << " and " << y.getElementType();
+  return success();
+}
+
+// ---- running sum
+
+Value RunningSumOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto x = tensorOf(getX());
+  const int64_t dim = getDim();
+  return tenon::fold(builder, getLoc(), Reduction::sum, x.getElementType(), sizesOf(x)[dim], dimCountOf(x), [&](ValueRange j) -> Value {
+    SmallVector<Value> place(indices);
+    place[dim] = j[0];
+    Value term = read(getX(), place), zero = arith::ConstantOp::create(builder, getLoc(), builder.getZeroAttr(term.getType()));
+    auto counts = getReverse() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+    return arith::SelectOp::create(builder, getLoc(), arith::CmpIOp::create(builder, getLoc(), counts, j[0], indices[dim]), term, zero);
+  });
+}
+/// All pairs of places: T x T work, of reals as a contraction with a triangle of ones.
+SmallVector<Value> RunningSumOp::decompose(OpBuilder &builder) {
+  Build g(builder, getLoc());
+  auto x = tensorOf(getX());
+  const int64_t dim = getDim(), rank = x.getRank();
+  Type number = builder.getI32Type();
+  AffineExpr size = sizesOf(x)[dim];
+  SmallVector<int64_t> sourceLabels = llvm::to_vector(llvm::seq<int64_t>(0, rank)); // x's dimension `dim` becomes the one that is summed, behind the others
+  sourceLabels[dim] = rank;
+  auto pairs = [&](RankedTensorType type, int64_t from, int64_t to) {
+    Value source = IotaOp::create(builder, getLoc(), type, from), target = IotaOp::create(builder, getLoc(), type, to);
+    return getReverse() ? g.compare(Comparison::le, target, source) : g.compare(Comparison::le, source, target);
+  };
+  if (isa<FloatType>(x.getElementType())) {
+    Value triangle = g.convert(pairs(tensorType({size, size}, number, dimCountOf(x)), 1, 0), x.getElementType());
+    return {g.dot(getX(), sourceLabels, triangle, {dim, rank}, x)};
+  }
+  SmallVector<AffineExpr> sizes = sizesOf(x);
+  sizes.push_back(size);
+  auto all = tensorType(sizes, x.getElementType(), dimCountOf(x));
+  Value counts = pairs(withElement(all, number), rank, dim);
+  return {g.reduce(Reduction::sum, g.select(counts, g.broadcast(getX(), sourceLabels, all), g.constant(all, 0)), rank)};
+}
+SmallVector<Value> RunningSumOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  if (!isa<FloatType>(tensorOf(getX()).getElementType()))
+    return {Value()};
+  return {RunningSumOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getReverse() ? UnitAttr() : builder.getUnitAttr())};
+}
+LogicalResult RunningSumOp::verify() {
+  if (int64_t(getDim()) >= tensorOf(getX()).getRank()) // C1
+    return emitOpError("expects a dimension of ") << getX().getType() << ", got " << getDim();
   return success();
 }
 

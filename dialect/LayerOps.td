@@ -69,6 +69,34 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor]> {
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
+def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+  let summary = "sums of all elements up to each place along one dimension";
+  let description = [{
+    Formula: `y[.., i, ..] = sum over j <= i of x[.., j, ..]`, with `reverse` over j >= i, along dimension `dim`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y | number, as y |
+
+    One addition per element, in the order of the places, reals in f64, integers modulo their width: the bits depend neither on threads nor on the
+    vectors of a machine.
+
+    Constraints: C1 dim is a dimension of x.
+
+    Gradient: dx = the running sum of dy in the other direction; integers have none.
+
+    Source: Blelloch 1990, section 1 (the inclusive scan with addition).
+
+    Example:
+    ```mlir
+    %y = tenon.running_sum %x dim 1 : tensor<2x5xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_NumberTensor:$x, Tenon_Natural:$dim, UnitAttr:$reverse);
+  let results = (outs Tenon_NumberTensor:$y);
+  let assemblyFormat = "$x `dim` $dim (`reverse` $reverse^)? attr-dict `:` type($y)";
+  let hasFolder = 1;
+}
 
 def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "softmax or its logarithm along the last dimension";

@@ -50,7 +50,8 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, DeclareOpInterface
     |---|---|---|
     | depths | index, one per stack it lives in | index |
 
-    Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of these.
+    Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of these; C4 a depth is
+    that of a stack around, or a sum of such, times numbers: in rounds of several layers it is round * layers + place.
 
     Gradient: `tenon.write_gradient`.
 
@@ -75,7 +76,7 @@ def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethod
     | depths | index, one per stack it lives in | index |
     | gradient | as the value read | as the value read |
 
-    Constraints: those of `tenon.read_parameter`, gradient in the place of value; C4 the parameter is not frozen.
+    Constraints: those of `tenon.read_parameter`, gradient in the place of value; C5 the parameter is not frozen.
 
     Gradient: none, it has no results.
 
@@ -100,7 +101,7 @@ def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
     | depths | index, one per stack around it | index |
 
     Constraints: C1 the entry has a state of this number (its attribute `tenon.states` has their types); C2 value has its type without one
-    leading size per depth.
+    leading size per depth; C3 depths are as in `tenon.read_parameter`.
 
     Gradient: none, states carry none.
 
@@ -156,7 +157,7 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
     read of it lies behind this op, by its result.
 
     Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar; C5 the entry has a state of
-    this number; C6 whole has its type without one leading size per depth.
+    this number; C6 whole has its type without one leading size per depth; C7 depths are as in `tenon.read_parameter`.
 
     Gradient: none, states carry none.
 

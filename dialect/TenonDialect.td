@@ -48,6 +48,7 @@ class Tenon_TensorOf<list<Type> elements>
 def Tenon_Tensor : Tenon_TensorOf<[F64, F32, BF16, F16, I64, I32, I1]>;
 def Tenon_RealTensor : Tenon_TensorOf<[F64, F32, BF16, F16]>;
 def Tenon_IntTensor : Tenon_TensorOf<[I64, I32]>;
+def Tenon_NumberTensor : Tenon_TensorOf<[F64, F32, BF16, F16, I64, I32]>;
 def Tenon_BoolTensor : Tenon_TensorOf<[I1]>;
 def Tenon_Scalar : AnyTypeOf<[F64, F32, BF16, F16, I64, I32, I1, Index], "scalar">;
 

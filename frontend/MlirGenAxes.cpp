@@ -109,29 +109,11 @@ Value EntryGenerator::generateArgMax(const Node &node) {
   return spread(build.reduce(Reduction::min, build.select(isLargest, index, last), dim), rest, node.type.axes);
 }
 
-/// y[t] = sum over s of x[s] where s <= t: a contraction for real values, a sum under a condition for whole ones.
 Value EntryGenerator::generateCumsum(const Node &node) {
-  Build build(*at, current);
   const Axes &axes = axesOf(node.operands[0]);
-  size_t dim = llvm::find(axes, node.axesFrom[0]) - axes.begin(), rank = axes.size();
-  AffineExpr size = sizeOf(node.axesFrom[0]);
-  Value x = build.convert(operand(node, 0), elementType(node.type));
-  Type number = IntegerType::get(context, 32);
-  auto countsIn = [&](RankedTensorType type, int64_t from, int64_t to) {
-    return build.compare(Comparison::le, IotaOp::create(*at, current, type, from), IotaOp::create(*at, current, type, to));
-  };
-  SmallVector<int64_t> fromX = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  fromX[dim] = rank;
-  if (node.type.element == Element::Real) {
-    Value lower = build.convert(countsIn(tensorType({size, size}, number, entry.dims.size()), 1, 0), real);
-    Value y = build.dot(x, fromX, lower, {int64_t(dim), int64_t(rank)}, typeOf(axes, real));
-    return spread(y, axes, node.type.axes);
-  }
-  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(x));
-  sizes.push_back(size);
-  auto type = tensorType(sizes, number, entry.dims.size());
-  Value terms = build.select(countsIn(type, rank, dim), build.broadcast(x, fromX, type), build.constant(type, 0));
-  return spread(build.reduce(Reduction::sum, terms, int64_t(rank)), axes, node.type.axes);
+  const int64_t dim = llvm::find(axes, node.axesFrom[0]) - axes.begin();
+  Value x = Build(*at, current).convert(operand(node, 0), elementType(node.type));
+  return spread(RunningSumOp::create(*at, current, x.getType(), x, at->getI64IntegerAttr(dim), UnitAttr()), axes, node.type.axes);
 }
 
 /// Each place of the axis holds what the last slot that names it wrote, else what x has there.

@@ -1,12 +1,13 @@
 #include "lowering/Compile.h"
-#include "dialect/Refusal.h"
 #include "dialect/TenonDialect.h"
+#include "frontend/Characters.h"
 #include "frontend/MlirGen.h"
 #include "lowering/Emit.h"
 #include "lowering/Header.h"
 #include "lowering/Manifest.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/PassFlags.h"
+#include "lowering/PassMessages.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,13 +37,11 @@ constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerEr
 class Compilation {
 public:
   Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
-  /// An error of a pass with a code (dialect/Refusal.h) becomes one of the specification: with a place, and no crash. Any other error of a pass is the
-  /// compiler's own.
   int run();
 
 private:
   int runStages();
-  LogicalResult reportRefusal(mlir::Diagnostic &diagnostic);
+  ast::Range specification() const;
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
   bool onlyText() const { return !request.emit.empty() && !emits("lib") && !emits("obj"); }
   std::string lossesHash();
@@ -94,7 +93,7 @@ bool Compilation::takeLossesOfRecipes() {
     isFirst = false;
   }
   if (!agree)
-    llvm::errs() << "tenon: error: " << program->model << " has several losses, and its recipes add them up in different ways; pass --recipe with one of " << names << "\n";
+    complain(program->model + " has several losses, and its recipes add them up in different ways; pass --recipe with one of " + names);
   llvm::erase_if(evaluation->results, [&](const auto &loss) {
     return !isFirst && llvm::none_of(program->lossWeights, [&](const auto &weighted) { return weighted.first == loss.first; });
   });
@@ -147,40 +146,6 @@ void Compilation::describeOptimizers() {
       describeOptimizer(function, *recipe, diagnostics);
 }
 
-/// The range that a place in a source begins; it is one character wide.
-static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &sources) {
-  auto place = location->findInstanceOf<FileLineColLoc>();
-  for (size_t file = 0; place && file < sources.files.size(); ++file) {
-    const std::string &text = sources.files[file].text;
-    if (sources.files[file].path != place.getFilename().getValue())
-      continue;
-    size_t offset = 0;
-    for (unsigned line = 1; line < place.getLine() && offset != std::string::npos; ++line)
-      offset = text.find('\n', offset) + 1;
-    uint32_t begin = std::min(offset + place.getColumn() - 1, text.size());
-    return ast::Range{uint32_t(file), begin, begin + 1};
-  }
-  return std::nullopt;
-}
-
-LogicalResult Compilation::reportRefusal(mlir::Diagnostic &diagnostic) {
-  std::optional<StringRef> code = refusalCode(diagnostic);
-  if (!code)
-    return failure(); // to the handler before this one
-  const std::string message = diagnostic.str();
-  ast::Range range = recipe ? recipe->range : ast::Range();
-  for (size_t file = 0; file < sources.files.size() && !recipe; ++file)
-    if (sources.files[file].path == request.check.path)
-      range.file = uint32_t(file);
-  range = rangeOf(diagnostic.getLocation(), sources).value_or(range);
-  auto isSame = [&](const tenon::Diagnostic &other) {
-    return other.message == message && other.range.file == range.file && other.range.begin == range.begin;
-  };
-  if (llvm::none_of(diagnostics.all(), isSame)) // every entry would say it
-    diagnostics.error(code->str(), range, message);
-  return success();
-}
-
 /// Which function the passes are at.
 struct WatchEntry : PassInstrumentation {
   explicit WatchEntry(std::string &entry) : entry(entry) {}
@@ -191,41 +156,15 @@ struct WatchEntry : PassInstrumentation {
   std::string &entry;
 };
 
-/// A warning of a pass becomes one of the compiler, with a note for each reason and the entries that have it.
 LogicalResult Compilation::runStage(const Stage &stage) {
-  struct Collected {
-    ast::Range range;
-    std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the entries
-  };
-  std::vector<Collected> warnings;
   std::string entry;
-  ScopedDiagnosticHandler handler(context.get(), [&](mlir::Diagnostic &diagnostic) {
-    std::optional<ast::Range> range = rangeOf(diagnostic.getLocation(), sources);
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Warning || !range)
-      return failure(); // to the handler before this one
-    auto same = llvm::find_if(warnings, [&](const Collected &each) { return each.range.file == range->file && each.range.begin == range->begin; });
-    if (same == warnings.end())
-      same = warnings.insert(warnings.end(), {*range, {}});
-    std::string reason = diagnostic.str();
-    auto known = llvm::find_if(same->reasons, [&](auto &each) { return each.first == reason; });
-    if (known == same->reasons.end())
-      known = same->reasons.insert(known, {reason, {}});
-    if (!llvm::is_contained(known->second, entry)) // the bodies of a stack with an `if depth` have one each
-      known->second.push_back(entry);
-    return success();
-  });
+  StageWarnings warnings(*context, sources, diagnostics, entry);
   FormOptions options;
   options.decomposed = request.decomposed;
   PassManager manager(context.get());
   manager.addInstrumentation(std::make_unique<WatchEntry>(entry));
   stage.build(manager, options);
-  LogicalResult result = flags->run(manager, *module, stage.pipeline.str());
-  for (const Collected &warning : warnings) {
-    auto &notes = diagnostics.warning("T0902", warning.range, "this attention stores its scores").notes;
-    for (auto &[reason, entries] : warning.reasons)
-      notes.push_back({"note", (entries.size() == 1 ? "entry " : "entries ") + llvm::join(entries, ", ") + ": " + reason});
-  }
-  return result;
+  return flags->run(manager, *module, stage.pipeline.str());
 }
 
 void Compilation::printStage(StringRef stage) {
@@ -273,12 +212,12 @@ int Compilation::emit() {
 }
 
 int Compilation::machineFailure(StringRef failure) {
-  llvm::errs() << "tenon: error: " << failure << "\n";
+  complain(failure.str());
   return kResourceError;
 }
 
 int Compilation::outputFailure(std::error_code failure) {
-  llvm::errs() << "tenon: error: cannot write the artifact " << request.outputDirectory << ": " << failure.message() << "\n";
+  complain("cannot write the artifact " + request.outputDirectory + ": " + failure.message());
   return failure == std::errc::no_space_on_device || failure == std::errc::file_too_large ? kResourceError : kOutputError;
 }
 
@@ -344,7 +283,7 @@ int Compilation::run() {
   if (!program || diagnostics.hasErrors())
     return 1;
   if (request.target != "cpu") {
-    llvm::errs() << "tenon: error: not supported yet: target " << request.target << "; cpu is\n";
+    complain("not supported yet: target " + request.target + "; cpu is");
     return kUsageError;
   }
   registerTenonLoweringPasses(); // MLIR's flags name passes
@@ -352,7 +291,7 @@ int Compilation::run() {
   std::string mistake;
   flags = PassFlags::parse(request.mlirFlags, mistake);
   if (!flags) {
-    llvm::errs() << "tenon: error: " << mistake << "\n";
+    complain(mistake);
     return kUsageError;
   }
   if (request.grad && !takeLossesOfRecipes())
@@ -360,7 +299,7 @@ int Compilation::run() {
   if (request.grad)
     makeGradEntry();
   if (program->entries.empty()) {
-    llvm::errs() << "tenon: error: " << program->model << " has no loss, so it has no gradient\n";
+    complain(program->model + " has no loss, so it has no gradient");
     return kUsageError;
   }
   for (const CheckedRecipe &candidate : program->recipes)
@@ -372,10 +311,21 @@ int Compilation::run() {
   context->loadAllAvailableDialects();
   int code = 0;
   {
-    ScopedDiagnosticHandler handler(context.get(), [this](mlir::Diagnostic &diagnostic) { return reportRefusal(diagnostic); });
+    PassMessages messages(*context, sources, diagnostics, specification());
     code = runStages();
   }
   return diagnostics.hasErrors() ? 1 : code;
+}
+
+/// What a message is about that names no place: the recipe, else the file.
+ast::Range Compilation::specification() const {
+  if (recipe)
+    return recipe->range;
+  ast::Range range;
+  for (size_t file = 0; file < sources.files.size(); ++file)
+    if (sources.files[file].path == request.check.path)
+      range.file = uint32_t(file);
+  return range;
 }
 
 int Compilation::runStages() {
@@ -407,7 +357,7 @@ int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &di
   llvm::outs().flush();
   if (std::error_code failure = llvm::outs().error()) {
     llvm::outs().clear_error();
-    llvm::errs() << "tenon: error: cannot write to the standard output: " << failure.message() << "\n";
+    complain("cannot write to the standard output: " + failure.message());
     code = kResourceError;
   }
   llvm::errs().clear_error();

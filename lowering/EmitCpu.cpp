@@ -21,8 +21,9 @@ LogicalResult emitTier(ModuleOp target, ArrayRef<EntryToEmit> entries, ModuleOp 
   cpu::ParameterTable parameters;
   for (ParameterOp parameter : module.getOps<ParameterOp>())
     parameters[parameter.getSymName()] = parameter;
+  cpu::SharedBodies bodies;
   for (auto [entry, table] : llvm::zip_equal(entries, tables)) {
-    cpu::KernelSequence sequence(target, entry.function, entry.plan, parameters, tier);
+    cpu::KernelSequence sequence(target, entry.function, entry.plan, parameters, tier, bodies);
     if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
       return failure();
     table.temporaries = sequence.temporarySlots();

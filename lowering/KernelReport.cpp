@@ -191,6 +191,9 @@ void Reporter::report(Operation &op, int64_t calls) {
       row.bytes += Polynomial(3) * bytes(scatter.getDy()) + bytes(scatter.getIndex());
     else
       addTraffic(op, {}, row);
+  } else if (auto sums = dyn_cast<RunningSumOp>(op)) {
+    row.flops = elements(sums.getY().getType());
+    addTraffic(op, {}, row);
   } else if (auto optimize = dyn_cast<OptimizeOp>(op)) {
     for (auto parameter : op.getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
       if (parameter.getFrozen())

@@ -140,6 +140,26 @@ bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
   return sema::productOfSizes(entry, mean.operands[1], dims) == places;
 }
 
+/// The least size of dim `index` with which no mean of the entry runs over nothing, which is 0 / 0: 2 where one is over T - 1 places.
+int64_t leastSize(const Entry &entry, unsigned index) {
+  int64_t least = 1;
+  for (const Node &mean : entry.nodes) {
+    if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+      continue;
+    for (AxisId axis : entry.nodes[mean.operands[0]].axesFrom) {
+      const Size &size = entry.axes[axis].size;
+      if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index || size.coefficients().begin()->second < 1)
+        continue;
+      const int64_t coefficient = size.coefficients().begin()->second, first = (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
+      std::vector<int64_t> dims = sema::nominalDims(entry);
+      dims[index] = first - 1;
+      if (auto divisor = sema::productOfSizes(entry, mean.operands[1], dims); divisor && *divisor <= 0) // a divisor of another kind is the model's affair
+        least = std::max(least, first);
+    }
+  }
+  return least;
+}
+
 json::Object memoryJson(const EntryTable &table, FormulaSpace &space) {
   MemoryReport report = reportMemory(table, space);
   return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
@@ -236,6 +256,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   for (size_t i = 0; i < entry.dims.size(); ++i) {
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
     dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
+    if (int64_t least = leastSize(entry, i); least > 1)
+      (*dims.back().getAsObject())["min"] = least;
   }
   for (const Input &input : entry.inputs) {
     json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype));

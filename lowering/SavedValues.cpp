@@ -14,7 +14,7 @@ static bool isFree(Operation *op) {
 
 /// Ops that read their operands from memory, so that those exist anyway.
 static bool readsMemory(Operation *op) {
-  return isa<DotOp, AttendOp, AttentionOp, NormalizeOp, SoftmaxOp, CrossEntropyOp, ReduceOp, YieldOp>(op);
+  return isa<DotOp, AttendOp, AttentionOp, NormalizeOp, SoftmaxOp, CrossEntropyOp, ReduceOp, RunningSumOp, YieldOp>(op);
 }
 
 bool isRecomputed(Operation *op) {

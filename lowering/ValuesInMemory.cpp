@@ -6,7 +6,7 @@ using namespace mlir;
 namespace tenon {
 
 bool isKernel(Operation *op) {
-  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, AppendStateOp, OptimizeOp>(op);
+  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, RunningSumOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, AppendStateOp, OptimizeOp>(op);
 }
 bool isElementwise(Operation *op) {
   return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp,

@@ -107,9 +107,9 @@ Status Context::bind(std::span<const int64_t> dims) {
     return usageError("expected ", info->dims.size(), " dims, got ", dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {
     const DimInfo &dim = info->dims[i];
-    if (dims[i] < 1 || (dim.max >= 0 && dims[i] > dim.max))
-      return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least 1",
-                        dim.max >= 0 ? concat(" and at most ", dim.max) : std::string());
+    if (dims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
+      return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least ", dim.min, dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
+                        dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean runs over nothing" : std::string());
   }
   dimValues.assign(dims.begin(), dims.end());
   auto tensors = [&](const std::vector<TensorInfo> &list, std::vector<BoundTensor> &bound) -> Status {

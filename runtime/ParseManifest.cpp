@@ -345,6 +345,8 @@ EntryInfo readEntry(const ManifestReader &reader) {
     DimInfo dim;
     dim.name = item.member("name").text();
     dim.max = item.member("max").integer(-1, largestAxis);
+    if (item.has("min"))
+      dim.min = item.member("min").integer(1, largestAxis);
     if (!dimNames.insert(dim.name).second)
       item.fail(concat("the dim '", dim.name, "' occurs twice"));
     info.dims.push_back(std::move(dim));

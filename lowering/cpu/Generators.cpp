@@ -9,6 +9,7 @@ KernelGenerator generatorFor(llvm::StringRef opName) {
       .Case("tenon.nest", generateNest)
       .Case("tenon.gemm", generateGemm)
       .Case("tenon.scatter_add", generateScatterAdd)
+      .Case("tenon.running_sum", generateRunningSum)
       .Case("tenon.attention", generateAttention)
       .Case("tenon.attention_grad", generateAttentionGrad)
       .Case("tenon.append_state", generateAppendState)

@@ -159,8 +159,8 @@ Value FunctionCode::temporary(unsigned index) { return temporaryPointers[index];
 Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getContext()); }
 
 KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
-                               Tier tier)
-    : target(target), source(entry), plan(plan), parameters(parameters), targetTier(tier) {}
+                               Tier tier, SharedBodies &bodies)
+    : target(target), source(entry), plan(plan), parameters(parameters), targetTier(tier), bodies(bodies) {}
 
 std::string KernelSequence::uniqueName(StringRef stem) {
   std::string name = stem.str();
@@ -298,14 +298,18 @@ LLVM::LLVMFuncOp KernelSequence::emitTileBody(const Kernel &kernel, StringRef na
   return body;
 }
 
-/// NAME(context, tile, worker) computes the addresses and calls NAME.body, whose pointer arguments say that they do not overlap:
-/// inlining keeps that as metadata, which loads from one arena could not have.
+/// NAME(context, tile, worker) computes the addresses and calls NAME.body, or the body of an earlier kernel that does the same. Its pointer arguments
+/// say that they do not overlap: inlining keeps that as metadata, which loads from one arena could not have.
 LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
   ImplicitLocOpBuilder builder(kernel.location, target.getContext());
   builder.setInsertionPointToEnd(target.getBody());
   TileArguments given = argumentsOf(kernel);
   std::string name = uniqueName(prefix + "." + kernel.name);
   LLVM::LLVMFuncOp body = emitTileBody(kernel, name, given, builder);
+  if (LLVM::LLVMFuncOp same = bodies.findOrKeep(body)) {
+    body.erase();
+    body = same;
+  }
   Type address = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i64, i64});
   auto function = LLVM::LLVMFuncOp::create(builder, name, type, LLVM::Linkage::Internal);

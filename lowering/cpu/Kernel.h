@@ -3,6 +3,7 @@
 #pragma once
 #include "dialect/TenonDialect.h"
 #include "lowering/MemoryPlan.h"
+#include "lowering/cpu/SharedBodies.h"
 #include "lowering/cpu/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -76,8 +77,9 @@ using ParameterTable = llvm::StringMap<ParameterOp>;
 /// One entry of one tier: the function under construction and the kernels called by it so far.
 class KernelSequence {
 public:
+  /// `bodies`: of all entries in `target`.
   KernelSequence(mlir::ModuleOp target, mlir::func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
-                 Tier tier);
+                 Tier tier, SharedBodies &bodies);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
   mlir::LogicalResult emit(llvm::StringRef symbol);
@@ -120,6 +122,7 @@ private:
   const MemoryPlan &plan;
   const ParameterTable &parameters;
   Tier targetTier;
+  SharedBodies &bodies;
   std::string prefix;
   FunctionCode *entry = nullptr;
   Value call;                      // the entry's own copy of the context
@@ -137,6 +140,7 @@ KernelGenerator generatorFor(llvm::StringRef opName);
 mlir::LogicalResult generateNest(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateRunningSum(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);

@@ -199,3 +199,11 @@ func.func @scatter_add_c5(%dy: tensor<3x8xf32>, %i: tensor<3xi32>, %base: tensor
   %y = tenon.scatter_add %dy[%i] onto %base : tensor<40x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<3x8xf32>, tensor<3xi32> -> tensor<50x8xf32>
   return
 }
+
+// -----
+
+func.func @running_sum_c1(%x: tensor<3x8xf32>) {
+  // expected-error @+1 {{'tenon.running_sum' op expects a dimension of 'tensor<3x8xf32>', got 2}}
+  %y = tenon.running_sum %x dim 2 : tensor<3x8xf32>
+  return
+}

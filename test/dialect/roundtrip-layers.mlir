@@ -7,6 +7,10 @@ func.func @layers(%x: tensor<4x8xf32>, %w: tensor<5x8xf32>, %labels: tensor<4xi3
   %d = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
   // CHECK: %{{.*}} = tenon.reduce max %{{.*}} [0, 1] : tensor<4x8xf32> -> tensor<f32>
   %r = tenon.reduce max %x [0, 1] : tensor<4x8xf32> -> tensor<f32>
+  // CHECK: %{{.*}} = tenon.running_sum %{{.*}} dim 0 : tensor<4x8xf32>
+  %u = tenon.running_sum %x dim 0 : tensor<4x8xf32>
+  // CHECK: %{{.*}} = tenon.running_sum %{{.*}} dim 0 reverse : tensor<4xi32>
+  %t = tenon.running_sum %labels dim 0 reverse : tensor<4xi32>
   // CHECK: %{{.*}} = tenon.softmax %{{.*}} : tensor<4x8xf32>
   %s = tenon.softmax %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.softmax log %{{.*}} : tensor<4x8xf32>

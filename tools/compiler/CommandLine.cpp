@@ -129,7 +129,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
-      fprintf(stderr, "tenon: error: %s has no effect on --emit=%s\n", option->get_name().c_str(), stage.c_str());
+      complain(option->get_name() + " has no effect on --emit=" + stage);
       return false;
     }
   return true;

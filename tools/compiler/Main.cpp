@@ -1,4 +1,5 @@
 // The compiler as a library: one C function that `tenon` opens when a specification has to be read.
+#include "frontend/Characters.h"
 #include "frontend/Explain.h"
 #include "frontend/syntax/Parse.h"
 #include "lowering/Compile.h"
@@ -18,7 +19,7 @@
 
 namespace tenon::compiler {
 
-void complain(const std::string &message) { fprintf(stderr, "tenon: error: %s\n", printable(message, true).c_str()); }
+void complain(const std::string &message) { tenon::complain(message); }
 
 namespace fs = std::filesystem;
 
@@ -162,9 +163,9 @@ bool chooseRecipe(CommandLine &line) {
   if (line.defaultRecipe || recipes.empty())
     return recipes.size() <= 1;
   if (recipes.size() == 1)
-    fprintf(stderr, "tenon: with the training step of %s, the only recipe of %s; --no-recipe leaves it out\n", names.c_str(), model.c_str());
+    fprintf(stderr, "tenon: with the training step of %s, the only recipe of %s; --no-recipe leaves it out\n", printable(names).c_str(), printable(model).c_str());
   else
-    fprintf(stderr, "tenon: without a training step: %s has several recipes, and --recipe chooses one of %s\n", model.c_str(), names.c_str());
+    fprintf(stderr, "tenon: without a training step: %s has several recipes, and --recipe chooses one of %s\n", printable(model).c_str(), printable(names).c_str());
   return true;
 }
 

@@ -78,7 +78,7 @@ void printEntry(const EntryReport &report) {
   show("\nentry %s (%s)%s\n", entry.name.c_str(), kinds[static_cast<int>(entry.kind)],
          entry.walk.empty() ? "" : (", walks " + entry.walk).c_str());
   for (const runtime::DimInfo &dim : entry.dims)
-    show("  dim %s%s\n", dim.name.c_str(), dim.max >= 0 ? concat(" <= ", dim.max).c_str() : "");
+    show("  dim %s%s\n", dim.name.c_str(), concat(dim.min > 1 ? concat(" >= ", dim.min) : "", dim.max >= 0 ? concat(" <= ", dim.max) : "").c_str());
   for (const runtime::TensorInfo &input : entry.inputs)
     show("  in  %s\n", tensorText(entry, input).c_str());
   for (const runtime::TensorInfo &output : entry.outputs)

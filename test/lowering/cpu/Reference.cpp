@@ -76,6 +76,7 @@ private:
         .Case([&](GemmOp gemm) { runGemm(gemm); })
         .Case([&](StackOp stack) { runStack(stack); })
         .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
+        .Case([&](RunningSumOp sums) { runRunningSum(sums); })
         .Case([&](OptimizeOp optimize) { evaluateOptimize(optimize, machine, tensors); })
         .Case([&](AttentionOp attention) { evaluateAttention(attention, depthOf(attention), machine, tensors); })
         .Case([&](AttentionGradOp attention) { evaluateAttentionGrad(attention, depthOf(attention), machine, tensors); })
@@ -206,6 +207,22 @@ private:
         place.push_back(dim < 0 ? target : i[dim]);
       dx[linear(to, place)] += tensors.at(op.getDy())[linear(from, i)];
     });
+  }
+
+  void runRunningSum(RunningSumOp op) {
+    auto sizes = shape(op.getX());
+    const size_t dim = op.getDim();
+    const int64_t step = op.getReverse() ? -1 : 1;
+    Numbers y(count(sizes));
+    forAll(sizes, [&](const std::vector<int64_t> &i) {
+      std::vector<int64_t> place = i, before;
+      if (op.getReverse())
+        place[dim] = sizes[dim] - 1 - i[dim];
+      before = place;
+      before[dim] -= step;
+      y[linear(sizes, place)] = tensors.at(op.getX())[linear(sizes, place)] + (i[dim] > 0 ? y[linear(sizes, before)] : 0);
+    });
+    tensors[op.getY()] = y;
   }
 
   std::vector<int64_t> indices(ValueRange values) {

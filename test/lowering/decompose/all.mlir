@@ -76,3 +76,27 @@ func.func @simple(%table: tensor<50x8xf32>, %ids: tensor<3xi32>, %w: tensor<4x8x
   tenon.output 0 "y", %y : tensor<3x4xf32>
   return
 }
+
+// All pairs of places: of reals a contraction with a triangle of ones, of integers a sum under a condition.
+// CHECK-LABEL: func.func @running_sums
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[N:.*]]: tensor<4xi32>)
+// CHECK-NOT: tenon.running_sum
+// CHECK: %[[FROM:.*]] = tenon.iota 1 : tensor<8x8xi32>
+// CHECK: %[[TO:.*]] = tenon.iota 0 : tensor<8x8xi32>
+// CHECK: %[[COUNTS:.*]] = tenon.compare le %[[FROM]], %[[TO]]
+// CHECK: %[[TRIANGLE:.*]] = tenon.convert %[[COUNTS]]
+// CHECK: tenon.dot %[[X]][0, 2], %[[TRIANGLE]][1, 2]
+// CHECK: %[[SOURCE:.*]] = tenon.iota 1 : tensor<4x4xi32>
+// CHECK: %[[TARGET:.*]] = tenon.iota 0 : tensor<4x4xi32>
+// CHECK: tenon.compare le %[[TARGET]], %[[SOURCE]]
+// CHECK: tenon.select
+// CHECK: tenon.reduce sum %{{.*}} [1] : tensor<4x4xi32> -> tensor<4xi32>
+// CHECK-NOT: tenon.running_sum
+// CHECK: return
+func.func @running_sums(%x: tensor<4x8xf32>, %n: tensor<4xi32>) {
+  %y = tenon.running_sum %x dim 1 : tensor<4x8xf32>
+  tenon.output 0 "y", %y : tensor<4x8xf32>
+  %m = tenon.running_sum %n dim 0 reverse : tensor<4xi32>
+  tenon.output 1 "m", %m : tensor<4xi32>
+  return
+}
