@@ -11,6 +11,8 @@ struct BestEvaluation {
   double value = 0;
   uint64_t step = 0;
   uint64_t since = 0; // evaluations after it
+  uint64_t last = 0;  // step of the newest evaluation that counts here; each step counts once
+  bool operator==(const BestEvaluation &) const = default;
 };
 
 /// Saved in the checkpoint's metadata.
@@ -27,8 +29,8 @@ struct RunState {
 runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
 
 /// Reads the newest valid checkpoint into the parameters and states of `context`. `found` is false where there is none. Refuses a checkpoint
-/// whose parameters, states or losses differ from the artifact's, or that was made with another optimizer. `notes`: sentences about skipped
-/// checkpoints, and about another recipe or specification.
+/// whose parameters, states or losses differ from the artifact's, or that was made with another optimizer. The best evaluation is the one that the best
+/// checkpoint has, where the newest one does not know of it. `notes`: sentences about skipped checkpoints, and about another recipe or specification.
 runtime::Status loadRun(const std::string &directory, RunState &state, runtime::Context &context, bool &found,
                         std::vector<std::string> &notes);
 
