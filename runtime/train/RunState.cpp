@@ -59,7 +59,8 @@ std::string metadataText(const RunState &state, const Context &context) {
   if (state.best)
     snprintf(best, sizeof best, "%.17g", state.best->value);
   const std::string bestText = state.best ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure), ", \"value\": ", best,
-                                                            ", \"step\": ", state.best->step, ", \"since\": ", state.best->since, "}")
+                                                            ", \"step\": ", state.best->step, ", \"since\": ", state.best->since,
+                                                            ", \"last\": ", state.best->last, "}")
                                           : std::string();
   // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
   return runtime::concat("{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
@@ -172,6 +173,31 @@ runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string 
                     std::filesystem::exists(bestDirectory(directory), ignored) ? " and best" : "");
 }
 
+Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestEvaluation> &result) {
+  const JsonValue *best = checkpoint.metadata.find("best");
+  if (!best)
+    return {};
+  const JsonValue *value = best->find("value"), *step = best->find("step"), *since = best->find("since");
+  if (!value || !value->isNumber() || !step || !step->isInteger() || !since || !since->isInteger() || textOf(*best, "measure").empty())
+    return inputError(checkpoint.path, " does not say what its best evaluation is");
+  const JsonValue *last = best->find("last"); // absent in older checkpoints
+  result = BestEvaluation{textOf(*best, "measure"), value->real, static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
+                          static_cast<uint64_t>(last && last->isInteger() ? last->integer : step->integer)};
+  return {};
+}
+
+/// A command that was killed after its last evaluation has kept the best checkpoint of it, and the newest one was written before. What comes after the
+/// newest checkpoint is done again, and evaluated again.
+void adoptBest(const std::string &directory, RunState &state) {
+  std::vector<std::string> damaged;
+  std::optional<BestEvaluation> kept;
+  auto best = runtime::loadNewestCheckpoint(bestDirectory(directory), damaged);
+  if (!best.ok() || readBest(*best, kept).failed() || !kept || kept->step > state.step)
+    return;
+  if (!state.best || (kept->measure == state.best->measure && kept->step > state.best->step))
+    state.best = kept;
+}
+
 } // namespace
 
 Status loadRun(const std::string &directory, const std::string &which, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
@@ -202,12 +228,9 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
   noteChanges(*checkpoint, context.parameters()->manifest(), notes);
   state = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
            static_cast<uint64_t>(skipped->integer), seconds->real};
-  if (const JsonValue *best = checkpoint->metadata.find("best")) {
-    const JsonValue *value = best->find("value"), *step = best->find("step"), *since = best->find("since");
-    if (!value || !value->isNumber() || !step || !step->isInteger() || !since || !since->isInteger() || textOf(*best, "measure").empty())
-      return inputError(checkpoint->path, " does not say what its best evaluation is");
-    state.best = BestEvaluation{textOf(*best, "measure"), value->real, static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer)};
-  }
+  if (Status status = readBest(*checkpoint, state.best); status.failed())
+    return status;
+  adoptBest(directory, state);
   found = true;
   return {};
 }

@@ -11,6 +11,8 @@ struct BestEvaluation {
   double value = 0;
   uint64_t step = 0;
   uint64_t since = 0; // evaluations after it
+  uint64_t last = 0;  // step of the newest evaluation that counts here; each step counts once
+  bool operator==(const BestEvaluation &) const = default;
 };
 
 /// Saved in the checkpoint's metadata.
@@ -27,9 +29,9 @@ struct RunState {
 runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
 
 /// Reads a checkpoint into the parameters and states of `context`. `which`: "" the newest valid one, where `found` is false if there is none; "best", or
-/// the number of a step, where that is an error. Refuses a checkpoint
-/// whose parameters, states or losses differ from the artifact's, or that was made with another optimizer. `notes`: sentences about skipped
-/// checkpoints, and about another recipe or specification.
+/// the number of a step, where that is an error. Refuses a checkpoint whose parameters, states or losses differ from the artifact's, or that was made with
+/// another optimizer. The best evaluation is the one that the best checkpoint has, where the one that is read does not know of it. `notes`: sentences about
+/// skipped checkpoints, and about another recipe or specification.
 runtime::Status loadRun(const std::string &directory, const std::string &which, RunState &state, runtime::Context &context, bool &found,
                         std::vector<std::string> &notes);
 

@@ -24,11 +24,15 @@ Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::
 bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best) {
   if (best && best->measure != measure.name)
     best.reset();
+  if (best && step <= best->last)
+    return false;
   const bool better = !std::isnan(value) && (!best || std::isnan(best->value) || (measure.lowest ? value < best->value : value > best->value));
   if (better)
-    best = BestEvaluation{measure.name, value, step, 0};
+    best = BestEvaluation{measure.name, value, step, 0, step};
   else if (best)
     ++best->since;
+  if (best)
+    best->last = step;
   return better;
 }
 

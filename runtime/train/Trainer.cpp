@@ -411,7 +411,7 @@ private:
       if (Status status = save(); status.failed())
         return status;
     if (!stopped && !stoppedEarly())
-      if (Status status = validate(); status.failed())
+      if (Status status = evaluateLast(); status.failed())
         return status;
     sumUp();
     if (stopped)
@@ -419,6 +419,14 @@ private:
     if (stoppedEarly())
       progress.message(earlyText());
     return {};
+  }
+
+  /// The evaluation of the last step, which may take long, so the step is saved before it; what it is compared with is part of the checkpoint, which is
+  /// therefore written once more.
+  Status evaluateLast() {
+    const auto before = state.best;
+    Status status = validate();
+    return status.ok() && state.best != before ? tolerated(saveRun(run.checkpoints(), state, *session.train, keep())) : status;
   }
 
   void sumUp() {

@@ -2,9 +2,12 @@
 
 best.py RUN NAME PATIENCE DIRECTION  the best of RUN by valid_NAME (lowest or highest), and that it ended PATIENCE evaluations later
 best.py RUN OTHER                    both have the same metrics but for times, and the same best checkpoint
+best.py last RUN SPEC FOLDER         commands that end at the best step of RUN and behind it evaluate at their ends: the best stays that one
 """
 import json
 import os
+import shutil
+import subprocess
 import sys
 
 
@@ -49,7 +52,43 @@ def check(run, name, patience, direction):
     print(f"the best of {len(values)} evaluations is kept: {values[best]:.6f}")
 
 
+def last(run, spec, folder):
+    """What the last evaluation of a command was compared with is known to the next command, also where the first was killed behind that evaluation."""
+    best = int(os.path.basename(best_folder(run)).split("-")[1])
+    text = os.path.join(os.path.dirname(spec), "text.txt")
+
+    def train(steps, expected, recipe="small"):
+        command = ["tenon", "train", spec, "--recipe", recipe, "--valid-every", "1000000", "--text", text, "--tier", "portable", "--threads", "1", "-q"]
+        done = subprocess.run([*command, "--out", folder, "--steps", str(steps)], capture_output=True, text=True, check=True)
+        if ("the best so far" in done.stderr) != expected:
+            sys.exit(f"WRONG: step {steps}, which is {'' if expected else 'not '}the best:\n{done.stderr}")
+
+    def state(steps):
+        with open(os.path.join(folder, "checkpoints", f"step-{steps}", "manifest.json"), encoding="utf-8") as file:
+            text = file.read()
+        start = text.index('"best": ') + 8
+        return json.loads(text[start:text.index("}", start) + 1])
+
+    train(best, True)
+    before = state(best)
+    train(best, False)  # nothing to train: the same evaluation again counts for nothing
+    train(best + 2, False)
+    if os.path.basename(best_folder(folder)) != f"step-{best}" or state(best + 2) != {**before, "since": 1, "last": best + 2}:
+        sys.exit(f"WRONG: {best_folder(folder)} is kept, {state(best + 2)} behind {before}")
+    train(best + 3, False)
+    if state(best + 3)["since"] != 2:
+        sys.exit(f"WRONG: {state(best + 3)}")
+    shutil.copytree(best_folder(folder), kept := os.path.join(folder + ".kept", f"step-{best}"))
+    shutil.rmtree(folder)
+    train(best, False, "plain")  # its checkpoint knows of no best, as that of a command which is killed behind the last evaluation
+    shutil.copytree(os.path.dirname(kept), os.path.join(folder, "checkpoints", "best"))
+    train(best + 2, False)
+    print("the best of last evaluations stays")
+
+
 def main():
+    if sys.argv[1] == "last":
+        return last(*sys.argv[2:])
     if len(sys.argv) == 5:
         return check(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
     for what in (metrics, contents):
