@@ -24,11 +24,13 @@ Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::
 bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best) {
   if (best && best->measure != measure.name)
     best.reset();
-  const bool better = !std::isnan(value) && (!best || std::isnan(best->value) || (measure.lowest ? value < best->value : value > best->value));
+  const bool better = std::isfinite(value) && (!best || !std::isfinite(best->value) || (measure.lowest ? value < best->value : value > best->value));
   if (better)
     best = BestEvaluation{measure.name, value, step, 0};
   else if (best)
     ++best->since;
+  else
+    best = BestEvaluation{measure.name, std::nan(""), step, 1};
   return better;
 }
 
