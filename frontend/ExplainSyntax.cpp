@@ -41,7 +41,8 @@ const ExplainPages &explainSyntax() {
        "state next use let out loss return attend scan carry yield stack loop until and or not mod div if then else bind. They "
        "are allowed\n"
        "as keywords of arguments, as in task(loss = ce), and as keys of a recipe. An `out` is not called eval or grad either: these\n"
-       "entries are made of the losses.",
+       "entries are made of the losses. A `loss` or `metric` has no name that metrics.jsonl or `tenon eval --json` give to numbers of their own\n"
+       "(step, lr, perplexity, ..), and none that begins with valid_.",
        "let state = x + 1", "let state1 = x + 1"},
       {"T0009", "nested too deeply",
        "Expressions, blocks and the operators of one expression may nest 256 levels. A chain such as a + b + c nests one level "

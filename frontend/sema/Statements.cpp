@@ -1,5 +1,6 @@
 // The statements of a model, layer, function or scan: they fill a scope with definitions and leave the rest to the owner.
 #include "frontend/sema/Checker.h"
+#include "frontend/sema/FieldNames.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -151,12 +152,18 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
         outStatements.push_back(&statement);
       break;
     case Kind::Loss:
-      losses.push_back(statement.name.text);
-      [[fallthrough]];
-    case Kind::Metric:
+    case Kind::Metric: {
+      const bool isLoss = statement.kind == Kind::Loss;
+      if (isFieldName(statement.name.text))
+        error("T0008", statement.name.range,
+              statement.name.text + " cannot name a " + (isLoss ? "loss" : "metric") + ": metrics.jsonl and `tenon eval --json` have a field of their own " +
+                  (statement.name.text.starts_with(kHeldOutPrefix) ? "for each name that begins with " + std::string(kHeldOutPrefix) : "by this name"));
+      if (isLoss)
+        losses.push_back(statement.name.text);
       numbers.push_back(statement.value->range);
       define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, statement.kind);
       break;
+    }
     case Kind::Bad:
       break;
     }

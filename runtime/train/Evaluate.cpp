@@ -149,6 +149,9 @@ int64_t countedUnits(const Counted &counted, int64_t rows, int64_t places, bool 
   return units;
 }
 
+/// The sign of a NaN is chance, and would be printed.
+double withoutSign(double value) { return std::isnan(value) ? std::nan("") : value; }
+
 Counted countedOf(const data::DataTask &task, uint64_t batch, int64_t rows) {
   Counted counted{task.validRows(batch), task.validPlaces(batch), {}};
   for (int64_t row = 0; row < (counted.rows < 0 ? rows : counted.rows); ++row)
@@ -221,7 +224,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   const std::vector<TensorInfo> &outputs = context.entry().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].axes.empty() && !outputs[i].name.starts_with("part."))
-      result.numbers.push_back({outputs[i].name, result.batches ? totals.of(i) : std::nan(""), outputs[i].metric, outputs[i].nats});
+      result.numbers.push_back({outputs[i].name, result.batches ? withoutSign(totals.of(i)) : std::nan(""), outputs[i].metric, outputs[i].nats});
   result.entropy = entropyOutput(context, task);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

@@ -1,4 +1,5 @@
 #include "runtime/train/Feeder.h"
+#include <cmath>
 
 namespace tenon::train {
 
@@ -34,7 +35,7 @@ Status Feeder::fillEvaluation(uint64_t index) {
   return source.fillEvaluation(index, tensors);
 }
 
-double scalarOutput(const runtime::Context &context, size_t index) {
+static double outputAsNumber(const runtime::Context &context, size_t index) {
   const void *value = context.output(static_cast<int>(index));
   switch (context.outputs()[index].type) {
   case runtime::DataType::F64:
@@ -44,6 +45,11 @@ double scalarOutput(const runtime::Context &context, size_t index) {
   default:
     return static_cast<double>(*static_cast<const float *>(value));
   }
+}
+
+double scalarOutput(const runtime::Context &context, size_t index) {
+  const double value = outputAsNumber(context, index);
+  return std::isnan(value) ? std::nan("") : value; // its sign is chance, and would be printed
 }
 
 } // namespace tenon::train

@@ -1,5 +1,6 @@
 #include "runtime/train/RunState.h"
 #include "runtime/Safetensors.h"
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -56,8 +57,8 @@ std::string metadataText(const RunState &state, const Context &context) {
   for (size_t i = 0; i < context.dims().size(); ++i)
     dims += runtime::concat(i ? ", " : "", runtime::quoteJson(context.entry().dims[i].name), ": ", context.dims()[i]);
   char best[64] = "";
-  if (state.best)
-    snprintf(best, sizeof best, "%.17g", state.best->value);
+  if (state.best) // JSON has no NaN: null stands for no finite one yet
+    snprintf(best, sizeof best, std::isfinite(state.best->value) ? "%.17g" : "null", state.best->value);
   const std::string bestText = state.best ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure), ", \"value\": ", best,
                                                             ", \"step\": ", state.best->step, ", \"since\": ", state.best->since,
                                                             ", \"last\": ", state.best->last, "}")
@@ -178,10 +179,10 @@ Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestE
   if (!best)
     return {};
   const JsonValue *value = best->find("value"), *step = best->find("step"), *since = best->find("since");
-  if (!value || !value->isNumber() || !step || !step->isInteger() || !since || !since->isInteger() || textOf(*best, "measure").empty())
+  if (!value || !(value->isNumber() || value->isNull()) || !step || !step->isInteger() || !since || !since->isInteger() || textOf(*best, "measure").empty())
     return inputError(checkpoint.path, " does not say what its best evaluation is");
   const JsonValue *last = best->find("last"); // absent in older checkpoints
-  result = BestEvaluation{textOf(*best, "measure"), value->real, static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
+  result = BestEvaluation{textOf(*best, "measure"), value->isNull() ? std::nan("") : value->real, static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
                           static_cast<uint64_t>(last && last->isInteger() ? last->integer : step->integer)};
   return {};
 }

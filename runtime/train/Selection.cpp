@@ -26,13 +26,14 @@ bool updateBest(const Measure &measure, double value, uint64_t step, std::option
     best.reset();
   if (best && step <= best->last)
     return false;
-  const bool better = !std::isnan(value) && (!best || std::isnan(best->value) || (measure.lowest ? value < best->value : value > best->value));
+  const bool better = std::isfinite(value) && (!best || !std::isfinite(best->value) || (measure.lowest ? value < best->value : value > best->value));
   if (better)
     best = BestEvaluation{measure.name, value, step, 0, step};
   else if (best)
     ++best->since;
-  if (best)
-    best->last = step;
+  else
+    best = BestEvaluation{measure.name, std::nan(""), step, 1, step};
+  best->last = step;
   return better;
 }
 

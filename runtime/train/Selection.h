@@ -16,8 +16,8 @@ struct Measure {
 /// entry `eval`, and for `stop` without evaluations during the training.
 Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::EntryInfo *eval);
 
-/// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best, and NaN never is. Another measure than that of
-/// `best` begins anew.
+/// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best, and what is not finite
+/// never is: until one is, the value of `best` is NaN, and the evaluations count for patience. Another measure than that of `best` begins anew.
 bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best);
 
 } // namespace tenon::train

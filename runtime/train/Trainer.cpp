@@ -69,6 +69,9 @@ private:
     return patience > 0 && state.best && state.best->since >= patience;
   }
   std::string earlyText() const {
+    if (!std::isfinite(state.best->value))
+      return concat("step ", state.step, ": ", state.best->measure, " has not been finite in ", runtime::counted(state.best->since, "evaluation"),
+                    " (stop = patience(", session.recipe.patience, "))");
     return concat("step ", state.step, ": ", state.best->measure, " has not been better than at step ", state.best->step, " for ",
                   runtime::counted(state.best->since, "evaluation"), " (stop = patience(", session.recipe.patience, "))");
   }
@@ -380,13 +383,14 @@ private:
     if (auto perplexity = result->perplexity())
       line.add("valid_perplexity", *perplexity);
     lastHeldOut = {result->numbers[0].name, result->numbers[0].value, state.step};
-    if (!bestHeldOut || lastHeldOut->value < bestHeldOut->value)
+    if (!bestHeldOut || !std::isfinite(bestHeldOut->value) || lastHeldOut->value < bestHeldOut->value)
       bestHeldOut = lastHeldOut;
     line.add("valid_seconds", result->seconds);
     record(line);
-    const bool better = session.measure && updateBest(*session.measure, result->find(session.measure->name)->value, state.step, state.best);
+    const double measured = session.measure ? result->find(session.measure->name)->value : 0;
+    const bool better = session.measure && updateBest(*session.measure, measured, state.step, state.best);
     if (!options.quiet)
-      progress.message(text + (better ? ", the best so far" : ""));
+      progress.message(text + (better ? ", the best so far" : !std::isfinite(measured) ? concat("; ", session.measure->name, " is not finite, so never the best") : ""));
     return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
   }
 
