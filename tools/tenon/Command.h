@@ -27,6 +27,7 @@ struct ModelOptions {
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };
+bool isSpecification(const std::string &path);
 /// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and, for a command that computes, --threads.
 void addModelOptions(CLI::App &command, ModelOptions &options, bool computes = true);
 
