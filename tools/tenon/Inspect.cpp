@@ -111,14 +111,17 @@ void printJson(std::string_view manifest, const std::vector<EntryReport> &report
 Status drawGraph(const Options &options) {
   if (!isSpecification(options.model.source))
     return usageError("--graph draws a specification (.tn), and ", options.model.source, " is compiled already");
-  std::vector<std::string> arguments = {"tenon", "compile", options.model.source, "--emit=graph"};
+  const ModelOptions &model = options.model;
+  if (const char *unread = !model.target.empty() ? "--target" : !model.tier.empty() ? "--tier" : model.doublePrecision ? "--f64" : nullptr)
+    return usageError(unread, " has no effect on --graph, which draws the model before it is compiled");
+  std::vector<std::string> arguments = {"tenon", "compile", model.source, "--emit=graph"};
   auto add = [&](const char *option, const std::string &value) {
     if (!value.empty())
       arguments.insert(arguments.end(), {option, value});
   };
-  add("--model", options.model.model);
-  add("--recipe", options.model.recipe);
-  for (const auto &[option, values] : {std::pair("--set", &options.model.set), std::pair("--bind", &options.model.bind), std::pair("--entry", &options.entries)})
+  add("--model", model.model);
+  add("--recipe", model.recipe);
+  for (const auto &[option, values] : {std::pair("--set", &model.set), std::pair("--bind", &model.bind), std::pair("--entry", &options.entries)})
     for (const std::string &value : *values)
       add(option, value);
   int code = runCompiler(arguments, false);
