@@ -27,5 +27,7 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
 
 /// `--emit=checked`: text of one entry's graph, for tests.
 std::string print(const Program &program, const Entry &entry);
+/// `--emit=graph`: all entries as a picture, a text for Graphviz.
+std::string drawGraph(const Program &program);
 
 } // namespace tenon

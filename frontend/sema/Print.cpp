@@ -1,10 +1,10 @@
 // --emit=checked: the graph of one entry as text, bodies of stacks nested. For tests and for reading.
 #include "frontend/Sema.h"
+#include "frontend/sema/OpNames.h"
 #include <cstdio>
 #include <sstream>
 
 namespace tenon {
-namespace {
 
 const char *nameOf(Op op) {
   static const char *names[] = {
@@ -23,6 +23,8 @@ const char *nameOf(Op op) {
   static_assert(sizeof names / sizeof *names == size_t(Op::Append) + 1);
   return names[size_t(op)];
 }
+
+namespace {
 
 class Printer {
 public:

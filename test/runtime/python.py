@@ -189,7 +189,7 @@ def check_errors(spec, folder, model):
     broken = os.path.join(folder, "broken.tn")
     with open(spec, encoding="utf-8") as good, open(broken, "w", encoding="utf-8") as file:
         file.write(good.read().replace("Linear[D", "Linaer[D"))
-    expect(tenon.SpecError, 1, "broken.tn:8:23", lambda: tenon.compile(broken, os.path.join(folder, "none")))
+    expect(tenon.SpecError, 1, "broken.tn:8:25", lambda: tenon.compile(broken, os.path.join(folder, "none")))
     expect(tenon.UsageError, 2, "no dim X", lambda: model.context("step", B=1, T=1, T_capacity=1, X=1))
     expect(tenon.UsageError, 2, "no entry 'stop'", lambda: model.context("stop"))
     expect(tenon.InputError, 3, "does not exist", lambda: tenon.Model.open(os.path.join(folder, "nothing")))

@@ -9,7 +9,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr const char *kStages = "ast|checked|tenon|fused|grad|kernel|llvm|asm|obj|lib";
+constexpr const char *kStages = "ast|checked|graph|tenon|fused|grad|kernel|llvm|asm|obj|lib";
 
 struct Texts {
   std::vector<std::string> set, bind, recipeBind;
@@ -43,7 +43,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_option("--tier", line.tiers, "code for this tier only; may be given again (default: all three)")
       ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4"}));
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
-      ->check(CLI::IsMember({"ast", "checked", "tenon", "fused", "grad", "kernel", "llvm", "asm", "obj", "lib"}));
+      ->check(CLI::IsMember({"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "llvm", "asm", "obj", "lib"}));
   compile->add_flag("--f64", line.doublePrecision, "double precision");
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
@@ -123,7 +123,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread = {"--tier"};
   if (stage != "lib" && stage != "obj")
     unread.insert("--name");
-  if (stage == "ast" || stage == "checked")
+  if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
     unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry"});

@@ -118,8 +118,11 @@ int emitChecked(const CommandLine &line) {
   std::optional<Program> program = check(line.check, sources, diagnostics);
   if (show(line, sources, diagnostics) || !program)
     return exitCodeOf(line, sources, diagnostics);
-  for (const Entry &entry : program->entries)
-    printf("%s", print(*program, entry).c_str());
+  if (line.emit.front() == "graph")
+    fputs(drawGraph(*program).c_str(), stdout);
+  else
+    for (const Entry &entry : program->entries)
+      fputs(print(*program, entry).c_str(), stdout);
   return 0;
 }
 
@@ -176,7 +179,7 @@ int runCompile(CommandLine &line) {
     return 2;
   if (line.emit == std::vector<std::string>{"ast"})
     return emitTree(line);
-  if (line.emit == std::vector<std::string>{"checked"})
+  if (line.emit == std::vector<std::string>{"checked"} || line.emit == std::vector<std::string>{"graph"})
     return emitChecked(line);
   SourceFiles sources;
   Diagnostics diagnostics;

@@ -27,6 +27,7 @@ struct ModelOptions {
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };
+bool isSpecification(const std::string &path);
 enum class ModelUse { Compute, Look, Weights }; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
 /// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and --threads.
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use = ModelUse::Compute);

@@ -15,7 +15,7 @@ using runtime::ParameterInfo;
 struct Options {
   ModelOptions model;
   std::vector<std::string> entries;
-  bool json = false;
+  bool json = false, graph = false;
 };
 
 std::string grouped(uint64_t value) {
@@ -107,7 +107,30 @@ void printJson(std::string_view manifest, const std::vector<EntryReport> &report
   show("%.*s, \"report\": [\n  %s]}\n", static_cast<int>(open.size()), open.data(), list.c_str());
 }
 
+/// The compiler draws: what an artifact has left are kernels.
+Status drawGraph(const Options &options) {
+  if (!isSpecification(options.model.source))
+    return usageError("--graph draws a specification (.tn), and ", options.model.source, " is compiled already");
+  const ModelOptions &model = options.model;
+  if (const char *unread = !model.target.empty() ? "--target" : !model.tier.empty() ? "--tier" : model.doublePrecision ? "--f64" : nullptr)
+    return usageError(unread, " has no effect on --graph, which draws the model before it is compiled");
+  std::vector<std::string> arguments = {"tenon", "compile", model.source, "--emit=graph"};
+  auto add = [&](const char *option, const std::string &value) {
+    if (!value.empty())
+      arguments.insert(arguments.end(), {option, value});
+  };
+  add("--model", model.model);
+  add("--recipe", model.recipe);
+  for (const auto &[option, values] : {std::pair("--set", &model.set), std::pair("--bind", &model.bind), std::pair("--entry", &options.entries)})
+    for (const std::string &value : *values)
+      add(option, value);
+  int code = runCompiler(arguments, false);
+  return code == 0 ? Status() : Status(static_cast<runtime::ErrorKind>(code), ""); // all is said
+}
+
 Status run(Options &options) {
+  if (options.graph)
+    return drawGraph(options);
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();
@@ -146,7 +169,8 @@ void addInspect(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model, ModelUse::Look);
   command->add_option("--entry", options->entries, "only this entry");
   command->add_flag("--json", options->json, "the whole manifest, and as `report` what its formulas give at the sizes");
-  command->footer("Example: tenon inspect gpt2.tn --bind B=4 --bind T=64");
+  command->add_flag("--graph", options->graph, "the ops of a specification with their shapes, as a text for Graphviz")->excludes("--json");
+  command->footer("Examples:\n  tenon inspect gpt2.tn --bind B=4 --bind T=64\n  tenon inspect gpt2.tn --graph --entry infer | dot -Tsvg -o gpt2.svg");
   onRun(*command, exitCode, [options] { return run(*options); });
 }
 

@@ -68,9 +68,9 @@ Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std:
   return result;
 }
 
-namespace {
-
 bool isSpecification(const std::string &path) { return path.size() > 3 && path.compare(path.size() - 3, 3, ".tn") == 0; }
+
+namespace {
 
 /// Options that change what is compiled mean nothing for a model that is compiled already.
 Status checkCompiledOptions(const ModelOptions &options) {
