@@ -4,12 +4,19 @@
 usage: fused_models.py MODEL CASE [--f32] [--tier TIER] [--spoil]
 
 MODEL is one of models/ or one of this folder, for what no model there has.
+--f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the error of the other. It may
+not be 1: both round scores and exponentials alike, but the fused form takes the row's mean of the gradient, D = sum over j of p dp, from dy . y (Dao 2023,
+section 2.3), since it never has a whole row. Its rounding is the same for all keys of a row, so a row of gradients of scores does not sum to 0 as nearly
+as the decomposed one does, and what sums over all pairs (slopes, gains, biases) sees that times the common part of scores and values. Measured: up to 16
+times (`scaled b`, length 131). PyTorch 2.13's fused kernel against its own decomposed one: up to 10 times, where queries, keys and values have a common part.
+
 CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second one has a memory
 that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is far from uniform. A recipe of the test's own
 binds no length and leaves dropout on.
 --spoil compares the fused model with itself under another seed of dropout, which has to be noticed.
 """
 import argparse
+import array
 import os
 import random
 import sys
@@ -21,6 +28,7 @@ import library  # noqa: E402
 from tensors import Tensor, count, tensor  # noqa: E402
 
 V, ROWS, PREDICTED = 264, 2, 3  # bytes and special ids
+TIMES, LEAST, MOST = 32, 1e-5, 2e-4  # below LEAST, 80 units in the last place, errors are a matter of luck
 LENGTHS = (1, 2, 17, 67, 131, 197, 300)
 COMMON = {"V": V, "N": 2, "rate": 0.1}
 CASES = {
@@ -98,7 +106,8 @@ def weights(model, kind):
         shape = info.shape[:info.rank]
         last = name.rsplit(".", 1)[-1]
         center, width = (1.0, 0.3) if last == "weight" and len(shape) == 1 else (0.0, 0.4)
-        model.set_parameter(name, Tensor(kind, shape, [draw.uniform(center - width, center + width) for _ in range(count(shape))]))
+        values = array.array("f", [draw.uniform(center - width, center + width) for _ in range(count(shape))])  # that f32 and f64 have
+        model.set_parameter(name, Tensor(kind, shape, list(values)))
 
 
 def results(artifact, kind, length, given, seed):
@@ -137,23 +146,33 @@ def main():
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     sets, lengths = CASES[options.model, options.case]
-    kind, bound, wrong = ("f32", 2e-4, 0) if options.f32 else ("f64", 1e-11, 0)
+    kind, wrong = "f32" if options.f32 else "f64", 0
+    exact = ("f64", ["--decomposed", "--f64"])
+    forms = [("f64", ["--f64"]), exact]
+    if options.f32:
+        forms = [("f32", []), ("f32", ["--decomposed"]), exact]
+    if options.spoil:
+        forms = [(kind, [] if options.f32 else ["--f64"])]
     with tempfile.TemporaryDirectory() as folder:
         artifacts = []
-        for form in ([],) if options.spoil else ([], ["--decomposed"]):
-            artifacts.append(os.path.join(folder, "artifact" + "".join(form)))
-            driver.tenon("compile", specification(folder, options.model), "--recipe", "whole", "--grad", *form, *([] if options.f32 else ["--f64"]), "--tier", options.tier,
+        for _, words in forms:
+            artifacts.append(os.path.join(folder, "artifact" + "".join(words)))
+            driver.tenon("compile", specification(folder, options.model), "--recipe", "whole", "--grad", *words, "--tier", options.tier,
                          *driver.settings(COMMON | sets), "-o", artifacts[-1])
-        sides = [(artifacts[0], 1), (artifacts[-1], 2 if options.spoil else 1)]
         for length in lengths:
             draw = random.Random(length)
             given = [inputs(options.model, length, draw) for _ in range(2)]
-            fused, decomposed = [results(artifact, kind, length, given, seed) for artifact, seed in sides]
-            worst, where = difference(fused, decomposed)
+            found = [results(artifact, form, length, given, 1) for artifact, (form, _) in zip(artifacts, forms)]
+            if options.spoil:
+                found.append(results(artifacts[0], kind, length, given, 2))
+            bound = 1e-11
+            if options.f32:
+                bound = MOST if options.spoil else min(MOST, max(LEAST, TIMES * difference(found[1], found[-1])[0]))
+            worst, where = difference(found[0], found[-1])
             good = worst <= bound
             wrong += not good
-            print(f"{'ok' if good else 'WRONG'}: {options.model} {options.case}, length {length}: {len(fused)} tensors, "
-                  f"worst difference {worst:.2e} of the largest value, at {where}")
+            print(f"{'ok' if good else 'WRONG'}: {options.model} {options.case}, length {length}: {len(found[0])} tensors, "
+                  f"worst difference {worst:.2e} of the largest value, at most {bound:.1e}, at {where}")
     return 1 if wrong else 0
 
 
