@@ -7,22 +7,32 @@ namespace tenon {
 
 using Severity = Diagnostic::Severity;
 
-SourceFiles::Position SourceFiles::position(uint32_t file, uint32_t offset) const {
-  Position result;
-  if (file >= files.size())
-    return result;
-  const std::string &text = files[file].text;
-  size_t end = std::min<size_t>(offset, text.size());
-  size_t begin = text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0; // a byte order mark has no column
+/// The position of byte `end` of `text`, if that of byte `begin` is `from`.
+static SourceFiles::Position advance(SourceFiles::Position from, std::string_view text, size_t begin, size_t end) {
+  if (begin == 0 && text.starts_with("\xEF\xBB\xBF")) // a byte order mark has no column
+    begin = 3;
   for (size_t i = begin; i < end; ++i) {
     if (text[i] == '\n') {
-      ++result.line;
-      result.column = 1;
+      ++from.line;
+      from.column = 1;
     } else if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) {
-      ++result.column;
+      ++from.column;
     }
   }
-  return result;
+  return from;
+}
+
+SourceFiles::Source::Source(std::string path, std::string given) : path(std::move(path)), text(std::move(given)), marks(1) {
+  for (size_t end = kMarkBytes; end <= text.size(); end += kMarkBytes)
+    marks.push_back(advance(marks.back(), text, end - kMarkBytes, end));
+}
+
+SourceFiles::Position SourceFiles::position(uint32_t file, uint32_t offset) const {
+  if (file >= files.size())
+    return {};
+  const Source &source = files[file];
+  const size_t end = std::min<size_t>(offset, source.text.size()), mark = end / kMarkBytes;
+  return advance(source.marks[mark], source.text, mark * kMarkBytes, end);
 }
 
 void Diagnostics::report(Diagnostic diagnostic) { add(std::move(diagnostic)); }

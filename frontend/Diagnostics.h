@@ -10,14 +10,18 @@ namespace tenon {
 
 /// The texts of all files of one compilation; ast::Range::file indexes `files`.
 struct SourceFiles {
-  struct Source {
-    std::string path; // as the user wrote it, for messages
-    std::string text;
-  };
-  std::vector<Source> files;
   struct Position {
     unsigned line = 1, column = 1; // 1-based; column counts UTF-8 code points
   };
+  struct Source {
+    Source(std::string path, std::string text);
+    std::string path; // as the user wrote it, for messages
+    std::string text; // stays as it was given
+    std::vector<Position> marks; // of the first byte, and of one each kMarkBytes
+  };
+  static constexpr size_t kMarkBytes = 128;
+  std::vector<Source> files;
+  /// In constant time: every operation of MLIR asks for its own, and a text may be one long line. Behind the end: the end.
   Position position(uint32_t file, uint32_t offset) const;
 };
 

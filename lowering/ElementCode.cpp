@@ -4,24 +4,26 @@ using namespace mlir;
 
 namespace tenon {
 
-Value ElementCode::lookup(const Key &key) {
-  for (auto &[block, knownKey, scalar] : llvm::reverse(known)) {
-    if (knownKey != key)
+Value ElementCode::lookup(Value value, ValueRange indices) {
+  auto it = known.find(value);
+  if (it == known.end())
+    return {};
+  for (const Known &element : llvm::reverse(it->second)) {
+    if (!llvm::equal(element.indices, indices))
       continue;
     for (Block *scope = builder.getInsertionBlock(); scope; scope = scope->getParentOp() ? scope->getParentOp()->getBlock() : nullptr)
-      if (scope == block)
-        return scalar;
+      if (scope == element.block)
+        return element.scalar;
   }
   return {};
 }
 
 void ElementCode::define(Value value, ValueRange indices, Value scalar) {
-  known.emplace_back(builder.getInsertionBlock(), Key(value, llvm::to_vector(indices)), scalar);
+  known[value].push_back({builder.getInsertionBlock(), llvm::to_vector<4>(indices), scalar});
 }
 
 Value ElementCode::element(Value value, ValueRange indices) {
-  Key key(value, llvm::to_vector(indices));
-  if (Value scalar = lookup(key))
+  if (Value scalar = lookup(value, indices))
     return scalar;
   Value scalar;
   if (Value tensor = memory(value)) {
@@ -31,7 +33,7 @@ Value ElementCode::element(Value value, ValueRange indices) {
     scalar = op.buildElement(builder, cast<OpResult>(value).getResultNumber(), indices,
                              [&](Value operand, ValueRange place) { return element(operand, place); });
   }
-  known.emplace_back(builder.getInsertionBlock(), std::move(key), scalar);
+  define(value, indices, scalar);
   return scalar;
 }
 

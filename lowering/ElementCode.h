@@ -17,12 +17,16 @@ public:
   void define(mlir::Value value, mlir::ValueRange indices, mlir::Value scalar);
 
 private:
-  using Key = std::pair<mlir::Value, llvm::SmallVector<mlir::Value>>;
-  mlir::Value lookup(const Key &key);
+  /// An element is known in its own block and in blocks nested in it.
+  struct Known {
+    mlir::Block *block;
+    llvm::SmallVector<mlir::Value, 4> indices;
+    mlir::Value scalar;
+  };
+  mlir::Value lookup(mlir::Value value, mlir::ValueRange indices);
   mlir::OpBuilder &builder;
   Memory memory;
-  // Per block: an element is known in its own block and in blocks nested in it.
-  std::vector<std::tuple<mlir::Block *, Key, mlir::Value>> known;
+  llvm::DenseMap<mlir::Value, std::vector<Known>> known; // of each value, the latest last
 };
 
 /// Moves pure ops that do not depend on the indices of an inner `each` or `fold` in front of it, innermost first: what a row needs once is computed once.

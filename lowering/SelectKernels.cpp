@@ -4,6 +4,7 @@
 #include "lowering/Passes.h"
 #include "lowering/ValuesInMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
 
 using namespace mlir;
 
@@ -20,6 +21,11 @@ bool keepsIndices(Operation *op) {
 /// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.
 using Place = std::optional<SmallVector<int64_t>>;
 
+struct IsBefore {
+  bool operator()(Operation *a, Operation *b) const { return a != b && a->isBeforeInBlock(b); }
+};
+using OpsInOrder = std::set<Operation *, IsBefore>; // of one block
+
 class Selector {
 public:
   Selector(func::FuncOp function, bool fuse) : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse)) {}
@@ -30,6 +36,8 @@ private:
   void selectDot(DotOp dot);
   void selectNest(Operation *op);
   SmallVector<Value> collectFused(Operation *root, Value value, int64_t rank);
+  void reach(Value value, Block *block, OpsInOrder &found);
+  unsigned codeOfMember(Value candidate, const llvm::SetVector<Value> &group);
   bool fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup);
   bool readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget);
   void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices);
@@ -99,8 +107,39 @@ bool Selector::fusable(Value candidate, Operation *root, const llvm::SetVector<V
   Operation *op = candidate.getDefiningOp();
   if (!keepsIndices(op) && !isa<BroadcastOp>(op))
     return false;
-  llvm::SetVector<Value> withoutCandidate = group;
-  return readsLegally(candidate, place, root, withoutCandidate, placeOfGroup, budget);
+  return readsLegally(candidate, place, root, group, placeOfGroup, budget);
+}
+
+/// Adds the ops of `block` that read `value` and have memory themselves, or pass it through ops that have none.
+void Selector::reach(Value value, Block *block, OpsInOrder &found) {
+  SmallVector<Value> work{value};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (user->getBlock() != block || isKernel(user) || isAddress(user))
+        continue;
+      for (Value result : user->getResults())
+        if (inMemory.contains(result))
+          found.insert(user);
+        else if (seen.insert(result).second)
+          work.push_back(result);
+    }
+}
+
+/// How much code an element of `candidate` is besides that of the group.
+unsigned Selector::codeOfMember(Value candidate, const llvm::SetVector<Value> &group) {
+  SmallVector<Value> work{candidate};
+  llvm::DenseSet<Operation *> seen;
+  unsigned code = 0;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || isKernel(op) || isAddress(op) || group.contains(value) || (value != candidate && inMemory.contains(value)) || !seen.insert(op).second)
+      continue;
+    code += codeOf(op);
+    llvm::append_range(work, op->getOperands());
+  }
+  return code;
 }
 
 SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t rank) {
@@ -110,37 +149,30 @@ SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t 
     return {};
   SmallVector<Value> fused;
   auto shape = sizesOf(tensorOf(value));
-  for (Operation *op = root->getNextNode(); op; op = op->getNextNode()) {
-    if (isKernel(op) || isAddress(op) || op->getNumResults() != 1 || !inMemory.contains(op->getResult(0)))
+  Place identity = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  OpsInOrder readers;
+  reach(value, root->getBlock(), readers);
+  for (unsigned code = 0; !readers.empty();) { // those of a member stand behind it
+    Operation *op = *readers.begin();
+    readers.erase(readers.begin());
+    if (op == root || op->getNumResults() != 1)
       continue;
     Value candidate = op->getResult(0);
-    if (placed.contains(candidate) || sizesOf(tensorOf(candidate)) != shape)
+    if (placed.contains(candidate) || group.contains(candidate) || sizesOf(tensorOf(candidate)) != shape)
       continue;
-    SmallVector<int64_t> identity;
-    for (int64_t i = 0; i < rank; ++i)
-      identity.push_back(i);
-    Place at = identity;
-    // The candidate must read the group, and read it at its own indices.
-    bool touches = false;
-    SmallVector<Value> work{candidate};
-    llvm::DenseSet<Value> seen;
-    while (!work.empty() && !touches) {
-      Value next = work.pop_back_val();
-      Operation *def = next.getDefiningOp();
-      touches = group.contains(next);
-      if (touches || !def || def->getBlock() != root->getBlock() || isKernel(def) || isAddress(def) || (next != candidate && inMemory.contains(next)))
-        continue;
-      for (Value operand : def->getOperands())
-        if (seen.insert(operand).second)
-          work.push_back(operand);
-    }
+    const unsigned more = codeOfMember(candidate, group);
+    if (code + more > kMostCodeOfKernel)
+      continue;
+    Place at = identity; // the candidate must read the group at its own indices
     inMemory.erase(candidate); // while it is looked at, it is not a leaf
-    bool legal = touches && fusable(candidate, root, group, at) && *at == identity;
+    bool legal = fusable(candidate, root, group, at) && *at == *identity;
     inMemory.insert(candidate);
     if (!legal)
       continue;
+    code += more;
     group.insert(candidate);
     fused.push_back(candidate);
+    reach(candidate, root->getBlock(), readers);
   }
   return fused;
 }
@@ -160,6 +192,7 @@ void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> g
 void Selector::selectDot(DotOp dot) {
   int64_t rank = tensorOf(dot.getY()).getRank();
   SmallVector<Value> fused = collectFused(dot, dot.getY(), rank);
+  llvm::DenseSet<Value> inGroup(fused.begin(), fused.end());
   bool stored = false; // does anything reach the sum without passing through a fused value?
   SmallVector<Value> work{dot.getY()};
   llvm::DenseSet<Value> seen;
@@ -171,7 +204,7 @@ void Selector::selectDot(DotOp dot) {
         break;
       }
       for (Value result : user->getResults()) {
-        if (llvm::is_contained(fused, result))
+        if (inGroup.contains(result))
           continue;
         if (inMemory.contains(result))
           stored = true;
@@ -202,7 +235,8 @@ void Selector::selectDot(DotOp dot) {
     block->addArgument(builder.getIndexType(), dot.getLoc());
   Value sum = block->addArgument(tensorOf(dot.getY()).getElementType(), dot.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(block);
-  ElementCode code(inside, [&](Value value) { return llvm::is_contained(group, value) ? Value() : memoryOf(value); });
+  inGroup.insert(dot.getY());
+  ElementCode code(inside, [&](Value value) { return inGroup.contains(value) ? Value() : memoryOf(value); });
   ValueRange indices = block->getArguments().drop_back();
   code.define(dot.getY(), indices, sum);
   putGroup(code, inside, group, numbers, indices);
@@ -253,9 +287,9 @@ void Selector::selectNest(Operation *op) {
   for (size_t i = 0; i < rows.size(); ++i)
     block->addArgument(builder.getIndexType(), location);
   OpBuilder inside = OpBuilder::atBlockEnd(block);
-  ElementCode code(inside, [&](Value value) {
-    return llvm::is_contained(group, value) || llvm::is_contained(rowResults, value) ? Value() : memoryOf(value);
-  });
+  llvm::DenseSet<Value> own(group.begin(), group.end());
+  own.insert(rowResults.begin(), rowResults.end());
+  ElementCode code(inside, [&](Value value) { return own.contains(value) ? Value() : memoryOf(value); });
   SmallVector<Value> indices(block->getArguments());
   if (!rowResults.empty())
     putGroup(code, inside, rowResults, rowNumbers, indices);

@@ -45,25 +45,33 @@ public:
   void decide(Block &block);
 
 private:
+  /// Of computing an element again: the cost of what is computed, and the code; in additions, up to kLimit.
+  struct Tree {
+    unsigned cost = 0, code = 0;
+  };
+  static constexpr unsigned kLimit = 1000;
   bool needsMemory(Value value);
-  unsigned costOfTree(Value value);
+  Tree treeOf(Value value);
+  unsigned costOfTree(Value value) { return treeOf(value).cost; }
 
   bool fuse;
   llvm::DenseSet<Value> &inMemory;
-  DenseMap<Value, unsigned> costs; // of computing an element again, per value that has no memory
+  DenseMap<Value, Tree> trees; // per value that has no memory
 };
 
-unsigned MemoryChoice::costOfTree(Value value) {
+MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || isKernel(op) || isAddress(op) || inMemory.contains(value))
-    return 0;
-  if (auto it = costs.find(value); it != costs.end())
+    return {};
+  if (auto it = trees.find(value); it != trees.end())
     return it->second;
-  unsigned cost = costOf(op);
+  Tree tree{costOf(op), codeOf(op)};
   for (Value operand : op->getOperands())
-    if (isa<RankedTensorType>(operand.getType()))
-      cost = std::min(1000u, cost + costOfTree(operand));
-  return costs[value] = cost;
+    if (isa<RankedTensorType>(operand.getType())) {
+      const Tree below = treeOf(operand);
+      tree = {std::min(kLimit, tree.cost + below.cost), std::min(kLimit, tree.code + below.code)};
+    }
+  return trees[value] = tree;
 }
 
 bool MemoryChoice::needsMemory(Value value) {
@@ -72,7 +80,7 @@ bool MemoryChoice::needsMemory(Value value) {
     return false;
   if (!fuse)
     return !isSource(op) || llvm::any_of(value.getUsers(), isKernel);
-  if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value))
+  if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value) || treeOf(value).code > kMostCodeOfKernel)
     return true;
   // The gradient of a maximum looks for the elements that equal it: they have to be the numbers it was taken of, not numbers computed once more.
   auto seeksEqual = [](Operation *user) {
@@ -116,6 +124,8 @@ void MemoryChoice::decide(Block &block) {
 }
 
 } // namespace
+
+unsigned codeOf(Operation *op) { return std::max(1u, costOf(op)); }
 
 llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse) {
   llvm::DenseSet<Value> inMemory;

@@ -41,6 +41,17 @@ size_t pick(Random &random, const std::vector<std::string> &tokens, bool (*accep
 
 } // namespace
 
+void SpecMutator::addWhole(const std::string &text) {
+  const size_t before = items.size();
+  addFile(text);
+  std::vector<std::string> all;
+  for (size_t i = before; i < items.size(); ++i)
+    all.insert(all.end(), items[i].begin(), items[i].end());
+  items.resize(before);
+  items.push_back(std::move(all));
+  whole = true;
+}
+
 void SpecMutator::addFile(const std::string &text) {
   const char *end = text.data() + text.size();
   std::vector<std::string> item;
@@ -101,6 +112,87 @@ void SpecMutator::keep(Random &random, std::vector<std::string> &tokens) const {
       tokens[at] = same[random.below(std::size(same))];
     break;
   }
+  }
+}
+
+/// A change made of what the text itself has: its names, sizes, statements and terms.
+void SpecMutator::keepNames(Random &random, std::vector<std::string> &tokens) const {
+  auto spans = statements(tokens);
+  const size_t at = pick(random, tokens, isName), other = pick(random, tokens, isName);
+  switch (random.below(8)) {
+  case 0: // another name of this text
+    if (at < tokens.size())
+      tokens[at] = std::string(tokens[other]);
+    break;
+  case 1: { // an axis or name, everywhere
+    if (at == tokens.size())
+      break;
+    const std::string from = tokens[at], to = random.chance(50) ? from + "2" : tokens[other];
+    std::replace(tokens.begin(), tokens.end(), from, to);
+    break;
+  }
+  case 2: { // a size at a limit
+    static const char *const sizes[] = {"0", "1", "2", "3", "7", "64", "1000000", "2147483647", "2147483648", "9223372036854775807", "0.5", "1e300"};
+    size_t number = pick(random, tokens, [](const std::string &t) { return kindOf(t) == LexemeKind::Number; });
+    if (number < tokens.size())
+      tokens[number] = sizes[random.below(std::size(sizes))];
+    break;
+  }
+  case 3: // two statements in the other order
+    if (spans.size() > 1) {
+      auto [begin, middle] = spans[random.below(spans.size())];
+      auto next = std::find_if(spans.begin(), spans.end(), [&](auto &span) { return span.first == middle; });
+      if (next != spans.end())
+        std::rotate(tokens.begin() + begin, tokens.begin() + middle, tokens.begin() + next->second);
+    }
+    break;
+  case 4: { // one bracket for another
+    auto group = [&](size_t from) {
+      size_t open = from;
+      while (open < tokens.size() && tokens[open] != "(" && tokens[open] != "[")
+        ++open;
+      size_t close = open;
+      for (int depth = 0; close < tokens.size(); ++close) {
+        depth += tokens[close] == "(" || tokens[close] == "[" ? 1 : tokens[close] == ")" || tokens[close] == "]" ? -1 : 0;
+        if (depth == 0)
+          break;
+      }
+      return std::pair(open, std::min(close + 1, tokens.size()));
+    };
+    auto [toBegin, toEnd] = group(random.below(tokens.size()));
+    auto [fromBegin, fromEnd] = group(random.below(tokens.size()));
+    std::vector<std::string> copy(tokens.begin() + fromBegin, tokens.begin() + fromEnd);
+    if (toBegin < toEnd && !copy.empty() && copy.front() == tokens[toBegin]) {
+      tokens.erase(tokens.begin() + toBegin, tokens.begin() + toEnd);
+      tokens.insert(tokens.begin() + toBegin, copy.begin(), copy.end());
+    }
+    break;
+  }
+  case 5: { // a term around a name
+    static const std::pair<const char *, const char *> shells[] = {
+        {"( -", ")"}, {"exp (", ")"}, {"( if depth mod 2 == 0 then", "else 1 )"}, {"clip (", ", 0 , 3 )"}, {"( 2 *", ")"}, {"stop_gradient (", ")"},
+        {"(", "mod 3 )"}, {"(", "div 2 )"}, {"where ( true ,", ", 0 )"}, {"( if training then", "else 0 )"}};
+    auto [open, close] = shells[random.below(std::size(shells))];
+    if (at < tokens.size() && at > 0 && (tokens[at - 1] == "(" || tokens[at - 1] == "+" || tokens[at - 1] == "*"))
+      tokens[at] = std::string(open) + " " + tokens[at] + " " + close;
+    break;
+  }
+  case 6: // a statement again
+    if (!spans.empty()) {
+      auto [begin, end] = spans[random.below(spans.size())];
+      std::vector<std::string> copy(tokens.begin() + begin, tokens.begin() + end);
+      if (copy.size() > 2 && isName(copy[1]))
+        copy[1] += "2";
+      tokens.insert(tokens.begin() + end, copy.begin(), copy.end());
+    }
+    break;
+  case 7: // a stack for a loop, the other way round
+    for (size_t i = random.below(tokens.size()); i < tokens.size(); ++i)
+      if (tokens[i] == "stack" || tokens[i] == "loop") {
+        tokens[i] = tokens[i] == "stack" ? "loop" : "stack";
+        break;
+      }
+    break;
   }
 }
 
@@ -190,13 +282,13 @@ void SpecMutator::nest(Random &random, std::vector<std::string> &tokens) const {
 
 std::string SpecMutator::make(Random &random, bool &broken) const {
   std::vector<std::string> tokens = items[random.below(items.size())];
-  if (random.chance(20)) {
+  if (!whole && random.chance(20)) {
     const auto &second = items[random.below(items.size())];
     tokens.insert(tokens.end(), second.begin(), second.end());
   }
-  for (size_t i = random.below(6); i-- > 0;)
-    keep(random, tokens);
-  broken = random.chance(40);
+  for (size_t i = whole ? 1 + random.below(2) : random.below(6); i-- > 0;)
+    whole && random.chance(80) ? keepNames(random, tokens) : keep(random, tokens);
+  broken = random.chance(whole ? 10 : 40);
   if (broken)
     for (size_t i = 1 + random.below(3); i-- > 0;)
       wreck(random, tokens);

@@ -28,16 +28,20 @@ class SpecMutator {
 public:
   /// Cuts a file into its top-level items; each is a seed.
   void addFile(const std::string &text);
+  /// A file that is one seed: its names are known to each other, so that a change can leave it right.
+  void addWhole(const std::string &text);
   size_t seeds() const { return items.size(); }
   /// One or two seeds with a few changes. `broken` says whether changes were made that ignore the grammar.
   std::string make(Random &random, bool &broken) const;
 
 private:
   void keep(Random &random, std::vector<std::string> &tokens) const;
+  void keepNames(Random &random, std::vector<std::string> &tokens) const;
   void wreck(Random &random, std::vector<std::string> &tokens) const;
   void nest(Random &random, std::vector<std::string> &tokens) const;
 
   std::vector<std::vector<std::string>> items;
+  bool whole = false; // items are files
   std::vector<std::string> words, numbers, strings, others;
 };
 

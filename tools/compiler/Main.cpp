@@ -88,13 +88,13 @@ bool readSource(const std::string &path, SourceFiles &sources) {
   FILE *file = fopen(path.c_str(), "rb");
   if (!file)
     return false;
-  SourceFiles::Source source{path, ""};
+  std::string text;
   char buffer[65536];
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-    source.text.append(buffer, got);
+    text.append(buffer, got);
   bool whole = !ferror(file);
   fclose(file);
-  sources.files.push_back(std::move(source));
+  sources.files.emplace_back(path, std::move(text));
   return whole;
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """No text of 100 kB costs the front more than a bound of time and memory, and none kills it.
 
-usage: hostile.py TENON [--verb check|emit] [--root DIR] [--only NAME] [--seconds S] [--megabytes M] [--list]
+usage: hostile.py TENON [--verb check|emit|compile] [--root DIR] [--only NAME] [--seconds S] [--megabytes M] [--list]
 
 Writes specifications that are made to be expensive (recursion, doubling, depth conditions, long chains, many mistakes, index proofs with many
 cases) and runs TENON on each. The verdict is on each child's processor time (2 s are promised on a machine of its own; the default of 8 leaves
 room for slow ones and debug builds), its peak memory (500 MB), and its exit status: 0, or 1 with a message. `emit` goes on to MLIR, for those
-that check.
+that check; `compile` on to an artifact for one tier.
 """
 import argparse
 import os
@@ -141,6 +141,13 @@ def width():
     CASES["comments"] = "#\n" * 49_000 + "model M { dim B in x: [B] let y = x out y }\n"
 
 
+def trained():
+    """With a step, whose backward part reads what each let of the forward part has made."""
+    CASES["trained-lets"] = "model M {\n  config D = 8\n  dim B\n  in x: [B, D]\n  param w: [D] ~ normal(1)\n  let a0=x\n"
+    CASES["trained-lets"] += lines(lambda i: f"let a{i}=a{i-1}*w", 5000, 1) + "\n  loss l = mean(a4999)\n}\n"
+    CASES["trained-lets"] += "train M as r { bind B = 2  data = caller  loss = l  optimizer = adam(lr = 1e-3)  steps = 1 }\n"
+
+
 def run(command, options):
     """Exit status, processor seconds, peak MB, output of one child."""
     with tempfile.TemporaryFile() as output:
@@ -170,13 +177,13 @@ def verdict(status, seconds, megabytes, text, options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tenon")
-    parser.add_argument("--verb", default="check", choices=["check", "emit"])
+    parser.add_argument("--verb", default="check", choices=["check", "emit", "compile"])
     parser.add_argument("--root")
     parser.add_argument("--only")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--megabytes", type=float, default=500)
     options = parser.parse_args()
-    for family in (recursion, depths, chains, proofs, mistakes, width):
+    for family in (recursion, depths, chains, proofs, mistakes, width, trained):
         family()
     failures = 0
     if options.root:
@@ -188,7 +195,8 @@ def main():
             path = os.path.join(folder, name + ".tn")
             with open(path, "w") as stream:
                 stream.write(text)
-            command = [options.tenon] + (["check", path] if options.verb == "check" else ["compile", path, "--emit=tenon"])
+            command = [options.tenon] + {"check": ["check", path], "emit": ["compile", path, "--emit=tenon"],
+                                         "compile": ["compile", path, "--default-recipe", "--tier", "portable", "-o", os.path.join(folder, name)]}[options.verb]
             status, seconds, megabytes, said = run(command, options)
             wrong = verdict(status, seconds, megabytes, said, options)
             failures += bool(wrong)

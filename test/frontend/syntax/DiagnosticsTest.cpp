@@ -162,6 +162,35 @@ TEST(Position, CountsCodePoints) {
   EXPECT_EQ(sources.position(0, 1000).line, 3u); // behind the end: the end
 }
 
+/// A third of this text's characters have several bytes; lines are short, empty, and longer than what lies between two marks.
+TEST(Position, IsThatOfCountingFromTheStart) {
+  std::string text = "\xEF\xBB\xBF";
+  for (unsigned i = 0; i < 3000; ++i)
+    text += i * i % 97 == 1 || (i > 1000 && i < 1005) ? "\n" : i % 3 == 0 ? "\xE6\xBC\xA2" : "a";
+  SourceFiles sources = oneFile(text);
+  unsigned line = 1, column = 1;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    EXPECT_EQ(sources.position(0, i).line, line) << "at byte " << i;
+    EXPECT_EQ(sources.position(0, i).column, i < 3 ? 1 : column) << "at byte " << i;
+    if (i == text.size() || i < 3)
+      continue;
+    if (text[i] == '\n')
+      ++line, column = 1;
+    else if ((text[i] & 0xC0) != 0x80)
+      ++column;
+  }
+  EXPECT_EQ(sources.position(1, 0).line, 1u); // of no file
+}
+
+/// Counting from the start, or from the start of the line, would take hours.
+TEST(Position, IsFoundInConstantTime) {
+  SourceFiles lines = oneFile(std::string(8'000'000, '\n')), line = oneFile(std::string(8'000'000, 'a'));
+  for (uint32_t i = 0; i < 8'000'000; i += 16) {
+    ASSERT_EQ(lines.position(0, i).line, i + 1);
+    ASSERT_EQ(line.position(0, i).column, i + 1);
+  }
+}
+
 TEST(Nearest, FindsSmallSlipsOnly) {
   EXPECT_EQ(nearest("retrun", {"require", "return"}), "return"); // two letters swapped are one edit
   EXPECT_EQ(nearest("logit", {"logits", "loss"}), "logits");
