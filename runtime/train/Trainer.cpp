@@ -101,6 +101,7 @@ private:
     else if (Status status = initialize(notes); status.failed())
       return status;
     session.setSeed(state.seed);
+    session.parameters->notes[runtime::kVocabularyNote] = session.trainTask->vocabulary().note();
     if (Status status = prepareDirectory(resumed, notes); status.failed())
       return status;
     if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
