@@ -124,6 +124,11 @@ public:
       fields.push_back({&source});
       names.insert(names.end(), {source.input, source.input + "_len"});
     }
+    if (lines.size() > 0 && !fields.empty()) { // another kind of file, before its rows are counted
+      JsonValue object;
+      if (Status status = readLine(0, object); status.failed())
+        return inputError(status.message(), "; jsonl reads one JSON object per line");
+    }
     if (fields.empty())
       return inputError("jsonl needs a key for each input, such as jsonl(text = \"f.jsonl\", ids = \"text\", label = \"label\")");
     return setRows(lines.size(), settings.texts[0]);

@@ -110,6 +110,8 @@ private:
       progress.message(startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
     for (const std::string &note : notes)
       progress.message(note);
+    if (totalSteps() == 0 && options.seconds == 0 && !options.quiet)
+      progress.message("nothing says when to end (steps in the recipe, --steps, --minutes): it trains until it is stopped, which saves it");
     begun = state;
     lastSaved = resumed ? state.step : ~uint64_t{0};
     if (Status status = session.saveDescription(run); status.failed())
@@ -413,7 +415,8 @@ private:
       return;
     const double tokens = tokensPerStep() * static_cast<double>(steps + skipped);
     progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits, lastHeldOut, bestHeldOut,
-                              concat(run.checkpoints(), "/step-", lastSaved)}));
+                              concat(run.checkpoints(), "/step-", lastSaved), session.recipe.best.empty() ? std::nullopt : state.best,
+                              concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0)}));
   }
 
   Session &session;

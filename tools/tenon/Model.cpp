@@ -212,6 +212,9 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
       note(text);
     if (status.failed())
       return status;
+    auto best = runtime::newestCheckpointStep(train::bestDirectory(model.run->checkpoints()));
+    if (options.step.empty() && best && *best != step)
+      note(concat("note: this is step ", step, ", the newest; the best evaluation was that of step ", *best, " (--checkpoint best)"));
   }
   return parameters;
 }
