@@ -71,6 +71,15 @@ int findIn(const std::vector<BoundTensor> &tensors, const char *name) {
   return -1;
 }
 
+/// Zeros that nobody meant would give numbers that look like results.
+Status checkGiven(const tn_context &context) {
+  const Context &inside = *context.context;
+  for (size_t i = 0; i < inside.inputs().size(); ++i)
+    if (!context.set[i] && !context.lent[i] && inside.inputs()[i].bytes > 0)
+      return usageError("entry '", inside.entry().name, "' reads the input '", inside.inputs()[i].name, "', which was never set in this context; set it first");
+  return inside.parameters()->checkGiven();
+}
+
 const EntryInfo *entryAt(const tn_model *model, int entry) {
   const auto &entries = model->artifact->manifest().entries;
   return entry < 0 || static_cast<size_t>(entry) >= entries.size() ? nullptr : &entries[static_cast<size_t>(entry)];
@@ -218,8 +227,10 @@ tn_error *tn_context_create(tn_model *model, const char *entry, const int64_t *d
     if (!pool.ok())
       return pool.status();
     auto made = Context::create(model->parameters, entry, std::span<const int64_t>(dims, static_cast<size_t>(dim_count)), *pool);
-    if (made.ok())
-      *context = new tn_context{made.take()};
+    if (made.ok()) {
+      const size_t inputs = (*made)->inputs().size();
+      *context = new tn_context{made.take(), std::vector<bool>(inputs), std::vector<bool>(inputs)};
+    }
     return made.status();
   });
 }
@@ -245,6 +256,8 @@ tn_error *tn_context_set_input(tn_context *context, int input, const void *value
     Status status = sizeAt(context->context->inputs(), input, "input", values, bytes);
     if (status.ok() && bytes > 0)
       std::memcpy(context->context->input(input), values, bytes);
+    if (status.ok())
+      context->set[static_cast<size_t>(input)] = true;
     return status;
   });
 }
@@ -273,7 +286,12 @@ tn_error *tn_context_set_state(tn_context *context, int state, const void *value
   });
 }
 tn_error *tn_context_lend_input(tn_context *context, int input, void *buffer) {
-  return guarded([&] { return context->context->borrowInput(input, buffer); });
+  return guarded([&]() -> Status {
+    Status status = context->context->borrowInput(input, buffer);
+    if (status.ok())
+      context->lent[static_cast<size_t>(input)] = buffer != nullptr;
+    return status;
+  });
 }
 tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer) {
   return guarded([&] { return context->context->borrowOutput(output, buffer); });
@@ -283,7 +301,10 @@ void tn_context_set_step(tn_context *context, uint64_t step) { context->context-
 void tn_context_set_total_steps(tn_context *context, uint64_t steps) { context->context->setTotalSteps(steps); }
 void tn_context_set_flags(tn_context *context, uint64_t flags) { context->context->setFlags(flags); }
 tn_error *tn_context_run(tn_context *context) {
-  return guarded([&] { return context->context->run(); });
+  return guarded([&]() -> Status {
+    Status status = checkGiven(*context);
+    return status.ok() ? context->context->run() : status;
+  });
 }
 void tn_context_reset_states(tn_context *context) { context->context->resetStates(); }
 uint64_t tn_context_step(const tn_context *context) { return context->context->step(); }

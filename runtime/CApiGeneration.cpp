@@ -84,6 +84,7 @@ tn_error *tn_generator_create(tn_model *model, const char *block, const char *en
     if (!inside.ok())
       return inside.status();
     made->generator = inside.take();
+    made->parameters = model->parameters;
     *generator = made.release();
     return {};
   });
@@ -94,7 +95,8 @@ tn_error *tn_generator_start(tn_generator *generator, const int32_t *ids, uint64
   return guarded([&]() -> Status {
     if (!generator || (count > 0 && !ids))
       return usageError("generator or ids is NULL");
-    return generator->generator->start(std::vector<int32_t>(ids, ids + count), generator->settings.seed);
+    Status status = generator->parameters->checkGiven();
+    return status.ok() ? generator->generator->start(std::vector<int32_t>(ids, ids + count), generator->settings.seed) : status;
   });
 }
 tn_error *tn_generator_start_text(tn_generator *generator, const char *prompt, uint64_t bytes) {
@@ -102,7 +104,9 @@ tn_error *tn_generator_start_text(tn_generator *generator, const char *prompt, u
     if (!generator || (bytes > 0 && !prompt))
       return usageError("generator or prompt is NULL");
     std::vector<int32_t> ids;
-    Status status = generator->generator->promptIds(std::string_view(prompt ? prompt : "", bytes), ids);
+    Status status = generator->parameters->checkGiven();
+    if (status.ok())
+      status = generator->generator->promptIds(std::string_view(prompt ? prompt : "", bytes), ids);
     return status.ok() ? generator->generator->start(ids, generator->settings.seed) : status;
   });
 }

@@ -20,6 +20,7 @@ struct tn_model {
 };
 struct tn_context {
   std::unique_ptr<tenon::runtime::Context> context;
+  std::vector<bool> set, lent; // per input: whether the caller has copied values in, or lends a buffer
 };
 
 namespace tenon::runtime {

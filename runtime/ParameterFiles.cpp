@@ -182,6 +182,13 @@ static std::string betterScheme(const Manifest &manifest, const SafetensorsFile 
                 best.empty() ? std::string("Tenon's own names (no --names)") : concat("names of the table ", best, " (--names ", best, ")"));
 }
 
+/// What a weights file says of itself beside its tensors.
+static void takeNotes(const SafetensorsFile &file, Parameters &parameters) {
+  parameters.notes.clear();
+  if (auto found = file.metadata().find(kVocabularyNote); found != file.metadata().end())
+    parameters.notes.insert(*found);
+}
+
 Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions &options) {
   auto file = SafetensorsFile::open(path);
   if (!file.ok())
@@ -257,6 +264,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   touchModelStates();
   if (status.failed())
     return status;
+  takeNotes(*file, *this);
   return report;
 }
 
@@ -279,6 +287,7 @@ Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) 
     status = readPieces(file, pieces, *this, which);
   if (status.failed() || which != ParameterArena::Values)
     return status;
+  takeNotes(file, *this);
   for (auto &[key, state] : states) {
     std::vector<std::string> names = stateNames(state.info);
     for (size_t i = 0; i < names.size(); ++i) {
@@ -327,7 +336,10 @@ static Status planSave(const Parameters &parameters, const std::string &scheme, 
 }
 
 /// Declares what a file is to hold. `states`: model states go along.
-static void declare(const Parameters &parameters, std::span<const Group> groups, bool states, SafetensorsWriter &writer) {
+static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, bool states, SafetensorsWriter &writer) {
+  if (arena == ParameterArena::Values)
+    for (const auto &[key, text] : parameters.notes)
+      writer.note(key, text);
   for (const Group &group : groups)
     writer.declare(group[0].tensor, parameters.manifest().type, group[0].shape);
   writer.note("format", "pt"); // other readers ask for it
@@ -342,7 +354,7 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   if (!parameters.arena(arena))
     return bugError("this arena is not allocated");
   SafetensorsWriter writer;
-  declare(parameters, groups, states, writer);
+  declare(parameters, arena, groups, states, writer);
   Status status = writer.begin(sink);
   DataType type = parameters.manifest().type;
   uint64_t size = byteSize(type);
@@ -448,7 +460,7 @@ uint64_t Parameters::fileBytes(ParameterArena which) const {
   std::vector<Group> groups;
   if (planSave(*this, "", groups).failed()) // own names always fit
     return 0;
-  declare(*this, groups, writesStates(which, ""), writer);
+  declare(*this, which, groups, writesStates(which, ""), writer);
   return writer.fileBytes();
 }
 

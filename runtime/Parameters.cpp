@@ -174,6 +174,21 @@ void Parameters::getAt(const Place &place, void *values, ParameterArena which) c
 void Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
   char *stored = arena(which) + place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
   toStored(*place.info, manifest().type, static_cast<const char *>(values), stored);
+  if (which == ParameterArena::Values)
+    given.emplace(place.info, place.stackIndex);
+}
+
+Status Parameters::checkGiven() const {
+  if (given.size() == places.size())
+    return {};
+  const std::vector<std::string> all = names();
+  auto first = std::find_if(all.begin(), all.end(), [&](const std::string &name) {
+    const Place &place = places.at(name);
+    return !given.count({place.info, place.stackIndex});
+  });
+  const size_t others = places.size() - given.size() - 1;
+  return usageError("the parameter '", *first, "'", others > 0 ? concat(" and ", counted(others, "other")) : "", " of the model '", manifest().model,
+                    "' ", others > 0 ? "have" : "has", " no values yet; load a file or a checkpoint, set each, or initialize the model first");
 }
 
 static Status checkAccess(const Parameters &parameters, const Parameters::Place &place, const std::string &name, uint64_t bytes,

@@ -11,6 +11,8 @@ namespace tenon::runtime {
 
 class SafetensorsFile;
 
+inline constexpr const char *kVocabularyNote = "tenon.vocabulary";
+
 enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3, Sums = 4 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
@@ -62,6 +64,8 @@ public:
   Status set(const std::string &name, const void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values);
   void getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
   void setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
+  /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
+  Status checkGiven() const;
 
   /// Loads values (and model states, under own names) from what SafetensorsFile::open takes. Nothing is changed when it fails. All problems are named in the
   /// error.
@@ -80,6 +84,10 @@ public:
   /// XXH3-128 of names, axes, sizes and element types, hexadecimal: equal for artifacts whose weights fit each other.
   std::string signature() const;
 
+  /// What goes into the metadata of weights files beside the values (checkpoints, save, saveShards), and comes from the file that was loaded last: under
+  /// kVocabularyNote what the numbers of symbols and classes mean (data::Vocabulary::note).
+  std::map<std::string, std::string> notes;
+
   /// Model states. `version` changes with every change of a value, so that contexts know when to copy.
   std::map<std::string, ModelState> &modelStates() { return states; }
   const std::map<std::string, ModelState> &modelStates() const { return states; }
@@ -92,6 +100,7 @@ private:
   Arena arenas[5];
   bool present[5] = {};
   std::unordered_map<std::string, Place> places;
+  std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
   std::map<std::string, ModelState> states; // by StateInfo::name
   uint64_t stateVersion = 1;
 };

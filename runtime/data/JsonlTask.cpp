@@ -117,11 +117,17 @@ public:
   Status open(const Vocabulary *known) {
     if (known)
       symbols = *known;
+    guessed = !known && part == Part::HeldOut;
     if (Status status = lines.open(settings.texts); status.failed())
       return status;
     for (const SourceSetting &source : settings.sources) {
       fields.push_back({&source});
       names.insert(names.end(), {source.input, source.input + "_len"});
+    }
+    if (lines.size() > 0 && !fields.empty()) { // another kind of file, before its rows are counted
+      JsonValue object;
+      if (Status status = readLine(0, object); status.failed())
+        return inputError(status.message(), "; jsonl reads one JSON object per line");
     }
     if (fields.empty())
       return inputError("jsonl needs a key for each input, such as jsonl(text = \"f.jsonl\", ids = \"text\", label = \"label\")");
@@ -211,6 +217,9 @@ private:
       if (const int64_t count = static_cast<int64_t>(found->second.size()); input.bound >= 0 && count > input.bound)
         return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '", input.name, "' takes ",
                           input.bound, ": declare it as index(", count, ")[B]");
+      else if (guessed && input.bound >= 0 && count != input.bound)
+        return inputError(settings.texts[0], " has ", count, " of the ", input.bound, " classes of '", input.name, "' under \"", field.setting->file,
+                          "\", and nothing says which: these weights do not name their classes; export them from the run with tenon export, or evaluate the run");
     }
     return {};
   }
@@ -358,6 +367,7 @@ private:
 
   Lines lines;
   std::vector<Field> fields;
+  bool guessed = false; // an evaluation that has not been told which class has which number
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <glob.h>
 #include <map>
 #include <sys/stat.h>
@@ -64,7 +65,12 @@ Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
     paths.emplace_back(found.gl_pathv[i]);
   globfree(&found);
   if (result == GLOB_NOMATCH)
-    return inputError("there is no text ", pattern);
+  {
+    std::error_code failed;
+    const std::string full = std::filesystem::absolute(pattern, failed).string();
+    return inputError("there is no text ", failed ? pattern : full,
+                      pattern.starts_with('/') ? "" : "; a relative path is taken from the current folder, --data DIR names another one");
+  }
   return result == 0 ? Status() : inputError("cannot list the texts ", pattern);
 }
 

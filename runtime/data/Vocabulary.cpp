@@ -1,4 +1,5 @@
 #include "runtime/data/Vocabulary.h"
+#include "runtime/Hash.h"
 #include "runtime/Json.h"
 #include "runtime/data/Text.h"
 #include <algorithm>
@@ -255,6 +256,21 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
   result.count = static_cast<int64_t>(result.symbols.size());
   result.index();
   return {};
+}
+
+std::string Vocabulary::note() const {
+  if (kind != Unit::Words)
+    return save();
+  return runtime::concat("{\"unit\": \"words\", \"symbols\": ", count, ", \"xxh3\": ", runtime::quoteJson(runtime::hash128(save())), "}\n");
+}
+
+runtime::Expected<std::optional<Vocabulary>> Vocabulary::ofNote(const std::string &text) {
+  if (text.empty() || text.starts_with("{\"unit\": \"words\""))
+    return std::optional<Vocabulary>();
+  Vocabulary result;
+  if (Status status = restore(text, result); status.failed())
+    return status;
+  return std::optional<Vocabulary>(std::move(result));
 }
 
 std::optional<int32_t> Vocabulary::find(std::string_view symbol) const {

@@ -29,6 +29,10 @@ public:
   /// Text form of the vocabulary, and back; `restore` fails on text that `save` did not write.
   std::string save() const;
   static Status restore(std::string_view text, Vocabulary &result);
+  /// What weights files say of the symbols and classes of their model: the text form, of words their number and hash alone.
+  std::string note() const;
+  /// The vocabulary of a note; nullopt where the note is empty or about words. Fails on text that `note` did not write.
+  static runtime::Expected<std::optional<Vocabulary>> ofNote(const std::string &text);
 
   /// Names of classes by input, ascending: the id of a name is its place. Of data that have names for their labels (jsonl).
   std::map<std::string, std::vector<std::string>> classes;

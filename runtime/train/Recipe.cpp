@@ -288,6 +288,9 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup"); warmup && warmup->isInteger())
       recipe.warmup = warmup->integer;
   recipe.steps = numbers[0].value;
+  if (const JsonValue *value = settings.find("schedule"); value && recipe.steps == 0 && recipe.epochs == 0) // a schedule that ends is the length of the run
+    if (const JsonValue *total = Call(*value, "schedule").argument(Call::noPosition, "total"); total && total->isInteger() && total->integer > 0)
+      recipe.steps = total->integer;
   recipe.seed = static_cast<uint64_t>(numbers[1].value);
   if (const JsonValue *value = settings.find("checkpoint")) {
     Call call(*value, "checkpoint");

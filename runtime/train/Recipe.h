@@ -27,7 +27,7 @@ struct Recipe {
   data::TaskSettings data;
   std::optional<data::TaskSettings> valid; // the task of evaluation; absent: nothing is held out
   int64_t validEvery = 0;                  // 0: at the end only
-  int64_t steps = 0;                       // 0: no limit
+  int64_t steps = 0;                       // else the `total` of the schedule; 0: no limit
   double epochs = 0;                       // instead of steps, in passes over the data
   int64_t warmup = 0;                      // of the schedule, in steps; 0 where it is a share of them
   int64_t checkpointEvery = 1000;

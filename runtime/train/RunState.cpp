@@ -1,4 +1,5 @@
 #include "runtime/train/RunState.h"
+#include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
 #include <cmath>
 #include <cstdio>
@@ -72,12 +73,33 @@ std::string metadataText(const RunState &state, const Context &context) {
                          "}}");
 }
 
+/// "; its first difference: emb is [256, 32] there and [256, 64] here", or nothing.
+std::string firstDifference(const runtime::LoadedCheckpoint &checkpoint, const Parameters &parameters) {
+  auto file = runtime::SafetensorsFile::open(checkpoint.filePath(kArenas[0].file));
+  if (!file.ok())
+    return {};
+  for (const std::string &name : parameters.names()) {
+    const runtime::SafetensorsEntry *entry = file->find(name);
+    auto place = parameters.find(name);
+    if (!entry)
+      return runtime::concat("; it has no ", name);
+    const runtime::Shape shape(place->info->shape.begin(), place->info->shape.end());
+    if (entry->shape != shape)
+      return runtime::concat("; ", name, " is ", runtime::shapeText(entry->shape), " there and ", runtime::shapeText(shape), " here");
+  }
+  for (const runtime::SafetensorsEntry &entry : file->entries())
+    if (!parameters.find(entry.name).ok() && parameters.modelStates().empty())
+      return runtime::concat("; it has ", entry.name, ", which the model has not");
+  return {};
+}
+
 Status checkMetadata(const runtime::LoadedCheckpoint &checkpoint, const Parameters &parameters, bool training) {
   const JsonValue *signature = checkpoint.metadata.find("signature"), *optimizer = checkpoint.metadata.find("optimizer");
   if (!signature || !signature->isString() || !optimizer || !optimizer->isString())
     return inputError(checkpoint.path, " is not a checkpoint of a training run");
   if (signature->text != parameters.signature())
-    return inputError(checkpoint.path, " is a checkpoint of another model: its parameters do not fit this artifact");
+    return inputError(checkpoint.path, " is a checkpoint of another model: its parameters do not fit this artifact", firstDifference(checkpoint, parameters),
+                      training ? "; --fresh starts anew, another --out keeps this run" : "");
   if (training && optimizer->text != parameters.manifest().optimizer)
     return inputError(checkpoint.path, " was trained with ", optimizer->text, ", this artifact trains with ",
                       parameters.manifest().optimizer, "; use --fresh, or --weights with its parameters.safetensors");

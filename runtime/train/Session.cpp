@@ -27,7 +27,7 @@ Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const
   }
   if (!missing.empty())
     return runtime::usageError("the entry ", entry, " leaves ", missing, " open; pass --bind, such as --bind ",
-                               missing.substr(0, missing.find(',')), "=8");
+                               missing.substr(0, missing.find(',')), "=8, or bind it in the recipe: bind ", missing.substr(0, missing.find(',')), " = 8");
   auto context = runtime::Context::create(parameters, entry, std::span<const int64_t>(dims), pool);
   if (!context.ok())
     return context.status();

@@ -104,6 +104,7 @@ private:
     else if (Status status = initialize(notes); status.failed())
       return status;
     session.setSeed(state.seed);
+    session.parameters->notes[runtime::kVocabularyNote] = session.trainTask->vocabulary().note();
     if (Status status = prepareDirectory(resumed, notes); status.failed())
       return status;
     if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
@@ -112,6 +113,8 @@ private:
       progress.message(startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
     for (const std::string &note : notes)
       progress.message(note);
+    if (totalSteps() == 0 && options.seconds == 0 && !options.quiet)
+      progress.message("nothing says when to end (steps in the recipe, --steps, --minutes): it trains until it is stopped, which saves it");
     begun = state;
     lastSaved = resumed ? state.step : ~uint64_t{0};
     if (Status status = session.saveDescription(run); status.failed())
@@ -439,7 +442,8 @@ private:
       return;
     const double tokens = tokensPerStep() * static_cast<double>(steps + skipped);
     progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits, lastHeldOut, bestHeldOut,
-                              concat(run.checkpoints(), "/step-", lastSaved)}));
+                              concat(run.checkpoints(), "/step-", lastSaved), session.recipe.best.empty() ? std::nullopt : state.best,
+                              concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0)}));
   }
 
   Session &session;

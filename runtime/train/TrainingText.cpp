@@ -43,7 +43,7 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
   const runtime::Manifest &manifest = session.parameters->manifest();
   std::string text = concat("training ", manifest.model, " by the recipe ", session.recipe.name, ": ",
                             countedWithCommas(parameterCount(manifest), "parameter"), " in ", nameOf(manifest.type), ", ",
-                            point.steps > 0 ? countedWithCommas(point.steps, "step") : "steps", " of ",
+                            point.steps > 0 ? countedWithCommas(point.steps, "step") : "as many steps as there is time for, each", " of ",
                             countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
   text += concat("tier ", nameOf(session.tier), ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
                  memoryText(session.memoryItems()), "\n");
@@ -63,8 +63,10 @@ std::string endText(const EndPoint &point) {
     text += concat(", ", fixed(*point.bits, 3), " bits/char");
   if (point.last)
     text += concat("\nheld out: ", point.last->name, " ", fixed(point.last->value, 4), " at step ", point.last->step);
-  if (point.best && point.best->step != point.last->step)
-    text += concat(", the best was ", fixed(point.best->value, 4), " at step ", point.best->step);
+  if (point.lowest && point.lowest->step != point.last->step)
+    text += concat(", the best was ", fixed(point.lowest->value, 4), " at step ", point.lowest->step);
+  if (point.best)
+    text += concat("\nbest checkpoint: ", point.bestCheckpoint, " (", point.best->measure, " ", fixed(point.best->value, 4), "; --checkpoint best reads it)");
   return text + "\nnewest checkpoint: " + point.checkpoint;
 }
 

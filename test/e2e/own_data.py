@@ -1,11 +1,12 @@
 """Training on one's own arrays and lines of JSON.
 
-own_data.py SPEC FOLDER TEST      TEST is learn, resume, messages, elsewhere, lines, stream, large or spoil
+own_data.py SPEC FOLDER TEST      TEST is learn, resume, messages, elsewhere, lines, weights, stream, large or spoil
 """
 import json
 import os
 import random
 import resource
+import struct
 import subprocess
 import sys
 
@@ -172,6 +173,44 @@ def elsewhere(spec, folder):
     print(tenon("train", run, "--data", "z=z.npy", code=2).strip())
 
 
+def without_metadata(path, other):
+    """A copy of a weights file as other programs write it."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        data = file.read()
+    header.pop("__metadata__")
+    text = json.dumps(header).encode()
+    with open(other, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def weights(spec, folder):
+    """Weights without their run: evaluated on what the recipe holds out, and with the classes that they were trained with."""
+    os.makedirs(folder, exist_ok=True)
+    run, exported, bare = (os.path.join(folder, name) for name in ("run", "w.safetensors", "bare.safetensors"))
+    model = ("--model", "Bytes", "--recipe", "lines")
+
+    def evaluate(*arguments, code=0):
+        return tenon("eval", *arguments, code=code, folder=folder).replace(folder + "/", "")
+
+    make_lines(os.path.join(folder, "lines.jsonl"), words(300, 3))
+    tenon("train", spec, *model, "--out", run, "--quiet", folder=folder)
+    tenon("export", run, "-o", exported)
+    without_metadata(exported, bare)
+    others = os.path.join(folder, "others.jsonl")
+    make_lines(others, [(text, kind) for text, kind in words(50, 4) if kind != "animal"])
+    checkpoint = os.path.join(run, "checkpoints", "step-80", "parameters.safetensors")
+    for what in (("--data", folder), ("--text", others)):
+        wanted = evaluate(run, *(what if what[0] == "--text" else ()))
+        same = [evaluate(spec, *model, "--weights", file, *what) == wanted for file in (exported, checkpoint)]
+        print(wanted.splitlines()[-1], "as in the run:", same)
+    print(evaluate(spec, *model, "--weights", bare, "--text", others, code=3).strip())
+    print(evaluate(spec, *model, "--weights", bare, "--data", folder).splitlines()[0])
+    make_lines(others, [(text, kind + "s") for text, kind in words(50, 4)])
+    tenon("train", spec, *model, "--text", others, "--out", run + "2", "--steps", "1", "--quiet", folder=folder)
+    print(evaluate(run, "--weights", os.path.join(run + "2", "checkpoints", "step-1", "parameters.safetensors"), code=3).strip())
+
+
 def lines(spec, folder):
     """Texts and names of classes; the names stay those of the run."""
     os.makedirs(folder, exist_ok=True)
@@ -238,5 +277,5 @@ if __name__ == "__main__":
     specification, place, test = sys.argv[1:]
     place = os.path.abspath(place)
     os.makedirs(place, exist_ok=True)
-    {"learn": learn, "resume": resume, "messages": messages, "elsewhere": elsewhere, "lines": lines, "stream": stream, "large": large,
+    {"learn": learn, "resume": resume, "messages": messages, "elsewhere": elsewhere, "lines": lines, "weights": weights, "stream": stream, "large": large,
      "spoil": spoil}[test](os.path.abspath(specification), place)

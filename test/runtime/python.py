@@ -197,6 +197,7 @@ def check_errors(spec, folder, model):
     expect(tenon.UsageError, 2, "temperature", lambda: model.generate("a", temperature=-1))
     expect(tenon.UsageError, 2, "no sampling setting 'heat'", lambda: model.generate("a", heat=1))
     with model.context("step", B=1, T=2, T_capacity=4) as context:
+        expect(tenon.UsageError, 2, "reads the input 'ids', which was never set", context.run)
         expect(tenon.InputError, 3, "holds 300 at [0, 1], expected 0 .. 255", lambda: context.run(ids=[[0, 300]]))
         expect(tenon.UsageError, 2, "has shape [1, 2], got [2]", lambda: context.run(ids=[0, 1]))
         expect(tenon.UsageError, 2, "holds int32, got float64", lambda: context.run(ids=[[0.5, 1]]))

@@ -62,6 +62,10 @@ void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use =
 /// Parameters with values; says on stderr what was skipped.
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options);
 
+/// What the ids of symbols and classes mean: as the run has it, else as the weights file says; nullopt where neither does. An input error where --weights are for
+/// another numbering than the run's.
+Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const WeightOptions &options, const runtime::Parameters &parameters);
+
 /// Adds --data DIR or --data INPUT=FILE, several times.
 CLI::Option * addDataFiles(CLI::App &command, train::DataOverrides &data);
 

@@ -5,6 +5,7 @@
 #include "tools/tenon/Say.h"
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 namespace tenon::driver {
 
@@ -28,8 +29,39 @@ void noteChangedFiles(const train::RunSettings &settings, const train::Recipe &r
     note("note: the data are not what this run has seen: " + changes);
 }
 
+/// Which data are evaluated.
+struct Part {
+  std::string name, text; // for --json; in words
+};
+
+/// Whether --data names another folder than that of the run's data.
+bool isElsewhere(const std::string &given, const std::string &ofRun) {
+  std::error_code failed;
+  return !given.empty() && (ofRun.empty() || !std::filesystem::equivalent(given, ofRun, failed));
+}
+
+/// Without names of classes in the weights the numbers are those of the names in order: to be read and judged by the user.
+void noteClasses(const data::Vocabulary &vocabulary) {
+  constexpr size_t kShown = 10;
+  for (const auto &[input, names] : vocabulary.classes) {
+    std::string list;
+    for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
+      list += concat(i ? ", " : "", i, " ", names[i]);
+    note(concat("note: the weights do not name the classes of '", input, "'; taken in order: ", list, names.size() > kShown ? ", .." : ""));
+  }
+}
+
+/// The vocabulary of a file of words is not in the weights, only its hash.
+Status checkWords(const runtime::Parameters &parameters, const data::Vocabulary &vocabulary, const std::string &file) {
+  auto said = parameters.notes.find(runtime::kVocabularyNote);
+  if (vocabulary.unit() != data::Unit::Words || said == parameters.notes.end() || said->second == vocabulary.note())
+    return {};
+  return inputError(file.empty() ? "the checkpoint" : file, " was trained with another vocabulary than this of ", runtime::counted(static_cast<uint64_t>(vocabulary.size()), "symbol"),
+                    "; pass the one of the training by --vocab");
+}
+
 /// The recipe's evaluation, or the whole of --text with the recipe's task.
-Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
+Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Part &part) {
   train::RunSettings settings;
   if (model.run) {
     auto saved = train::readRunSettings(*model.run);
@@ -46,12 +78,20 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model) {
     if (settings.data.text.empty())
       settings.data.text = options.text;
   }
-  settings.data.whole = !options.data.folder.empty() || !options.data.files.empty();
-  if (settings.data.whole)
-    settings = train::mergeSettings(settings, {options.data, {}, {}});
+  settings.data.whole = !options.data.files.empty() || (model.run && isElsewhere(options.data.folder, settings.data.folder));
+  if (!options.data.folder.empty() || !options.data.files.empty())
+    settings = train::mergeSettings(settings, {options.data, {}, {}, {}});
   auto recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
+  if (recipe.ok() && !recipe->valid && !options.data.folder.empty()) {
+    settings.data.whole = true;
+    recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
+  }
   if (recipe.ok() && !recipe->valid)
-    return usageError("nothing is held out in this run; pass --text FILE, or --data for files of inputs");
+    return usageError("nothing is held out ", model.run ? "in this run" : "by this recipe", "; pass --text FILE, or --data for files of inputs");
+  part = settings.data.whole ? Part{"given", "all of the data given"}
+         : !options.text.empty() ? Part{"given", "all of " + options.text}
+         : recipe.ok() && recipe->valid->heldOut > 0 ? Part{"held out", concat("the part held out (held_out = ", recipe->valid->heldOut, ")")}
+                                                     : Part{"valid", "the data for evaluation (valid)"};
   if (recipe.ok() && options.stride > 0) {
     if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval"))
       for (const runtime::StateInfo &state : entry->states)
@@ -70,7 +110,7 @@ std::string coverage(const train::Evaluation &result) {
   return extent.all <= 0 ? std::string() : concat(extent.covered, " of ", extent.all, " ", extent.unit);
 }
 
-void print(const train::Evaluation &result, bool json) {
+void print(const train::Evaluation &result, const Part &part, bool json) {
   std::string text = json ? concat("{\"batches\": ", result.batches) : "";
   auto add = [&](const std::string &name, double value, const char *format) {
     char number[64];
@@ -85,9 +125,9 @@ void print(const train::Evaluation &result, bool json) {
   if (auto perplexity = result.perplexity())
     add("perplexity", *perplexity, "%.4f");
   if (json && result.extent.all > 0)
-    text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"", result.extent.unit, "\"");
+    text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"", result.extent.unit, "\", \"part\": ", runtime::quoteJson(part.name));
   else if (!json && result.extent.all > 0)
-    text += concat("covered ", coverage(result), "\n");
+    text += concat("covered ", coverage(result), ", ", part.text, "\n");
   show("%s%s", text.c_str(), json ? "}\n" : "");
 }
 
@@ -98,19 +138,19 @@ Status run(Options &options) {
     return model.status();
   if (Status status = checkOpen(*model, options.model, "eval"); status.failed())
     return status;
-  auto recipe = recipeFor(options, *model);
+  Part part;
+  auto recipe = recipeFor(options, *model, part);
   if (!recipe.ok())
     return recipe.status();
-  std::optional<data::Vocabulary> vocabulary;
-  if (model->run) {
-    auto saved = train::readVocabulary(*model->run);
-    if (!saved.ok())
-      return saved.status();
-    vocabulary = saved.take();
-  }
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
+  auto known = vocabularyOf(*model, options.weights, **parameters);
+  if (!known.ok())
+    return known.status();
+  const std::optional<data::Vocabulary> vocabulary = known.take();
+  if (vocabulary && !options.vocabulary.empty())
+    return usageError("--vocab: ", options.weights.file, " says what its symbols are");
   auto pool = runtime::ThreadPool::create(options.model.threads);
   if (!pool.ok())
     return pool.status();
@@ -118,13 +158,17 @@ Status run(Options &options) {
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
   Status status = train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, *parameters, model->bind, *pool, task, context, feeder);
+  if (status.ok())
+    status = checkWords(**parameters, task->vocabulary(), options.weights.file);
   if (status.failed())
     return status;
+  if (!vocabulary && !options.weights.file.empty())
+    noteClasses(task->vocabulary());
   context->setSeed(recipe->seed);
   auto result = train::evaluate(*context, *feeder, options.batches, nullptr);
   if (!result.ok())
     return result.status();
-  print(*result, options.json);
+  print(*result, part, options.json);
   for (const train::Evaluation::Number &number : result->numbers)
     if (!std::isfinite(number.value))
       return Status(runtime::ErrorKind::Numeric, concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));

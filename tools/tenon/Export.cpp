@@ -45,6 +45,13 @@ Status run(const Options &options) {
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
+  if (model->run && options.weights.file.empty() && (*parameters)->notes.empty()) { // a run of before checkpoints said it
+    auto vocabulary = train::readVocabulary(*model->run);
+    if (!vocabulary.ok())
+      return vocabulary.status();
+    if (*vocabulary)
+      (*parameters)->notes[runtime::kVocabularyNote] = (*vocabulary)->note();
+  }
   Status status = isFile(options.output) ? (*parameters)->save(options.output, runtime::ParameterArena::Values, options.outputNames)
                                          : (*parameters)->saveShards(options.output, *shard, options.outputNames);
   if (status.failed())

@@ -50,18 +50,16 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
   return settings;
 }
 
-Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &model) {
+Expected<data::Vocabulary> vocabularyFor(const Options &options, const Model &model, const runtime::Parameters &parameters) {
   data::Vocabulary vocabulary = data::Vocabulary::bytes(false);
   if (!options.vocabulary.empty()) {
     Status status = data::Vocabulary::read(options.vocabulary, vocabulary);
     return status.ok() ? Expected<data::Vocabulary>(std::move(vocabulary)) : status;
   }
-  if (!model.run)
-    return vocabulary;
-  auto saved = train::readVocabulary(*model.run);
-  if (!saved.ok())
-    return saved.status();
-  return *saved ? std::move(**saved) : vocabulary;
+  auto known = vocabularyOf(model, options.weights, parameters);
+  if (!known.ok())
+    return known.status();
+  return *known ? std::move(**known) : vocabulary;
 }
 
 Status run(Options &options) {
@@ -71,9 +69,8 @@ Status run(Options &options) {
   if (!model->call.empty())
     return usageError("generate gives a compiled model its sizes itself; --bind is for a specification (.tn)");
   auto settings = settingsFor(options, model->artifact->manifest());
-  auto vocabulary = vocabularyFor(options, *model);
-  if (!settings.ok() || !vocabulary.ok())
-    return settings.ok() ? vocabulary.status() : settings.status();
+  if (!settings.ok())
+    return settings.status();
   if (!options.prompt.empty() && !options.promptFile.empty())
     return usageError("--prompt and --prompt-file both give the prompt; pass one of them");
   std::string prompt = options.prompt;
@@ -83,6 +80,9 @@ Status run(Options &options) {
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
+  auto vocabulary = vocabularyFor(options, *model, **parameters);
+  if (!vocabulary.ok())
+    return vocabulary.status();
   auto pool = runtime::ThreadPool::create(options.model.threads);
   if (!pool.ok())
     return pool.status();
@@ -119,7 +119,7 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");
   command->add_flag("--greedy", options->greedy, "always the most probable symbol");
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
-  command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's, else bytes)")->type_name("FILE");
+  command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's or that of the weights, else bytes)")->type_name("FILE");
   command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
   onRun(*command, exitCode, [options] { return run(*options); });
 }

@@ -220,8 +220,22 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
       note(text);
     if (status.failed())
       return status;
+    auto best = runtime::newestCheckpointStep(train::bestDirectory(model.run->checkpoints()));
+    if (options.step.empty() && best && *best != step)
+      note(concat("note: this is step ", step, ", the newest; the best evaluation was that of step ", *best, " (--checkpoint best)"));
   }
   return parameters;
+}
+
+Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const WeightOptions &options, const runtime::Parameters &parameters) {
+  auto found = parameters.notes.find(runtime::kVocabularyNote);
+  const std::string said = found == parameters.notes.end() ? "" : found->second;
+  if (!model.run)
+    return data::Vocabulary::ofNote(said);
+  auto saved = train::readVocabulary(*model.run);
+  if (saved.ok() && *saved && !options.file.empty() && !said.empty() && (*saved)->note() != said)
+    return inputError(options.file, " was trained with other symbols or classes than the run in ", model.run->path, "; evaluate it with its specification");
+  return saved;
 }
 
 } // namespace tenon::driver

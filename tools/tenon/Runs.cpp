@@ -1,5 +1,6 @@
 // tenon runs: what runs there are and how they stand. Opens no artifact: a model is code, a list needs none.
 #include "runtime/train/History.h"
+#include "runtime/train/RunState.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace {
 struct Listed {
   std::string path, model, recipe;
   std::vector<uint64_t> checkpoints; // their steps, oldest first
+  std::optional<uint64_t> best;      // the step of the one that is kept apart
   uint64_t bytes = 0;                // of the whole directory
   train::History history;
 };
@@ -70,6 +72,7 @@ Expected<Listed> list(const std::string &path) {
       run.checkpoints.push_back(*step);
   }
   std::sort(run.checkpoints.begin(), run.checkpoints.end());
+  run.best = runtime::newestCheckpointStep(train::bestDirectory(directory.checkpoints()));
   for (const fs::directory_entry &entry : fs::recursive_directory_iterator(path, ignored))
     if (entry.is_regular_file(ignored))
       run.bytes += entry.file_size(ignored);
@@ -130,7 +133,7 @@ void printTable(const std::vector<Listed> &runs) {
   for (const Listed &run : runs)
     rows.push_back({run.path, run.model.empty() ? "-" : run.model, run.recipe.empty() ? "-" : run.recipe, figure(lastStep(run.history), "%.0f"),
                     figure(run.history.last("loss"), "%.4g"), heldOutText(run.history), figure(speed(run.history), "%.0f"), duration(run.history.last("seconds")),
-                    figure(static_cast<double>(run.bytes) / 1e6, "%.1f MB"), checkpointText(run.checkpoints)});
+                    figure(static_cast<double>(run.bytes) / 1e6, "%.1f MB"), checkpointText(run.checkpoints) + (run.best ? concat(" best ", *run.best) : "")});
   std::vector<size_t> widths(rows[0].size());
   for (const auto &row : rows)
     for (size_t i = 0; i < row.size(); ++i)
@@ -159,7 +162,7 @@ void printJson(const std::vector<Listed> &runs) {
                    ", \"checkpoints\": [");
     for (size_t i = 0; i < run.checkpoints.size(); ++i)
       text += concat(i ? ", " : "", run.checkpoints[i]);
-    text += concat("], \"damaged_lines\": ", run.history.damaged, "}");
+    text += concat("], \"best\": ", run.best ? std::to_string(*run.best) : "null", ", \"damaged_lines\": ", run.history.damaged, "}");
   }
   show("%s\n]\n", text.c_str());
 }

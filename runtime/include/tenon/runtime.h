@@ -58,7 +58,8 @@ TN_API void tn_threads_free(tn_threads *threads); /* models keep what they use *
 /* ---- models: an artifact with its parameters ---- */
 typedef struct tn_model tn_model;
 /* `path`: the artifact's directory or library, which is code: open only what you trust. `tier`: "portable", "x86-64-v3", "x86-64-v4",
- * or NULL for the environment variable TENON_TIER, else the best. Parameters are zero until initialized, loaded or set. */
+ * or NULL for the environment variable TENON_TIER, else the best. No run before each
+ * parameter has been initialized, loaded or set. */
 TN_API tn_error *tn_model_open(const char *path, const char *tier, tn_model **model);
 TN_API void tn_model_close(tn_model *model); /* its contexts keep what they use */
 TN_API const char *tn_model_manifest(const tn_model *model); /* JSON text */
@@ -128,7 +129,8 @@ TN_API void tn_context_set_step(tn_context *context, uint64_t step);
 TN_API uint64_t tn_context_step(const tn_context *context); /* as set */
 TN_API void tn_context_set_total_steps(tn_context *context, uint64_t steps);
 TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
-/* Index inputs are checked first; then one call of the entry. After an error states are as before. */
+/* One call of the entry. A usage error while an input was never set or lent in this context, or a parameter of the model has no values yet. Index
+ * inputs are checked. After an error states are as before. */
 TN_API tn_error *tn_context_run(tn_context *context);
 /* States back to their initial values; those that belong to the model (running averages) stay. */
 TN_API void tn_context_reset_states(tn_context *context);

@@ -83,6 +83,30 @@ static void trainSomeSteps(tn_model *model, tn_threads *threads, const char *fol
   tn_context_free(train);
 }
 
+/* What nobody has given is not zero. */
+static void runsNothing(tn_model *model, tn_threads *threads) {
+  int64_t batch = 2;
+  int32_t ids[2] = {0, 1};
+  _Alignas(64) int32_t lent[16] = {0};
+  float bias[20] = {0}, table[15] = {0}, weight[60] = {0};
+  tn_context *context = NULL;
+  check(tn_context_create(model, "infer", &batch, 1, threads, &context));
+  expect(tn_context_run(context));
+  check(tn_context_lend_input(context, 0, lent));
+  expect(tn_context_run(context));
+  check(tn_context_lend_input(context, 0, NULL));
+  expect(tn_context_run(context));
+  check(tn_context_set_input(context, 0, ids, sizeof ids));
+  check(tn_model_set_parameter(model, "blocks.0.bias", bias, sizeof bias));
+  check(tn_model_set_parameter(model, "blocks.1.bias", bias, sizeof bias));
+  check(tn_model_set_parameter(model, "blocks.0.weight", weight, sizeof weight));
+  check(tn_model_set_parameter(model, "table", table, sizeof table));
+  expect(tn_context_run(context));
+  check(tn_model_set_parameter(model, "blocks.1.weight", weight, sizeof weight));
+  check(tn_context_run(context));
+  tn_context_free(context);
+}
+
 static void infer(tn_model *model, tn_threads *threads) {
   int64_t batch = 4, none = 0;
   int32_t ids[4] = {0, 1, 2, 5};
@@ -129,6 +153,7 @@ int main(int argc, char **argv) {
   check(tn_threads_create(2, &threads));
   printf("tier %s, %d entries, first %s(%s), threads %d\n", tn_model_tier(model), tn_model_entry_count(model),
          tn_model_entry_name(model, 0), tn_model_dim_name(model, 0, 0), tn_threads_count(threads));
+  runsNothing(model, threads);
   check(tn_model_initialize(model, 7));
   for (int i = 0; i < tn_model_parameter_count(model); ++i) {
     check(tn_model_parameter_info(model, i, &info));
