@@ -229,6 +229,7 @@ struct Average {
   std::vector<Size> sizes;       // Count: their product counts a whole batch
   Op op = Op::Add;               // Apply
   std::vector<Average> operands; // Apply
+  bool perBatch = false;         // of a result: something in it is that of one batch, whatever is summed
 };
 
 /// One function of the artifact: infer, a named out, eval (all losses and metrics), or the train step of one recipe.
@@ -296,6 +297,7 @@ inline std::string partName(size_t index) { return "part." + std::to_string(inde
 
 struct Program {
   std::string model;
+  std::vector<std::string> dims; // what `dim` declares, bound or not: axes whose size is the run's
   std::vector<Param> params; // in the order in which the entries reach them, shared by all entries
   std::vector<Site> sites;
   std::vector<Entry> entries;

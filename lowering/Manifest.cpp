@@ -235,6 +235,8 @@ json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
     object["nats"] = isNats(entry, result.second);
     if (i < entry.averages.size())
       object["average"] = averageJson(entry, entry.averages[i]);
+    if (i < entry.averages.size() && entry.averages[i].perBatch)
+      object["per_batch"] = true;
     if (i + entry.metrics >= entry.results.size())
       object["metric"] = true;
   }
@@ -322,6 +324,7 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"tool", "tenon 0.1.0"},
                     {"name", facts.name},
                     {"model", program.model},
+                    {"dims", stringArray(program.dims)},
                     {"build_id", facts.buildId},
                     {"spec_sha256", facts.specHash},
                     {"target", json::Object{{"triple", "x86_64-pc-linux-gnu"}, {"tiers", stringArray(facts.tiers)}}},

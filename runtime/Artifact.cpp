@@ -2,6 +2,7 @@
 #include "runtime/Checked.h"
 #include "runtime/File.h"
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -96,6 +97,8 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
+    if (reason && std::string_view(reason).find(strerror(ENOMEM)) != std::string_view::npos)
+      return resourceError("there is not enough memory to open the artifact: ", reason);
     return inputError("cannot open artifact: ", reason ? reason : absolute.c_str());
   }
   std::shared_ptr<Artifact> artifact(new Artifact);

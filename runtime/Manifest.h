@@ -82,6 +82,7 @@ struct TensorInfo {
   bool nats = false;             // a loss: a mean of cross-entropies, so that it can be shown as bits per symbol
   bool metric = false;           // of eval: no loss
   std::optional<AverageInfo> average; // of a loss or metric of eval
+  bool perBatch = false;         // something in it is that of one batch, so that the size of batches matters
   int rows = -1, places = -1;    // of a part of eval: its axis that runs over the rows of a batch, and over the places of a row
 };
 struct StateInfo {
@@ -123,6 +124,7 @@ struct EntryInfo {
 
 struct Manifest {
   std::string tool, name, model, buildId, specHash, triple;
+  std::vector<std::string> dims; // all that the model declares, bound ones too
   std::vector<std::string> tiers;
   DataType type = DataType::F32; // of every real tensor
   uint64_t parameterBytes = 0;

@@ -7,7 +7,7 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr uint64_t largestHeader = 65535; // version 2 allows more; only structured types need it
+constexpr uint64_t largestHeader = 65535; // versions 2 and 3 allow more; only structured types need it
 constexpr size_t largestRank = 64;
 
 struct TypeRow {
@@ -145,12 +145,12 @@ Expected<NpyHeader> parseNpyHeader(std::string_view bytes, uint64_t fileBytes) {
     return inputError("it is not a .npy file");
   auto byte = [&](size_t i) { return static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])); };
   uint64_t version = byte(6), start = version == 1 ? 10 : 12;
-  if (version != 1 && version != 2)
-    return inputError("its format version ", version, " is not supported, expected 1 or 2");
+  if (version < 1 || version > 3) // 3 is 2 with UTF-8 in the header
+    return inputError("its format version ", version, " is not supported, expected 1, 2 or 3");
   if (bytes.size() < start)
     return inputError("it is truncated");
   uint64_t length = byte(8) | byte(9) << 8;
-  if (version == 2)
+  if (version >= 2)
     length |= byte(10) << 16 | byte(11) << 24;
   if (length > largestHeader || length > fileBytes - start || start + length > bytes.size())
     return inputError("its header of ", length, " bytes is truncated or too long");

@@ -357,6 +357,7 @@ EntryInfo readEntry(const ManifestReader &reader) {
   reader.member("outputs").each([&](const ManifestReader &item) {
     if (item.has("average"))
       info.outputs[number].average = readAverage(item.member("average"), info);
+    info.outputs[number].perBatch = item.has("per_batch");
     ++number;
   });
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
@@ -375,6 +376,8 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.tool = reader.member("tool").text();
   manifest.name = reader.member("name").text();
   manifest.model = reader.member("model").text();
+  if (reader.has("dims"))
+    manifest.dims = readTexts(reader.member("dims"));
   manifest.buildId = reader.member("build_id").text();
   manifest.specHash = reader.member("spec_sha256").text();
   manifest.triple = reader.member("target").member("triple").text();

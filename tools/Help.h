@@ -39,9 +39,15 @@ inline size_t editDistance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-/// The nearest of the words, or nothing where none is near.
+/// The one that the word begins, else the nearest of the words, or nothing where none is near.
 inline std::string nearestOf(const std::string &word, const std::vector<std::string> &words) {
   std::string nearest;
+  const size_t letters = word.size() - word.find_first_not_of('-') * word.starts_with('-');
+  for (const std::string &candidate : words)
+    if (letters >= 3 && letters <= word.size() && candidate.starts_with(word) && (nearest.empty() || candidate.size() < nearest.size()))
+      nearest = candidate;
+  if (!nearest.empty())
+    return nearest;
   size_t least = std::min<size_t>(3, word.size() - word.starts_with("--") * 2); // as many edits as letters make anything
   for (const std::string &candidate : words)
     if (size_t edits = editDistance(word, candidate); edits < least) {

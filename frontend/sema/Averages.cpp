@@ -16,11 +16,18 @@ public:
       entry.batchAxes.assign(first->type.axes.begin(), first->type.axes.begin() + std::min<size_t>(2, first->type.axes.size()));
   }
 
-  void run() {
-    for (auto &[name, result] : entry.results)
+  std::vector<std::string> run() {
+    std::vector<std::string> names;
+    for (auto &[name, result] : entry.results) {
       entry.averages.push_back(of(result));
+      const Depends depends = dependsOf(entry.averages.back());
+      entry.averages.back().perBatch = depends.onBatch;
+      if (depends.onSums)
+        names.push_back(name);
+    }
     for (Average &average : entry.averages)
       giveOutputs(average);
+    return names;
   }
 
 private:
@@ -31,6 +38,43 @@ private:
   static bool isText(const Input &input) { return input.type.element == Element::Int && input.type.axes.size() >= 2; }
   const Node &node(NodeId id) const { return entry.nodes[id]; }
   static bool contains(const std::vector<AxisId> &axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+  /// What a number still has of a single batch.
+  struct Depends {
+    bool onBatch = false, onSums = false; // on any of its values; on a sum over its rows
+  };
+  Depends dependsOf(const Average &average) const {
+    Depends result;
+    if (average.kind == Kind::Value)
+      result = reached(average.output, true);
+    for (auto &[output, terms] : summed)
+      if (average.kind == Kind::Sum && output == average.output)
+        result = reached(terms, false);
+    for (const Average &operand : average.operands) {
+      const Depends inner = dependsOf(operand);
+      result = {result.onBatch || inner.onBatch, result.onSums || inner.onSums};
+    }
+    return result;
+  }
+  /// `leaves`: whether an input that it comes from makes it one of the batch; else only what is reduced over the rows does.
+  Depends reached(NodeId root, bool leaves) const {
+    Depends result;
+    std::vector<bool> seen(entry.nodes.size());
+    for (std::vector<NodeId> open = {root}; !open.empty();) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (seen[id])
+        continue;
+      seen[id] = true;
+      const Node &each = node(id);
+      const bool overRows = !entry.batchAxes.empty() && contains(each.axesFrom, entry.batchAxes[0]);
+      result.onSums |= each.op == Op::Sum && overRows;
+      result.onBatch |= overRows && (each.op == Op::Sum || each.op == Op::ReduceMax || each.op == Op::ReduceMin || each.op == Op::All || each.op == Op::Any);
+      result.onBatch |= leaves && (each.op == Op::Input || each.op == Op::State || each.op == Op::Stack || each.op == Op::BodyArgument);
+      open.insert(open.end(), each.operands.begin(), each.operands.end());
+    }
+    return result;
+  }
 
   /// Its output is a node until all formulas are known, since whole formulas without a sum become one value.
   Average value(NodeId id) const {
@@ -186,6 +230,6 @@ std::optional<double> productOfSizes(const Entry &entry, NodeId id, const std::v
   return left && right ? std::optional(*left * *right) : std::nullopt;
 }
 
-void addAverages(Entry &entry) { Averages(entry).run(); }
+std::vector<std::string> addAverages(Entry &entry) { return Averages(entry).run(); }
 
 } // namespace tenon::sema

@@ -6,7 +6,8 @@ namespace tenon::sema {
 
 /// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; a sum over it is kept per row, and
 /// per place where it runs over the second axis of the symbols (or of the first input) too. Adds nodes behind the others.
-void addAverages(Entry &entry);
+/// Returns the results in which a sum over the batch stands where it cannot be taken over several: under a sum that keeps other axes, or inside of what is summed.
+std::vector<std::string> addAverages(Entry &entry);
 
 /// Sizes for the dims of an entry, large primes, so that only the same products of them are equal.
 std::vector<int64_t> nominalDims(const Entry &entry);

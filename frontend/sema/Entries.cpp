@@ -135,6 +135,15 @@ void Checker::advanceStates() {
   }
 }
 
+/// A loss may want the statistics of its batch; a metric is to be that of the data.
+static void warnOfBatch(Session &session, const ast::Model &model, const std::string &name) {
+  for (auto &statement : model.body)
+    if (statement->kind == ast::Stmt::Kind::Metric && statement->name.text == name)
+      if (auto *warning = session.warning("T0116", statement->name.range, name + " depends on the size of the batches: an evaluation takes a sum over their rows for each of them alone, "
+                                                                                 "and then the mean"))
+        warning->notes.push_back({"help", "one sum over all axes, a quotient of such sums, or formulas of them are those of all rows, such as sum(a * b) / sum(b) for each class"});
+}
+
 std::optional<Entry> Checker::run() {
   if (request.kind == Entry::Kind::Out)
     demandOuts();
@@ -147,7 +156,8 @@ std::optional<Entry> Checker::run() {
     return std::nullopt;
   auto entry = finish();
   if (entry && entry->kind == Entry::Kind::Eval && !session.options.lossesOnly && !session.options.gradient)
-    addAverages(*entry);
+    for (const std::string &name : addAverages(*entry))
+      warnOfBatch(session, model, name);
   return entry;
 }
 

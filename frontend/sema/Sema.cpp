@@ -67,6 +67,9 @@ public:
   std::optional<Program> program() {
     Program program;
     program.model = model.name.text;
+    for (auto &statement : model.body)
+      if (statement->kind == ast::Stmt::Kind::Dim)
+        program.dims.push_back(statement->name.text);
     const ast::Recipe *train = nullptr;
     if (!session.options.recipe.empty() && !(train = findRecipe()))
       return std::nullopt;

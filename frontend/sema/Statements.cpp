@@ -7,6 +7,14 @@ namespace tenon::sema {
 
 using Kind = ast::Stmt::Kind;
 
+/// What is wrong with a loss or metric that is called as a field of reports.
+static std::string fieldNameMistake(const ast::Stmt &statement) {
+  const bool ofPrefix = statement.name.text.starts_with(kHeldOutPrefix);
+  return statement.name.text + " cannot name a " + (statement.kind == Kind::Loss ? "loss" : "metric") +
+         ": metrics.jsonl and `tenon eval --json` have a field of their own " +
+         (ofPrefix ? "for each name that begins with " + std::string(kHeldOutPrefix) : "by this name");
+}
+
 bool Checker::allowed(const ast::Stmt &statement, Place place) {
   const char *word = nullptr, *where = nullptr;
   switch (statement.kind) {
@@ -152,18 +160,14 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
         outStatements.push_back(&statement);
       break;
     case Kind::Loss:
-    case Kind::Metric: {
-      const bool isLoss = statement.kind == Kind::Loss;
+    case Kind::Metric:
       if (isFieldName(statement.name.text))
-        error("T0008", statement.name.range,
-              statement.name.text + " cannot name a " + (isLoss ? "loss" : "metric") + ": metrics.jsonl and `tenon eval --json` have a field of their own " +
-                  (statement.name.text.starts_with(kHeldOutPrefix) ? "for each name that begins with " + std::string(kHeldOutPrefix) : "by this name"));
-      if (isLoss)
+        error("T0008", statement.name.range, fieldNameMistake(statement));
+      if (statement.kind == Kind::Loss)
         losses.push_back(statement.name.text);
       numbers.push_back(statement.value->range);
       define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, statement.kind);
       break;
-    }
     case Kind::Bad:
       break;
     }

@@ -3,6 +3,7 @@
 #include "runtime/Convert.h"
 #include "runtime/Npy.h"
 #include "runtime/Safetensors.h"
+#include <cmath>
 
 namespace tenon::data {
 
@@ -88,13 +89,23 @@ std::string ArrayFile::placeOf(uint64_t index) const {
 
 Status ArrayFile::read(uint64_t first, uint64_t count, DataType to, void *target) const {
   const uint64_t width = runtime::byteSize(element);
-  if (element == to && element != DataType::Bool)
-    return file.readAt(start + first * width, target, count * width);
+  if (element == to && element != DataType::Bool) {
+    Status status = file.readAt(start + first * width, target, count * width);
+    return status.ok() ? checkNumbers(first, count, to, target) : status;
+  }
   std::vector<char> raw(count * width);
   if (Status status = file.readAt(start + first * width, raw.data(), raw.size()); status.failed())
     return status;
   if (auto wrong = runtime::convertElements(element, raw.data(), count, to, target))
     return inputError(placeOf(first + wrong->index), " ", wrong->what);
+  return checkNumbers(first, count, to, target);
+}
+
+/// What is no number would make every loss after it none.
+Status ArrayFile::checkNumbers(uint64_t first, uint64_t count, DataType type, const void *values) const {
+  for (uint64_t i = 0; i < count; ++i)
+    if (type == DataType::F32 ? std::isnan(static_cast<const float *>(values)[i]) : type == DataType::F64 && std::isnan(static_cast<const double *>(values)[i]))
+      return inputError(placeOf(first + i), " is nan, not a number");
   return {};
 }
 

@@ -175,12 +175,23 @@ private:
         const bool isList = field.input >= 0 && inputs[static_cast<size_t>(field.input)].shape.size() > 1;
         return isList && takesLengths(inputs[i].name, field.setting->input, lists == 1);
       });
+      if (own == fields.end() && lengths == fields.end() && inputs[i].name == "len" && lists > 1)
+        return inputError("the entry reads 'len', and more than one input is a list: call it ", listNames(inputs, "_len"), ", whose lengths it is");
       if (own == fields.end() && lengths == fields.end())
         return inputError("the entry reads '", inputs[i].name, "', for which jsonl(..) names no key; add ", inputs[i].name, " = \"KEY\"");
       if (own == fields.end())
         lengths->length = static_cast<int>(i);
     }
     return {};
+  }
+
+  /// "ids_len or words_len"
+  std::string listNames(const std::vector<InputTensor> &inputs, const char *ending) const {
+    std::string names;
+    for (const Field &field : fields)
+      if (field.input >= 0 && inputs[static_cast<size_t>(field.input)].shape.size() > 1)
+        names += concat(names.empty() ? "" : " or ", field.setting->input, ending);
+    return names;
   }
 
   /// The object of a line and the value of each field in it.
@@ -298,6 +309,9 @@ private:
     if (!value.isArray() && !(value.isString() && input.shape.size() == 2 && input.type == DataType::I32))
       return inputError("'", input.name, "' takes a list", input.shape.size() == 2 && input.type == DataType::I32 ? " or a text" : "", ", got ", kindOf(value));
     length = static_cast<int64_t>(value.isArray() ? value.elements.size() : value.text.size());
+    if (input.fixedWidth && field.length < 0 && length != places)
+      return inputError("'", input.name, "' has ", places, " places in the model, got ", value.isArray() ? kindOf(value) : concat("a text of ", counted(static_cast<uint64_t>(length), "byte")),
+                        "; only along a dim are shorter rows filled up");
     for (int64_t t = 0; t < places; ++t) {
       Status status;
       if (t >= length)
@@ -344,6 +358,8 @@ private:
       return {};
     case DataType::F64:
       static_cast<double *>(input.data)[at] = value.real;
+      if (!std::isfinite(value.real))
+        return inputError("'", input.name, "' takes finite numbers, got ", kindOf(value));
       break;
     default:
       static_cast<float *>(input.data)[at] = static_cast<float>(value.real);

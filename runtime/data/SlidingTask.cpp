@@ -7,18 +7,17 @@ namespace tenon::data {
 
 namespace {
 
-enum : size_t { kIds, kTarget };
+enum : size_t { kIds, kTarget, kLen }; // kLen: of lm_blocks
 
 class SlidingTask : public DataTask {
 public:
   SlidingTask(const TaskSettings &settings, Vocabulary vocabulary) : settings(settings) { symbols = std::move(vocabulary); }
   Status read(std::string_view text) { return tokenize(symbols, text, tokens); }
 
-  std::vector<std::string> gives() const override { return {"ids", "target"}; }
+  std::vector<std::string> gives() const override { return inputsOf(settings.name); }
 
   Status bind(const std::vector<InputTensor> &inputs) override {
-    std::vector<Given> given = {{"ids", "BT", DataType::I32, symbols.size()}, {"target", "BT", DataType::I32, symbols.size()}};
-    if (Status status = bindInputs(settings.name, given, inputs, binding); !status.ok())
+    if (Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding); !status.ok())
       return status;
     if (binding.at[kIds] < 0 || binding.at[kTarget] < 0)
       return inputError("a sliding window needs an entry that reads both ids and target");
@@ -37,6 +36,8 @@ public:
         write.integer(kIds, b * binding.T + t, tokens[place]);
         write.integer(kTarget, b * binding.T + t, tokens[place + 1]);
       }
+      if (settings.name == "lm_blocks")
+        write.integer(kLen, b, validPlaces(index));
     }
     return {};
   }

@@ -25,7 +25,10 @@ public:
     // The place after a segment is its last target; without a target the stream may end with the segment.
     ahead = binding.at[kTarget] >= 0 ? 1 : 0;
     rowLength = tokens.size() / (blocks() ? 1 : binding.B);
-    perRow = (rowLength - ahead) / binding.T;
+    perRow = std::max<int64_t>(0, rowLength - ahead) / binding.T;
+    places = tokens.size() - ahead;
+    if (settings.evaluation && places > 0)
+      return {};
     if (perRow < 1 || (blocks() && perRow < binding.B))
       return inputError("the text has " + std::to_string(tokens.size()) + " symbols, which is less than the " +
                         std::to_string(blocks() ? binding.B * binding.T + ahead : binding.B * (binding.T + ahead)) + " of one batch of " +
@@ -42,33 +45,34 @@ public:
     return {};
   }
 
-  // What is left: a part of a segment in each row (streams); blocks for fewer rows, then a part of a block (blocks).
-  uint64_t evaluationBatches() const override { return batchesPerEpoch() + (blocks() && restRows() > 0) + (restPlaces() > 0); }
+  // An evaluation of streams: rows of one length, which together predict each symbol once; where their number does not divide the text, the later ones begin
+  // with a place that the row before has predicted. What is left behind whole batches is a part of a segment in each row.
+  // Of blocks: blocks for fewer rows, then a part of a block.
+  uint64_t evaluationBatches() const override {
+    return static_cast<uint64_t>(blocks() ? perRow / binding.B + (restRows() > 0) + (restPlaces() > 0) : (streamLength() + binding.T - 1) / binding.T);
+  }
   int64_t validRows(uint64_t index) const override {
-    if (!blocks() || index < batchesPerEpoch())
+    if (!blocks() || static_cast<int64_t>(index) < perRow / binding.B)
       return binding.B;
-    return restRows() > 0 && index == batchesPerEpoch() ? restRows() : 1;
+    return restRows() > 0 && static_cast<int64_t>(index) == perRow / binding.B ? restRows() : 1;
   }
-  int64_t validPlaces(uint64_t index) const override {
-    return isPart(index) ? restPlaces() : binding.T;
-  }
+  int64_t validPlaces(uint64_t index) const override { return isPart(index) ? restPlaces() : binding.T; }
+  int64_t firstPlace(uint64_t index, int64_t row) const override { return !blocks() && index == 0 && startsEarly(row); }
+  bool tellsLengths() const override { return blocks() && binding.at[kLen] >= 0; }
   Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const std::vector<int64_t> &shape = inputs[static_cast<size_t>(binding.at[binding.at[kIds] >= 0 ? kIds : kTarget])].shape;
     Writer write(binding, inputs);
     for (int64_t b = 0; b < shape.front(); ++b) {
       const int64_t at = static_cast<int64_t>(index), row = std::min(b, validRows(index) - 1);
       const int64_t block = isPart(index) ? perRow : at * binding.B + row;
-      writeRow(write, b, shape.back(), blocks() ? block * binding.T : row * rowLength + at * binding.T, validPlaces(index));
+      writeRow(write, b, shape.back(), blocks() ? block * binding.T : streamBegin(row) + at * binding.T, validPlaces(index));
     }
     return {};
   }
   bool resetsInEvaluation(uint64_t index) const override { return blocks() || index == 0; }
-  Extent extent() const override {
-    const int64_t rows = blocks() ? 1 : binding.B;
-    return {rows * (perRow * binding.T + restPlaces()), tokens.size(), "symbols"};
-  }
+  Extent extent() const override { return {places, tokens.size(), "symbols"}; }
 
-  uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(blocks() ? perRow / binding.B : perRow); }
+  uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(std::max<int64_t>(1, blocks() ? perRow / binding.B : perRow)); }
   bool resetsBefore(uint64_t index) const override { return blocks() || index % batchesPerEpoch() == 0; }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
   bool perCharacter() const override { return symbols.unit() != Unit::Words; }
@@ -76,10 +80,16 @@ public:
 private:
   bool blocks() const { return settings.name == "lm_blocks"; }
 
-  int64_t restRows() const { return blocks() ? perRow % binding.B : 0; }
-  int64_t restPlaces() const { return rowLength - ahead - perRow * binding.T; }
+  int64_t restRows() const { return perRow % binding.B; } // of blocks
+  int64_t restPlaces() const { return (blocks() ? places : streamLength()) % binding.T; }
   /// The batch of an evaluation that is shorter than T.
   bool isPart(uint64_t index) const { return restPlaces() > 0 && index + 1 == evaluationBatches(); }
+
+  // Streams of an evaluation.
+  int64_t streamLength() const { return (places + binding.B - 1) / binding.B; }
+  /// Rows behind the remainder of places / B would be one place shorter, and begin with the last place of the row before instead.
+  bool startsEarly(int64_t row) const { return places % binding.B > 0 && row >= places % binding.B; }
+  int64_t streamBegin(int64_t row) const { return row * (places / binding.B) + std::min(row, places % binding.B) - startsEarly(row); }
 
   /// Row `b` of tensors with `length` places: `valid` symbols from `from` on, then the last of them again.
   void writeRow(const Writer &write, int64_t b, int64_t length, int64_t from, int64_t valid) const {
@@ -113,6 +123,7 @@ private:
   Tokens tokens;
   Binding binding;
   int64_t ahead = 1, rowLength = 0, perRow = 0;
+  int64_t places = 0; // that predict, of the whole text
 };
 
 } // namespace

@@ -143,7 +143,9 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
     if (used.empty())
       return inputError("the text ", settings.texts[0], " is too short to hold out ", settings.heldOut, " of it");
   }
-  return makeTaskFromText(settings, used, std::move(vocabulary), result);
+  TaskSettings own = settings;
+  own.evaluation = part == Part::HeldOut;
+  return makeTaskFromText(own, used, std::move(vocabulary), result);
 }
 
 } // namespace tenon::data

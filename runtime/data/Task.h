@@ -15,6 +15,7 @@ struct InputTensor {
   DataType type = DataType::I32; // I32, Bool or one of the two real types F32 and F64
   std::vector<int64_t> shape;
   int64_t bound = -1;   // values are in [0, bound); -1: not an index
+  bool fixedWidth = false; // the second axis has a size of the model, not one that the run chooses
   void *data = nullptr; // elements() values, writable
   int64_t elements() const;
 };
@@ -36,6 +37,7 @@ struct TaskSettings {
   Unit unit = Unit::Bytes;               // of the symbols where there is no vocabulary file
   double heldOut = 0;                    // last fraction of the text that training does not see
   uint64_t seed = 0;
+  bool evaluation = false;               // for an evaluation alone, which reads less than one batch too
   int64_t stride = 0;                    // of an evaluation by windows that overlap: the places that each moves on by; 0: they do not
   // arrays, jsonl
   std::vector<SourceSetting> sources;    // by the names of the inputs
@@ -75,6 +77,8 @@ public:
   virtual int64_t validRows(uint64_t) const { return -1; }
   /// The same for the places of each row, along the axis T of a text. -1: all.
   virtual int64_t validPlaces(uint64_t) const { return -1; }
+  /// Whether the model reads how many places of each row count, so that what it makes of a shorter row is right.
+  virtual bool tellsLengths() const { return false; }
   /// The first of its places that counts, in one row: those before it are context that another row has covered.
   virtual int64_t firstPlace(uint64_t, int64_t) const { return 0; }
   /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last that does), or into

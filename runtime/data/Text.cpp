@@ -30,9 +30,10 @@ Status readTextFile(const std::string &path, std::string &text) {
       close(file);
     return inputError("cannot read the text " + path + ": " + strerror(reason));
   }
-  if (S_ISDIR(info.st_mode)) {
+  const bool endless = S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && !isatty(file));
+  if (S_ISDIR(info.st_mode) || endless) {
     close(file);
-    return inputError("cannot read the text " + path + ": it is a directory");
+    return inputError("cannot read the text " + path + ": it is a " + (endless ? "device" : "directory"));
   }
   text.clear();
   size_t piece = 1 << 20;

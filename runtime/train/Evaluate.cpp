@@ -15,6 +15,7 @@ namespace {
 struct Counted {
   int64_t rows = -1, places = -1; // so many first ones; -1: all
   std::vector<int64_t> first;     // per row: the first of its places that counts
+  bool lengths = false;           // the model knows how many places of a row count
 };
 
 double elementOf(const void *data, runtime::DataType type, int64_t at) {
@@ -64,14 +65,14 @@ private:
   double value(size_t output) const { return scalarOutput(context, output); }
   double mean(size_t output) const { return sums[output].total / sums[output].weight; }
 
-  /// A row whose places end before its length counts in parts that keep the places, and only there.
+  /// A row whose places end before its length counts in parts that keep the places, and in others where the model knows its length.
   void addPart(size_t output, const Counted &counted, Sum &sum) const {
     const BoundTensor &tensor = context.outputs()[output];
     const TensorInfo &info = outputs[output];
     const int64_t rows = tensor.shape[static_cast<size_t>(info.rows)];
     const int64_t places = info.places < 0 ? 1 : tensor.shape[static_cast<size_t>(info.places)];
     const int64_t lastRow = counted.rows < 0 ? rows : std::min(rows, counted.rows);
-    const int64_t lastPlace = info.places < 0 ? (counted.places < 0) : counted.places < 0 ? places : std::min(places, counted.places);
+    const int64_t lastPlace = info.places < 0 ? (counted.places < 0 || counted.lengths) : counted.places < 0 ? places : std::min(places, counted.places);
     const int64_t rowStep = info.rows > info.places ? 1 : places, placeStep = info.rows > info.places ? rows : 1;
     const void *data = context.output(static_cast<int>(output));
     double total = 0;
@@ -153,7 +154,7 @@ int64_t countedUnits(const Counted &counted, int64_t rows, int64_t places, bool 
 double withoutSign(double value) { return std::isnan(value) ? std::nan("") : value; }
 
 Counted countedOf(const data::DataTask &task, uint64_t batch, int64_t rows) {
-  Counted counted{task.validRows(batch), task.validPlaces(batch), {}};
+  Counted counted{task.validRows(batch), task.validPlaces(batch), {}, task.tellsLengths()};
   for (int64_t row = 0; row < (counted.rows < 0 ? rows : counted.rows); ++row)
     counted.first.push_back(task.firstPlace(batch, row));
   if (std::all_of(counted.first.begin(), counted.first.end(), [](int64_t first) { return first == 0; }))
@@ -178,6 +179,22 @@ std::optional<double> Evaluation::perplexity() const {
     if (number.nats && !number.metric)
       return std::exp(number.value);
   return std::nullopt;
+}
+
+std::string Evaluation::perBatchNote() const {
+  std::string names;
+  size_t count = 0;
+  for (const Number &number : numbers)
+    if (number.perBatch && ++count)
+      names += runtime::concat(names.empty() ? "" : ", ", number.name);
+  const uint64_t smaller = batches - wholeBatches;
+  if (names.empty() || (batches == 1 && smaller == 0))
+    return {};
+  if (wholeBatches == 0)
+    return runtime::concat(names, count == 1 ? " is" : " are", " of one batch that is not whole: its last row or place is in it several times");
+  return runtime::concat(names, count == 1 ? " is the mean" : " are means", " over ", wholeBatches, wholeBatches == 1 ? " whole batch" : " whole batches",
+                         smaller == 0 ? "" : runtime::concat(", without the ", smaller, smaller == 1 ? " smaller one" : " smaller ones", " behind"),
+                         "; batches of another size give another number");
 }
 
 const Evaluation::Number *Evaluation::find(const std::string &name) const {
@@ -217,6 +234,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
     if (counted.places >= places)
       counted.places = -1;
     totals.add(counted);
+    result.wholeBatches += counted.rows < 0 && counted.places < 0;
     const int64_t covers = task.covers(i);
     result.extent.covered += covers >= 0 ? covers : countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows");
     ++result.batches;
@@ -224,7 +242,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   const std::vector<TensorInfo> &outputs = context.entry().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].axes.empty() && !outputs[i].name.starts_with("part."))
-      result.numbers.push_back({outputs[i].name, result.batches ? withoutSign(totals.of(i)) : std::nan(""), outputs[i].metric, outputs[i].nats});
+      result.numbers.push_back({outputs[i].name, result.batches ? withoutSign(totals.of(i)) : std::nan(""), outputs[i].metric, outputs[i].nats, outputs[i].perBatch});
   result.entropy = entropyOutput(context, task);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

@@ -15,6 +15,7 @@ struct Evaluation {
     double value = 0;
     bool metric = false;
     bool nats = false; // a mean of cross-entropies
+    bool perBatch = false; // the mean of what each whole batch has
   };
   std::vector<Number> numbers;
   int entropy = -1; // the number that bits per character come from; see entropyOutput
@@ -22,7 +23,9 @@ struct Evaluation {
   /// exp of the first number that is a mean of cross-entropies, in its place; nullopt without one.
   std::optional<double> perplexity() const;
   const Number *find(const std::string &name) const;
-  uint64_t batches = 0;
+  uint64_t batches = 0, wholeBatches = 0;
+  /// Says of numbers that are means over the whole batches that they are, and what is not in them; empty where there are none, or one batch is all.
+  std::string perBatchNote() const;
   data::DataTask::Extent extent; // covered: by these batches
   double seconds = 0;
 };

@@ -1,7 +1,18 @@
 #include "runtime/train/Feeder.h"
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace tenon::train {
+
+/// A bound dim is a number in the shape, as a config is: the name tells them apart. Sizes without a name are nobody's.
+static bool hasFixedWidth(const runtime::TensorInfo &input, const runtime::Manifest &manifest) {
+  if (manifest.dims.empty() || input.shape.size() < 2 || !input.shape[1].terms.empty())
+    return false;
+  const std::string &axis = input.axes[1];
+  const bool isName = !axis.empty() && std::all_of(axis.begin(), axis.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  return isName && std::find(manifest.dims.begin(), manifest.dims.end(), axis) == manifest.dims.end();
+}
 
 Status Feeder::create(runtime::Context &context, data::DataTask &task, std::unique_ptr<Feeder> &result) {
   std::unique_ptr<Feeder> feeder(new Feeder(context, task));
@@ -14,6 +25,7 @@ Status Feeder::create(runtime::Context &context, data::DataTask &task, std::uniq
     tensor.shape = bound.shape;
     if (entry.inputs[i].bound)
       tensor.bound = entry.inputs[i].bound->evaluate(context.dims()).value_or(-1);
+    tensor.fixedWidth = hasFixedWidth(entry.inputs[i], context.parameters()->manifest());
     tensor.data = context.input(static_cast<int>(i));
     feeder->tensors.push_back(std::move(tensor));
   }

@@ -406,7 +406,7 @@ private:
   }
   Status tolerated(const Status &status) {
     if (status.kind() == ErrorKind::Resource) {
-      progress.message("warning: no checkpoint of step " + std::to_string(state.step) + ": " + status.message());
+      progress.message("warning: " + status.message()); // names the step
       return {};
     }
     return status;

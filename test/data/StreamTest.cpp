@@ -100,7 +100,7 @@ TEST(Stream, BlocksAreEachBlockOnce) {
   EXPECT_TRUE(task->resetsBefore(3));
 }
 
-// Every symbol but the first of each row is a target of an evaluation exactly once, also behind the whole batches.
+// Every symbol but the first of the text is a target of an evaluation exactly once, also behind the whole batches.
 TEST(Stream, EvaluationCoversTheTail) {
   std::string text(1003, ' ');
   for (size_t i = 0; i < text.size(); ++i)
@@ -123,19 +123,50 @@ TEST(Stream, EvaluationCoversTheTail) {
           const int64_t from = std::min(b, rows - 1) * places + std::min(t, places - 1);
           for (const char *input : {"ids", "target"})
             ASSERT_EQ(batch.integer(input, b * 16 + t), small.integer(input, from));
-          if (b < rows && t < places)
+          if (b < rows && t < places && t >= task->firstPlace(i, b))
             seen.insert({batch.integer("ids", b * 16 + t), batch.integer("target", b * 16 + t)});
         }
     }
     EXPECT_EQ(static_cast<int64_t>(seen.size()), task->extent().covered);
     EXPECT_EQ(task->extent().all, 1003);
     std::multiset<std::pair<int32_t, int32_t>> expected;
-    for (int64_t row = 0, length = blocks ? 1003 : 250; row < (blocks ? 1 : 4); ++row)
-      for (int64_t t = 0; t + 1 < length; ++t)
-        expected.insert({static_cast<unsigned char>(text[static_cast<size_t>(row * length + t)]),
-                         static_cast<unsigned char>(text[static_cast<size_t>(row * length + t + 1)])});
+    for (size_t t = 0; t + 1 < text.size(); ++t)
+      expected.insert({static_cast<unsigned char>(text[t]), static_cast<unsigned char>(text[t + 1])});
     EXPECT_EQ(seen, expected);
   }
+}
+
+// Texts of any length, also below one batch and below one symbol per row: each symbol but the first is predicted once, by the row that holds it.
+TEST(Stream, EvaluationReadsShortTexts) {
+  for (int64_t length = 2; length < 90; ++length)
+    for (std::string name : {"byte_stream", "lm_blocks"}) {
+      std::string text(static_cast<size_t>(length), ' ');
+      for (size_t i = 0; i < text.size(); ++i)
+        text[i] = static_cast<char>(i);
+      TaskSettings settings = stream(name);
+      settings.evaluation = true;
+      auto task = makeOrFail(settings, text, Vocabulary::bytes(false));
+      Batch batch = tokens(5, 8);
+      ASSERT_TRUE(task->bind(batch.tensors).ok());
+      std::multiset<int32_t> seen;
+      for (uint64_t i = 0; i < task->evaluationBatches(); ++i) {
+        ASSERT_TRUE(task->fillEvaluation(i, batch.tensors).ok());
+        for (int64_t b = 0; b < task->validRows(i); ++b)
+          for (int64_t t = task->firstPlace(i, b); t < task->validPlaces(i); ++t) {
+            ASSERT_EQ(batch.integer("target", b * 8 + t), batch.integer("ids", b * 8 + t) + 1);
+            seen.insert(batch.integer("target", b * 8 + t));
+          }
+      }
+      std::multiset<int32_t> expected;
+      for (int32_t symbol = 1; symbol < length; ++symbol)
+        expected.insert(symbol);
+      ASSERT_EQ(seen, expected) << name << " of " << length;
+      EXPECT_EQ(task->extent().covered, length - 1);
+    }
+  TaskSettings settings = stream();
+  settings.evaluation = true;
+  Batch batch = tokens(5, 8);
+  EXPECT_TRUE(makeOrFail(settings, "a", Vocabulary::bytes(false))->bind(batch.tensors).failed());
 }
 
 TEST(Stream, BlocksHaveLengthsAndAxesOfOneCountForNothing) {

@@ -54,10 +54,13 @@ class Symbols:
                 "odds": sum(self.hit[i] for i in places) / max(sum(not self.hit[i] for i in places), 1)}
 
 
-def stream(rows, length):
-    """Batches of byte_stream: rows of one length, a segment of each."""
-    row = len(TEXT) // rows
-    return [[b * row + t for b in range(rows) for t in range(s, min(s + length, row - 1))] for s in range(0, row - 1, length)]
+def stream(rows, length, filled=False):
+    """Batches of byte_stream: each place of the text once, in rows of one length, a segment of each. Where the rows do not divide the text, those behind the
+    remainder begin with a place of the row before; `filled`: with these."""
+    share, rest = divmod(len(TEXT) - 1, rows)
+    size = share + (rest > 0)
+    begins = [row * share + min(row, rest) - (rest > 0 and row >= rest) for row in range(rows)]
+    return [[begins[row] + t for row in range(rows) for t in range(s, min(s + length, size)) if filled or t > 0 or rest == 0 or row < rest] for s in range(0, size, length)]
 
 
 def blocks(rows, length):
@@ -84,7 +87,7 @@ def main():
         file.write(TEXT)
     tenon("init", "table.tn", "-o", "w.safetensors", "--seed", "5")
     symbols = Symbols(parameters("w.safetensors"))
-    cases = [("streams", "streams", 2, 8, stream, []), ("blocks", "blocks", 3, 16, blocks, []),
+    cases = [("streams", "streams", 3, 8, stream, []), ("one batch", "wide", 60, 8, stream, []), ("blocks", "blocks", 3, 16, blocks, []),
              ("windows", "blocks", 3, 16, blocks, ["--stride", "5"]), ("two batches", "blocks", 3, 16, blocks, ["--batches", "2"])]
     for name, recipe, rows, length, task, options in cases:
         got = json.loads(tenon("eval", "table.tn", "--recipe", recipe, "--weights", "w.safetensors", "--text", "text.txt", "--json", *options))
@@ -94,8 +97,8 @@ def main():
         if control:
             each = [symbols.numbers(batch, len(batch) / length) for batch in batches]
             wanted = {key: sum(numbers[key] for numbers in each) / len(each) for key in wanted}
-        if not options:  # no sum: the mean over whole batches
-            whole = [batch for batch in batches if len(batch) == rows * length]
+        if not options and name != "one batch":  # no sum: the mean over whole batches
+            whole = [batch for batch in (stream(rows, length, filled=True) if task is stream else batches) if len(batch) == rows * length]
             wanted["worst"] = sum(max(symbols.loss[i] for i in batch) for batch in whole) / len(whole)
         if "--stride" in options:
             del wanted["per_row"]  # rows of windows overlap

@@ -1,15 +1,18 @@
-"""Training that is interrupted, against training that is not: the checkpoints must have the same bytes.
+"""Training that is interrupted, against training that is not: the checkpoints must have the same bytes, the lines of metrics the same numbers, and
+the best evaluation and what counts for patience must be the same.
 
 resume.py MODEL TEXT FOLDER kill [SEED]     twelve kills of one run: four inside saves, four in the middle of a line of metrics, four in the
                                             middle of a step; then on to the end. Every kill must happen, and the run they happen in is compared
 resume.py MODEL TEXT FOLDER signal          SIGTERM: exit 75, then on to the end
 resume.py MODEL TEXT FOLDER tier TIER       SIGTERM, then on to the end with the code of another tier
-resume.py MODEL TEXT FOLDER spoil           one bit of the final checkpoint is changed: the comparison must fail
+resume.py MODEL TEXT FOLDER spoil WHAT      one bit of the final checkpoint, a number of an evaluation or the best evaluation is changed: the
+                                            comparison must fail
 Needs TENON_CRASH_LIBRARY (crash_at.c) to kill.
 """
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -20,27 +23,42 @@ EVERY = 3
 # A process that is killed in its sixth line or before has done six steps at most: twelve of them cannot come to the end.
 KILLS, LINES = 12, 6
 STEPS = KILLS * LINES + 9
+TIMES = ("tokens_per_second", "seconds", "peak_memory", "valid_seconds")
 
 
 def command(model, text, run, *more):
     return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--keep", "2",
-            "--threads", "2", "--quiet", *more]
+            "--held-out", "0.1", "--valid-every", "4", "--threads", "2", "--quiet", *more]
+
+
+def checkpoint(folder):
+    """Every file of a checkpoint but its manifest, whose wall-clock time differs; of that what it says of the best evaluation."""
+    files = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as file:
+            if name.endswith(".safetensors"):
+                files[name] = file.read()
+            else:
+                files["best evaluation"] = json.load(file)["body"]["metadata"].get("best")
+    return files
 
 
 def contents(run):
-    """Every file of the last checkpoint but its manifest, whose wall-clock time differs; and the losses."""
-    folder = os.path.join(run, "checkpoints", f"step-{STEPS}")
-    files = {}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".safetensors"):
-            with open(os.path.join(folder, name), "rb") as file:
-                files[name] = file.read()
+    """The last checkpoint, the best one by its step if the run keeps one, and the lines of metrics without times."""
+    checkpoints = os.path.join(run, "checkpoints")
+    files = checkpoint(os.path.join(checkpoints, f"step-{STEPS}"))
+    best = os.path.join(checkpoints, "best")
+    for step in sorted(os.listdir(best)) if os.path.isdir(best) else []:
+        files.update({f"best/{step}/{name}": value for name, value in checkpoint(os.path.join(best, step)).items()})
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    steps = [(line["step"], line["loss"]) for line in lines if "loss" in line]
-    if [step for step, _ in steps] != list(range(1, STEPS + 1)):
-        raise SystemExit(f"WRONG: metrics.jsonl has the steps {[step for step, _ in steps]}")
-    return files, steps
+        lines = [{key: value for key, value in json.loads(line).items() if key not in TIMES} for line in file]
+    steps = [line["step"] for line in lines if "loss" in line]
+    if steps != list(range(1, STEPS + 1)):
+        raise SystemExit(f"WRONG: metrics.jsonl has the steps {steps}")
+    evaluated = [line["step"] for line in lines if "loss" not in line]
+    if evaluated != [*range(4, STEPS, 4), STEPS]:
+        raise SystemExit(f"WRONG: metrics.jsonl has evaluations of the steps {evaluated}")
+    return files, lines
 
 
 def crash(model, text, run, plan, log):
@@ -84,6 +102,27 @@ def stop_once(model, text, run, environment=None):
     raise SystemExit("WRONG: training was never slow enough to be stopped")
 
 
+def replace(path, old, new):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(old, new, text, count=1))
+
+
+def spoil(run, what):
+    last = os.path.join(run, "checkpoints", f"step-{STEPS}")
+    if what == "evaluation":
+        replace(os.path.join(run, "metrics.jsonl"), r'("valid_nll": )[0-9.]+', r"\g<1>1.5")
+    elif what == "patience":
+        replace(os.path.join(last, "manifest.json"), r'("since": )[0-9]+', r"\g<1>77")
+    else:
+        with open(os.path.join(last, "moment1.safetensors"), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([byte ^ 1]))
+
+
 def main():
     model, text, folder, how = sys.argv[1:5]
     shutil.rmtree(folder, ignore_errors=True)
@@ -96,19 +135,19 @@ def main():
         stop_once(model, text, parts, {"TENON_TIER": sys.argv[5]} if how == "tier" else None)
     else:
         shutil.copytree(whole, parts)
-        path = os.path.join(parts, "checkpoints", f"step-{STEPS}", "moment1.safetensors")
-        with open(path, "r+b") as file:
-            file.seek(-1, os.SEEK_END)
-            last = file.read(1)[0]
-            file.seek(-1, os.SEEK_END)
-            file.write(bytes([last ^ 1]))
-    (files, steps), (other_files, other_steps) = contents(whole), contents(parts)
+        spoil(parts, sys.argv[5])
+    (files, lines), (other_files, other_lines) = contents(whole), contents(parts)
     for name, value in files.items():
         if other_files.get(name) != value:
             raise SystemExit(f"WRONG: {name} differs")
-    if steps != other_steps or len(files) != 4:
-        raise SystemExit("WRONG: the losses differ")
-    print("same bytes:", ", ".join(files))
+    if files.keys() != other_files.keys():
+        raise SystemExit(f"WRONG: one has {', '.join(sorted(files.keys() ^ other_files.keys()))}")
+    for line, other in zip(lines, other_lines, strict=True):
+        if line != other:
+            raise SystemExit(f"WRONG: the metrics differ: {line}, {other}")
+    print("same bytes:", ", ".join(name for name in files if name.endswith(".safetensors") and "/" not in name))
+    if files["best evaluation"]:
+        print("same best:", ", ".join(sorted({name.split("/")[1] for name in files if "/" in name})))
 
 
 main()

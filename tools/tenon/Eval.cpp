@@ -169,6 +169,8 @@ Status run(Options &options) {
   if (!result.ok())
     return result.status();
   print(*result, part, options.json);
+  if (const std::string text = result->perBatchNote(); !text.empty())
+    note("note: " + text);
   for (const train::Evaluation::Number &number : result->numbers)
     if (!std::isfinite(number.value))
       return Status(runtime::ErrorKind::Numeric, concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));

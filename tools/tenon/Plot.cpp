@@ -96,8 +96,13 @@ Expected<std::vector<Run>> readRuns(const std::vector<std::string> &paths) {
       return history.status();
     if (history->damaged)
       note(concat(run.metrics(), ": ", runtime::counted(history->damaged, "damaged line"), " left out, of ", history->lines));
-    runs.push_back({path, history.take()});
+    if (history->series.empty())
+      note(concat(run.metrics(), " has no figures yet"));
+    else
+      runs.push_back({path, history.take()});
   }
+  if (runs.empty())
+    return inputError("there is nothing to draw");
   return runs;
 }
 

@@ -1,4 +1,5 @@
 // tenon runs: what runs there are and how they stand. Opens no artifact: a model is code, a list needs none.
+#include "runtime/Printable.h"
 #include "runtime/train/History.h"
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Command.h"
@@ -128,10 +129,18 @@ std::string checkpointText(const std::vector<uint64_t> &steps) {
   return text.empty() ? "-" : text;
 }
 
+/// A row of the table is a line, whatever a folder is called.
+std::string inOneLine(const std::string &path) {
+  std::string text;
+  for (char c : runtime::printable(path))
+    text += c == '\n' ? "\\u000a" : std::string(1, c);
+  return text;
+}
+
 void printTable(const std::vector<Listed> &runs) {
   std::vector<std::vector<std::string>> rows = {{"run", "model", "recipe", "steps", "loss", "held out", "tokens/s", "time", "size", "checkpoints"}};
   for (const Listed &run : runs)
-    rows.push_back({run.path, run.model.empty() ? "-" : run.model, run.recipe.empty() ? "-" : run.recipe, figure(lastStep(run.history), "%.0f"),
+    rows.push_back({inOneLine(run.path), run.model.empty() ? "-" : run.model, run.recipe.empty() ? "-" : run.recipe, figure(lastStep(run.history), "%.0f"),
                     figure(run.history.last("loss"), "%.4g"), heldOutText(run.history), figure(speed(run.history), "%.0f"), duration(run.history.last("seconds")),
                     figure(static_cast<double>(run.bytes) / 1e6, "%.1f MB"), checkpointText(run.checkpoints) + (run.best ? concat(" best ", *run.best) : "")});
   std::vector<size_t> widths(rows[0].size());
