@@ -87,11 +87,8 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
     const ast::Stmt &statement = *pointer;
     if (!spend(statement.range, statement.kind == Kind::Callable ? 2 : 1)) // a reference with keywords of its own
       return {};
-    if (statement.kind == Kind::Bad) {
-      failed = true;
-      continue;
-    }
-    if (!allowed(statement, place))
+    failed |= statement.kind == Kind::Bad;
+    if (statement.kind == Kind::Bad || !allowed(statement, place))
       continue;
     switch (statement.kind) {
     case Kind::Config:

@@ -58,7 +58,7 @@ def last(run, spec, folder):
     text = os.path.join(os.path.dirname(spec), "text.txt")
 
     def train(steps, expected, recipe="small"):
-        command = ["tenon", "train", spec, "--recipe", recipe, "--valid-every", "1000000", "--text", text, "--tier", "portable", "--threads", "1", "-q"]
+        command = ["tenon", "train", spec, "--recipe", recipe, "--valid-every", "1000000", "--text", text, "--tier", "portable", "--threads", "1"]
         done = subprocess.run([*command, "--out", folder, "--steps", str(steps)], capture_output=True, text=True, check=True)
         if ("the best so far" in done.stderr) != expected:
             sys.exit(f"WRONG: step {steps}, which is {'' if expected else 'not '}the best:\n{done.stderr}")

@@ -89,7 +89,7 @@ ROWS = {
         ("model", ["--seed", "3"], CHANGES), ("model", ["--names", "hf"], CHANGES), (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"),
         ("model", ["--tier", "portable"], "unknown option --tier")],
     "inspect": MODEL + [("model", ["--tier", "portable"], CHANGES), ("model", ["--bind", "T=5"], CHANGES), ("model", ["--entry", "eval"], CHANGES), ("model", ["--entry", "nothing"], "no entry 'nothing'"),
-                        ("model", ["--json"], CHANGES)],
+                        ("model", ["--json"], CHANGES), ("model", ["--graph"], "--graph draws a specification"), ("run", ["--graph"], "--graph draws a specification")],
     "plot": [("run", ["--log"], CHANGES), ("run", ["--smooth", "2"], CHANGES), ("run", ["--smooth", "0"], "must be a whole number")],
     "runs": [("run", ["--json"], CHANGES)],
     "train": [row for row in MODEL if row[0] != COMPILED] + TIER[1:] + [
