@@ -12,6 +12,7 @@ struct Curve {
   std::vector<std::pair<double, double>> points;  // in order of x; a y that is not finite breaks the line
   bool marks = false;                             // few points: each gets a dot
   bool faint = false;                             // behind the others: what a smoothed curve stands for
+  bool rings = false;                             // each point has a ring: what is to be found among others
 };
 
 struct Panel {

@@ -28,6 +28,8 @@ struct ModelOptions {
   int threads = 0;
 };
 bool isSpecification(const std::string &path);
+/// Runs that `path` is or has, in order of their names. Input error if there is no such path.
+Expected<std::vector<std::string>> runsIn(const std::string &path);
 enum class ModelUse { Compute, Look, Weights }; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
 /// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and --threads.
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use = ModelUse::Compute);

@@ -3,6 +3,7 @@
 #include "tools/tenon/Cache.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/Report.h"
+#include "tools/tenon/Say.h"
 #include "tools/tenon/ScratchFolder.h"
 #include <algorithm>
 #include <cstdio>
@@ -157,6 +158,8 @@ Expected<CachedModel> compileIntoCache(const ModelOptions &options) {
   const std::string key = keyOf(options);
   if (auto known = findInCache(*root, key))
     return std::move(*known);
+  if (isatty(STDERR_FILENO)) // who waits wants to know for what
+    note("compiling " + options.source + " ..");
   if (Status status = compileTo(options, *root, key); status.failed())
     return status;
   auto made = findInCache(*root, key);

@@ -1,5 +1,6 @@
 // tenon plot: the curves of runs as one self-contained picture.
 #include "runtime/train/History.h"
+#include "runtime/train/RunState.h"
 #include "tools/tenon/Chart.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/Say.h"
@@ -20,10 +21,55 @@ struct Options {
   bool logarithmic = false;
 };
 
+struct Best {
+  std::string measure; // a loss or metric of the model
+  double value = 0, step = 0;
+};
+
 struct Run {
   std::string name;
   train::History history;
+  std::string loss; // the only one of its recipe, as the recipe weighs it; empty where the training loss is another number than any held-out one
+  std::optional<Best> best;
 };
+
+std::optional<runtime::JsonValue> jsonOf(const std::filesystem::path &path) {
+  auto text = runtime::readWholeFile(path.string(), 64 << 20);
+  auto json = text.ok() ? runtime::parseJson(*text) : Expected<runtime::JsonValue>(text.status());
+  return json.ok() ? std::optional(json.take()) : std::nullopt;
+}
+
+const runtime::JsonValue *at(const runtime::JsonValue &object, std::initializer_list<const char *> keys) {
+  const runtime::JsonValue *value = &object;
+  for (const char *key : keys)
+    if (value = value->find(key); !value)
+      return nullptr;
+  return value;
+}
+
+/// From the manifest of the run's model, which names the losses with their weights.
+std::string soleLoss(const train::RunDirectory &directory) {
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(directory.model(), ignored)) {
+    auto manifest = entry.path().extension() == ".json" ? jsonOf(entry.path()) : std::nullopt;
+    const runtime::JsonValue *terms = manifest ? at(*manifest, {"recipe", "settings", "loss", "keywords"}) : nullptr;
+    if (terms && terms->members.size() == 1 && terms->members[0].value.isNumber() && terms->members[0].value.real == 1)
+      return terms->members[0].key;
+  }
+  return {};
+}
+
+/// What the best checkpoint says of itself; its tensors are not looked at.
+std::optional<Best> bestOf(const train::RunDirectory &directory) {
+  const std::string folder = train::bestDirectory(directory.checkpoints());
+  auto step = runtime::newestCheckpointStep(folder);
+  auto manifest = step ? jsonOf(concat(folder, "/step-", *step, "/manifest.json")) : std::nullopt;
+  const runtime::JsonValue *best = manifest ? at(*manifest, {"body", "metadata", "best"}) : nullptr;
+  const runtime::JsonValue *measure = best ? best->find("measure") : nullptr, *value = best ? best->find("value") : nullptr;
+  if (!measure || !measure->isString() || !value || !value->isNumber())
+    return std::nullopt;
+  return Best{measure->text, value->real, static_cast<double>(*step)};
+}
 
 Curve curveOf(const Run &run, size_t colour, const train::Series &series, const std::string &what) {
   Curve curve{what + " of " + run.name, colour, {}, series.steps.size() <= 60, false};
@@ -65,8 +111,20 @@ Panel panelOf(const std::vector<Run> &runs, const std::string &key, std::string 
   return panel;
 }
 
+/// The training loss, and the held-out one with it where both are the same number of two texts: on one scale, so that overfitting is seen.
+Panel lossPanel(const std::vector<Run> &runs, const Options &options) {
+  Panel panel = panelOf(runs, "loss", "training loss", "per step", options, true);
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (const train::Series &series = runs[i].history.of("valid_" + runs[i].loss); !runs[i].loss.empty() && !series.empty()) {
+      panel.title = "training loss, and held out with dots";
+      panel.curves.push_back(curveOf(runs[i], i, series, "held-out " + runs[i].loss));
+      panel.curves.back().marks = true;
+    }
+  return panel;
+}
+
 std::vector<Panel> panelsOf(const std::vector<Run> &runs, const Options &options) {
-  std::vector<Panel> panels = {panelOf(runs, "loss", "training loss", "per step", options, true)};
+  std::vector<Panel> panels = {lossPanel(runs, options)};
   panels[0].logarithmic = options.logarithmic;
   std::set<std::string> heldOut;
   for (const Run &run : runs)
@@ -75,6 +133,9 @@ std::vector<Panel> panelsOf(const std::vector<Run> &runs, const Options &options
   for (const std::string &name : heldOut) {
     panels.push_back(panelOf(runs, "valid_" + name, "held-out " + name, "", options, false));
     panels.back().logarithmic = options.logarithmic;
+    for (size_t i = 0; i < runs.size(); ++i)
+      if (const std::optional<Best> &best = runs[i].best; best && best->measure == name)
+        panels.back().curves.push_back({concat("the best of ", runs[i].name, ": step ", static_cast<uint64_t>(best->step)), i, {{best->step, best->value}}, true, false, true});
   }
   panels.push_back(panelOf(runs, "lr", "learning rate", "", options, false));
   panels.push_back(panelOf(runs, "tokens_per_second", "speed", "tokens per second", options, true));
@@ -86,11 +147,25 @@ std::vector<Panel> panelsOf(const std::vector<Run> &runs, const Options &options
 
 Expected<std::vector<Run>> readRuns(const std::vector<std::string> &paths) {
   std::vector<Run> runs;
+  std::vector<std::string> all;
   for (const std::string &path : paths) {
     std::error_code ignored;
+    Expected<std::vector<std::string>> inside = std::vector<std::string>{path};
+    if (!std::filesystem::exists(train::RunDirectory{path}.metrics(), ignored))
+      inside = runsIn(path);
+    if (!inside.ok())
+      return inside.status();
+    if (inside->empty())
+      return inputError(path, " is no run, for it has no metrics.jsonl, nor a folder of runs");
+    all.insert(all.end(), inside->begin(), inside->end());
+  }
+  for (const std::string &path : all) {
+    std::error_code ignored;
     const train::RunDirectory run{path};
-    if (!std::filesystem::exists(run.metrics(), ignored))
-      return inputError(path, " is no run: it has no metrics.jsonl");
+    if (!std::filesystem::exists(run.metrics(), ignored)) {
+      note(concat(path, " has no figures yet"));
+      continue;
+    }
     auto history = train::readHistory(run.metrics());
     if (!history.ok())
       return history.status();
@@ -99,7 +174,7 @@ Expected<std::vector<Run>> readRuns(const std::vector<std::string> &paths) {
     if (history->series.empty())
       note(concat(run.metrics(), " has no figures yet"));
     else
-      runs.push_back({path, history.take()});
+      runs.push_back({path, history.take(), soleLoss(run), bestOf(run)});
   }
   if (runs.empty())
     return inputError("there is nothing to draw");
@@ -133,8 +208,8 @@ Status run(const Options &options) {
 void addPlot(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand("plot", "draw the curves of runs: losses, held-out figures, learning rate, speed");
   auto options = std::make_shared<Options>();
-  command->add_option("runs", options->runs, "run directories")->required()->type_name("RUN");
-  command->add_option("-o,--output", options->output, "file to write, .svg or .html (default: plot.svg in the first run)")->type_name("FILE");
+  command->add_option("runs", options->runs, "runs, or folders that hold runs")->required()->type_name("RUN");
+  command->add_option("-o,--output", options->output, "file to write, .svg or .html (default: plot.svg in the first of these folders)")->type_name("FILE");
   command->add_option("--smooth", options->smooth, "steps that the line through a noisy curve averages (default: a hundredth of the run)")->transform(whole(1));
   command->add_flag("--log", options->logarithmic, "losses on a logarithmic axis");
   command->footer("Examples:\n  tenon plot run\n  tenon plot runs/small runs/large -o compare.html --log");

@@ -28,7 +28,8 @@ bool isRun(const fs::path &path) {
   return fs::is_directory(path / "model", ignored) && (fs::exists(path / "metrics.jsonl", ignored) || fs::is_directory(path / "checkpoints", ignored));
 }
 
-/// Runs that `path` is or has, in order of their names.
+} // namespace
+
 Expected<std::vector<std::string>> runsIn(const std::string &path) {
   std::error_code error;
   if (!fs::exists(path, error))
@@ -44,6 +45,8 @@ Expected<std::vector<std::string>> runsIn(const std::string &path) {
   std::sort(found.begin(), found.end());
   return found;
 }
+
+namespace {
 
 void readManifest(const std::string &folder, Listed &run) {
   std::error_code ignored;
