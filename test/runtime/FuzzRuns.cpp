@@ -189,11 +189,12 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
   return entry;
 }
 
-void requireBounds(const Entry &entry) {
+void requireBounds(const Entry &entry, const std::string &task, uint64_t batch) {
   for (const data::InputTensor &tensor : entry.tensors)
     for (int64_t i = 0; tensor.bound >= 0 && i < tensor.elements(); ++i) {
       int32_t value = static_cast<const int32_t *>(tensor.data)[i];
-      require(value >= 0 && value < tensor.bound, "a batch holds an index that its input does not allow");
+      require(value >= 0 && value < tensor.bound,
+              runtime::concat("batch ", batch, " of ", task, " holds an index that its input does not allow: ", tensor.name, "[", i, "] is ", value).c_str());
     }
 }
 
@@ -229,11 +230,13 @@ bool tryText(Random &random, const std::string &folder) {
                          1 + static_cast<int64_t>(random.below(6)), task->vocabulary().size());
   if (task->bind(entry.tensors).failed())
     return false;
-  const uint64_t epoch = task->batchesPerEpoch();
+  // What is held out may be shorter than one batch: it is evaluated, not trained with.
+  const bool trains = part == data::Part::Training;
+  const uint64_t epoch = trains ? task->batchesPerEpoch() : task->evaluationBatches();
   require(epoch > 0, "a task has no batch");
-  for (uint64_t index : {uint64_t{0}, epoch - 1, epoch, random.below(10 * epoch)}) {
-    task->fill(index, entry.tensors);
-    requireBounds(entry);
+  for (uint64_t index : {uint64_t{0}, epoch - 1, trains ? epoch : epoch / 2, random.below((trains ? 10 : 1) * epoch)}) {
+    require((trains ? task->fill(index, entry.tensors) : task->fillEvaluation(index, entry.tensors)).ok(), "a batch is refused");
+    requireBounds(entry, settings.name + (trains ? ", training," : ", held out,"), index);
   }
   return true;
 }

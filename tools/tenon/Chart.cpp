@@ -190,8 +190,8 @@ std::string style() {
                      ".head { font-size: 17px; font-weight: 600; }\n.unit, .tick { fill: #627080; }\nline { stroke: #e2e7ec; stroke-width: 1; }\n"
                      "polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }\n.faint polyline { stroke-width: 1; }\n.faint { opacity: 0.3; }\n";
   for (size_t i = 0; i < kColourCount; ++i)
-    text += ".run" + std::to_string(i) + " polyline { stroke: " + kColours[i] + "; } .run" + std::to_string(i) + " circle, .run" + std::to_string(i) + " rect { fill: " + kColours[i] + "; } .run" + std::to_string(i) + " .ring { fill: none; stroke: " + kColours[i] +
-            "; stroke-width: 1.6; }\n";
+    for (const auto &[what, style] : {std::pair(" polyline", " { stroke: "), std::pair(" circle", " { fill: "), std::pair(" rect", " { fill: "), std::pair(" .ring", " { fill: none; stroke-width: 1.6; stroke: ")})
+      text += ".run" + std::to_string(i) + what + style + kColours[i] + "; }" + "\n";
   return text + "@media (prefers-color-scheme: dark) { svg { background: #14181d; } text { fill: #e4e9ee; } .unit, .tick { fill: #98a5b3; } line { stroke: #2b333c; } "
                 "polyline { filter: brightness(1.25); } }\n</style>\n";
 }
