@@ -29,7 +29,17 @@ bool isFile(const std::string &path) {
   return path.size() > suffix.size() && std::string_view(path).substr(path.size() - suffix.size()) == suffix;
 }
 
+/// Files of other formats that bear weights elsewhere: a folder of such a name would only mislead.
+bool isOtherFormat(const std::string &path) {
+  for (std::string_view suffix : {".pt", ".pth", ".bin", ".npz", ".npy", ".ckpt", ".h5", ".onnx", ".gguf", ".pkl"})
+    if (path.size() > suffix.size() && std::string_view(path).ends_with(suffix))
+      return true;
+  return false;
+}
+
 Status run(const Options &options) {
+  if (isOtherFormat(options.output))
+    return usageError("--output is a .safetensors file or a folder of them, not ", options.output);
   if (isFile(options.output) && !options.shard.empty())
     return usageError("--shard-size writes several files; --output has to be a folder, not ", options.output);
   auto shard = options.shard.empty() ? Expected<uint64_t>(5'000'000'000) : bytesOf(options.shard);
