@@ -176,7 +176,7 @@ TEST(Npy, RefusesWhatItCannotRead) {
   const Row rows[] = {
       {"", "not a .npy file"},
       {"PK\3\4 an archive", "not a .npy file"},
-      {npy(head, 24, 3), "version 3"},
+      {npy(head, 24, 4), "version 4"},
       {npy(head, 24, 1, 60000), "truncated or too long"},
       {npy(head, 24, 2, 0xffffffff), "truncated or too long"},
       {npy(head, 23), "has 23 bytes of data, its shape [2, 3] needs 24"},
