@@ -23,6 +23,39 @@ func.func @embedding(%table: tensor<50x8xf32>, %ids: tensor<2x3xi32>, %w: tensor
   return
 }
 
+// Rows that only tokens name: of a short table all are contracted, of a vocabulary those that are asked for.
+// CHECK-LABEL: func.func @few_rows
+// CHECK: %[[ALL:.*]] = tenon.dot {{.*}} -> tensor<2x3x64xf32>
+// CHECK: tenon.gather %[[ALL]]
+func.func @few_rows(%q: tensor<2x3x8xf32>, %table: tensor<64x8xf32>, %ids: tensor<2x5xi32>) {
+  %k = tenon.gather %table[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<64x8xf32>, tensor<2x5xi32> -> tensor<2x5x8xf32>
+  %s = tenon.dot %q[0, 1, 3], %k[0, 2, 3] : tensor<2x3x8xf32>, tensor<2x5x8xf32> -> tensor<2x3x5xf32>
+  tenon.output 0 "s", %s : tensor<2x3x5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @vocabulary
+// CHECK: %[[KEYS:.*]] = tenon.gather
+// CHECK: tenon.dot %{{.*}}, %[[KEYS]]
+func.func @vocabulary(%q: tensor<2x3x8xf32>, %table: tensor<65x8xf32>, %ids: tensor<2x5xi32>) {
+  %k = tenon.gather %table[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<65x8xf32>, tensor<2x5xi32> -> tensor<2x5x8xf32>
+  %s = tenon.dot %q[0, 1, 3], %k[0, 2, 3] : tensor<2x3x8xf32>, tensor<2x5x8xf32> -> tensor<2x3x5xf32>
+  tenon.output 0 "s", %s : tensor<2x3x5xf32>
+  return
+}
+
+// Places are known without data: a table of any length is contracted before.
+// CHECK-LABEL: func.func @places
+// CHECK: %[[BAND:.*]] = tenon.dot {{.*}} -> tensor<2x3x65xf32>
+// CHECK: tenon.gather %[[BAND]]
+func.func @places(%q: tensor<2x3x8xf32>, %table: tensor<65x8xf32>) {
+  %i = tenon.iota 0 : tensor<3x5xi32>
+  %k = tenon.gather %table[%i] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<65x8xf32>, tensor<3x5xi32> -> tensor<3x5x8xf32>
+  %s = tenon.dot %q[0, 1, 3], %k[1, 2, 3] : tensor<2x3x8xf32>, tensor<3x5x8xf32> -> tensor<2x3x5xf32>
+  tenon.output 0 "s", %s : tensor<2x3x5xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @constant_index
 // CHECK-NOT: tenon.gather
 // CHECK: tenon.slice %{{.*}} 1 from
