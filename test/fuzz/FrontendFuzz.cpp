@@ -1,16 +1,12 @@
-// Fuzzing of the whole front under ASan and UBSan: text to checked program to verified MLIR, as `tenon check` and `tenon compile` do it. Inputs are
-// specifications with a few changes; most of them still parse, many are still right.
-//   frontend-fuzz [--runs N] [--seed S|random] [--only I] [--root DIR] [--print] [--plant FAULT] SPEC...
-// The exit code is 0 only if every input was through within kSeconds of processor time and kMegabytes, every mistake has a page and a place, a program
-// and a module that verifies came out wherever there was no mistake, and at least one in fifty of the inputs had none. `--print` writes the input of --only.
-// `--plant` proves that this is seen: overflow (a read behind a buffer), slow, memory, crash, page (a mistake without a page).
-#include "SpecMutator.h"
-#include "frontend/MlirGen.h"
-#include "frontend/Sema.h"
-#include "frontend/syntax/Parse.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
+// Fuzzing of the whole front under ASan and UBSan: text to checked program to verified MLIR, as `tenon check` and `tenon compile` do it, and to formatted
+// text. Most inputs are specifications with changes that know types (TypedSpec.h), the others with changes of any kind (SpecMutator.h).
+//   frontend-fuzz [--runs N] [--seed S|random] [--only I] [--floor PERCENT] [--root DIR] [--print] [--plant FAULT] SPEC...
+// The exit code is 0 only if every input was through within kSeconds of processor time and kMegabytes, every mistake has a page and a place, what the
+// checker finds right becomes a module that verifies, formatting changes no meaning, and FLOOR percent of the inputs (a third where nothing is said) reached
+// a module. `--print` writes the input of --only. `--plant` proves that this is seen: overflow (a read behind a buffer), slow, memory, crash, page (a mistake
+// without a page), refuse (of generation), verifier, format (another text when formatted twice), token, meaning.
+#include "test/fuzz/FrontendVerdict.h"
+#include "test/fuzz/TypedSpec.h"
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -40,16 +36,21 @@ using namespace tenon;
 
 namespace {
 
+using fuzz::fail;
+
 constexpr int kSeconds = 2;          // of processor time for one input, under the sanitizers
 constexpr int64_t kMegabytes = 1024; // in use at once for one input
 constexpr unsigned kSecondsOfHang = 120; // by the clock: ends a process that waits for what never comes
+constexpr unsigned kTypedPercent = 65; // of the inputs have typed changes; the others are mostly wrong
 
-std::string plant, folder, current;
-std::vector<std::string> roots;
+std::string folder, current;
+fuzz::Judge judge;
 size_t seed = 1, position = 0;
 std::atomic<int64_t> bytesInUse{0}, mostBytes{0}, bytesAtStart{0}; // of the input
 
-[[noreturn]] void fail(const char *reason) {
+} // namespace
+
+void tenon::fuzz::fail(const char *reason) {
   static std::atomic<bool> failing{false};
   if (failing.exchange(true)) // by a thread beside this one, or in what is called below
     std::_Exit(1);
@@ -60,6 +61,8 @@ std::atomic<int64_t> bytesInUse{0}, mostBytes{0}, bytesAtStart{0}; // of the inp
   __sanitizer_print_stack_trace();
   std::_Exit(1);
 }
+
+namespace {
 
 void allocated(const volatile void *, size_t bytes) {
   const int64_t now = bytesInUse += int64_t(bytes);
@@ -95,75 +98,8 @@ double processorSeconds() {
   return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-void examine(const SourceFiles &sources, const Diagnostics &diagnostics) {
-  if (diagnostics.all().size() > Diagnostics::kMostMistakes + 60) // and warnings
-    fail("more mistakes than a reader wants");
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    if (explanation(diagnostic.code).empty() || plant == "page")
-      fail("a mistake without a page");
-    if (diagnostic.message.empty() || diagnostic.range.file >= sources.files.size() || diagnostic.range.begin > diagnostic.range.end ||
-        diagnostic.range.end > sources.files[diagnostic.range.file].text.size())
-      fail("a mistake without a place");
-  }
-  if (diagnostics.hasErrors() && (renderText(sources, diagnostics, true).empty() || renderJson(sources, diagnostics).empty()))
-    fail("a mistake without a text");
-}
-
-/// The recipe that `tenon compile` would take: the last train block of the last model.
-std::string recipeOf(const std::string &text) {
-  SourceFiles sources;
-  sources.files.push_back({"input.tn", text});
-  Diagnostics diagnostics;
-  std::string name;
-  for (const ast::Item &item : parse(sources, 0, diagnostics).items)
-    if (item.recipe && item.recipe->kind == ast::Recipe::Kind::Train)
-      name = item.recipe->name.text;
-  return name;
-}
-
-void generate(const Program &program, const SourceFiles &sources) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  std::string words;
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { words += diagnostic.str(); });
-  Diagnostics diagnostics;
-  auto module = generateModule(program, sources, mlir::Float32Type::get(&context), diagnostics);
-  examine(sources, diagnostics);
-  if (!module && !diagnostics.hasErrors())
-    fail("no module and no mistake");
-  if (module && mlir::failed(mlir::verify(*module)))
-    fail(("the module does not verify: " + words).c_str());
-}
-
-/// Whether the specification is right.
-bool check(const std::string &text) {
-  const std::string path = folder + "/input.tn";
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-  CheckOptions options;
-  options.path = path;
-  options.modelRoots = roots;
-  SourceFiles sources;
-  Diagnostics diagnostics;
-  const bool right = checkFile(options, sources, diagnostics);
-  examine(sources, diagnostics);
-  if (right == diagnostics.hasErrors())
-    fail("the verdict is not that of the mistakes");
-  options.recipe = recipeOf(text);
-  SourceFiles again;
-  Diagnostics mistakes;
-  std::optional<Program> program = check(options, again, mistakes);
-  examine(again, mistakes);
-  if (program.has_value() == mistakes.hasErrors())
-    fail("a program is missing without a mistake, or there is one with a mistake");
-  if (program)
-    for (const Entry &entry : program->entries)
-      if (print(*program, entry).empty())
-        fail("an entry without a text");
-  if (program)
-    generate(*program, again);
-  return right;
-}
-
 void plantFault() {
+  const std::string &plant = judge.plant;
   if (plant == "overflow") {
     std::vector<char> copy(current.begin(), current.end());
     volatile char *behind = copy.data() + copy.size();
@@ -180,68 +116,117 @@ void plantFault() {
       much.emplace_back(1 << 20, 'x');
 }
 
+struct Job {
+  size_t runs = 20000, only = ~size_t{0}, floor = 34;
+  bool prints = false;
+  std::vector<std::string> texts;
+};
+
 /// False after a message.
-bool readArguments(int argc, char **argv, fuzz::SpecMutator &mutator, size_t &runs, size_t &only, bool &prints) {
+bool readArguments(int argc, char **argv, Job &job) {
   for (int i = 1; i < argc; ++i) {
     auto option = [&](const char *name) { return !std::strcmp(argv[i], name) && i + 1 < argc; };
+    auto number = [&] { return size_t(std::strtoull(argv[++i], nullptr, 10)); };
     if (option("--runs")) {
-      runs = std::strtoull(argv[++i], nullptr, 10);
+      job.runs = number();
     } else if (option("--seed")) {
       const std::string word = argv[++i];
       seed = word == "random" ? std::random_device()() : std::strtoull(word.c_str(), nullptr, 10);
     } else if (option("--only")) {
-      only = std::strtoull(argv[++i], nullptr, 10);
+      job.only = number();
+    } else if (option("--floor")) {
+      job.floor = number();
     } else if (option("--root")) {
-      roots.push_back(argv[++i]);
+      judge.roots.push_back(argv[++i]);
     } else if (option("--plant")) {
-      plant = argv[++i];
+      judge.plant = argv[++i];
     } else if (!std::strcmp(argv[i], "--print")) {
-      prints = true;
+      job.prints = true;
     } else {
       std::ifstream stream(argv[i], std::ios::binary);
       if (!stream) {
         std::fprintf(stderr, "frontend-fuzz: cannot read %s\n", argv[i]);
         return false;
       }
-      mutator.addWhole(std::string(std::istreambuf_iterator<char>(stream), {}));
+      job.texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
     }
   }
-  if (mutator.seeds() == 0)
+  if (job.texts.empty())
     std::fprintf(stderr, "frontend-fuzz: no seeds\n");
-  return mutator.seeds() > 0;
+  return !job.texts.empty();
 }
 
-int run(const fuzz::SpecMutator &mutator, size_t runs, size_t only, bool prints) {
-  const bool isOne = only != ~size_t{0};
-  size_t right = 0, bytes = 0, slowestPosition = 0, largestPosition = 0, begin = isOne ? only : 0, end = isOne ? only + 1 : runs;
-  double slowest = 0;
-  int64_t largest = 0;
-  for (position = begin; position < end; ++position) {
-    fuzz::Random random(seed * 1000003 + position);
+/// Makes the inputs.
+class Source {
+public:
+  explicit Source(const std::vector<std::string> &texts) {
+    CheckOptions options;
+    options.path = judge.path;
+    options.modelRoots = judge.roots;
+    lent = {{"LayerNorm", "[@]", "", {}}, {"RMSNorm", "[@]", "", {}}, {"Linear", "[@ -> @]", "", {}}, {"Conv1D", "[@ -> @]", "", {}}};
+    for (const std::string &text : texts) {
+      mutator.addWhole(text);
+      if (auto spec = fuzz::TypedSpec::read(text, options)) {
+        spec->lend(lent);
+        typed.push_back(std::move(*spec));
+      }
+    }
+  }
+  std::string make(size_t index) const {
+    fuzz::Random random(seed * 1000003 + index);
+    if (!typed.empty() && random.chance(kTypedPercent))
+      return typed[random.below(typed.size())].change(random, lent);
     bool wrecked = false;
-    current = mutator.make(random, wrecked);
-    if (prints)
+    return mutator.make(random, wrecked);
+  }
+  size_t seeds() const { return mutator.seeds(); }
+  size_t rightSeeds() const { return typed.size(); }
+
+private:
+  fuzz::SpecMutator mutator;
+  std::vector<fuzz::TypedSpec> typed;
+  std::vector<fuzz::LentLayer> lent;
+};
+
+/// What took the most, and which input it was.
+struct Most {
+  double value = 0;
+  size_t position = 0;
+  void see(double now) {
+    if (now > value)
+      *this = {now, ::position};
+  }
+};
+
+int run(const Source &source, const Job &job) {
+  const bool isOne = job.only != ~size_t{0};
+  const size_t begin = isOne ? job.only : 0, end = isOne ? job.only + 1 : job.runs, count = end - begin;
+  size_t right = 0, generated = 0, bytes = 0;
+  Most slowest, largest;
+  for (position = begin; position < end; ++position) {
+    current = source.make(position);
+    if (job.prints)
       std::printf("%s\n", current.c_str()), std::fflush(stdout);
     bytes += current.size();
     startWatch();
     const double start = processorSeconds();
     plantFault();
-    right += check(current);
-    if (const double seconds = processorSeconds() - start; seconds > slowest) {
-      slowest = seconds;
-      slowestPosition = position;
-    }
-    if (const int64_t most = mostBytes - bytesAtStart; most > largest) {
-      largest = most;
-      largestPosition = position;
-    }
+    const fuzz::Verdict verdict = judge.compile(current);
+    slowest.see(processorSeconds() - start);
+    largest.see(double(mostBytes - bytesAtStart) / 1048576);
+    startWatch(); // formatting is a command of its own
+    judge.format(current, verdict);
+    right += verdict.isRight;
+    generated += verdict.generates;
   }
-  const size_t count = end - begin;
-  std::printf("inputs %zu, right %zu (%.1f %%), mean %zu bytes, slowest %.0f ms (--only %zu), largest %.1f MB (--only %zu), seeds %zu\n", count, right,
-              100.0 * double(right) / double(count), bytes / count, slowest * 1e3, slowestPosition, double(largest) / 1048576, largestPosition,
-              mutator.seeds());
-  if (50 * right < count && !isOne) {
-    std::fprintf(stderr, "frontend-fuzz: fewer than one in fifty of the inputs are right, so little behind the mistakes was reached\n");
+  auto percent = [&](size_t some) { return 100.0 * double(some) / double(std::max<size_t>(count, 1)); };
+  std::printf("inputs %zu, right %zu (%.1f %%), mean %zu bytes, slowest %.0f ms (--only %zu), largest %.1f MB (--only %zu), seeds %zu, right ones %zu\n", count,
+              right, percent(right), bytes / std::max<size_t>(count, 1), slowest.value * 1e3, slowest.position, largest.value, largest.position, source.seeds(),
+              source.rightSeeds());
+  std::printf("reached a module: %zu of %zu inputs (%.1f %%)\n", generated, count, percent(generated));
+  if (100 * generated < job.floor * count && !isOne) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "frontend-fuzz: fewer than %zu %% of the inputs reached a module, so little behind the checker was tried\n", job.floor);
     return 1;
   }
   return 0;
@@ -250,10 +235,8 @@ int run(const fuzz::SpecMutator &mutator, size_t runs, size_t only, bool prints)
 } // namespace
 
 int main(int argc, char **argv) {
-  size_t runs = 20000, only = ~size_t{0};
-  bool prints = false;
-  fuzz::SpecMutator mutator;
-  if (!readArguments(argc, argv, mutator, runs, only, prints))
+  Job job;
+  if (!readArguments(argc, argv, job))
     return 2;
   char name[] = "/tmp/frontend-fuzz-XXXXXX";
   if (!mkdtemp(name)) {
@@ -261,10 +244,12 @@ int main(int argc, char **argv) {
     return 2;
   }
   folder = name;
+  judge.path = folder + "/input.tn";
   std::printf("seed %zu\n", seed);
   std::fflush(stdout);
+  const Source source(job.texts);
   watch();
-  const int code = run(mutator, runs, only, prints);
+  const int code = run(source, job);
   std::filesystem::remove_all(folder);
   return code;
 }
