@@ -5,7 +5,7 @@
 // The exit code is 0 only if every input was through within kSeconds of processor time and kMegabytes, every mistake has a page and a place, what the
 // checker finds right becomes a module that verifies, formatting changes no meaning, and FLOOR percent of the inputs (a third where nothing is said) reached
 // a module. `--print` writes the input of --only. `--plant` proves that this is seen: overflow (a read behind a buffer), slow, memory, crash, page (a mistake
-// without a page), refuse (of generation), verifier, format (another text when formatted twice), token, meaning.
+// without a page), refuse (of generation), recipe (a mistake of `tenon compile` alone), verifier, format (another text when formatted twice), token, meaning.
 #include "test/fuzz/FrontendVerdict.h"
 #include "test/fuzz/TypedSpec.h"
 #include <algorithm>
@@ -229,13 +229,10 @@ int run(const Source &source, const Job &job) {
   std::printf("inputs %zu, right %zu (%.1f %%), mean %zu bytes, slowest %.0f ms (--only %zu), largest %.1f MB (--only %zu), seeds %zu, right ones %zu\n", count,
               right, percent(right), bytes / std::max<size_t>(count, 1), slowest.value * 1e3, slowest.position, largest.value, largest.position, source.seeds(),
               source.rightSeeds());
-  std::printf("reached a module: %zu of %zu inputs (%.1f %%)\n", generated, count, percent(generated));
-  if (100 * generated < job.floor * count && !isOne) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "frontend-fuzz: fewer than %zu %% of the inputs reached a module, so little behind the checker was tried\n", job.floor);
-    return 1;
-  }
-  return 0;
+  const bool enough = 100 * generated >= job.floor * count || isOne;
+  std::printf("reached a module: %zu of %zu inputs (%.1f %%), asked for are %zu %%: %s\n", generated, count, percent(generated), job.floor,
+              enough ? "enough" : "too little behind the checker was tried");
+  return enough ? 0 : 1;
 }
 
 } // namespace

@@ -126,6 +126,10 @@ Verdict Judge::compile(const std::string &text) const {
   SourceFiles again;
   Diagnostics mistakes;
   std::optional<Program> program = check(options, again, mistakes);
+  if (plant == "recipe" && verdict.isRight) {
+    mistakes.error("T0401", {}, "a planted mistake");
+    program.reset();
+  }
   examine(again, mistakes);
   if (program.has_value() == mistakes.hasErrors())
     fail("a program is missing without a mistake, or there is one with a mistake");

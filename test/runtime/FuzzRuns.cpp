@@ -1,10 +1,9 @@
 // The files of a run directory and its texts, for fuzz-readers: what is accepted must also hold together.
 #include "runtime/Checkpoint.h"
 #include "runtime/Hash.h"
-#include "runtime/data/Task.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/RunDirectory.h"
-#include "test/runtime/Fuzz.h"
+#include "test/runtime/FuzzEntry.h"
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -153,22 +152,6 @@ bool tryVocabulary(Random &random, const std::string &folder) {
 
 namespace {
 
-/// The inputs of an imagined entry with guarded memory of its own.
-struct Entry {
-  std::vector<data::InputTensor> tensors;
-  std::vector<std::vector<char>> memory;
-  void add(const char *name, runtime::DataType type, std::vector<int64_t> shape, int64_t bound) {
-    data::InputTensor tensor;
-    tensor.name = name;
-    tensor.type = type;
-    tensor.shape = std::move(shape);
-    tensor.bound = bound;
-    memory.emplace_back(static_cast<size_t>(tensor.elements()) * runtime::byteSize(type));
-    tensor.data = memory.back().data();
-    tensors.push_back(std::move(tensor));
-  }
-};
-
 Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t symbols) {
   using runtime::DataType;
   Entry entry;
@@ -187,15 +170,6 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
   else
     entry.add("len", DataType::I32, {B}, T + 1);
   return entry;
-}
-
-void requireBounds(const Entry &entry, const std::string &task, uint64_t batch) {
-  for (const data::InputTensor &tensor : entry.tensors)
-    for (int64_t i = 0; tensor.bound >= 0 && i < tensor.elements(); ++i) {
-      int32_t value = static_cast<const int32_t *>(tensor.data)[i];
-      require(value >= 0 && value < tensor.bound,
-              runtime::concat("batch ", batch, " of ", task, " holds an index that its input does not allow: ", tensor.name, "[", i, "] is ", value).c_str());
-    }
 }
 
 } // namespace
