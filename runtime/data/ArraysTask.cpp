@@ -90,6 +90,10 @@ private:
     int64_t ends[2];
     if (Status status = column.offsets->read(row, 2, DataType::I64, ends); status.failed())
       return status;
+    // They were in order when the file was opened, and it is read again for every batch.
+    if (ends[0] < 0 || ends[1] < ends[0] || ends[1] > static_cast<int64_t>(column.values.rows()))
+      return inputError(column.offsets->placeOf(row), " has changed since the file was opened: this row would lie at ", ends[0], " .. ", ends[1], " of the ",
+                        column.values.rows(), " values of ", column.values.name());
     int64_t length = ends[1] - ends[0];
     if (column.input >= 0) {
       const InputTensor &input = inputs[static_cast<size_t>(column.input)];

@@ -157,7 +157,8 @@ bool tryHungry(Random &, const std::string &) {
 
 const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors}, {"npy", tryNpy}, {"manifest", tryManifest},
                                               {"checkpoint", tryCheckpoint}, {"settings", trySettings}, {"metrics", tryMetrics},
-                                              {"vocabulary", tryVocabulary}, {"text", tryText}, {"arrays", tryArrays}, {"jsonl", tryJsonl}, {"slow", trySlow}, {"hungry", tryHungry}};
+                                              {"vocabulary", tryVocabulary}, {"text", tryText}, {"arrays", tryArrays},
+                                              {"jsonl", tryJsonl}, {"slow", trySlow}, {"hungry", tryHungry}};
 
 } // namespace
 
