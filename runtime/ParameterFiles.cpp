@@ -268,11 +268,14 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   return report;
 }
 
-Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) {
-  if (Status status = ensure(which); status.failed())
-    return status;
+static Status ownPieces(const Manifest &manifest, std::vector<Piece> &pieces) {
+  return allPieces(manifest, "", [](const std::string &) { return true; }, pieces);
+}
+
+Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which) const {
   std::vector<Piece> pieces;
-  Status status = allPieces(manifest(), "", [](const std::string &) { return true; }, pieces);
+  if (Status status = ownPieces(manifest(), pieces); status.failed())
+    return status;
   Findings findings;
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file.find(piece.tensor);
@@ -281,23 +284,37 @@ Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) 
     else if (entry->type != manifest().type || entry->shape != piece.shape)
       findings.wrong.push_back(concat(piece.tensor, " has type ", nameOf(entry->type), " and shape ", shapeText(entry->shape)));
   }
+  if (Status status = findings.status(file.path(), {}); status.failed() || which != ParameterArena::Values)
+    return status;
+  for (const auto &[key, state] : states) {
+    const std::vector<std::string> names = stateNames(state.info);
+    for (const std::string &name : names) {
+      const SafetensorsEntry *entry = file.find(name);
+      if (!entry || entry->type != state.info.type || entry->end - entry->begin != state.bytes.size() / names.size())
+        return inputError("'", file.path(), "' does not fit the model: state '", name, "' is missing or has another size");
+    }
+  }
+  return {};
+}
+
+Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) {
+  std::vector<Piece> pieces;
+  Status status = checkArena(file, which);
   if (status.ok())
-    status = findings.status(file.path(), {});
+    status = ensure(which);
+  if (status.ok())
+    status = ownPieces(manifest(), pieces);
   if (status.ok())
     status = readPieces(file, pieces, *this, which);
   if (status.failed() || which != ParameterArena::Values)
     return status;
   takeNotes(file, *this);
   for (auto &[key, state] : states) {
-    std::vector<std::string> names = stateNames(state.info);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const SafetensorsEntry *entry = file.find(names[i]);
-      uint64_t bytes = state.bytes.size() / names.size();
-      if (!entry || entry->type != state.info.type || entry->end - entry->begin != bytes)
-        return inputError("'", file.path(), "' does not fit the model: state '", names[i], "' is missing or has another size");
-      if (status = file.read(*entry, state.bytes.data() + i * bytes); status.failed())
+    const std::vector<std::string> names = stateNames(state.info);
+    const uint64_t bytes = state.bytes.size() / names.size();
+    for (size_t i = 0; i < names.size(); ++i)
+      if (status = file.read(*file.find(names[i]), state.bytes.data() + i * bytes); status.failed())
         return status;
-    }
   }
   touchModelStates();
   return {};

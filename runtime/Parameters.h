@@ -70,7 +70,9 @@ public:
   /// Loads values (and model states, under own names) from what SafetensorsFile::open takes. Nothing is changed when it fails. All problems are named in the
   /// error.
   Expected<LoadReport> load(const std::string &path, const LoadOptions &options);
-  /// The same for one arena from an open file under own names; used by checkpoints.
+  /// The same for one arena from an open file under own names; used by checkpoints. `checkArena` says beforehand what would be wrong with the file, for
+  /// several files of which all or none shall be read.
+  Status checkArena(const SafetensorsFile &file, ParameterArena arena) const;
   Status loadArena(const SafetensorsFile &file, ParameterArena arena);
   /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values under own names.
   Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {},

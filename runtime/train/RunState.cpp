@@ -1,6 +1,7 @@
 #include "runtime/train/RunState.h"
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -119,17 +120,63 @@ void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const runtime::Man
     notes.push_back(runtime::concat("the specification has changed since step ", checkpoint.step, ", but neither its recipe nor what its losses compute"));
 }
 
-Status loadArenas(const runtime::LoadedCheckpoint &checkpoint, Parameters &parameters, bool training) {
+/// The files of a checkpoint that are read, open.
+struct OpenFiles {
+  std::vector<std::pair<ParameterArena, runtime::SafetensorsFile>> arenas;
+  std::optional<runtime::SafetensorsFile> states;
+};
+
+/// Only what the manifest lists has been compared with its hashes.
+Status openListed(const runtime::LoadedCheckpoint &checkpoint, const char *name, std::optional<runtime::SafetensorsFile> &result) {
+  if (std::find(checkpoint.files.begin(), checkpoint.files.end(), name) == checkpoint.files.end())
+    return inputError(checkpoint.path, " is not a checkpoint of a training run: its manifest lists no ", name);
+  auto file = runtime::SafetensorsFile::open(checkpoint.filePath(name));
+  if (file.ok())
+    result = file.take();
+  return file.status();
+}
+
+/// Opens the files that hold parameters, and moments where a training goes on, and compares them with the model. Nothing is read before all of them fit:
+/// values of one checkpoint beside moments of another would train on without a word.
+Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters &parameters, bool training, OpenFiles &files) {
   for (const auto &[arena, name] : kArenas) {
-    bool values = arena == ParameterArena::Values;
-    if (!values && (!training || !parameters.arena(arena)))
+    if (arena != ParameterArena::Values && (!training || !parameters.arena(arena)))
       continue;
-    auto file = runtime::SafetensorsFile::open(checkpoint.filePath(name));
-    if (!file.ok())
-      return file.status();
-    if (Status status = parameters.loadArena(*file, arena); status.failed())
+    std::optional<runtime::SafetensorsFile> file;
+    if (Status status = openListed(checkpoint, name, file); status.failed())
       return status;
+    if (Status status = parameters.checkArena(*file, arena); status.failed())
+      return status;
+    files.arenas.emplace_back(arena, std::move(*file));
   }
+  return {};
+}
+
+Status loadArenas(const OpenFiles &files, Parameters &parameters) {
+  for (const auto &[arena, file] : files.arenas)
+    if (Status status = parameters.loadArena(file, arena); status.failed())
+      return status;
+  return {};
+}
+
+Status checkStates(const runtime::SafetensorsFile &file, const Context &context) {
+  for (size_t i = 0; i < context.states().size(); ++i) {
+    const BoundTensor &state = context.states()[i];
+    if (context.entry().states[i].ofModel)
+      continue;
+    const runtime::SafetensorsEntry *entry = file.find(state.name);
+    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
+      return inputError(file.path(), entry ? ": the state " : " lacks the state ", state.name, entry ? " has another size or type" : "",
+                        "; the file was made with another batch size, memory or model");
+  }
+  return {};
+}
+
+Status readStates(const runtime::SafetensorsFile &file, Context &context) {
+  for (size_t i = 0; i < context.states().size(); ++i)
+    if (!context.entry().states[i].ofModel)
+      if (Status status = file.read(*file.find(context.states()[i].name), context.state(static_cast<int>(i))); status.failed())
+        return status;
   return {};
 }
 
@@ -139,18 +186,8 @@ Status loadStates(const std::string &path, Context &context) {
   auto file = runtime::SafetensorsFile::open(path);
   if (!file.ok())
     return file.status();
-  for (size_t i = 0; i < context.states().size(); ++i) {
-    const BoundTensor &state = context.states()[i];
-    if (context.entry().states[i].ofModel)
-      continue;
-    const runtime::SafetensorsEntry *entry = file->find(state.name);
-    if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
-      return inputError(path, entry ? ": the state " : " lacks the state ", state.name, entry ? " has another size or type" : "",
-                        "; the file was made with another batch size, memory or model");
-    if (Status status = file->read(*entry, context.state(static_cast<int>(i))); status.failed())
-      return status;
-  }
-  return {};
+  Status status = checkStates(*file, context);
+  return status.ok() ? readStates(*file, context) : status;
 }
 
 Status saveStates(const std::string &path, const Context &context, runtime::FileBatch *batch) {
@@ -244,15 +281,24 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
                   *skipped = number("skipped", JsonValue::Kind::Integer), *seconds = number("seconds", JsonValue::Kind::Real);
   if (!position || position->integer < 0 || !seed || !skipped || skipped->integer < 0 || !seconds)
     return inputError(checkpoint->path, " does not say where in the data it was made");
-  if (Status status = loadArenas(*checkpoint, *context.parameters(), true); status.failed())
-    return status;
-  if (Status status = loadStates(checkpoint->filePath(kStatesFile), context); status.failed())
+  RunState loaded = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
+                     static_cast<uint64_t>(skipped->integer), seconds->real};
+  OpenFiles files;
+  Status status = readBest(*checkpoint, loaded.best);
+  if (status.ok())
+    status = openArenas(*checkpoint, *context.parameters(), true, files);
+  if (status.ok())
+    status = openListed(*checkpoint, kStatesFile, files.states);
+  if (status.ok())
+    status = checkStates(*files.states, context);
+  if (status.ok())
+    status = loadArenas(files, *context.parameters());
+  if (status.ok())
+    status = readStates(*files.states, context);
+  if (status.failed())
     return status;
   noteChanges(*checkpoint, context.parameters()->manifest(), notes);
-  state = {checkpoint->step, static_cast<uint64_t>(position->integer), strtoull(seed->text.c_str(), nullptr, 10),
-           static_cast<uint64_t>(skipped->integer), seconds->real};
-  if (Status status = readBest(*checkpoint, state.best); status.failed())
-    return status;
+  state = loaded;
   adoptBest(directory, state);
   found = true;
   return {};
@@ -272,8 +318,11 @@ Status loadChosenWeights(const std::string &directory, const std::string &which,
     return checkpoint.status();
   if (Status status = checkMetadata(*checkpoint, parameters, false); status.failed())
     return status;
+  OpenFiles files;
+  if (Status status = openArenas(*checkpoint, parameters, false, files); status.failed())
+    return status;
   step = checkpoint->step;
-  return loadArenas(*checkpoint, parameters, false);
+  return loadArenas(files, parameters);
 }
 
 } // namespace

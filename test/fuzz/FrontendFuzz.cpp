@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <sanitizer/asan_interface.h>
 #include <sys/resource.h>
@@ -114,8 +115,8 @@ void plantFault() {
   if (plant == "crash")
     std::abort();
   if (plant == "memory")
-    for (std::vector<std::string> much;;)
-      much.emplace_back(1 << 20, 'x');
+    for (std::vector<std::unique_ptr<char[]>> much;;)
+      much.emplace_back(new char[16 << 20]); // untouched: filling a gigabyte takes too long, which is another finding
 }
 
 struct Job {

@@ -1,7 +1,8 @@
 /* A model library written by hand, so that the runtime is tested without the compiler.
  * FAKE: y[B, O] = x[B, I] * weight^T + bias with weight [O = 20, I = 3] in panels of 16, in each of two layers "blocks.0", "blocks.1" whose
  * results are added; a state `count` of the context, a state `mean` of the model, and an embedding input `ids` with bound 5.
- * Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers, -DFAKE_BUILD="..." for a wrong build id. */
+ * Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers, -DFAKE_BUILD="..." for a wrong build id,
+ * -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
 #include "tenon/artifact.h"
 #include <stddef.h>
 #include <string.h>
@@ -14,6 +15,10 @@
 #endif
 #ifndef FAKE_BUILD
 #define FAKE_BUILD "fake-1"
+#endif
+#ifndef FAKE_OPTIMIZER
+#define FAKE_OPTIMIZER "sgd"
+#define FAKE_MOMENTS "0"
 #endif
 
 enum { INPUTS = 3, OUTPUTS = 20, LAYERS = 2, PANEL = 16, PANELS = 2 };
@@ -36,7 +41,7 @@ static const char manifest[] =
     "  \"layout\": \"row\", \"init\": {\"kind\": \"uniform\", \"a\": 1.0},"
     "  \"names\": {\"hf\": [{\"name\": \"wte.weight\", \"also\": [\"lm_head.weight\"]}],"
     "              \"packed\": [{\"name\": \"rows.#.v\", \"transform\": \"stacked\"}]}}],"
-    " \"optimizer\": {\"kind\": \"sgd\", \"moments\": 0},"
+    " \"optimizer\": {\"kind\": \"" FAKE_OPTIMIZER "\", \"moments\": " FAKE_MOMENTS "},"
     " \"entries\": ["
     "  {\"name\": \"infer\", \"kind\": \"out\", \"dims\": [{\"name\": \"B\", \"max\": 1000}],"
     "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"bound\": 5}],"
