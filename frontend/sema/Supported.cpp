@@ -1,7 +1,9 @@
 // "not supported yet" of checked graphs: said by `tenon check` from here, and by the generation of MLIR as its last guard.
 #include "frontend/sema/Supported.h"
 #include <algorithm>
-#include <set>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace tenon {
 namespace {
@@ -24,6 +26,19 @@ const char *refused(const Entry &entry, const Node &node) {
   }
 }
 
+/// A whole number of a tensor has 32 bits. A number that becomes a real one is a real constant by now.
+std::optional<int64_t> tooWide(const Node &node) {
+  auto isWide = [](int64_t value) { return value > INT32_MAX || value < INT32_MIN; };
+  if (node.op == Op::Constant && node.type.element == Element::Int && isWide(node.integer))
+    return node.integer;
+  if (node.op != Op::SizeValue)
+    return std::nullopt;
+  for (const auto &[dim, coefficient] : node.size.coefficients())
+    if (isWide(coefficient))
+      return coefficient;
+  return isWide(node.size.constant()) ? std::optional<int64_t>(node.size.constant()) : std::nullopt;
+}
+
 } // namespace
 
 void reportUnsupported(const Node &node, const std::string &what, Diagnostics &diagnostics) {
@@ -42,6 +57,10 @@ void reportUnsupported(const Entry &entry, Diagnostics &diagnostics) {
   for (const Node &node : entry.nodes)
     if (const char *what = refused(entry, node))
       reportUnsupported(node, what, diagnostics);
+    else if (node.op != Op::ToReal) // a constant has no place: that of what reads it
+      for (NodeId operand : node.operands)
+        if (auto number = tooWide(entry.nodes[operand]))
+          reportUnsupported(node, "the whole number " + std::to_string(*number) + " in a tensor; these have 32 bits", diagnostics);
 }
 
 } // namespace tenon
