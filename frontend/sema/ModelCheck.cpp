@@ -133,7 +133,7 @@ public:
     session.parameterByPath.clear();
     evaluateAll(sets, binds, true, &all);
     publish(session, all, tables);
-    std::vector<Diagnostics> refusals; // of each train recipe: errors where none can be trained by
+    std::vector<Diagnostics> refusals, generation; // of each block to train, to generate: errors where none can be followed
     for (auto *recipe : recipes) {
       if (!session.mayGoOn())
         return;
@@ -142,8 +142,8 @@ public:
       auto recipeSets = withConfigs(own);
       auto full = context(recipeSets, own.dims, tables);
       CheckedRecipe checked = checkRecipe(*recipe, full, session.diagnostics);
-      if (recipe->kind == ast::Recipe::Kind::Train && recipe->range.file == session.mainFile->file) // others: the business of their own file
-        reportUnsupported(checked, refusals.emplace_back());
+      if (recipe->range.file == session.mainFile->file) // others: the business of their own file
+        reportUnsupported(checked, (recipe->kind == ast::Recipe::Kind::Train ? refusals : generation).emplace_back());
       if (session.diagnostics.hasErrors())
         continue;
       if (recipe->kind != ast::Recipe::Kind::Train) {
@@ -159,13 +159,8 @@ public:
         checkReach(session, model, checked, *entry, lossWeights(checked, full), policies, [&](uint32_t index) { return session.parameters[index].param.path; });
       }
     }
-    const bool isWayLeft = std::any_of(refusals.begin(), refusals.end(), [](const Diagnostics &refusal) { return !refusal.hasErrors(); });
-    for (const Diagnostics &refusal : refusals)
-      for (Diagnostic mistake : refusal.all()) {
-        if (isWayLeft)
-          mistake.severity = Diagnostic::Severity::Warning;
-        session.later.report(mistake);
-      }
+    reportRefusals(refusals);
+    reportRefusals(generation);
   }
 
 private:
@@ -178,6 +173,17 @@ private:
   Binds binds, stepBinds; // stepBinds: of the entries eval and train, without what the recipe binds
   std::vector<const ast::Recipe *> recipes;
   bool bad = false;
+
+  /// Of blocks of one kind: a file of several is right while one of them can be followed.
+  void reportRefusals(const std::vector<Diagnostics> &refusals) {
+    const bool isWayLeft = std::any_of(refusals.begin(), refusals.end(), [](const Diagnostics &refusal) { return !refusal.hasErrors(); });
+    for (const Diagnostics &refusal : refusals)
+      for (Diagnostic mistake : refusal.all()) {
+        if (isWayLeft)
+          mistake.severity = Diagnostic::Severity::Warning;
+        session.later.report(mistake);
+      }
+  }
 
   int64_t size(const std::string &name, int64_t value) {
     if (value < 1) {
