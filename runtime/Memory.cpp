@@ -66,8 +66,12 @@ std::string readableBytes(uint64_t bytes) {
   char buffer[32];
   if (bytes >= uint64_t(1) << 30)
     std::snprintf(buffer, sizeof buffer, "%.3f GiB", static_cast<double>(bytes) / (1 << 30));
-  else
+  else if (bytes >= uint64_t(1) << 20)
     std::snprintf(buffer, sizeof buffer, "%.2f MiB", static_cast<double>(bytes) / (1 << 20));
+  else if (bytes >= 1024)
+    std::snprintf(buffer, sizeof buffer, "%.2f KiB", static_cast<double>(bytes) / 1024);
+  else
+    std::snprintf(buffer, sizeof buffer, "%u B", static_cast<unsigned>(bytes));
   return buffer;
 }
 

@@ -31,7 +31,7 @@ uint64_t peakResidentBytes();
 /// 0 if the system does not say.
 uint64_t availableBytes();
 
-/// "412.00 MiB", "1.250 GiB".
+/// "96 B", "1.50 KiB", "412.00 MiB", "1.250 GiB".
 std::string readableBytes(uint64_t bytes);
 
 struct MemoryItem {

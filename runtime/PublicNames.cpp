@@ -110,4 +110,36 @@ Status allPieces(const Manifest &manifest, const std::string &scheme, const Has 
   return {};
 }
 
+template <typename T> static void transposeInto(const T *from, T *to, uint64_t rows, uint64_t columns) {
+  for (uint64_t i = 0; i < rows; ++i)
+    for (uint64_t j = 0; j < columns; ++j)
+      to[j * rows + i] = from[i * columns + j];
+}
+
+void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type) {
+  Shape sizes = withoutOnes(shape);
+  std::vector<char> copy = data;
+  if (type == DataType::F64)
+    transposeInto(reinterpret_cast<const uint64_t *>(copy.data()), reinterpret_cast<uint64_t *>(data.data()), sizes[0], sizes[1]);
+  else
+    transposeInto(reinterpret_cast<const uint32_t *>(copy.data()), reinterpret_cast<uint32_t *>(data.data()), sizes[0], sizes[1]);
+}
+
+std::vector<std::string> stateNames(const StateInfo &info) {
+  int64_t count = 1;
+  for (int64_t size : info.stack)
+    count *= size;
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < count; ++i)
+    names.push_back(expandStars(info.name, info.stack, i));
+  return names;
+}
+
+Shape stateShape(const StateInfo &info) {
+  Shape shape;
+  for (const SizeForm &size : info.shape)
+    shape.push_back(static_cast<uint64_t>(size.constant));
+  return shape;
+}
+
 } // namespace tenon::runtime

@@ -30,4 +30,11 @@ Shape withoutOnes(const Shape &shape);
 bool mergesTo(const Shape &fine, const Shape &coarse);
 std::string shapeText(const Shape &shape);
 
+/// `data`: an element of shape `shape` (two axes other than 1), becomes its transpose.
+void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type);
+
+/// Names of the stack elements of a state of the model, and the shape of each.
+std::vector<std::string> stateNames(const StateInfo &info);
+Shape stateShape(const StateInfo &info);
+
 } // namespace tenon::runtime

@@ -217,7 +217,7 @@ std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, 
 
 void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
   auto refuse = [&](const Setting &place, const std::string &what) {
-    diagnostics.error("T0690", place.range, "not supported yet: " + what, "in recipe `" + recipe.name + "`");
+    diagnostics.error("T0690", place.range, "not supported yet: " + what, (recipe.kind == "generate" ? "in generate block `" : "in recipe `") + recipe.name + "`");
   };
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),

@@ -335,12 +335,14 @@ private:
   }
 
   double secondsLeft() const {
+    if (totalSteps() > 0 && totalSteps() <= state.step)
+      return -1;
     double left = -1;
     if (totalSteps() > state.step && smoothSpeed > 0)
       left = static_cast<double>(totalSteps() - state.step) * tokensPerStep() / smoothSpeed;
     if (options.seconds > 0)
       left = left < 0 ? options.seconds - elapsed() : std::min(left, options.seconds - elapsed());
-    return totalSteps() == state.step && options.seconds == 0 ? -1 : std::max(left, -1.0);
+    return std::max(left, -1.0);
   }
 
   /// A full disk must not end the training: the metrics stop, with one warning.
@@ -385,8 +387,11 @@ private:
     }
     if (auto perplexity = result->perplexity())
       line.add("valid_perplexity", *perplexity);
-    lastHeldOut = {result->numbers[0].name, result->numbers[0].value, state.step};
-    if (!bestHeldOut || !std::isfinite(bestHeldOut->value) || lastHeldOut->value < bestHeldOut->value)
+    lastHeldOut = HeldOut{{}, state.step};
+    for (const Evaluation::Number &number : result->numbers)
+      lastHeldOut->numbers.emplace_back(number.name, number.value);
+    auto first = [](const std::optional<HeldOut> &evaluation) { return evaluation->numbers[0].second; };
+    if (!bestHeldOut || !std::isfinite(first(bestHeldOut)) || first(lastHeldOut) < first(bestHeldOut))
       bestHeldOut = lastHeldOut;
     line.add("valid_seconds", result->seconds);
     record(line);

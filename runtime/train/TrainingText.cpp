@@ -61,10 +61,18 @@ std::string endText(const EndPoint &point) {
   text += "; last loss " + fixed(point.loss, 4);
   if (point.bits)
     text += concat(", ", fixed(*point.bits, 3), " bits/char");
-  if (point.last)
-    text += concat("\nheld out: ", point.last->name, " ", fixed(point.last->value, 4), " at step ", point.last->step);
-  if (point.lowest && point.lowest->step != point.last->step)
-    text += concat(", the best was ", fixed(point.lowest->value, 4), " at step ", point.lowest->step);
+  if (point.last) {
+    std::string separator = "\nheld out: ";
+    for (const auto &[name, value] : point.last->numbers) {
+      text += concat(separator, name, " ", fixed(value, 4));
+      separator = ", ";
+    }
+    text += concat(" at step ", point.last->step);
+  }
+  if (point.lowest && point.lowest->step != point.last->step) {
+    const auto &[name, value] = point.lowest->numbers[0];
+    text += concat("; the best ", name, " was ", fixed(value, 4), " at step ", point.lowest->step);
+  }
   if (point.best)
     text += concat("\nbest checkpoint: ", point.bestCheckpoint, " (", point.best->measure, " ", fixed(point.best->value, 4), "; --checkpoint best reads it)");
   return text + "\nnewest checkpoint: " + point.checkpoint;

@@ -13,10 +13,9 @@ struct StartPoint {
 /// Three lines: model and parameters; tier, threads and memory; where checkpoints go.
 std::string startText(const Session &session, const RunDirectory &run, const StartPoint &point);
 
-/// The first loss of an evaluation.
+/// What an evaluation found.
 struct HeldOut {
-  std::string name;
-  double value = 0;
+  std::vector<std::pair<std::string, double>> numbers; // losses, then metrics; not empty
   uint64_t step = 0;
 };
 struct EndPoint {
@@ -24,7 +23,7 @@ struct EndPoint {
   uint64_t skippedNow = 0;
   double seconds = 0, secondsNow = 0, tokensPerSecond = 0, loss = 0;
   std::optional<double> bits;           // per character
-  std::optional<HeldOut> last, lowest;  // of this command
+  std::optional<HeldOut> last, lowest;  // of this command; lowest by the first loss
   std::string checkpoint;               // the newest
   std::optional<BestEvaluation> best;   // of the run, where its checkpoint is kept apart
   std::string bestCheckpoint;

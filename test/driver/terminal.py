@@ -97,7 +97,7 @@ def draw(**variables):
             all(f"\nstep {step}  held out: " in text for step in (100, 200, 300, 400)), f"evaluations are gone:\n{text}")
     start = re.sub(r"\n(?=[^\n])", "", text[:2000])  # the start lines are longer than the screen is wide
     require(re.search(r"training \w+ by the recipe \w+: [\d,]+ parameters in f32, 400 steps of [\d,]+ tokens, seed 42", start)
-            and re.search(r"tier [a-z0-9-]+, \d+ threads?, memory [\d.]+ [MG]iB \(parameters [\d.]+ MiB, ", start)
+            and re.search(r"tier [a-z0-9-]+, \d+ threads?, memory [\d.]+ [KMG]iB \(parameters [\d.]+ [KMG]iB, ", start)
             and "checkpoints every 1,000,000 steps in " in start, f"the start lines are not there:\n{text}")
     joined = re.sub(r"\n(?=[^\n])", "", text[-1000:])
     require(re.search(r"trained 400 steps in 0:\d\d, [\d,]+ tokens/s; last loss \d\.\d{4}, \d\.\d{3} bits/char", joined)

@@ -192,6 +192,9 @@ def check_errors(spec, folder, model):
         file.write(good.read().replace("Linear[D", "Linaer[D"))
     expect(tenon.SpecError, 1, "broken.tn:8:25", lambda: tenon.compile(broken, os.path.join(folder, "none")))
     expect(tenon.UsageError, 2, "no dim X", lambda: model.context("step", B=1, T=1, T_capacity=1, X=1))
+    expect(tenon.UsageError, 2, "the size B is a whole number, not 2.9", lambda: model.context("step", B=2.9, T=1, T_capacity=1))
+    expect(tenon.UnknownName, 2, "no parameter 'embb'; did you mean 'emb'?", lambda: model.parameters["embb"])
+    assert "embb" not in model.parameters and model.parameters.get("embb") is None
     expect(tenon.UsageError, 2, "no entry 'stop'", lambda: model.context("stop"))
     expect(tenon.InputError, 3, "does not exist", lambda: tenon.Model.open(os.path.join(folder, "nothing")))
     expect(tenon.InputError, 3, "no checkpoint", lambda: model.context("train").load_checkpoint(folder + "/broken"))

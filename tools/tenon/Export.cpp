@@ -21,7 +21,7 @@ Expected<uint64_t> bytesOf(const std::string &text) {
                                      {"MiB", 1ull << 20}, {"GiB", 1ull << 30}})
     if (number && *number > 0 && *number <= (1ull << 60) / factor && unit == name)
       return *number * factor;
-  return usageError("--shard-size takes a number of bytes such as 500MB or 2GiB, not '", text, "'");
+  return usageError("--shard-size takes a whole number of bytes, of kB, MB, GB, KiB, MiB or GiB, such as 500MB, not '", text, "'");
 }
 
 bool isFile(const std::string &path) {

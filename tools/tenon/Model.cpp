@@ -209,8 +209,13 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init || options.partial, .allowExtra = true, .allowOther = options.partial});
     if (!loaded.ok())
       return loaded.status();
-    if (options.partial && loaded->loaded.empty())
+    if (options.partial && loaded->loaded.empty()) {
+      if (loaded->missing.size() < loaded->stayed.size()) { // names that the file has, in other shapes
+        auto other = std::find_if(loaded->stayed.begin(), loaded->stayed.end(), [](const auto &each) { return each.reason.rfind("in ", 0) == 0; });
+        return inputError("no parameter of the model has its shape in ", options.file, "; ", other->name, ": ", other->reason, "; --set gives a model the sizes of its weights");
+      }
       return inputError("nothing in ", options.file, " is a parameter of the model; --names says whose names it has");
+    }
     sayReport(*loaded, options);
   } else if (!options.init && model.run) {
     std::vector<std::string> notes;

@@ -117,6 +117,8 @@ Panel lossPanel(const std::vector<Run> &runs, const Options &options) {
   for (size_t i = 0; i < runs.size(); ++i)
     if (const train::Series &series = runs[i].history.of("valid_" + runs[i].loss); !runs[i].loss.empty() && !series.empty()) {
       panel.title = "training loss, and held out with dots";
+      for (Curve &curve : panel.curves)
+        curve.marks &= curve.label.rfind("held-out ", 0) == 0; // else the two look the same
       panel.curves.push_back(curveOf(runs[i], i, series, "held-out " + runs[i].loss));
       panel.curves.back().marks = true;
     }

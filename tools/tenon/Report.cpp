@@ -119,16 +119,6 @@ Status reportKernels(EntryReport &report) {
   return {};
 }
 
-std::string bytesText(double bytes) {
-  char text[32];
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  for (; bytes >= 1024 && unit < 4; ++unit)
-    bytes /= 1024;
-  snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, units[unit]);
-  return text;
-}
-
 } // namespace
 
 Expected<EntryReport> reportEntry(const Manifest &manifest, const EntryInfo &entry, const std::map<std::string, int64_t> &bind,
@@ -150,19 +140,19 @@ void printMemory(const EntryReport &report) {
   show("  memory%s%s\n", sizes.empty() ? "" : " at ", sizes.c_str());
   for (const MemoryLine &line : report.memory) {
     bool isNumber = line.formula.find_first_not_of("0123456789*+-() ") == std::string::npos;
-    show("    %-20s %12s  %s\n", line.name, bytesText(static_cast<double>(line.bytes)).c_str(), isNumber ? "" : line.formula.c_str());
+    show("    %-20s %12s  %s\n", line.name, runtime::readableBytes(line.bytes).c_str(), isNumber ? "" : line.formula.c_str());
   }
-  show("    %-20s %12s\n", "sum", bytesText(static_cast<double>(report.memorySum)).c_str());
+  show("    %-20s %12s\n", "sum", runtime::readableBytes(report.memorySum).c_str());
 }
 
 void printKernels(const EntryReport &report) {
   if (report.kernels.empty())
     return;
   show("  kernels: %.4g operations, at least %s moved; shares are an estimate for %.0f GFLOP/s and %.0f GB/s\n", report.flops,
-         bytesText(report.bytes).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
+         runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
   show("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
   for (const KernelLine &line : report.kernels)
-    show("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops, bytesText(line.bytes).c_str(),
+    show("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops, runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(),
            static_cast<long long>(line.kernel->calls), line.kernel->kind.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
 }
 

@@ -125,10 +125,26 @@ std::string heldOutText(const train::History &history) {
   return text.empty() ? "-" : text;
 }
 
-std::string checkpointText(const std::vector<uint64_t> &steps) {
+/// What `key` was at that step, NaN where it has no figure.
+double atStep(const train::History &history, const std::string &key, uint64_t step) {
+  const train::Series &series = history.of(key);
+  auto found = std::lower_bound(series.steps.begin(), series.steps.end(), static_cast<double>(step));
+  return found != series.steps.end() && *found == static_cast<double>(step) ? series.values[static_cast<size_t>(found - series.steps.begin())] : std::nan("");
+}
+
+/// "200 (ce 1.31) 400 (ce 1.02) best 400 (ce 1.02)": a held-out figure of that step, where there was an evaluation.
+std::string checkpointText(const Listed &run) {
+  std::vector<std::string> names = run.history.heldOut();
+  std::erase_if(names, [](const std::string &name) { return name == "bits_per_char" || name == "perplexity"; }); // a loss said otherwise
+  auto one = [&](uint64_t step) {
+    double value = names.empty() ? std::nan("") : atStep(run.history, "valid_" + names[0], step);
+    return std::to_string(step) + (std::isfinite(value) ? concat(" (", names[0], " ", figure(value, "%.4g"), ")") : "");
+  };
   std::string text;
-  for (uint64_t step : steps)
-    text += concat(text.empty() ? "" : " ", step);
+  for (uint64_t step : run.checkpoints)
+    text += concat(text.empty() ? "" : " ", one(step));
+  if (run.best)
+    text += concat(text.empty() ? "" : " ", "best ", one(*run.best));
   return text.empty() ? "-" : text;
 }
 
@@ -145,7 +161,7 @@ void printTable(const std::vector<Listed> &runs) {
   for (const Listed &run : runs)
     rows.push_back({inOneLine(run.path), run.model.empty() ? "-" : run.model, run.recipe.empty() ? "-" : run.recipe, figure(lastStep(run.history), "%.0f"),
                     figure(run.history.last("loss"), "%.4g"), heldOutText(run.history), figure(speed(run.history), "%.0f"), duration(run.history.last("seconds")),
-                    figure(static_cast<double>(run.bytes) / 1e6, "%.1f MB"), checkpointText(run.checkpoints) + (run.best ? concat(" best ", *run.best) : "")});
+                    figure(static_cast<double>(run.bytes) / 1e6, "%.1f MB"), checkpointText(run)});
   std::vector<size_t> widths(rows[0].size());
   for (const auto &row : rows)
     for (size_t i = 0; i < row.size(); ++i)
@@ -160,20 +176,27 @@ void printTable(const std::vector<Listed> &runs) {
 
 std::string jsonNumber(double value) { return std::isfinite(value) ? figure(value, "%.9g") : "null"; }
 
+/// Members of an object: the figures of the evaluation at a step, or the last ones.
+std::string heldOutJson(const train::History &history, std::optional<uint64_t> step) {
+  std::string text;
+  for (const std::string &name : history.heldOut()) {
+    double value = step ? atStep(history, "valid_" + name, *step) : history.last("valid_" + name);
+    if (!step || std::isfinite(value))
+      text += concat(text.empty() ? "" : ", ", runtime::quoteJson(name), ": ", jsonNumber(value));
+  }
+  return text;
+}
+
 void printJson(const std::vector<Listed> &runs) {
   std::string text = "[";
   for (const Listed &run : runs) {
     text += concat(text.size() > 1 ? ",\n " : "\n ", "{\"run\": ", runtime::quoteJson(run.path), ", \"model\": ", runtime::quoteJson(run.model), ", \"recipe\": ",
                    runtime::quoteJson(run.recipe), ", \"steps\": ", jsonNumber(lastStep(run.history)), ", \"loss\": ", jsonNumber(run.history.last("loss")), ", \"held_out\": {");
-    std::string separator;
-    for (const std::string &name : run.history.heldOut()) {
-      text += concat(separator, runtime::quoteJson(name), ": ", jsonNumber(run.history.last("valid_" + name)));
-      separator = ", ";
-    }
-    text += concat("}, \"tokens_per_second\": ", jsonNumber(speed(run.history)), ", \"seconds\": ", jsonNumber(run.history.last("seconds")), ", \"bytes\": ", run.bytes,
+    text += concat(heldOutJson(run.history, std::nullopt), "}, \"tokens_per_second\": ", jsonNumber(speed(run.history)), ", \"seconds\": ", jsonNumber(run.history.last("seconds")), ", \"bytes\": ", run.bytes,
                    ", \"checkpoints\": [");
     for (size_t i = 0; i < run.checkpoints.size(); ++i)
-      text += concat(i ? ", " : "", run.checkpoints[i]);
+      text += concat(i ? ", " : "", "{\"step\": ", run.checkpoints[i], ", \"loss\": ", jsonNumber(atStep(run.history, "loss", run.checkpoints[i])), ", \"held_out\": {",
+                     heldOutJson(run.history, run.checkpoints[i]), "}}");
     text += concat("], \"best\": ", run.best ? std::to_string(*run.best) : "null", ", \"damaged_lines\": ", run.history.damaged, "}");
   }
   show("%s\n]\n", text.c_str());

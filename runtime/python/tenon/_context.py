@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import warnings
 from dataclasses import dataclass
@@ -87,7 +88,10 @@ class Context(Handle):
         if unknown or missing:
             raise UsageError(f"entry '{entry}' " + (f"has no dim {unknown[0]}" if unknown else f"needs a size for {', '.join(missing)}")
                              + f"; its dims are {', '.join(names) or 'none'}")
-        self.dims: Dict[str, int] = {name: int(dims[name]) for name in names}
+        for name in names:
+            if isinstance(dims[name], bool) or not hasattr(dims[name], "__index__"):
+                raise UsageError(f"the size {name} is a whole number, not {dims[name]!r}")
+        self.dims: Dict[str, int] = {name: operator.index(dims[name]) for name in names}
         values = (ctypes.c_int64 * max(len(names), 1))(*self.dims.values())
         self._lib.tn_context_create(model.handle, entry.encode(), values, len(names), model.pool(threads), ctypes.byref(self._handle))
         self.inputs, self.outputs, self.states = (self._tensors(what) for what in ("input", "output", "state"))

@@ -20,6 +20,12 @@ class UsageError(TenonError, ValueError):
     code = 2
 
 
+class UnknownName(UsageError, KeyError):
+    """A name that a mapping, such as `parameters`, does not have."""
+
+    __str__ = Exception.__str__  # KeyError's puts the sentence in quotes
+
+
 class InputError(TenonError, ValueError):
     """Files or values that do not fit: an index out of range, weights of another model, another CPU's artifact."""
 

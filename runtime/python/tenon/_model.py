@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import difflib
 import json
 import os
 from typing import Any, Dict, Iterator, List, MutableMapping, Optional, Sequence, Union
@@ -9,7 +10,7 @@ from typing import Any, Dict, Iterator, List, MutableMapping, Optional, Sequence
 import numpy
 
 from ._context import Context, Path, Tensor, Which, address, fit, note_taker
-from ._errors import UsageError
+from ._errors import UnknownName, UsageError
 from ._generate import Generator, Sampling
 from ._handle import Handle
 from ._library import Stayed, TensorInfo
@@ -24,7 +25,8 @@ class Parameters(MutableMapping[str, numpy.ndarray]):
 
     def _find(self, name: str) -> Tensor:
         if name not in self.tensors:
-            raise KeyError(f"the model has no parameter '{name}'")
+            near = difflib.get_close_matches(str(name), self.tensors, 1)
+            raise UnknownName(f"the model has no parameter '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
         return self.tensors[name]
 
     def __getitem__(self, name: str) -> numpy.ndarray:

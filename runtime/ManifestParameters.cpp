@@ -1,0 +1,148 @@
+// The parameters of a manifest: public names, layouts, initial values, their places in the arena.
+#include "runtime/Checked.h"
+#include "runtime/ManifestParts.h"
+#include "runtime/PublicNames.h"
+#include <algorithm>
+#include <set>
+
+namespace tenon::runtime {
+
+std::vector<std::string> readTexts(const ManifestReader &reader) {
+  std::vector<std::string> texts;
+  reader.each([&](const ManifestReader &item) { texts.push_back(item.text()); });
+  return texts;
+}
+
+std::vector<int64_t> readSizes(const ManifestReader &reader, int64_t smallest) {
+  std::vector<int64_t> sizes;
+  reader.each([&](const ManifestReader &item) { sizes.push_back(item.integer(smallest, largestAxis)); });
+  return sizes;
+}
+
+int64_t productOf(const ManifestReader &reader, const std::vector<int64_t> &sizes) {
+  auto product = checkedProduct(std::span<const int64_t>(sizes));
+  if (!product || *product > largestAxis)
+    reader.fail("the product of the sizes is too large");
+  return product.value_or(0);
+}
+
+namespace {
+
+PublicNameInfo readPublicName(const ManifestReader &reader) {
+  using Transform = PublicNameInfo::Transform;
+  PublicNameInfo info;
+  info.name = reader.member("name").text();
+  if (reader.has("transform")) {
+    static const Transform transforms[] = {Transform::None, Transform::Part, Transform::Stacked, Transform::Transpose};
+    info.transform = transforms[reader.member("transform").oneOf({"", "part", "stacked", "transpose"})];
+  }
+  if (reader.has("parts"))
+    info.parts = reader.member("parts").integer(1, 1 << 20);
+  if (reader.has("part"))
+    info.part = reader.member("part").integer(0, info.parts - 1);
+  if (reader.has("also"))
+    info.also = readTexts(reader.member("also"));
+  if (info.transform == Transform::Stacked && info.name.find('#') == std::string::npos)
+    reader.fail("a stacked name needs '#' for the index");
+  return info;
+}
+
+/// Matrices in panels: which axes are the rows of the stored panels, and how many elements that takes.
+void readPanels(const ManifestReader &reader, ParameterInfo &info) {
+  ManifestReader panel = reader.member("panel");
+  info.panelSplit = static_cast<uint32_t>(panel.member("split").integer(1, std::max<int64_t>(1, int64_t(info.shape.size()) - 1)));
+  info.panelOutputFirst = panel.member("output").oneOf({"first", "last"}) == 0;
+  if (info.shape.size() < 2)
+    return reader.fail("the layout panel16 needs at least two axes");
+  int64_t first = 1, last = 1;
+  for (size_t i = 0; i < info.shape.size(); ++i)
+    (i < info.panelSplit ? first : last) *= info.shape[i]; // product checked before
+  int64_t output = info.panelOutputFirst ? first : last, input = info.panelOutputFirst ? last : first;
+  auto stored = checkedMultiply<uint64_t>((static_cast<uint64_t>(output) + 15) / 16 * 16, static_cast<uint64_t>(input));
+  if (!stored)
+    reader.fail("the panels are too large");
+  info.storedElements = stored.value_or(0);
+}
+
+void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
+  uint64_t element = byteSize(manifest.type);
+  auto bytes = checkedMultiply(info.storedElements, element);
+  if (info.stackElements == 0 || !bytes || *bytes == 0)
+    return;
+  auto gap = checkedMultiply(info.stride, static_cast<uint64_t>(info.stackElements - 1));
+  auto start = gap ? checkedAdd(info.offset, *gap) : std::nullopt;
+  auto end = start ? checkedAdd(*start, *bytes) : std::nullopt;
+  if (!end || *end > manifest.parameterBytes)
+    reader.fail(concat("'", info.name, "' leaves the ", manifest.parameterBytes, " bytes of the arena"));
+  if (info.offset % element != 0 || info.stride % element != 0)
+    reader.fail(concat("'", info.name, "' is not aligned to its elements"));
+  if (info.stackElements > 1 && info.stride < *bytes)
+    reader.fail(concat("stride ", info.stride, " is less than the ", *bytes, " bytes of one element of the stack"));
+}
+
+/// Rows, or panels.
+void readLayout(const ManifestReader &reader, ParameterInfo &info) {
+  if (reader.member("layout").oneOf({"row", "panel16"}) == 0)
+    return;
+  info.layout = ParameterInfo::Layout::Panel16;
+  if (reader.good())
+    readPanels(reader, info);
+}
+
+void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
+  using Kind = InitializerInfo::Kind;
+  static const Kind kinds[] = {Kind::Normal,        Kind::TruncatedNormal, Kind::Uniform, Kind::XavierUniform,
+                               Kind::KaimingNormal, Kind::Orthogonal,      Kind::Constant};
+  info.init.kind = kinds[reader.member("kind").oneOf(
+      {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant"})];
+  if (const JsonValue *a = reader.json().find("a"); a && a->isArray()) {
+    reader.member("a").each([&](const ManifestReader &item) { info.init.perElement.push_back(item.number()); });
+    if (static_cast<int64_t>(info.init.perElement.size()) != info.stackElements)
+      reader.fail(concat("expected ", info.stackElements, " values of a, one per stack element"));
+  } else {
+    info.init.a = reader.member("a").number();
+  }
+}
+
+} // namespace
+
+ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
+  ParameterInfo info;
+  info.name = reader.member("name").text();
+  info.stack = readSizes(reader.member("stack"), 0);
+  info.axes = readTexts(reader.member("axes"));
+  info.shape = readSizes(reader.member("shape"), 0);
+  info.stackElements = productOf(reader, info.stack);
+  if (reader.has("present")) {
+    reader.member("present").each([&](const ManifestReader &item) { info.present.push_back(item.truth()); });
+    if (static_cast<int64_t>(info.present.size()) != info.stackElements)
+      reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
+  }
+  info.elements = productOf(reader, info.shape);
+  info.storedElements = static_cast<uint64_t>(info.elements);
+  info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
+  info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
+  if (info.axes.size() != info.shape.size())
+    reader.fail("axes and shape differ in length");
+  if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())
+    reader.fail(concat("the name '", info.name, "' needs one * per size of its stack"));
+  info.published = reader.has("published") ? readSizes(reader.member("published"), 0) : info.shape;
+  if (!mergesTo({info.shape.begin(), info.shape.end()}, {info.published.begin(), info.published.end()}))
+    reader.fail("published is not the shape with neighbouring axes joined");
+  readLayout(reader, info);
+  readInitializer(reader.member("init"), info);
+  if (reader.has("names"))
+    reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {
+      auto &names = info.names[scheme];
+      list.each([&](const ManifestReader &item) { names.push_back(readPublicName(item)); });
+      if (static_cast<int64_t>(names.size()) != info.stackElements)
+        list.fail(concat("expected ", info.stackElements, " names, one per stack element, got ", names.size()));
+    });
+  if (reader.has("frozen"))
+    info.frozen = reader.member("frozen").truth();
+  if (reader.good())
+    checkPlace(reader, info, manifest);
+  return info;
+}
+
+} // namespace tenon::runtime

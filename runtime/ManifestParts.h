@@ -1,0 +1,22 @@
+// What the readers of the parts of a manifest share. Each fails through its `reader`, with the place, and then gives defaults.
+#pragma once
+#include "runtime/Manifest.h"
+#include "runtime/ManifestReader.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::runtime {
+
+constexpr int64_t largest = INT64_MAX;                // of any number
+constexpr int64_t largestAxis = int64_t(1) << 48;      // of one axis, and of the elements of a tensor
+
+std::vector<std::string> readTexts(const ManifestReader &reader);
+/// Numbers from `smallest` to largestAxis.
+std::vector<int64_t> readSizes(const ManifestReader &reader, int64_t smallest);
+/// Fails beyond largestAxis.
+int64_t productOf(const ManifestReader &reader, const std::vector<int64_t> &sizes);
+/// One element of `params`, with everything about it that `manifest` (its arena so far) allows.
+ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest);
+
+} // namespace tenon::runtime
