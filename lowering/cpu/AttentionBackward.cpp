@@ -25,7 +25,7 @@ struct Wanted {
 };
 
 struct BackwardScratch {
-  int64_t scores, queryRows, yRows, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
+  int64_t scores, queryRows, yRows, scoreGrads, weights, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
   BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const Wanted &wanted) {
     const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
     Type element = operands.element();
@@ -34,6 +34,7 @@ struct BackwardScratch {
     auto rowsOf = [&](int64_t count, int64_t width) { return plan.take(count * AttentionCode::sumWidth(tier, element, width)); };
     scores = plan.take(AttentionCode::scoreElements());
     scoreGrads = plan.take(AttentionCode::scoreElements());
+    weights = plan.take(AttentionCode::chunkKeys + 16);
     queryRows = plan.take(AttentionScores::rowElements(operands));
     yRows = plan.take(rows * AttentionCode::rowWidth(valueWidth));
     band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tables) : 0);
@@ -79,7 +80,7 @@ public:
     scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
     queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
-    yRows = place(scratch.yRows), keepBits = place(scratch.keepBits);
+    yRows = place(scratch.yRows), weights = place(scratch.weights), keepBits = place(scratch.keepBits);
     if (on.group == 1)
       enterHead(emit.constant(0));
     forHeads([&] { clearTables(); });
@@ -183,6 +184,7 @@ private:
     if (wanted.key)
       ahead.key.push_back(results(wanted.key, on.keyWidth, atEnd));
     ahead.query.push_back(queries(op.getY(), on.valueWidth));
+    ahead.query.back().rows = emit.select(emit.less(on.number(AttentionCode::chunkKeys), on.keys), block.rows, none);
     if (wanted.positionQuery)
       ahead.table.push_back(gradients(wanted.positionQuery));
     return ahead;
@@ -344,26 +346,33 @@ private:
     return combineLanes(builder, Reduction::sum, sum);
   }
 
-  /// scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale, in the band by place as well.
+  /// scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale.
   void gradientRow(const Block &block, Value number) {
     AttentionScores::Row row = terms.row(block, mask, number);
+    Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
+    Value sum = probabilities(block, row, number, gradRow);
+    if (wanted.scores())
+      scoreGradients(block, row, gradRow, sum);
+    clearHidden(block, row, number, gradRow);
+  }
+
+  /// scores -> dropped p; scoreGrads (dy . v) -> dp; p times what the softmax's argument is multiplied by -> weights. Returns the lanes of the sum of p dp over these keys.
+  Value probabilities(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
     Value query = row.place.query;
     Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
     Value shift = on.spread(on.loadScalar(on.at(code.pointer(op.getRowMax()), statistic)));
     Value inverse = on.spread(on.loadScalar(on.at(code.pointer(op.getRowSumInverse()), statistic)));
-    Value product = wanted.scores() ? on.spread(rowProduct(query)) : zero;
     Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
-    Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
     Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
     Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
     Value first = emit.add(logical, emit.add(start, row.parts.begin));
     KeepBits keeps = on.keeps(operands);
     if (threshold > 0)
       keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
-    SmallVector<Value> sums;
-    if (wanted.selectedScores)
-      sums.assign(2, zero);
     auto choose = [&](Value condition, Value value) -> Value { return condition ? Value(arith::SelectOp::create(builder, condition, value, zero)) : value; };
+    SmallVector<Value> sums;
+    if (wanted.scores())
+      sums.push_back(zero);
     sums = on.forVisible(mask, row.place, row.parts, start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
       Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
       AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
@@ -381,21 +390,43 @@ private:
       Value along = on.loadRow(gradAt);
       if (relativeGrad)
         along = arith::AddFOp::create(builder, along, relativeGrad);
-      Value dp = drop(choose(shown, along));
-      Value ds = arith::MulFOp::create(builder, arith::MulFOp::create(builder, p, arith::SubFOp::create(builder, dp, product)), scale);
+      Value dp = drop(choose(shown, along)), weight = arith::MulFOp::create(builder, p, scale);
       if (score.slope) // of a hidden score it may be anything
-        ds = choose(shown, arith::MulFOp::create(builder, ds, score.slope));
+        weight = choose(shown, arith::MulFOp::create(builder, weight, score.slope));
+      on.storeRow(dp, gradAt);
+      on.storeRow(weight, on.at(weights, key));
+      return {arith::AddFOp::create(builder, carried[0], arith::MulFOp::create(builder, p, dp))};
+    });
+    return sums.empty() ? Value() : sums[0];
+  }
+
+  /// dp -> ds = (dp - D) weight, in the band by place as well. The row's mean D = sum of p dp is that of the keys while a chunk has them all: what its terms have in common with dp, their
+  /// rounding too, then leaves the difference. Else it is the product dy . y, to which y brings the rounding of a sum over all keys.
+  void scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum) {
+    Value mean = combineLanes(builder, Reduction::sum, sum);
+    mean = on.spread(ifThen(builder, emit.less(on.number(AttentionCode::chunkKeys), on.keys), mean, [&]() -> SmallVector<Value> { return {rowProduct(row.place.query)}; })[0]);
+    auto gradient = [&](Value key) -> Value {
+      Value gradAt = on.at(gradRow, key);
+      Value ds = arith::MulFOp::create(builder, arith::SubFOp::create(builder, on.loadRow(gradAt), mean), on.loadRow(on.at(weights, key)));
       on.storeRow(ds, gradAt);
       if (wanted.band())
         on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
-      if (!wanted.selectedScores)
+      return ds;
+    };
+    if (!wanted.selectedScores) {
+      on.alongRow(row.parts.begin, row.parts.end, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
+        gradient(key);
         return {};
-      Value second = arith::SelectOp::create(builder, score.chosen, ds, zero), first = arith::SelectOp::create(builder, score.chosen, zero, ds);
+      });
+      return;
+    }
+    SmallVector<Value> sums(2, zero);
+    sums = on.forVisible(mask, row.place, row.parts, start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+      Value ds = gradient(key), chosen = terms.chosen(block, row, key, shown);
+      Value second = arith::SelectOp::create(builder, chosen, ds, zero), first = arith::SelectOp::create(builder, chosen, zero, ds);
       return {arith::AddFOp::create(builder, carried[0], first), arith::AddFOp::create(builder, carried[1], second)};
     });
-    if (wanted.selectedScores)
-      storeSelected(query, combineLanes(builder, Reduction::sum, sums[0]), combineLanes(builder, Reduction::sum, sums[1]));
-    clearHidden(block, row, number, gradRow);
+    storeSelected(row.place.query, combineLanes(builder, Reduction::sum, sums[0]), combineLanes(builder, Reduction::sum, sums[1]));
   }
 
   /// Zero gradients and probabilities at the hidden keys of a row that contractions read.
@@ -430,7 +461,7 @@ private:
   Wanted wanted;
   BackwardScratch scratch;
   int64_t threshold, keyStride, valueStride;
-  Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads, keepBits;
+  Value batch, keyHead, member, head, zero, scoreGrads, weights, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads, keepBits;
   Value tableGrads, scoreTableGrads, valueTableGrads; // of a head, by place
   Value tableGradElements, scoreTableGradElements, valueTableGradElements;
   Value start, count;
