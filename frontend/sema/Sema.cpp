@@ -6,6 +6,7 @@
 #include "frontend/sema/Publish.h"
 #include "frontend/sema/Reach.h"
 #include "frontend/sema/Recipes.h"
+#include "frontend/sema/Recursion.h"
 #include "frontend/sema/Step.h"
 #include "frontend/sema/Supported.h"
 #include "frontend/sema/Unused.h"
@@ -507,6 +508,7 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   for (const ast::Model *model : sema::checkedModels(session))
     if (session.mayGoOn() && (options.model.empty() || model->name.text == options.model))
       sema::ModelCheck(session, *model).everything();
+  sema::checkRecursion(session);
   sema::checkUnused(session);
   for (const Diagnostic &mistake : session.later.all()) {
     auto isKnown = [&](const Diagnostic &known) {
