@@ -6,24 +6,34 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdio>
+#include <tuple>
 
 using namespace mlir;
 
 namespace tenon {
 
+/// The character at a position: the last byte that is not behind it, found by halving.
+static uint32_t offsetOf(const SourceFiles &sources, uint32_t file, unsigned line, unsigned column) {
+  uint32_t low = 0, high = uint32_t(sources.files[file].text.size());
+  while (low < high) {
+    const uint32_t middle = high - (high - low) / 2;
+    const SourceFiles::Position at = sources.position(file, middle);
+    if (std::tie(at.line, at.column) <= std::tie(line, column))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 /// The range that a place in a source begins; it is one character wide.
 static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &sources) {
   auto place = location->findInstanceOf<FileLineColLoc>();
-  for (size_t file = 0; place && file < sources.files.size(); ++file) {
-    const std::string &text = sources.files[file].text;
-    if (sources.files[file].path != place.getFilename().getValue())
-      continue;
-    size_t offset = 0;
-    for (unsigned line = 1; line < place.getLine() && offset != std::string::npos; ++line)
-      offset = text.find('\n', offset) + 1;
-    uint32_t begin = std::min(offset + place.getColumn() - 1, text.size());
-    return ast::Range{uint32_t(file), begin, begin + 1};
-  }
+  for (uint32_t file = 0; place && file < sources.files.size(); ++file)
+    if (sources.files[file].path == place.getFilename().getValue()) {
+      const uint32_t begin = offsetOf(sources, file, place.getLine(), place.getColumn());
+      return ast::Range{file, begin, begin + 1};
+    }
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <filesystem>
+#include <sys/mman.h>
 
 namespace tenon::runtime {
 
@@ -46,8 +47,8 @@ std::string listOf(const std::vector<std::string> &items) {
   return text;
 }
 
-/// A library that is cut off would end the program by a signal when its pages are touched.
-Status checkWhole(const std::string &path) {
+/// The memory that the segments of a library take, 0 where only dlopen knows. One that is cut off would end the program by a signal when its pages are touched.
+Expected<uint64_t> checkWhole(const std::string &path) {
   uint64_t bytes = 0;
   auto file = File::openForReading(path, bytes);
   if (!file.ok())
@@ -63,7 +64,7 @@ Status checkWhole(const std::string &path) {
   if (Status status = file->readAt(0, &header, sizeof header); status.failed())
     return status;
   if (header.e_ident[EI_CLASS] != ELFCLASS64) // dlopen says what it is
-    return {};
+    return uint64_t(0);
   const uint64_t segments = uint64_t(header.e_phnum) * sizeof(Elf64_Phdr), sections = uint64_t(header.e_shnum) * header.e_shentsize;
   uint64_t expected = std::max(checkedAdd(header.e_phoff, segments).value_or(UINT64_MAX), checkedAdd(header.e_shoff, sections).value_or(UINT64_MAX));
   if (bytes < expected)
@@ -71,9 +72,23 @@ Status checkWhole(const std::string &path) {
   std::vector<Elf64_Phdr> list(header.e_phnum);
   if (Status status = file->readAt(header.e_phoff, list.data(), segments); status.failed())
     return status;
-  for (const Elf64_Phdr &segment : list)
+  uint64_t memory = 0;
+  for (const Elf64_Phdr &segment : list) {
     expected = std::max(expected, checkedAdd(segment.p_offset, segment.p_filesz).value_or(UINT64_MAX));
-  return bytes < expected ? cutOff(expected) : Status();
+    if (segment.p_type == PT_LOAD)
+      memory = std::max(memory, checkedAdd(segment.p_vaddr, segment.p_memsz).value_or(UINT64_MAX));
+  }
+  if (bytes < expected)
+    return cutOff(expected);
+  return memory;
+}
+
+/// Whether there is room for a library that dlopen could not map: its message for that names no reason.
+bool hasRoomFor(uint64_t bytes) {
+  void *place = bytes == 0 ? nullptr : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (bytes != 0 && place != MAP_FAILED)
+    munmap(place, bytes);
+  return place != MAP_FAILED;
 }
 
 } // namespace
@@ -92,12 +107,13 @@ Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path
   std::string absolute = std::filesystem::absolute(*file, error).string();
   if (error)
     return inputError("cannot find the place of '", *file, "': ", error.message());
-  if (Status status = checkWhole(absolute); status.failed())
-    return status;
+  auto memory = checkWhole(absolute);
+  if (!memory.ok())
+    return memory.status();
   void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
-    if (reason && std::string_view(reason).find(strerror(ENOMEM)) != std::string_view::npos)
+    if (reason && (std::string_view(reason).find(strerror(ENOMEM)) != std::string_view::npos || !hasRoomFor(*memory)))
       return resourceError("there is not enough memory to open the artifact: ", reason);
     return inputError("cannot open artifact: ", reason ? reason : absolute.c_str());
   }

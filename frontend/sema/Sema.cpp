@@ -2,6 +2,7 @@
 #include "frontend/Sema.h"
 #include "frontend/sema/ModelCheck.h"
 #include "frontend/sema/Recipes.h"
+#include "frontend/sema/Recursion.h"
 #include "frontend/sema/Unused.h"
 #include <algorithm>
 
@@ -73,6 +74,7 @@ bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &d
   for (const ast::Model *model : sema::checkedModels(session))
     if (session.mayGoOn() && (options.model.empty() || model->name.text == options.model))
       sema::checkEverything(session, *model);
+  sema::checkRecursion(session);
   sema::checkUnused(session);
   for (const Diagnostic &mistake : session.later.all()) {
     auto isKnown = [&](const Diagnostic &known) {

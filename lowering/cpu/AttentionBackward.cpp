@@ -1,32 +1,17 @@
 // tenon.attention_grad: a task is one (batch, key head). The heads of its group and their query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
 // temporary. Up to eight contractions, only those whose result is read.
-#include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
-#include "lowering/cpu/AttentionRelativeValues.h"
+#include "lowering/cpu/AttentionGradients.h"
 #include "lowering/cpu/LaneCode.h"
-#include <cmath>
 
 using namespace mlir;
 
 namespace tenon::cpu {
 namespace {
 
-/// Which gradients are read; null: nobody does.
-struct Wanted {
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
-  explicit Wanted(AttentionGradOp op)
-      : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())), positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())),
-        selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
-  static Value read(Value result) { return result && !result.use_empty() ? result : Value(); }
-  /// Gradients that need those of the scores by relative position.
-  bool band() const { return positionQuery || table || scoreTable; }
-  bool scores() const { return query || key || selectedScores || band(); }
-  bool any() const { return scores() || value || valueTable; }
-};
-
 struct BackwardScratch {
-  int64_t scores, queryRows, yRows, scoreGrads, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
-  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const Wanted &wanted) {
+  int64_t scores, queryRows, yRows, scoreGrads, weights, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
+  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted) {
     const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
     Type element = operands.element();
     ScratchPlan plan;
@@ -34,6 +19,7 @@ struct BackwardScratch {
     auto rowsOf = [&](int64_t count, int64_t width) { return plan.take(count * AttentionCode::sumWidth(tier, element, width)); };
     scores = plan.take(AttentionCode::scoreElements());
     scoreGrads = plan.take(AttentionCode::scoreElements());
+    weights = plan.take(SoftmaxGradient::weightElements());
     queryRows = plan.take(AttentionScores::rowElements(operands));
     yRows = plan.take(rows * AttentionCode::rowWidth(valueWidth));
     band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tables) : 0);
@@ -52,9 +38,6 @@ struct BackwardScratch {
   }
 };
 
-/// Gradients of the tables of one (batch, head), by place: elements between rows, the same in every tier.
-int64_t tableGradWidth(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 32); }
-
 class AttentionBackward {
 public:
   using Trim = BlockContraction::Trim;
@@ -63,8 +46,8 @@ public:
   AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
                     const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
-        terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op), scratch(code.tier, operands, tables, wanted) {
-    threshold = operands.threshold();
+        terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op),
+        softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted), scratch(code.tier, operands, tables, wanted) {
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -79,12 +62,12 @@ public:
     scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
     queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
-    yRows = place(scratch.yRows), keepBits = place(scratch.keepBits);
+    yRows = place(scratch.yRows);
     if (on.group == 1)
       enterHead(emit.constant(0));
-    forHeads([&] { clearTables(); });
+    forHeads([&] { tableGradients.clear(zero); });
     emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
-    forHeads([&] { storeTables(); });
+    forHeads([&] { tableGradients.store(); });
   }
 
 private:
@@ -95,7 +78,8 @@ private:
     bool banded = operands.table || wanted.band();
     terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows), tables.any() ? code.temporary(0) : Value());
     relative.enter(place(scratch.valueBand));
-    placeTables();
+    softmax.enter(batch, head, scoreGrads, place(scratch.weights), place(scratch.keepBits));
+    tableGradients.enter(batch, head);
   }
 
   /// One after the other, in this order for any number of threads: their gradients of keys and values add up.
@@ -106,49 +90,6 @@ private:
       enterHead(number);
       body();
     });
-  }
-
-  void placeTables() {
-    unsigned next = 1;
-    Value pair = emit.add(emit.mul(batch, on.heads), head), places = tables.any() ? tables.places(on) : Value();
-    auto part = [&](Value elements) { return on.at(code.temporary(next++), emit.mul(pair, elements)); };
-    if (wanted.table)
-      tableGrads = part(tableGradElements = emit.mul(places, tableGradWidth(operands)));
-    if (wanted.scoreTable)
-      scoreTableGrads = part(scoreTableGradElements = emit.roundUp(places, 16));
-    if (wanted.valueTable)
-      valueTableGrads = part(valueTableGradElements = emit.mul(places, RelativeValues::gradientWidth(operands)));
-  }
-
-  void clearTables() {
-    auto clear = [&](Value wants, Value grads, Value elements) {
-      if (wants)
-        on.fill(grads, emit.constant(0), elements, zero);
-    };
-    clear(wanted.table, tableGrads, tableGradElements);
-    clear(wanted.scoreTable, scoreTableGrads, scoreTableGradElements);
-    clear(wanted.valueTable, valueTableGrads, valueTableGradElements);
-  }
-
-  /// From places to rows of the tables.
-  void storeTables() {
-    if (!tables.any())
-      return;
-    Value count = tables.places(on);
-    auto rowOf = [&](Value place) { return emit.select(terms.table.falls, emit.sub(emit.sub(count, 1), place), place); };
-    if (wanted.table)
-      emit.loop(emit.constant(0), count, 1, [&](Value place) {
-        on.copyRow(on.at(tableGrads, emit.mul(place, tableGradWidth(operands))), on.row(wanted.table, batch, count, rowOf(place), head, on.keyWidth), on.keyWidth, false);
-      });
-    if (wanted.scoreTable)
-      emit.loop(emit.constant(0), count, 1, [&](Value place) {
-        on.storeScalar(on.loadScalar(on.at(scoreTableGrads, place)), on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1));
-      });
-    if (wanted.valueTable)
-      emit.loop(emit.constant(0), count, 1, [&](Value place) {
-        on.copyRow(on.at(valueTableGrads, emit.mul(place, RelativeValues::gradientWidth(operands))),
-                   on.row(wanted.valueTable, batch, count, rowOf(place), head, on.valueWidth), on.valueWidth, false);
-      });
   }
 
   /// What each contraction of a strip asks for: rows of the next strip, a part of the keys and values of the next chunk (of this head or the next), what is written
@@ -183,6 +124,7 @@ private:
     if (wanted.key)
       ahead.key.push_back(results(wanted.key, on.keyWidth, atEnd));
     ahead.query.push_back(queries(op.getY(), on.valueWidth));
+    ahead.query.back().rows = emit.select(emit.less(on.number(AttentionCode::chunkKeys), on.keys), block.rows, none);
     if (wanted.positionQuery)
       ahead.table.push_back(gradients(wanted.positionQuery));
     return ahead;
@@ -237,7 +179,7 @@ private:
       for (Value result : {wanted.query, wanted.positionQuery})
         storeQueries(block, result);
       if (wanted.selectedScores)
-        emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { storeSelected(emit.add(block.firstQuery, row), on.real(0), on.real(0)); });
+        emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmax.storeSelected(block, emit.add(block.firstQuery, row), on.real(0), on.real(0)); });
     });
   }
 
@@ -251,20 +193,6 @@ private:
       });
     };
     emit.branch(emit.equal(start, emit.constant(0)), [&] { write(false); }, [&] { write(true); });
-  }
-
-  void storeSelected(Value query, Value first, Value second) {
-    Value pair = on.row(wanted.selectedScores, batch, on.queries, query, head, 2);
-    emit.branch(emit.equal(start, emit.constant(0)),
-                [&] {
-                  on.storeScalar(first, pair);
-                  on.storeScalar(second, on.at(pair, on.number(1)));
-                },
-                [&] {
-                  on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(pair), first), pair);
-                  Value next = on.at(pair, on.number(1));
-                  on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(next), second), next);
-                });
   }
 
   void emitTerms(const Block &block) {
@@ -281,11 +209,11 @@ private:
     }
     if (relative.any() && wanted.scores())
       relative.contractGradients(block, yRows);
-    emit.loop(emit.constant(0), rows, 1, [&](Value row) { gradientRow(block, row); });
+    emit.loop(emit.constant(0), rows, 1, [&](Value row) { softmax.row(block, row); });
     if (wanted.value || wanted.valueTable)
       on.packRows(dy, rows, on.valueWidth, yPanels, on.panelStride(rows), on.number(on.heads * on.valueWidth));
     if (wanted.valueTable)
-      relative.addTableGradients(block, yPanels, valueTableGrads);
+      relative.addTableGradients(block, yPanels, tableGradients.valueTable);
     if (wanted.value)
       on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels, on.panelStride(rows),
                    on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true, Trim::RowsOfA, block.stairs, ahead.value});
@@ -303,7 +231,7 @@ private:
       emitBand(block, ahead.table);
   }
 
-  /// Gradients by relative position, from the band that gradientRow filled.
+  /// Gradients by relative position, from the band that SoftmaxGradient filled.
   void emitBand(const Block &block, ArrayRef<RowsAhead> ahead) {
     Value places = emit.sub(block.bandHigh, block.bandLow), rows = block.rows, one = on.number(1);
     Value first = emit.add(block.bandStart, block.bandLow), here = on.at(terms.band, block.bandLow);
@@ -311,8 +239,8 @@ private:
     if (wanted.table)
       emit.branch(emit.less(emit.constant(0), places), [&] {
         on.packRows(terms.positionRows, rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
-        Value stride = on.number(tableGradWidth(operands));
-        on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows), on.at(tableGrads, emit.mul(first, stride)), stride,
+        Value stride = on.number(TableGradients::width(operands));
+        on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows), on.at(tableGradients.table, emit.mul(first, stride)), stride,
                      true, Trim::RowsOfA, stairs, SmallVector<RowsAhead>(ahead)});
       });
     if (wanted.positionQuery) {
@@ -322,7 +250,7 @@ private:
     }
     if (wanted.scoreTable)
       on.alongRow(emit.constant(0), places, {}, [&](Value place, ValueRange) -> SmallVector<Value> {
-        Value inside = firstLanes(code, emit.sub(places, place), on.rowLanes), address = on.at(scoreTableGrads, emit.add(first, place));
+        Value inside = firstLanes(code, emit.sub(places, place), on.rowLanes), address = on.at(tableGradients.scoreTable, emit.add(first, place));
         Value sum = forLoop(builder, emit.constant(0), rows, one, on.loadRow(address, inside), [&](Value row, ValueRange carried) -> SmallVector<Value> {
           Value term = on.loadRow(on.at(here, emit.add(emit.mul(row, terms.bandStride), place)));
           return {arith::AddFOp::create(builder, carried[0], term)};
@@ -330,91 +258,6 @@ private:
         on.storeRow(sum, address, inside);
         return {};
       });
-  }
-
-  /// D = sum of dy * y over the width.
-  Value rowProduct(Value query) {
-    Value dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth), y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
-    Value sum = zero;
-    for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
-      Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
-      Value product = arith::MulFOp::create(builder, on.loadRow(on.at(dy, on.number(column)), inside), on.loadRow(on.at(y, on.number(column)), inside));
-      sum = arith::AddFOp::create(builder, sum, product);
-    }
-    return combineLanes(builder, Reduction::sum, sum);
-  }
-
-  /// scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale, in the band by place as well.
-  void gradientRow(const Block &block, Value number) {
-    AttentionScores::Row row = terms.row(block, mask, number);
-    Value query = row.place.query;
-    Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
-    Value shift = on.spread(on.loadScalar(on.at(code.pointer(op.getRowMax()), statistic)));
-    Value inverse = on.spread(on.loadScalar(on.at(code.pointer(op.getRowSumInverse()), statistic)));
-    Value product = wanted.scores() ? on.spread(rowProduct(query)) : zero;
-    Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
-    Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
-    Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
-    Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
-    Value first = emit.add(logical, emit.add(start, row.parts.begin));
-    KeepBits keeps = on.keeps(operands);
-    if (threshold > 0)
-      keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
-    SmallVector<Value> sums;
-    if (wanted.selectedScores)
-      sums.assign(2, zero);
-    auto choose = [&](Value condition, Value value) -> Value { return condition ? Value(arith::SelectOp::create(builder, condition, value, zero)) : value; };
-    sums = on.forVisible(mask, row.place, row.parts, start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-      Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
-      AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
-      Value p = choose(shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
-      Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
-      auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
-      if (wanted.value)
-        on.storeRow(drop(p), scoreAt);
-      Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
-      Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
-      if (wanted.valueTable)
-        on.storeRow(drop(p), relativeAt);
-      if (!wanted.scores())
-        return {};
-      Value along = on.loadRow(gradAt);
-      if (relativeGrad)
-        along = arith::AddFOp::create(builder, along, relativeGrad);
-      Value dp = drop(choose(shown, along));
-      Value ds = arith::MulFOp::create(builder, arith::MulFOp::create(builder, p, arith::SubFOp::create(builder, dp, product)), scale);
-      if (score.slope) // of a hidden score it may be anything
-        ds = choose(shown, arith::MulFOp::create(builder, ds, score.slope));
-      on.storeRow(ds, gradAt);
-      if (wanted.band())
-        on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
-      if (!wanted.selectedScores)
-        return {};
-      Value second = arith::SelectOp::create(builder, score.chosen, ds, zero), first = arith::SelectOp::create(builder, score.chosen, zero, ds);
-      return {arith::AddFOp::create(builder, carried[0], first), arith::AddFOp::create(builder, carried[1], second)};
-    });
-    if (wanted.selectedScores)
-      storeSelected(query, combineLanes(builder, Reduction::sum, sums[0]), combineLanes(builder, Reduction::sum, sums[1]));
-    clearHidden(block, row, number, gradRow);
-  }
-
-  /// Zero gradients and probabilities at the hidden keys of a row that contractions read.
-  void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
-    for (Value strip : {wanted.value ? row.content : Value(), wanted.scores() ? gradRow : Value()})
-      if (strip) {
-        on.fill(strip, terms.clearFrom(block.stairs, block.low, row.parts.begin), row.parts.begin, zero);
-        on.fill(strip, row.parts.end, terms.clearTo(block.stairs, row.parts.end, block.high), zero);
-      }
-    if (wanted.valueTable)
-      relative.clearHidden(block, number, row.place, row.parts, zero);
-    if (!wanted.band())
-      return;
-    Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
-    Value shift = emit.sub(emit.add(tables.placeOf(on, terms.table, row.place), start), block.bandStart); // column of key 0 of the chunk
-    Value begin = emit.max(emit.add(shift, row.parts.begin), block.bandLow), end = emit.add(shift, row.parts.end);
-    bool all = bool(wanted.scoreTable); // sums whole columns
-    on.fill(bandRow, all ? block.bandLow : terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);
-    on.fill(bandRow, end, all ? block.bandHigh : terms.clearTo(block.bandStairs, end, block.bandHigh), zero);
   }
 
   AttentionGradOp op;
@@ -427,12 +270,12 @@ private:
   const AttentionTables &tables;
   AttentionScores terms;
   RelativeValues relative;
-  Wanted wanted;
+  WantedGradients wanted;
+  SoftmaxGradient softmax;
+  TableGradients tableGradients;
   BackwardScratch scratch;
-  int64_t threshold, keyStride, valueStride;
-  Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads, keepBits;
-  Value tableGrads, scoreTableGrads, valueTableGrads; // of a head, by place
-  Value tableGradElements, scoreTableGradElements, valueTableGradElements;
+  int64_t keyStride, valueStride;
+  Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads;
   Value start, count;
   struct {
     Value batch, head, start; // of keys
@@ -447,7 +290,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   Type element = operands.element();
   if (!element.isF32() && !element.isF64())
     return notSupported(op) << "attention of elements other than f32 and f64";
-  Wanted wanted(op);
+  WantedGradients wanted(op);
   if (!wanted.any())
     return success();
   IndexOperands indices(operands.labels, operands.indexOperands);
@@ -456,19 +299,11 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   Kernel kernel{"attention_grad", op.getLoc(), operands.tensors(), {}, {}, {}, 0, {}, {}};
   kernel.reads.append({op.getDy(), op.getY(), op.getRowMax(), op.getRowSumInverse()});
   for (Value result : op.getResults())
-    if (Wanted::read(result))
+    if (WantedGradients::read(result))
       kernel.writes.push_back(result);
   if (tables.any()) {
     kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
-    AffineExpr batches = sizesOf(cast<RankedTensorType>(operands.query.getType()))[0];
-    AffineExpr places = sizesOf(cast<RankedTensorType>(operands.anyTable().getType()))[0];
-    AffineExpr tasks = batches * (operands.heads() * elementBytes(element));
-    if (wanted.table)
-      kernel.temporaries.push_back(sequence.temporary(tasks * places * tableGradWidth(operands)));
-    if (wanted.scoreTable)
-      kernel.temporaries.push_back(sequence.temporary(tasks * (places.ceilDiv(16) * 16)));
-    if (wanted.valueTable)
-      kernel.temporaries.push_back(sequence.temporary(tasks * places * RelativeValues::gradientWidth(operands)));
+    TableGradients::plan(kernel, sequence, operands, wanted);
   }
   kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(element);
   auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };

@@ -14,9 +14,11 @@ namespace {
 
 /// Tasks wanted; with fewer (batch, head) pairs the strips of one are shared out.
 constexpr int64_t kTasks = 32;
+/// Keys that are summed at a time where there are more than a chunk has.
+constexpr int64_t kPartKeys = 64;
 
 struct ForwardScratch {
-  int64_t scores, band, rows, keyPanels, valuePanels, sums, maxima, totals, keepBits, end;
+  int64_t scores, band, rows, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, end;
   ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables) {
     const int64_t limit = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys;
     Type element = operands.element();
@@ -27,6 +29,7 @@ struct ForwardScratch {
     keyPanels = plan.take(AttentionCode::panelElements(tier, element, operands.keyWidth(), chunk));
     valuePanels = plan.take(AttentionCode::panelElements(tier, element, chunk, operands.valueWidth()));
     sums = plan.take(limit * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
+    partSums = plan.take(limit * (AttentionCode::sumWidth(tier, element, operands.valueWidth()) + 16));
     maxima = plan.take(limit);
     totals = plan.take(limit);
     keepBits = AttentionScores::takeKeepBits(plan, operands);
@@ -57,7 +60,7 @@ public:
     batch = emit.div(pair, emit.constant(on.keyHeads));
     keyHead = head = emit.rem(pair, emit.constant(on.keyHeads));
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
-    keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums);
+    keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums), partSums = place(scratch.partSums);
     maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
     auto enter = [&] {
       terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), place(scratch.rows), tables.any() ? code.temporary(0) : Value());
@@ -115,10 +118,28 @@ private:
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
-    on.contract({block.rows, on.number(on.valueWidth), emit.sub(block.high, block.low), on.at(terms.scores, block.low), on.scoreStride, on.number(1),
-                 on.at(valuePanels, emit.mul(block.low, on.width)), valuePanelStride(count), sums, on.number(sumStride), true, BlockContraction::Trim::ColumnsOfA, block.stairs, ahead.values});
+    emit.branch(fits, [&] { addValues(block, block.low, block.high, count, sums, true, ahead.values); }, [&] { addValuesInParts(block, count); });
     if (relative.any())
       relative.addValues(block, sums, sumStride);
+  }
+
+  /// result (+)= p . values over the keys [low, high) of the chunk.
+  void addValues(const AttentionScores::Block &block, Value low, Value high, Value count, Value result, bool accumulate, ArrayRef<RowsAhead> ahead) {
+    on.contract({block.rows, on.number(on.valueWidth), emit.sub(high, low), on.at(terms.scores, low), on.scoreStride, on.number(1), on.at(valuePanels, emit.mul(low, on.width)),
+                 valuePanelStride(count), result, on.number(sumStride), accumulate, BlockContraction::Trim::ColumnsOfA, terms.from(block.stairs, emit.sub(low, block.low)),
+                 SmallVector<RowsAhead>(ahead)});
+  }
+
+  /// A sum over thousands of keys loses what is small beside it, and the gradient of a row whose keys are in several chunks is made of y: parts of few keys lose little.
+  void addValuesInParts(const AttentionScores::Block &block, Value count) {
+    emit.loop(emit.div(block.low, kPartKeys), emit.ceilDiv(block.high, kPartKeys), 1, [&](Value part) {
+      Value begin = emit.mul(part, kPartKeys);
+      addValues(block, emit.max(begin, block.low), emit.min(emit.add(begin, kPartKeys), block.high), count, partSums, false, {});
+      on.alongRow(on.number(0), emit.mul(block.rows, sumStride), {}, [&](Value index, ValueRange) -> SmallVector<Value> {
+        on.storeRow(arith::AddFOp::create(builder, on.loadRow(on.at(sums, index)), on.loadRow(on.at(partSums, index))), on.at(sums, index));
+        return {};
+      });
+    });
   }
 
   struct Ahead {
@@ -259,7 +280,7 @@ private:
   RelativeValues relative;
   ForwardScratch scratch;
   int64_t threshold, sumStride;
-  Value batch, keyHead, head, strip, keyPanels, valuePanels, sums, maxima, totals, keepBits, fits;
+  Value batch, keyHead, head, strip, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, fits;
 };
 
 } // namespace

@@ -130,10 +130,8 @@ AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, V
     plus(on.loadRow(elementAddress(builder, row.band, on.element, key)));
   if (operands.scoreTable)
     plus(on.loadRow(elementAddress(builder, row.distances, on.element, key), shown));
-  if (select) {
-    score.chosen = indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown);
-    plus(arith::SelectOp::create(builder, score.chosen, row.selected[1], row.selected[0]));
-  }
+  if (select)
+    plus(arith::SelectOp::create(builder, chosen(block, row, key, shown), row.selected[1], row.selected[0]));
   score.value = arith::MulFOp::create(builder, score.value, on.spread(on.real(operands.scale)));
   if (operands.step)
     std::tie(score.value, score.slope) = on.step(*operands.step, score.value, slope);

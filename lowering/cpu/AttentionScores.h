@@ -57,10 +57,11 @@ public:
   Row row(const Block &block, const AttentionMask &mask, Value row);
   struct Score {
     Value value;  // scaled, after the step
-    Value chosen; // lanes that take selected[1]; null without a selection
     Value slope;  // derivative of the step, if asked for; null without a step
   };
   Score at(const Block &block, const Row &row, Value key, Value shown, bool slope);
+  /// Lanes that take selected[1].
+  Value chosen(const Block &block, const Row &row, Value key, Value shown) { return indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown); }
 
   Value scores, band, bandStride, queryRows, positionRows;
   /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's other rows.

@@ -253,6 +253,49 @@ static StringRef libraryName(Operation &op) {
       .Default("");
 }
 
+/// The code of the op itself.
+static Value emitBody(FunctionCode &code, Operation &op, ValueRange operands) {
+  auto &builder = code.builder;
+  if (getElementTypeOrSelf(operands[0].getType()).isF64())
+    return callLibrary(code, libraryName(op), operands);
+  return llvm::TypeSwitch<Operation *, Value>(&op)
+      .Case([&](math::ExpOp) { return emitExp(builder, operands[0]); })
+      .Case([&](math::LogOp) { return emitLog(builder, operands[0]); })
+      .Case([&](math::TanhOp) { return emitTanh(builder, operands[0]); })
+      .Case([&](math::ErfOp) { return emitErf(builder, operands[0]); })
+      .Case([&](math::SinOp) { return emitSinCos(builder, operands[0], false); })
+      .Case([&](math::CosOp) { return emitSinCos(builder, operands[0], true); })
+      .Case([&](math::PowFOp) { return emitPow(builder, operands[0], operands[1]); });
+}
+
+/// Calls of one kind in a straight line from which on they share a function: copies cost compile time and size, calls the constants that a loop keeps in registers.
+constexpr int64_t kManyCalls = 16;
+
+/// Whether the op is a call of a function that all kernels share. Where each use calls libm for each lane as it is (f64, and fma of the portable tier), it always is.
+static bool hasFunction(const FunctionCode &code, Operation &op, Type element) {
+  if (element.isF64() || code.tier == Tier::Portable)
+    return true;
+  return llvm::count_if(*op.getBlock(), [&](Operation &other) { return other.getName() == op.getName(); }) > kManyCalls;
+}
+
+static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands) {
+  auto &builder = code.builder;
+  Type type = operands[0].getType();
+  auto vector = dyn_cast<VectorType>(type);
+  std::string name = ("tn_" + libraryName(op) + (getElementTypeOrSelf(type).isF64() ? "_f64" : "_f32") + (vector ? "_" + llvm::Twine(vector.getDimSize(0)) : llvm::Twine())).str();
+  auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupSymbolIn(code.sequence.module(), name));
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(code.sequence.module().getBody());
+    function = LLVM::LLVMFuncOp::create(builder, name, LLVM::LLVMFunctionType::get(type, SmallVector<Type>(operands.size(), type)), LLVM::Linkage::Internal);
+    function.setNoInline(true);
+    Block *block = function.addEntryBlock(builder);
+    builder.setInsertionPointToStart(block);
+    LLVM::ReturnOp::create(builder, emitBody(code, op, block->getArguments()));
+  }
+  return LLVM::CallOp::create(builder, function, operands).getResult();
+}
+
 Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
   auto &builder = code.builder;
   Type element = getElementTypeOrSelf(operands[0].getType());
@@ -269,19 +312,9 @@ Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
     Value one = element.isF64() ? l.wide(1.0) : l.real(1.0);
     return l.div(one, math::SqrtOp::create(builder, operands[0]));
   }
-  if (element.isF64() && !libraryName(op).empty())
-    return callLibrary(code, libraryName(op), operands);
-  if (!element.isF32())
+  if (libraryName(op).empty() || !(element.isF32() || element.isF64()))
     return {};
-  return llvm::TypeSwitch<Operation *, Value>(&op)
-      .Case([&](math::ExpOp) { return emitExp(builder, operands[0]); })
-      .Case([&](math::LogOp) { return emitLog(builder, operands[0]); })
-      .Case([&](math::TanhOp) { return emitTanh(builder, operands[0]); })
-      .Case([&](math::ErfOp) { return emitErf(builder, operands[0]); })
-      .Case([&](math::SinOp) { return emitSinCos(builder, operands[0], false); })
-      .Case([&](math::CosOp) { return emitSinCos(builder, operands[0], true); })
-      .Case([&](math::PowFOp) { return emitPow(builder, operands[0], operands[1]); })
-      .Default([](Operation *) { return Value(); });
+  return hasFunction(code, op, element) ? callFunction(code, op, operands) : emitBody(code, op, operands);
 }
 
 } // namespace tenon::cpu

@@ -2,6 +2,7 @@
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -52,3 +53,21 @@ for mebibytes in list(range(100, 700, 40)) + [4096]:
     if done.returncode not in (0, 5, 127) or (done.returncode == 5) != done.stderr.startswith("tenon: error:"):
         print(f"{mebibytes} MiB: exit code {done.returncode}: {done.stderr}")
 print("with little memory:", sorted(codes))
+
+# The library of an artifact whose last segment takes 2 GiB more of memory, with room for 1.5 GiB, and without a limit.
+done = subprocess.run([tenon, "compile", spec, "--tier", "portable", "-o", os.path.join(folder, "wide")], capture_output=True, text=True)
+path = os.path.join(folder, "wide", "libm.so")
+with open(path, "r+b") as file:
+    image = bytearray(file.read())
+    table, = struct.unpack_from("<Q", image, 32)
+    size, count = struct.unpack_from("<HH", image, 54)
+    last = max((table + i * size for i in range(count) if struct.unpack_from("<I", image, table + i * size)[0] == 1),
+               key=lambda at: struct.unpack_from("<Q", image, at + 16)[0])  # PT_LOAD with the highest address
+    memory, = struct.unpack_from("<Q", image, last + 40)
+    struct.pack_into("<Q", image, last + 40, memory + (2 << 30))
+    file.seek(0)
+    file.write(image)
+for limit in (3 << 29, None):
+    done = subprocess.run([tenon, "run", os.path.dirname(path), "--init", "--bind", "B=2"], cwd=folder, capture_output=True, text=True,
+                          preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))))
+    print(f"a library that needs 2 GiB, limit {limit}: {done.returncode} {done.stderr.strip()}")

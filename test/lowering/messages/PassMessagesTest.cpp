@@ -30,6 +30,29 @@ TEST_F(PassMessagesTest, ARefusalIsAMistakeOfTheSpecificationAtItsPlace) {
   EXPECT_EQ(diagnostics.all()[0].range.begin, 16u);
 }
 
+TEST_F(PassMessagesTest, APlaceIsFoundBehindCharactersOfSeveralBytes) {
+  sources.files = {{"m.tn", "\xEF\xBB\xBF# \xC3\xA4\xE6\xBC\xA2\nmodel \xC3\xA4 { out x }\n"}};
+  PassMessages messages(context, sources, diagnostics, {});
+  for (auto [line, column] : {std::pair(1, 1), {1, 4}, {2, 7}, {2, 8}, {2, 15}, {2, 99}, {9, 1}})
+    notSupported(*at(line, column)) << "at " << line << ":" << column;
+  std::vector<uint32_t> places;
+  for (const Diagnostic &mistake : diagnostics.all())
+    places.push_back(mistake.range.begin);
+  EXPECT_EQ(places, (std::vector<uint32_t>{3, 7, 17, 19, 26, 29, 30})); // behind a line: its end
+}
+
+/// Counting lines from the start for each of these would take minutes.
+TEST_F(PassMessagesTest, APlaceIsFoundWithoutReadingWhatStandsBefore) {
+  sources.files = {{"m.tn", std::string(8'000'000, '\n')}};
+  std::string entry = "infer";
+  StageWarnings warnings(context, sources, diagnostics, entry);
+  auto op = at(1, 1);
+  for (unsigned line = 1; line < 8'000'000; line += 800) {
+    (*op)->setLoc(mlir::FileLineColLoc::get(&context, "m.tn", line, 1));
+    op->emitWarning("too wide");
+  }
+}
+
 TEST_F(PassMessagesTest, ARefusalWithoutAPlaceIsAtTheSpecification) {
   PassMessages messages(context, sources, diagnostics, ast::Range{0, 6, 7});
   mlir::OwningOpRef<mlir::ModuleOp> op = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));

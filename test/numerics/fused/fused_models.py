@@ -4,11 +4,9 @@
 usage: fused_models.py MODEL CASE [--f32] [--tier TIER] [--spoil]
 
 MODEL is one of models/ or one of this folder, for what no model there has.
---f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the error of the other. It may
-not be 1: both round scores and exponentials alike, but the fused form takes the row's mean of the gradient, D = sum over j of p dp, from dy . y (Dao 2023,
-section 2.3), since it never has a whole row. Its rounding is the same for all keys of a row, so a row of gradients of scores does not sum to 0 as nearly
-as the decomposed one does, and what sums over all pairs (slopes, gains, biases) sees that times the common part of scores and values. Measured: up to 16
-times (`scaled b`, length 131). PyTorch 2.13's fused kernel against its own decomposed one: up to 10 times, where queries, keys and values have a common part.
+--f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the error of the other: both
+round scores and exponentials alike, in another order. Where a row's keys are in several chunks, the fused form takes the row's mean of the gradient,
+D = sum over j of p dp, from dy . y (Dao 2023, section 2.3), since it never has a whole row: `scaled c`.
 
 CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second one has a memory
 that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is far from uniform. A recipe of the test's own
@@ -28,7 +26,7 @@ import library  # noqa: E402
 from tensors import Tensor, count, tensor  # noqa: E402
 
 V, ROWS, PREDICTED = 264, 2, 3  # bytes and special ids
-TIMES, LEAST, MOST = 32, 1e-5, 2e-4  # below LEAST, 80 units in the last place, errors are a matter of luck
+TIMES, LEAST, MOST = 4, 1e-5, 2e-4  # below LEAST, 80 units in the last place, errors are a matter of luck
 LENGTHS = (1, 2, 17, 67, 131, 197, 300)
 COMMON = {"V": V, "N": 2, "rate": 0.1}
 CASES = {
@@ -54,6 +52,7 @@ CASES = {
     ("capped", "b"): ({"D": 82, "W": 64}, (17, 131)),
     ("scaled", "a"): ({"D": 48, "W": 5}, (1, 17, 67)),
     ("scaled", "b"): ({"D": 82, "W": 64}, (17, 131)),
+    ("scaled", "c"): ({"D": 82, "N": 1}, (1100,)),
     ("single", "a"): ({"D": 48, "E": 24, "W": 5, "L": 9}, (1, 17, 67)),
     ("single", "b"): ({"D": 40, "E": 41, "W": 64, "L": 40}, (17, 131)),
 }

@@ -1,0 +1,86 @@
+// What the backward kernel of fused attention does besides contractions: the gradient of a row's softmax, and the gradients of tables by relative position.
+#pragma once
+#include "lowering/cpu/AttentionRelativeValues.h"
+
+namespace tenon::cpu {
+
+/// Which gradients are read; null: nobody does.
+struct WantedGradients {
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
+  explicit WantedGradients(AttentionGradOp op)
+      : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())), positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())),
+        selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
+  static Value read(Value result) { return result && !result.use_empty() ? result : Value(); }
+  /// Gradients that need those of the scores by relative position.
+  bool band() const { return positionQuery || table || scoreTable; }
+  bool scores() const { return query || key || selectedScores || band(); }
+  bool any() const { return scores() || value || valueTable; }
+};
+
+/// Row by row: probabilities from scores, gradients of scores from those of probabilities.
+class SoftmaxGradient {
+public:
+  using Block = AttentionScores::Block;
+
+  SoftmaxGradient(AttentionGradOp op, AttentionCode &on, const AttentionOperands &operands, const AttentionMask &mask, AttentionScores &terms, const RelativeValues &relative,
+                  const WantedGradients &wanted)
+      : op(op), on(on), operands(operands), code(on.code), builder(on.builder), emit(on.emit), mask(mask), terms(terms), relative(relative), wanted(wanted),
+        threshold(operands.threshold()) {}
+
+  /// Elements of scratch for the weights of a row.
+  static int64_t weightElements() { return AttentionCode::chunkKeys + 16; }
+  /// One head's, in scratch: `scoreGrads` a strip like that of the scores, `weights`, `keepBits` of a row.
+  void enter(Value batch, Value head, Value scoreGrads, Value weights, Value keepBits);
+  /// Row `number` of a block. scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale, in the band by place as well.
+  void row(const Block &block, Value number);
+  /// The gradients of a query's two selected scores, onto what earlier chunks of keys gave.
+  void storeSelected(const Block &block, Value query, Value first, Value second);
+
+private:
+  Value probabilities(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
+  void scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum);
+  Value rowProduct(Value query);
+  void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
+  Value choose(Value condition, Value value) { return condition ? Value(mlir::arith::SelectOp::create(builder, condition, value, zero)) : value; }
+
+  AttentionGradOp op;
+  AttentionCode &on;
+  const AttentionOperands &operands;
+  FunctionCode &code;
+  ImplicitLocOpBuilder &builder;
+  Emitter &emit;
+  const AttentionMask &mask;
+  AttentionScores &terms;
+  const RelativeValues &relative;
+  const WantedGradients &wanted;
+  int64_t threshold;
+  Value batch, head, scoreGrads, weights, keepBits, zero;
+};
+
+/// Gradients of the tables of a (batch, head) in temporaries, by place: elements between rows are the same in every tier.
+class TableGradients {
+public:
+  TableGradients(AttentionCode &on, const AttentionOperands &operands, const AttentionScores &terms, const WantedGradients &wanted)
+      : on(on), operands(operands), terms(terms), emit(on.emit), wanted(wanted) {}
+
+  /// Elements between rows of the gradients of `table`.
+  static int64_t width(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 32); }
+  /// The kernel's temporaries, behind the packed tables.
+  static void plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted);
+  void enter(Value batch, Value head);
+  void clear(Value zero);
+  /// From places to rows of the tables.
+  void store();
+
+  Value table, scoreTable, valueTable; // null: not wanted
+
+private:
+  AttentionCode &on;
+  const AttentionOperands &operands;
+  const AttentionScores &terms;
+  Emitter &emit;
+  const WantedGradients &wanted;
+  Value batch, head, tableElements, scoreTableElements, valueTableElements;
+};
+
+} // namespace tenon::cpu

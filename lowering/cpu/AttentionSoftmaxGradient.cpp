@@ -1,0 +1,140 @@
+// The gradient of a row's softmax in two passes: the row's mean has to be known before the gradients.
+#include "lowering/cpu/AttentionGradients.h"
+#include "lowering/cpu/LaneCode.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+void SoftmaxGradient::enter(Value itsBatch, Value itsHead, Value itsScoreGrads, Value itsWeights, Value itsKeepBits) {
+  batch = itsBatch, head = itsHead, scoreGrads = itsScoreGrads, weights = itsWeights, keepBits = itsKeepBits;
+  zero = on.spread(on.real(0));
+}
+
+void SoftmaxGradient::storeSelected(const Block &block, Value query, Value first, Value second) {
+  Value pair = on.row(wanted.selectedScores, batch, on.queries, query, head, 2);
+  emit.branch(emit.equal(block.start, emit.constant(0)),
+              [&] {
+                on.storeScalar(first, pair);
+                on.storeScalar(second, on.at(pair, on.number(1)));
+              },
+              [&] {
+                on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(pair), first), pair);
+                Value next = on.at(pair, on.number(1));
+                on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(next), second), next);
+              });
+}
+
+/// D = sum of dy * y over the width.
+Value SoftmaxGradient::rowProduct(Value query) {
+  Value dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth), y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
+  Value sum = zero;
+  for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
+    Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
+    Value product = arith::MulFOp::create(builder, on.loadRow(on.at(dy, on.number(column)), inside), on.loadRow(on.at(y, on.number(column)), inside));
+    sum = arith::AddFOp::create(builder, sum, product);
+  }
+  return combineLanes(builder, Reduction::sum, sum);
+}
+
+void SoftmaxGradient::row(const Block &block, Value number) {
+  AttentionScores::Row row = terms.row(block, mask, number);
+  Value gradRow = on.at(scoreGrads, emit.mul(number, on.scoreStride));
+  Value sum = probabilities(block, row, number, gradRow);
+  if (wanted.scores())
+    scoreGradients(block, row, gradRow, sum);
+  clearHidden(block, row, number, gradRow);
+}
+
+/// scores -> dropped p; scoreGrads (dy . v) -> dp; p times what the softmax's argument is multiplied by -> weights. Returns the lanes of the sum of p dp over these keys.
+Value SoftmaxGradient::probabilities(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
+  Value query = row.place.query;
+  Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
+  Value shift = on.spread(on.loadScalar(on.at(code.pointer(op.getRowMax()), statistic)));
+  Value inverse = on.spread(on.loadScalar(on.at(code.pointer(op.getRowSumInverse()), statistic)));
+  Value scale = on.spread(on.real(operands.scale)), grown = on.spread(on.real(65536.0 / double(65536 - threshold)));
+  Value logical = emit.mul(emit.add(emit.mul(emit.add(emit.mul(batch, on.queries), query), on.heads), head), on.keys);
+  Value byPlace = relative.any() ? relative.row(block, number, row.place) : Value();
+  Value first = emit.add(logical, emit.add(block.start, row.parts.begin));
+  KeepBits keeps = on.keeps(operands);
+  if (threshold > 0)
+    keeps.draw(first, emit.sub(row.parts.end, row.parts.begin), keepBits);
+  SmallVector<Value> sums;
+  if (wanted.scores())
+    sums.push_back(zero);
+  sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+    Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
+    AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
+    Value p = choose(shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
+    Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
+    auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
+    if (wanted.value)
+      on.storeRow(drop(p), scoreAt);
+    Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
+    Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
+    if (wanted.valueTable)
+      on.storeRow(drop(p), relativeAt);
+    if (!wanted.scores())
+      return {};
+    Value along = on.loadRow(gradAt);
+    if (relativeGrad)
+      along = arith::AddFOp::create(builder, along, relativeGrad);
+    Value dp = drop(choose(shown, along)), weight = arith::MulFOp::create(builder, p, scale);
+    if (score.slope) // of a hidden score it may be anything
+      weight = choose(shown, arith::MulFOp::create(builder, weight, score.slope));
+    on.storeRow(dp, gradAt);
+    on.storeRow(weight, on.at(weights, key));
+    return {arith::AddFOp::create(builder, carried[0], arith::MulFOp::create(builder, p, dp))};
+  });
+  return sums.empty() ? Value() : sums[0];
+}
+
+/// dp -> ds = (dp - D) weight, in the band by place as well. The row's mean D = sum of p dp is that of the keys while a chunk has them all: what its terms have in common with dp, their
+/// rounding too, then leaves the difference. Else it is the product dy . y, to which y brings the rounding of a sum over all keys.
+void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum) {
+  Value mean = combineLanes(builder, Reduction::sum, sum);
+  mean = on.spread(ifThen(builder, emit.less(on.number(AttentionCode::chunkKeys), on.keys), mean, [&]() -> SmallVector<Value> { return {rowProduct(row.place.query)}; })[0]);
+  auto gradient = [&](Value key) -> Value {
+    Value gradAt = on.at(gradRow, key);
+    Value ds = arith::MulFOp::create(builder, arith::SubFOp::create(builder, on.loadRow(gradAt), mean), on.loadRow(on.at(weights, key)));
+    on.storeRow(ds, gradAt);
+    if (wanted.band())
+      on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
+    return ds;
+  };
+  if (!wanted.selectedScores) {
+    on.alongRow(row.parts.begin, row.parts.end, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
+      gradient(key);
+      return {};
+    });
+    return;
+  }
+  SmallVector<Value> sums(2, zero);
+  sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+    Value ds = gradient(key), chosen = terms.chosen(block, row, key, shown);
+    Value second = arith::SelectOp::create(builder, chosen, ds, zero), first = arith::SelectOp::create(builder, chosen, zero, ds);
+    return {arith::AddFOp::create(builder, carried[0], first), arith::AddFOp::create(builder, carried[1], second)};
+  });
+  storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]), combineLanes(builder, Reduction::sum, sums[1]));
+}
+
+/// Zero gradients and probabilities at the hidden keys of a row that contractions read.
+void SoftmaxGradient::clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
+  for (Value strip : {wanted.value ? row.content : Value(), wanted.scores() ? gradRow : Value()})
+    if (strip) {
+      on.fill(strip, terms.clearFrom(block.stairs, block.low, row.parts.begin), row.parts.begin, zero);
+      on.fill(strip, row.parts.end, terms.clearTo(block.stairs, row.parts.end, block.high), zero);
+    }
+  if (wanted.valueTable)
+    relative.clearHidden(block, number, row.place, row.parts, zero);
+  if (!wanted.band())
+    return;
+  Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
+  Value shift = emit.sub(emit.add(terms.tables.placeOf(on, terms.table, row.place), block.start), block.bandStart); // column of key 0 of the chunk
+  Value begin = emit.max(emit.add(shift, row.parts.begin), block.bandLow), end = emit.add(shift, row.parts.end);
+  bool all = bool(wanted.scoreTable); // sums whole columns
+  on.fill(bandRow, all ? block.bandLow : terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);
+  on.fill(bandRow, end, all ? block.bandHigh : terms.clearTo(block.bandStairs, end, block.bandHigh), zero);
+}
+
+} // namespace tenon::cpu
