@@ -109,8 +109,11 @@ private:
       return status;
     if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
       return status;
-    if (!options.quiet)
+    if (!options.quiet) {
       progress.message(startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
+      for (const std::string &line : session.trainTask->summary())
+        progress.message(line);
+    }
     for (const std::string &note : notes)
       progress.message(note);
     if (totalSteps() == 0 && options.seconds == 0 && !options.quiet)
