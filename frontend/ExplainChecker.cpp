@@ -44,10 +44,10 @@ static const ExplainPages &namePages() {
        "A warning: nothing reads it, so no entry has it, and no file of weights. Take it away, or begin its name with `_`.",
        "param w, b: [D] = 0\nreturn x * w", "param w: [D] = 0\nreturn x * w"},
       {"T0116", "a metric that depends on the size of the batches",
-       "A warning: an evaluation adds up sums over all axes, so that a number is that of all rows. A sum over the rows that keeps other axes, or one\n"
-       "inside of what is summed, is taken for each batch alone, and the metric is the mean over the whole batches. A metric for each class does not\n"
-       "have this error; their mean can be taken afterwards.",
-       "metric macro = mean(sum[B](hit) / sum[B](is_class))", "metric recall_0 = sum(hit[C: 0]) / sum(is_class[C: 0])"},
+       "A warning: an evaluation adds up sums over the rows, of all or for each class, and computes with them at the end, so that a number is that of\n"
+       "all rows. A sum over the rows inside of what is summed over them, one that keeps several axes, or one that is compared or chosen by, is taken\n"
+       "for each batch alone, and the metric is the mean over the whole batches.",
+       "metric variance = mean((z - mean(z)) ^ 2)", "metric variance = mean(z * z) - mean(z) ^ 2"},
       {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
   };
   return pages;

@@ -1,16 +1,14 @@
 // How the commands print their help and check numbers: examples come first.
 #pragma once
+#include "runtime/Nearest.h"
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace tenon {
@@ -27,38 +25,11 @@ private:
   static bool leads(const CLI::App *app) { return app->get_footer().rfind("Example", 0) == 0; }
 };
 
-/// Edits that make one word of the other: a letter more, less, or another.
-inline size_t editDistance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t corner = row[0]++;
-    for (size_t j = 0; j < to.size(); ++j)
-      corner = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, corner + (from[i] != to[j])}));
-  }
-  return row.back();
-}
-
-/// The one that the word begins, else the nearest of the words, or nothing where none is near.
-inline std::string nearestOf(const std::string &word, const std::vector<std::string> &words) {
-  std::string nearest;
-  const size_t letters = word.size() - word.find_first_not_of('-') * word.starts_with('-');
-  for (const std::string &candidate : words)
-    if (letters >= 3 && letters <= word.size() && candidate.starts_with(word) && (nearest.empty() || candidate.size() < nearest.size()))
-      nearest = candidate;
-  if (!nearest.empty())
-    return nearest;
-  size_t least = std::min<size_t>(3, word.size() - word.starts_with("--") * 2); // as many edits as letters make anything
-  for (const std::string &candidate : words)
-    if (size_t edits = editDistance(word, candidate); edits < least) {
-      least = edits;
-      nearest = candidate;
-    }
-  return nearest;
-}
+/// What to write in place of an option (the second) that a command (the first) does not have; empty if nothing is known of it.
+using OptionAdvice = std::string (*)(const std::string &, const std::string &);
 
 /// "unknown option --thread (did you mean --threads?)" for all that the command does not have, in the order in which they stand; empty if there are none.
-inline std::string unknownOptions(const CLI::App &app) {
+inline std::string unknownOptions(const CLI::App &app, OptionAdvice advice) {
   std::vector<std::string> known;
   for (const CLI::Option *option : app.get_options())
     for (const std::string &name : option->get_lnames())
@@ -67,17 +38,17 @@ inline std::string unknownOptions(const CLI::App &app) {
   size_t count = 0;
   for (const std::string &argument : app.remaining(true))
     if (argument.size() > 1 && argument[0] == '-') {
-      std::string name = argument.substr(0, argument.find('=')), nearest = nearestOf(name, known);
-      text += (count++ ? ", " : "") + name + (nearest.empty() ? "" : " (did you mean " + nearest + "?)");
+      std::string name = argument.substr(0, argument.find('=')), nearest = nearestOf(name, known), instead = advice ? advice(app.get_name(), name) : "";
+      text += (count++ ? ", " : "") + name + (!instead.empty() ? " (" + instead + ")" : nearest.empty() ? "" : " (did you mean " + nearest + "?)");
     }
   return count ? (count == 1 ? "unknown option " : "unknown options ") + text : "";
 }
 
 /// What is wrong with a command line, in words.
-inline std::string textOf(const CLI::App &app, const CLI::ParseError &error) {
+inline std::string textOf(const CLI::App &app, const CLI::ParseError &error, OptionAdvice advice = nullptr) {
   const CLI::App &command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
   bool mayBeUnknown = dynamic_cast<const CLI::ExtrasError *>(&error) || dynamic_cast<const CLI::RequiredError *>(&error);
-  if (std::string unknown = mayBeUnknown ? unknownOptions(command) : ""; !unknown.empty())
+  if (std::string unknown = mayBeUnknown ? unknownOptions(command, advice) : ""; !unknown.empty())
     return unknown;
   if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
     std::string text;

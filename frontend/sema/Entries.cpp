@@ -141,7 +141,7 @@ static void warnOfBatch(Session &session, const ast::Model &model, const std::st
     if (statement->kind == ast::Stmt::Kind::Metric && statement->name.text == name)
       if (auto *warning = session.warning("T0116", statement->name.range, name + " depends on the size of the batches: an evaluation takes a sum over their rows for each of them alone, "
                                                                                  "and then the mean"))
-        warning->notes.push_back({"help", "one sum over all axes, a quotient of such sums, or formulas of them are those of all rows, such as sum(a * b) / sum(b) for each class"});
+        warning->notes.push_back({"help", "sums over the rows, quotients and other formulas of them, also for each class, are those of all rows: mean(z * z) - mean(z) ^ 2, not mean((z - mean(z)) ^ 2)"});
 }
 
 std::optional<Entry> Checker::run() {

@@ -49,6 +49,7 @@ private:
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
                     std::set<std::string> &attempted);
   void requireEvaluations(const CheckedRecipe &checked);
+  void warnUnread(const CheckedRecipe &checked);
 
   const RecipeContext &context;
   Diagnostics &diagnostics;

@@ -87,4 +87,22 @@ void RecipeChecker::requireEvaluations(const CheckedRecipe &checked) {
     refuse(*stop, "`stop` counts evaluations, and there is one at the end only", "how often?", "say every = 100 in " + std::string(valid ? "`valid`" : "`data`"));
 }
 
+/// A program that makes the batches also decides when it evaluates, saves and ends: `tenon train` alone reads these settings.
+void RecipeChecker::warnUnread(const CheckedRecipe &checked) {
+  const Setting *data = checked.find("data"), *schedule = checked.find("schedule");
+  if (!data || data->kind != Setting::Kind::Call || data->text != "caller")
+    return;
+  bool share = false, total = false;
+  for (size_t i = 0; schedule && i < schedule->keywords.size(); ++i) {
+    share |= schedule->keywords[i].first == "warmup" && schedule->keywords[i].second->kind == Setting::Kind::Real;
+    total |= schedule->keywords[i].first == "total";
+  }
+  for (const char *key : {"steps", "epochs", "checkpoint", "stop", "valid"}) {
+    const Setting *setting = checked.find(key);
+    const bool isLength = key == std::string_view("steps") || key == std::string_view("epochs"); // a warm-up may be a share of it
+    if (setting && !(isLength && share && !total))
+      diagnostics.warning("T0629", setting->range, "nothing reads `" + std::string(key) + "`: with `data = caller` the program decides when to evaluate, save and end", "leave this out");
+  }
+}
+
 } // namespace tenon

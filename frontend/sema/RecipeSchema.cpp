@@ -10,6 +10,10 @@ static Parameter first(Parameter parameter) { // positional and required
   parameter.required = parameter.positional = true;
   return parameter;
 }
+static Parameter positional(Parameter parameter) {
+  parameter.positional = true;
+  return parameter;
+}
 static Parameter whole(std::string_view name, double low = 1, double high = kInfinity) {
   return {name, Type::Int, false, false, low, high, false, false, {}, false};
 }
@@ -197,7 +201,7 @@ static std::vector<Function> others() {
         unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)), unsupported(of("bf16", Type::Texts))}, false, {}},
       {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}, false},
       {"loss scale", "fixed", {first(positive("scale"))}, false, {}, false},
-      {"checkpoint rule", "every", {first(whole("steps")), starting(whole("keep"), 3), of("best", Type::Measure), of("lowest", Type::Bool)}, false, {}},
+      {"checkpoint rule", "every", {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure), of("lowest", Type::Bool)}, false, {}},
       {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
       {"average", "last", {first(whole("count"))}, false, {}, false},
       {"method", "greedy", {limit}, false, {}},

@@ -50,6 +50,7 @@ void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedReci
     return;
   }
   requireEvaluations(checked);
+  warnUnread(checked);
   const bool tasks = checked.find("tasks");
   if (!checked.find("optimizer"))
     missing("optimizer");

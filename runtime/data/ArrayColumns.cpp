@@ -169,12 +169,17 @@ Status Columns::find(const std::vector<InputTensor> &inputs) {
   return {};
 }
 
-Status Columns::checkValues(const std::vector<InputTensor> &inputs) const {
+bool Columns::areChecked() const {
   uint64_t bytes = 0;
   for (const Column &column : all)
     bytes += column.values.bytes();
+  return bytes <= kCheckedBytes;
+}
+
+Status Columns::checkValues(const std::vector<InputTensor> &inputs) const {
+  const bool checked = areChecked();
   for (const Column &column : all)
-    if (column.input >= 0 && bytes <= kCheckedBytes)
+    if (column.input >= 0 && checked)
       if (Status status = checkAll(column.values, inputs[static_cast<size_t>(column.input)]); status.failed())
         return status;
   return {};

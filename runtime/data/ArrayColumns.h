@@ -32,7 +32,9 @@ public:
   std::vector<std::string> names() const;
   /// Positions of the inputs in the entry.
   Status find(const std::vector<InputTensor> &inputs);
-  /// The values of files that are small enough to be read before the first step.
+  /// Whether the files are small enough to be read before the first step.
+  bool areChecked() const;
+  /// The values of such files.
   Status checkValues(const std::vector<InputTensor> &inputs) const;
   /// Whether the input is a whole file, the same in every batch: fixed("weights.npy").
   bool isFixed(const std::string &input) const;

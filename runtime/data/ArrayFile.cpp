@@ -101,11 +101,15 @@ Status ArrayFile::read(uint64_t first, uint64_t count, DataType to, void *target
   return checkNumbers(first, count, to, target);
 }
 
-/// What is no number would make every loss after it none.
+/// What is no finite number would make every loss after it none.
 Status ArrayFile::checkNumbers(uint64_t first, uint64_t count, DataType type, const void *values) const {
-  for (uint64_t i = 0; i < count; ++i)
-    if (type == DataType::F32 ? std::isnan(static_cast<const float *>(values)[i]) : type == DataType::F64 && std::isnan(static_cast<const double *>(values)[i]))
-      return inputError(placeOf(first + i), " is nan, not a number");
+  if (type != DataType::F32 && type != DataType::F64)
+    return {};
+  for (uint64_t i = 0; i < count; ++i) {
+    const double value = type == DataType::F32 ? static_cast<double>(static_cast<const float *>(values)[i]) : static_cast<const double *>(values)[i];
+    if (!std::isfinite(value))
+      return inputError(placeOf(first + i), std::isnan(value) ? " is nan, not a number" : value > 0 ? " is inf, not a finite number" : " is -inf, not a finite number");
+  }
   return {};
 }
 

@@ -50,9 +50,16 @@ public:
       if (status.failed())
         return status;
     }
-    return columns.checkValues(inputs);
+    if (Status status = columns.checkValues(inputs); status.failed())
+      return status;
+    return columns.areChecked() && part == Part::Training ? countClasses(inputs) : Status();
   }
-  std::vector<std::string> notes() const override { return said; }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all = said;
+    for (std::string &warning : lackingClasses())
+      all.push_back(std::move(warning));
+    return all;
+  }
   bool isFixed(const std::string &input) const override { return columns.isFixed(input); }
 
 private:
@@ -66,6 +73,25 @@ private:
     if (longer > 0)
       said.push_back(concat(counted(longer, "row"), " of ", column.values.name(), longer == 1 ? " is" : " are", " longer than the ", input.shape[1],
                             " places of '", input.name, "': only the beginning is read"));
+    return {};
+  }
+
+  Status countClasses(const std::vector<InputTensor> &inputs) {
+    counts = ClassCounts::of(inputs);
+    std::erase_if(counts, [&](const ClassCounts &classes) { return isFixed(classes.input); });
+    const std::vector<bool> held = counts.empty() ? std::vector<bool>() : heldOutRows();
+    std::vector<int32_t> piece(uint64_t{1} << 18);
+    for (ClassCounts &classes : counts) {
+      const auto column = std::find_if(columns.all.begin(), columns.all.end(), [&](const Column &each) { return each.input == static_cast<int>(classes.position); });
+      for (uint64_t first = 0; first < column->rows(); first += piece.size()) {
+        const uint64_t size = std::min<uint64_t>(piece.size(), column->rows() - first);
+        if (Status status = column->values.read(first, size, DataType::I32, piece.data()); status.failed())
+          return status;
+        for (uint64_t i = 0; i < size; ++i)
+          if (!held[first + i])
+            ++classes.rows[static_cast<size_t>(piece[i])];
+      }
+    }
     return {};
   }
 

@@ -1,12 +1,12 @@
 // jsonl(text = "f.jsonl", ids = "text", label = "label"): one JSON object per line, each key for one input. Lists of numbers, texts as UTF-8 bytes,
 // names of classes. The lines stay in the file; in memory is where each begins.
-#include "runtime/File.h"
 #include "runtime/Json.h"
+#include "runtime/Nearest.h"
 #include "runtime/data/Inputs.h"
+#include "runtime/data/JsonLines.h"
 #include "runtime/data/RowTask.h"
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace tenon::data {
 
@@ -15,73 +15,6 @@ using runtime::counted;
 using runtime::JsonValue;
 
 namespace {
-
-constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
-constexpr uint64_t kLongestLine = uint64_t{64} << 20;
-
-/// Files of lines that are not blank.
-class Lines {
-public:
-  Status open(const std::vector<std::string> &patterns) {
-    std::vector<std::string> paths;
-    for (const std::string &pattern : patterns)
-      if (Status status = listFiles(pattern, paths); status.failed())
-        return status;
-    for (const std::string &path : paths)
-      if (Status status = add(path); status.failed())
-        return status;
-    return {};
-  }
-  uint64_t size() const { return all.size(); }
-  std::string placeOf(uint64_t line) const { return concat(files[all[line].file].name(), ":", all[line].number); }
-  Status read(uint64_t line, std::string &text) const {
-    text.resize(all[line].bytes);
-    return files[all[line].file].readAt(all[line].begin, text.data(), text.size());
-  }
-
-private:
-  struct Line {
-    uint64_t begin, number; // from 1
-    uint32_t bytes, file;
-  };
-
-  Status add(const std::string &path) {
-    uint64_t size = 0;
-    auto file = runtime::File::openForReading(path, size);
-    if (!file.ok())
-      return file.status();
-    std::string piece;
-    Line line{0, 1, 0, static_cast<uint32_t>(files.size())};
-    bool blank = true;
-    auto end = [&](uint64_t at) {
-      line.bytes = static_cast<uint32_t>(at - line.begin);
-      if (!blank)
-        all.push_back(line);
-      line.begin = at + 1;
-      ++line.number;
-      blank = true;
-    };
-    for (uint64_t begin = 0; begin < size; begin += piece.size()) {
-      piece.resize(std::min(kPieceBytes, size - begin));
-      if (Status status = file->readAt(begin, piece.data(), piece.size()); status.failed())
-        return status;
-      for (size_t i = 0; i < piece.size(); ++i)
-        if (piece[i] == '\n')
-          end(begin + i);
-        else
-          blank &= piece[i] == ' ' || piece[i] == '\t' || piece[i] == '\r';
-      if (begin + piece.size() - std::min(line.begin, begin + piece.size()) > kLongestLine)
-        return inputError(path, ":", line.number, ": this line is longer than ", kLongestLine, " bytes");
-    }
-    if (line.begin < size)
-      end(size);
-    files.push_back(file.take());
-    return {};
-  }
-
-  std::vector<runtime::File> files;
-  std::vector<Line> all;
-};
 
 /// One input and what its key holds.
 struct Field {
@@ -154,6 +87,8 @@ public:
       if (field.longer > 0)
         result.push_back(concat(counted(field.longer, "row"), " of ", settings.texts[0], field.longer == 1 ? " is" : " are",
                                 " longer than the places of '", field.setting->input, "': only the beginning is read"));
+    for (std::string &warning : lackingClasses())
+      result.push_back(std::move(warning));
     return result;
   }
 
@@ -218,24 +153,28 @@ private:
       const InputTensor &input = inputs[static_cast<size_t>(field.input)];
       if (input.type != DataType::I32 || input.shape.size() != 1)
         continue;
+      ClassNames collected;
       if (!symbols.classes.count(field.setting->input))
-        if (Status status = collectClasses(field); status.failed())
+        if (Status status = collectClasses(field, collected); status.failed())
           return status;
+      if (!collected.empty())
+        symbols.classes[field.setting->input] = collected.sorted();
       auto found = symbols.classes.find(field.setting->input);
       if (found == symbols.classes.end())
         continue;
       field.classes = &found->second;
       if (const int64_t count = static_cast<int64_t>(found->second.size()); input.bound >= 0 && count > input.bound)
-        return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '", input.name, "' takes ",
-                          input.bound, ": declare it as index(", count, ")[B]");
+        return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '", input.name, "' takes ", input.bound, "; ",
+                          collected.empty() ? "" : concat("the rarest first: ", collected.rarestFirst(static_cast<size_t>(count - input.bound), [this](uint64_t row) { return lines.placeOf(row); }),
+                                                          "; mend what is misspelt, or "),
+                          "declare it as index(", count, ")[B]");
       else if (guessed && input.bound >= 0 && count != input.bound)
         return inputError(settings.texts[0], " has ", count, " of the ", input.bound, " classes of '", input.name, "' under \"", field.setting->file,
                           "\", and nothing says which: these weights do not name their classes; export them from the run with tenon export, or evaluate the run");
     }
     return {};
   }
-  Status collectClasses(const Field &field) {
-    std::set<std::string> found;
+  Status collectClasses(const Field &field, ClassNames &found) {
     for (uint64_t row = 0; row < lines.size(); ++row) {
       JsonValue object;
       const JsonValue *value = nullptr;
@@ -244,12 +183,11 @@ private:
         status = valueOf(row, object, field, value);
       if (status.failed())
         return status;
-      if (!value->isString() && (row == 0 || found.empty()))
+      if (!value->isString() && found.empty())
         return {}; // numbers; a text among them is an error where it stands
       if (value->isString())
-        found.insert(value->text);
+        found.add(value->text, row);
     }
-    symbols.classes[field.setting->input].assign(found.begin(), found.end());
     return {};
   }
 
@@ -262,12 +200,17 @@ private:
       memory[i].resize(static_cast<size_t>(one[i].elements()) + 1);
       one[i].data = memory[i].data();
     }
+    counts = part == Part::Training ? ClassCounts::of(inputs) : std::vector<ClassCounts>();
+    const std::vector<bool> held = counts.empty() ? std::vector<bool>() : heldOutRows();
     for (uint64_t row = 0; row < lines.size(); ++row) {
       std::vector<bool> cut(fields.size());
       if (Status status = writeLine(row, 0, one, &cut); status.failed())
         return status;
       for (size_t i = 0; i < fields.size(); ++i)
         fields[i].longer += cut[i];
+      for (ClassCounts &classes : counts)
+        if (!held[row])
+          ++classes.rows[static_cast<size_t>(*static_cast<const int32_t *>(one[classes.position].data))];
     }
     return {};
   }
@@ -343,9 +286,19 @@ private:
       return inputError("'", input.name, "' takes ", input.type == DataType::I32 ? "a number, as in the lines before" : "a number", ", got the text \"", value.text, "\"");
     auto found = std::lower_bound(field.classes->begin(), field.classes->end(), value.text);
     if (found == field.classes->end() || *found != value.text)
-      return inputError("\"", value.text, "\" is none of the ", field.classes->size(), " classes of '", input.name, "'");
+      return inputError(runtime::quoteJson(value.text), " is none of the ", field.classes->size(), " classes of '", input.name, "' that training has seen; ", meant(value.text, *field.classes));
     static_cast<int32_t *>(input.data)[at] = static_cast<int32_t>(found - field.classes->begin());
     return {};
+  }
+  /// What stands for a class that is not known: a name like it, or all of them.
+  static std::string meant(const std::string &name, const std::vector<std::string> &classes) {
+    if (std::string near = nearestOf(name, classes); !near.empty())
+      return concat("did you mean ", runtime::quoteJson(near), "?");
+    constexpr size_t kShown = 10;
+    std::string list;
+    for (size_t i = 0; i < std::min(kShown, classes.size()); ++i)
+      list += concat(i ? ", " : "", runtime::quoteJson(classes[i]));
+    return concat(classes.size() == 1 ? "it is " : "they are ", list, classes.size() > kShown ? ", .." : "", "; one more needs a new run");
   }
   static Status writeScalar(const JsonValue &value, const InputTensor &input, int64_t at) {
     switch (input.type) {
@@ -381,7 +334,7 @@ private:
     std::fill_n(static_cast<char *>(input.data) + at * width, count * width, '\0');
   }
 
-  Lines lines;
+  JsonLines lines;
   std::vector<Field> fields;
   bool guessed = false; // an evaluation that has not been told which class has which number
 };

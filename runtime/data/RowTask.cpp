@@ -54,6 +54,34 @@ uint64_t RowTask::rowAt(uint64_t place) const {
   return settings.heldOut == 0 ? place : Permutation(kChoiceSeed, ~uint64_t{0}, total)(begin + place);
 }
 
+std::vector<bool> RowTask::heldOutRows() const {
+  std::vector<bool> held(total);
+  const Permutation choice(kChoiceSeed, ~uint64_t{0}, total);
+  for (uint64_t place = part == Part::Training ? count : begin; settings.heldOut > 0 && place < total; ++place)
+    held[choice(place)] = true;
+  return held;
+}
+
+const std::vector<std::string> *RowTask::namesOf(const ClassCounts &classes) const {
+  auto found = symbols.classes.find(classes.input);
+  return found == symbols.classes.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> RowTask::summary() const {
+  std::vector<std::string> lines;
+  for (const ClassCounts &classes : counts)
+    lines.push_back(classes.text(namesOf(classes)));
+  return lines;
+}
+
+std::vector<std::string> RowTask::lackingClasses() const {
+  std::vector<std::string> warnings;
+  for (const ClassCounts &classes : counts)
+    if (std::string text = classes.lackingText(namesOf(classes)); !text.empty())
+      warnings.push_back(std::move(text));
+  return warnings;
+}
+
 Status RowTask::fill(uint64_t index, std::vector<InputTensor> &inputs) const {
   const uint64_t perEpoch = batchesPerEpoch();
   const Permutation order(settings.seed, index / perEpoch, count);

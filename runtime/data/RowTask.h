@@ -1,6 +1,6 @@
 // Tasks whose samples are rows of data that somebody else made: which rows are held out, their order, and what a batch is.
 #pragma once
-#include "runtime/data/Task.h"
+#include "runtime/data/Classes.h"
 
 namespace tenon::data {
 
@@ -18,6 +18,7 @@ public:
   bool resetsBefore(uint64_t) const override { return true; }
   int64_t tokensPerBatch() const override { return tokens; }
   std::vector<std::string> gives() const override { return names; }
+  std::vector<std::string> summary() const override;
 
 protected:
   /// Writes what is the same in every batch.
@@ -28,13 +29,19 @@ protected:
   Status setRows(uint64_t total, const std::string &source);
   /// The first axis of all inputs; fails where they differ or training has fewer rows.
   Status setBatch(const std::vector<InputTensor> &inputs);
+  /// By row, whether it is held out from training.
+  std::vector<bool> heldOutRows() const;
+  /// Warnings of classes without rows.
+  std::vector<std::string> lackingClasses() const;
 
   TaskSettings settings;
   Part part;
   std::vector<std::string> names;  // inputs that the data have
+  std::vector<ClassCounts> counts; // of training, where every row has been read before the first step
 
 private:
   uint64_t rowAt(uint64_t place) const;
+  const std::vector<std::string> *namesOf(const ClassCounts &classes) const;
   uint64_t total = 0, begin = 0, count = 0; // rows; those of this part: `count` from `begin` on in the order of the choice
   uint64_t batch = 1;
   int64_t tokens = 1;

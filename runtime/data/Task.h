@@ -99,6 +99,8 @@ public:
   virtual int64_t tokensPerBatch() const = 0;
   /// What the user should know about the data; after `bind`.
   virtual std::vector<std::string> notes() const { return {}; }
+  /// What the data are, in lines for the start of a training; after `bind`.
+  virtual std::vector<std::string> summary() const { return {}; }
   const Vocabulary &vocabulary() const { return symbols; }
   /// Whether losses are per byte or character, so that loss / ln 2 is in bits per character.
   virtual bool perCharacter() const { return false; }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <utility>
 
 namespace tenon::train {
 
@@ -276,14 +277,17 @@ Status setAside(const std::string &path, std::vector<std::string> &notes) {
 }
 
 Status takePlace(const std::string &made, const std::string &path, std::vector<std::string> &notes) {
-  if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0) { // not all file systems can
-    if (Status status = setAside(path, notes); status.failed())
-      return status;
-    return rename(made.c_str(), path.c_str()) == 0 ? Status() : runtime::fileError("rename", made, errno);
-  }
-  const std::string to = freeName(path);
+  // What is exchanged is under its new name at once: between two renames a kill would leave it where the next attempt is made.
+  std::string to = freeName(path);
   if (rename(made.c_str(), to.c_str()) != 0)
     return runtime::fileError("rename", made, errno);
+  if (renameat2(AT_FDCWD, to.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0) { // not all file systems can
+    const std::string whole = std::exchange(to, freeName(path));
+    if (rename(path.c_str(), to.c_str()) != 0)
+      return runtime::fileError("rename", path, errno);
+    if (rename(whole.c_str(), path.c_str()) != 0)
+      return runtime::fileError("rename", whole, errno);
+  }
   notes.push_back(concat("kept the earlier ", path, " as ", to));
   return {};
 }

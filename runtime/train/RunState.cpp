@@ -51,6 +51,17 @@ std::string textOf(const JsonValue &object, const char *key) {
   return value && value->isString() ? value->text : std::string();
 }
 
+/// Sizes of the model's dims, as the inputs have them: those that the recipe or --bind gave to the compiler, too.
+std::map<std::string, int64_t> sizesOf(const Context &context) {
+  const std::vector<std::string> &dims = context.parameters()->manifest().dims;
+  std::map<std::string, int64_t> sizes;
+  for (size_t i = 0; i < context.inputs().size(); ++i)
+    for (size_t axis = 0; axis < context.inputs()[i].shape.size(); ++axis)
+      if (const std::string &name = context.entry().inputs[i].axes[axis]; std::find(dims.begin(), dims.end(), name) != dims.end())
+        sizes[name] = context.inputs()[i].shape[axis];
+  return sizes;
+}
+
 std::string metadataText(const RunState &state, const Context &context) {
   char seconds[40];
   snprintf(seconds, sizeof seconds, "%.3f", state.seconds);
@@ -58,6 +69,9 @@ std::string metadataText(const RunState &state, const Context &context) {
   std::string dims;
   for (size_t i = 0; i < context.dims().size(); ++i)
     dims += runtime::concat(i ? ", " : "", runtime::quoteJson(context.entry().dims[i].name), ": ", context.dims()[i]);
+  std::string sizes;
+  for (const auto &[name, size] : sizesOf(context))
+    sizes += runtime::concat(sizes.empty() ? "" : ", ", runtime::quoteJson(name), ": ", size);
   char best[64] = "";
   if (state.best) // JSON has no NaN: null stands for no finite one yet
     snprintf(best, sizeof best, std::isfinite(state.best->value) ? "%.17g" : "null", state.best->value);
@@ -71,7 +85,7 @@ std::string metadataText(const RunState &state, const Context &context) {
                          ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ",
                          runtime::quoteJson(manifest.specHash), ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
                          ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")), ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims,
-                         "}}");
+                         "}, \"sizes\": {", sizes, "}}");
 }
 
 /// "; its first difference: emb is [256, 32] there and [256, 64] here", or nothing.
@@ -111,12 +125,29 @@ Status checkMetadata(const runtime::LoadedCheckpoint &checkpoint, const Paramete
   return {};
 }
 
+/// "T = 128, and this run was trained with T = 64" of every dim whose size has changed since the checkpoint; empty if none has.
+std::string changedSizes(const runtime::LoadedCheckpoint &checkpoint, const Context &context) {
+  std::string now, then;
+  const JsonValue *before = checkpoint.metadata.find("sizes"); // absent in older checkpoints
+  for (const auto &[name, size] : sizesOf(context))
+    if (const JsonValue *old = before ? before->find(name) : nullptr; old && old->isInteger() && old->integer != size) {
+      now += runtime::concat(now.empty() ? "" : ", ", name, " = ", size);
+      then += runtime::concat(then.empty() ? "" : ", ", name, " = ", old->integer);
+    }
+  return now.empty() ? now : runtime::concat(now, ", and this run was trained with ", then);
+}
+
 /// What has changed since the checkpoint and does not make another model; the user may not know.
-void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const runtime::Manifest &manifest, std::vector<std::string> &notes) {
+void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const Context &context, std::vector<std::string> &notes) {
+  const runtime::Manifest &manifest = context.parameters()->manifest();
+  const std::string sizes = changedSizes(checkpoint, context);
+  if (!sizes.empty())
+    notes.push_back(runtime::concat("the recipe (or --bind) has ", sizes, " until step ", checkpoint.step,
+                                    "; from here on its batches are others and begin elsewhere in the data; --fresh or another --out starts a new run"));
   const std::string recipe = textOf(checkpoint.metadata, "recipe"), spec = textOf(checkpoint.metadata, "spec");
   if (!recipe.empty() && recipe != textOf(manifest.recipe, "sha256"))
     notes.push_back(runtime::concat("the recipe is not the one of step ", checkpoint.step, "; from here on the run has the new one"));
-  else if (!spec.empty() && spec != manifest.specHash)
+  else if (sizes.empty() && !spec.empty() && spec != manifest.specHash)
     notes.push_back(runtime::concat("the specification has changed since step ", checkpoint.step, ", but neither its recipe nor what its losses compute"));
 }
 
@@ -170,6 +201,16 @@ Status checkStates(const runtime::SafetensorsFile &file, const Context &context)
                         "; the file was made with another batch size, memory or model");
   }
   return {};
+}
+
+/// States of another size than those of the checkpoint belong to another run.
+Status checkStatesOf(const runtime::LoadedCheckpoint &checkpoint, const runtime::SafetensorsFile &file, const Context &context) {
+  const std::string sizes = changedSizes(checkpoint, context);
+  Status status = checkStates(file, context);
+  if (status.ok() || sizes.empty())
+    return status;
+  return inputError("the recipe (or --bind) has ", sizes, " until step ", checkpoint.step, ", whose states do not fit: start a new run, by --fresh or another --out; --weights ",
+                    checkpoint.filePath(kArenas[0].file), " begins it with what this one has learned");
 }
 
 Status readStates(const runtime::SafetensorsFile &file, Context &context) {
@@ -290,14 +331,14 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
   if (status.ok())
     status = openListed(*checkpoint, kStatesFile, files.states);
   if (status.ok())
-    status = checkStates(*files.states, context);
+    status = checkStatesOf(*checkpoint, *files.states, context);
   if (status.ok())
     status = loadArenas(files, *context.parameters());
   if (status.ok())
     status = readStates(*files.states, context);
   if (status.failed())
     return status;
-  noteChanges(*checkpoint, context.parameters()->manifest(), notes);
+  noteChanges(*checkpoint, context, notes);
   state = loaded;
   adoptBest(directory, state);
   found = true;

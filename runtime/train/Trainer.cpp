@@ -2,8 +2,7 @@
 #include "runtime/train/Metrics.h"
 #include "runtime/train/Progress.h"
 #include "runtime/train/RunDirectory.h"
-#include "runtime/train/RunLock.h"
-#include "runtime/train/RunState.h"
+#include "runtime/train/RunStart.h"
 #include "runtime/train/Selection.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/Stop.h"
@@ -19,12 +18,6 @@ using runtime::concat;
 using runtime::ErrorKind;
 
 namespace {
-
-uint64_t metricsOf(const RunDirectory &run) {
-  std::error_code failed;
-  uint64_t bytes = std::filesystem::file_size(run.metrics(), failed);
-  return failed ? 0 : bytes;
-}
 
 template <typename... Values> std::string formatted(const char *format, Values... values) {
   char buffer[256];
@@ -68,14 +61,6 @@ private:
     const uint64_t patience = static_cast<uint64_t>(session.recipe.patience);
     return patience > 0 && state.best && state.best->since >= patience;
   }
-  std::string earlyText() const {
-    if (!std::isfinite(state.best->value))
-      return concat("step ", state.step, ": ", state.best->measure, " has not been finite in ", runtime::counted(state.best->since, "evaluation"),
-                    " (stop = patience(", session.recipe.patience, "))");
-    return concat("step ", state.step, ": ", state.best->measure, " has not been better than at step ", state.best->step, " for ",
-                  runtime::counted(state.best->since, "evaluation"), " (stop = patience(", session.recipe.patience, "))");
-  }
-
   Status begin() {
     std::vector<std::string> notes = session.notes;
     if (Status status = runtime::checkMemory(session.memoryItems()); status.failed())
@@ -101,16 +86,19 @@ private:
       notes.push_back(totalSteps() > 0 && state.step >= totalSteps()
                           ? concat("the run has ", state.step, " steps already, ", totalSteps(), " are asked for (--steps): nothing is left to train")
                           : concat("going on from step ", state.step));
-    else if (Status status = initialize(notes); status.failed())
+    else if (Status status = starting().initialize(notes); status.failed())
       return status;
     session.setSeed(state.seed);
     session.parameters->notes[runtime::kVocabularyNote] = session.trainTask->vocabulary().note();
-    if (Status status = prepareDirectory(resumed, notes); status.failed())
+    if (Status status = starting().prepareDirectory(resumed, notes); status.failed())
       return status;
     if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
       return status;
-    if (!options.quiet)
+    if (!options.quiet) {
       progress.message(startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
+      for (const std::string &line : session.trainTask->summary())
+        progress.message(line);
+    }
     for (const std::string &note : notes)
       progress.message(note);
     if (totalSteps() == 0 && options.seconds == 0 && !options.quiet)
@@ -135,91 +123,6 @@ private:
       return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup, " steps, but its schedule of ", epochs,
                         " epochs has ", steps, " with this text");
     session.train->setTotalSteps(steps);
-    return {};
-  }
-
-  /// The first writes: everything that can be wrong with the input has been found before.
-  Status prepareDirectory(bool resumed, std::vector<std::string> &notes) {
-    std::error_code failed;
-    std::filesystem::create_directories(run.path, failed);
-    if (failed)
-      return runtime::fileError("create", run.path, failed.value());
-    if (Status status = lockNew(notes); status.failed())
-      return status;
-    if (options.fresh)
-      if (Status status = setAside(run.checkpoints(), notes); status.failed())
-        return status;
-    if (!options.from.empty())
-      if (Status status = goBack(notes); status.failed())
-        return status;
-    // Without its checkpoints an earlier run cannot go on: its steps stay readable, and this one's begin a file of their own.
-    if (!resumed && metricsOf(run) > 0) {
-      if (!options.fresh)
-        notes.push_back(concat("there is no checkpoint in ", run.checkpoints(), ": training starts from step 0"));
-      if (Status status = setAside(run.metrics(), notes); status.failed())
-        return status;
-    }
-    return options.prepare ? options.prepare() : Status();
-  }
-
-  /// The run goes on from an earlier checkpoint: what came after it stays under other names, and the checkpoint is the newest of a folder of its own.
-  Status goBack(std::vector<std::string> &notes) {
-    if (state.best && state.best->step != state.step)
-      state.best.reset(); // its checkpoint is with the others
-    if (metricsOf(run) > 0)
-      if (Status status = keepCopy(run.metrics(), notes); status.failed())
-        return status;
-    const std::string made = run.checkpoints() + ".new"; // whole before it takes the other's place: a kill leaves the one or the other
-    std::error_code failed;
-    std::filesystem::remove_all(made, failed);
-    std::filesystem::create_directories(made, failed);
-    if (failed)
-      return runtime::fileError("create", made, failed.value());
-    Status status = saveRun(made, state, *session.train, keep());
-    if (status.ok() && state.best && !session.recipe.best.empty())
-      status = saveBest(made, state, *session.train);
-    return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
-  }
-
-  /// The lock of a directory that was not there when the command began.
-  Status lockNew(std::vector<std::string> &notes) {
-    if (lock.held())
-      return {};
-    std::string note;
-    auto taken = RunLock::take(run.path, note);
-    if (!taken.ok())
-      return taken.status();
-    lock = taken.take();
-    if (!note.empty())
-      notes.push_back(note);
-    std::error_code ignored;
-    if (std::filesystem::exists(run.settingsFile(), ignored)) // all of the above was read before it came
-      return runtime::usageError("another process has made the run in ", run.path, " meanwhile; the same command goes on from there");
-    return {};
-  }
-
-  Status initialize(std::vector<std::string> &notes) {
-    runtime::Parameters &parameters = *session.parameters;
-    if (Status status = parameters.initialize(state.seed); status.failed())
-      return status;
-    const std::string &file = options.weights.empty() ? session.recipe.initFile : options.weights;
-    if (file.empty())
-      return {};
-    runtime::LoadOptions load;
-    load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
-    load.allowMissing = load.allowExtra = true;
-    load.allowOther = options.partial;
-    auto report = parameters.load(file, load);
-    if (!report.ok())
-      return report.status();
-    if (report->loaded.empty())
-      return inputError(file, " has none of the parameters of this model");
-    notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
-                           runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
-                           runtime::counted(report->extra.size(), "unused tensor")));
-    if (options.partial)
-      for (const runtime::LoadReport::Stayed &one : report->stayed)
-        notes.push_back(concat(one.name, " stays initial: ", one.reason));
     return {};
   }
 
@@ -267,6 +170,7 @@ private:
     }
   }
 
+  RunStart starting() { return {session, options, run, lock, state, keep()}; }
   int keep() const { return static_cast<int>(options.keep.value_or(session.recipe.keep)); }
   uint64_t checkpointEvery() const {
     return static_cast<uint64_t>(options.checkpointEvery.value_or(session.recipe.checkpointEvery));
@@ -429,7 +333,7 @@ private:
     if (stopped)
       return Status(ErrorKind::Resumable, concat("stopped after step ", state.step, "; the same command goes on from there"));
     if (stoppedEarly())
-      progress.message(earlyText());
+      progress.message(earlyText(*state.best, state.step, session.recipe.patience));
     return {};
   }
 

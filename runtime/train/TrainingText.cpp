@@ -1,6 +1,7 @@
 #include "runtime/train/TrainingText.h"
 #include "runtime/Context.h"
 #include "runtime/train/Progress.h"
+#include <cmath>
 #include <cstdio>
 
 namespace tenon::train {
@@ -76,6 +77,14 @@ std::string endText(const EndPoint &point) {
   if (point.best)
     text += concat("\nbest checkpoint: ", point.bestCheckpoint, " (", point.best->measure, " ", fixed(point.best->value, 4), "; --checkpoint best reads it)");
   return text + "\nnewest checkpoint: " + point.checkpoint;
+}
+
+std::string earlyText(const BestEvaluation &best, uint64_t step, int64_t patience) {
+  if (!std::isfinite(best.value))
+    return concat("step ", step, ": ", best.measure, " has not been finite in ", runtime::counted(best.since, "evaluation"),
+                  " (stop = patience(", patience, "))");
+  return concat("step ", step, ": ", best.measure, " has not been better than at step ", best.step, " for ",
+                runtime::counted(best.since, "evaluation"), " (stop = patience(", patience, "))");
 }
 
 } // namespace tenon::train

@@ -31,4 +31,7 @@ struct EndPoint {
 /// "trained 500 steps in 1:23, ..": what a reader wants to find at the end of a long output.
 std::string endText(const EndPoint &point);
 
+/// "step 40: acc has not been better than at step 25 for 3 evaluations (stop = patience(3))": why a run has ended early.
+std::string earlyText(const BestEvaluation &best, uint64_t step, int64_t patience);
+
 } // namespace tenon::train

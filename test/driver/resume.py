@@ -3,6 +3,8 @@ the best evaluation and what counts for patience must be the same.
 
 resume.py MODEL TEXT FOLDER kill [SEED]     twelve kills of one run: four inside saves, four in the middle of a line of metrics, four in the
                                             middle of a step; then on to the end. Every kill must happen, and the run they happen in is compared
+resume.py MODEL TEXT FOLDER back [SEED]     a run that goes back (--from) and is killed at each system call of doing so, and at random places of the steps
+                                            that follow; then on to the end. It ends as one that goes back undisturbed, and what it had stays
 resume.py MODEL TEXT FOLDER signal          SIGTERM: exit 75, then on to the end
 resume.py MODEL TEXT FOLDER tier TIER       SIGTERM, then on to the end with the code of another tier
 resume.py MODEL TEXT FOLDER spoil WHAT      one bit of the final checkpoint, a number of an evaluation or the best evaluation is changed: the
@@ -23,11 +25,12 @@ EVERY = 3
 # A process that is killed in its sixth line or before has done six steps at most: twelve of them cannot come to the end.
 KILLS, LINES = 12, 6
 STEPS = KILLS * LINES + 9
+BACK = STEPS - 12 # where a run goes back to
 TIMES = ("tokens_per_second", "seconds", "peak_memory", "valid_seconds")
 
 
-def command(model, text, run, *more):
-    return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--keep", "2",
+def command(model, text, run, *more, keep=2):
+    return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--keep", str(keep),
             "--held-out", "0.1", "--valid-every", "4", "--threads", "2", "--quiet", *more]
 
 
@@ -61,10 +64,10 @@ def contents(run):
     return files, lines
 
 
-def crash(model, text, run, plan, log):
+def crash(model, text, run, plan, log, *more, **settings):
     """One process that is killed as planned. Returns where, in the words of the library."""
     environment = {**os.environ, "LD_PRELOAD": os.environ["TENON_CRASH_LIBRARY"], "TENON_CRASH": plan, "TENON_CRASH_LOG": log}
-    status = subprocess.run(command(model, text, run), env=environment, check=False).returncode
+    status = subprocess.run(command(model, text, run, *more, **settings), env=environment, stderr=subprocess.DEVNULL, check=False).returncode
     if status != -signal.SIGKILL:
         raise SystemExit(f"WRONG: {plan} did not kill; the exit status is {status}")
     with open(log, encoding="utf-8") as file:
@@ -83,6 +86,45 @@ def kill_often(model, text, run, seed):
     subprocess.run(command(model, text, run), check=True)
     inside = [place for place in places if place.startswith("save")]
     print(f"seed {seed}: {len(places)} kills, {len(inside)} inside a save of {calls} calls: {', '.join(inside)}")
+
+
+def kept(run):
+    """Every checkpoint that a run has under any name, as its contents."""
+    return [checkpoint(os.path.join(root, name)) for root, folders, _ in os.walk(run) for name in folders if name.startswith("step-") and not name.endswith(".tmp")]
+
+
+def go_back(model, text, folder, seed):
+    """`whole` goes back undisturbed; of a copy of the same run for each call, one is killed at that call and another one later. Names of the pair that is compared."""
+    draw = random.Random(seed)
+    base, whole, parts, log = (os.path.join(folder, name) for name in ("base", "whole", "parts", "log"))
+
+    def train(run, *more):
+        subprocess.run(command(model, text, run, *more, keep=6), stderr=subprocess.DEVNULL, check=True)
+
+    train(base)
+    had = kept(base)
+    shutil.copytree(base, whole)
+    train(whole, "--from", str(BACK))
+    shutil.copytree(base, parts)
+    calls = int(crash(model, text, parts, "count-any", log, "--from", str(BACK), keep=6).split()[1])
+    places = []
+    for number in range(calls):
+        shutil.rmtree(parts)
+        shutil.copytree(base, parts)
+        places.append(crash(model, text, parts, f"any:{number}", log, "--from", str(BACK), keep=6))
+        gone = max(int(name[5:]) for name in os.listdir(os.path.join(parts, "checkpoints")) if re.fullmatch("step-[0-9]+", name)) == BACK
+        # Who sees that it has gone back may go on, everybody may say the same again.
+        again = [] if gone and number % 2 else ["--from", str(BACK)]
+        if number % 5 == 0:
+            plan = draw.choice([f"line:{draw.randint(1, 6)}", f"step:{draw.randint(1, 6)}:{draw.randint(0, 1500)}"])
+            crash(model, text, parts, plan, log, *again, keep=6)
+            again = []
+        train(parts, *again)
+        compare(whole, parts)
+        lost = [files for files in had if files not in kept(parts)]
+        if lost:
+            raise SystemExit(f"WRONG: killed at {places[-1]}, and {len(lost)} of {len(had)} checkpoints are gone")
+    print(f"seed {seed}: {calls} kills on the way back, among them {', '.join(place for place in places if 'exchange' in place or 'rename' in place)}")
 
 
 def stop_once(model, text, run, environment=None):
@@ -123,19 +165,7 @@ def spoil(run, what):
             file.write(bytes([byte ^ 1]))
 
 
-def main():
-    model, text, folder, how = sys.argv[1:5]
-    shutil.rmtree(folder, ignore_errors=True)
-    whole, parts = os.path.join(folder, "whole"), os.path.join(folder, "parts")
-    os.makedirs(folder)
-    subprocess.run(command(model, text, whole), check=True)
-    if how == "kill":
-        kill_often(model, text, parts, int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().randrange(1 << 32))
-    elif how in ("signal", "tier"):
-        stop_once(model, text, parts, {"TENON_TIER": sys.argv[5]} if how == "tier" else None)
-    else:
-        shutil.copytree(whole, parts)
-        spoil(parts, sys.argv[5])
+def compare(whole, parts):
     (files, lines), (other_files, other_lines) = contents(whole), contents(parts)
     for name, value in files.items():
         if other_files.get(name) != value:
@@ -145,6 +175,26 @@ def main():
     for line, other in zip(lines, other_lines, strict=True):
         if line != other:
             raise SystemExit(f"WRONG: the metrics differ: {line}, {other}")
+    return files
+
+
+def main():
+    model, text, folder, how = sys.argv[1:5]
+    shutil.rmtree(folder, ignore_errors=True)
+    whole, parts = os.path.join(folder, "whole"), os.path.join(folder, "parts")
+    os.makedirs(folder)
+    if how == "back":
+        go_back(model, text, folder, int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().randrange(1 << 32))
+        return
+    subprocess.run(command(model, text, whole), check=True)
+    if how == "kill":
+        kill_often(model, text, parts, int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().randrange(1 << 32))
+    elif how in ("signal", "tier"):
+        stop_once(model, text, parts, {"TENON_TIER": sys.argv[5]} if how == "tier" else None)
+    else:
+        shutil.copytree(whole, parts)
+        spoil(parts, sys.argv[5])
+    files = compare(whole, parts)
     print("same bytes:", ", ".join(name for name in files if name.endswith(".safetensors") and "/" not in name))
     if files["best evaluation"]:
         print("same best:", ", ".join(sorted({name.split("/")[1] for name in files if "/" in name})))

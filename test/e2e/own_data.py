@@ -1,17 +1,19 @@
 """Training on one's own arrays and lines of JSON.
 
-own_data.py SPEC FOLDER TEST      TEST is learn, resume, messages, elsewhere, lines, weights, stream, large or spoil
+own_data.py SPEC FOLDER TEST      TEST is learn, resume, messages, elsewhere, lines, classes, fixed, weights, stream, large or spoil
 """
 import json
+import math
 import os
 import random
+import re
 import resource
 import struct
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
-from tensors import Tensor, save_npy, save_safetensors  # noqa: E402
+from tensors import Tensor, load_npy, load_safetensors, save_npy, save_safetensors  # noqa: E402
 
 WORDS = {"animal": ["cat", "dog", "horse"], "colour": ["red", "green", "blue"], "number": ["one", "seven", "ten"]}
 KINDS = sorted(WORDS)
@@ -151,6 +153,10 @@ def messages(spec, folder):
     with open(os.path.join(folder, "keep.npy"), "wb") as file:
         file.write(b"no array")
     says("it is not a .npy file")
+    for kind, value in (("f32", "nan"), ("f64", "inf"), ("f64", "-inf")):  # in a row that the first batches do not read
+        make_rows(folder)
+        save_npy(os.path.join(folder, "x.npy"), Tensor(kind, [200, 5], [0.5] * 992 + [float(value)] + [0.5] * 7))
+        says(f"x.npy: row 198, element [2] is {value}, not a ", "--data", "x=x.npy")
 
 
 def elsewhere(spec, folder):
@@ -238,6 +244,76 @@ def lines(spec, folder):
     print(train("--fresh", code=3))
 
 
+def classes(spec, folder):
+    """Training says how many rows each class has, and names those that are misspelt."""
+    os.makedirs(folder, exist_ok=True)
+    path, run = os.path.join(folder, "lines.jsonl"), os.path.join(folder, "run")
+
+    def train(*more, code=0, recipe="lines", fresh=True):
+        output = tenon("train", spec, "--model", "Bytes", "--recipe", recipe, "--out", run, *(["--fresh"] if fresh else []), *more, code=code, folder=folder)
+        return output.replace(folder + "/", "").strip()
+
+    def said(output, start):
+        return [line for line in output.splitlines() if line.startswith(start)]
+
+    rows = words(300, 3)
+    count = {kind: sum(1 for _, other in rows if other == kind) for kind in KINDS}
+    make_lines(path, rows)
+    every = "classes of label: " + ", ".join(f"{number} {kind}: {count[kind]}" for number, kind in enumerate(KINDS))
+    print("of all rows:", said(train("--steps", "1", "--held-out", "0"), "classes of") == [every])
+    part = said(train("--steps", "1"), "classes of")[0]
+    print("of those for training:", sum(map(int, re.findall(r": (\d+)(?:,|$)", part))), re.sub(r": \d+(,|$)", r"\1", part))
+    print("quiet:", said(train("--steps", "1", "--quiet"), "classes of"))
+    print(said(train("--steps", "1", "--set", "C=20", "--held-out", "0"), "classes of")[0])
+    make_lines(path, [row for row in rows if row[1] != "animal"])
+    print(said(train("--steps", "1", "--quiet"), "warning"))
+    make_ragged(folder, rows)
+    print("of an array:", said(train("--steps", "1", "--held-out", "0", recipe="ragged"), "classes of") ==
+          ["classes of label: " + ", ".join(f"{number}: {count[kind]}" for number, kind in enumerate(KINDS))])
+
+    make_lines(path, rows[:40] + [("one", "nunber"), ("ten", "number")] + rows[40:])
+    print(train("--quiet", code=3))
+    make_lines(path, rows)
+    train("--quiet", "--steps", "1")
+    make_lines(path, rows + [("red", "color")])
+    print(train("--quiet", "--steps", "2", code=3, fresh=False))
+    make_lines(os.path.join(folder, "other.jsonl"), [("seven", "numbers")])
+    make_lines(path, rows)
+    print(train("--quiet", "--valid-text", "other.jsonl", code=3))
+    print(tenon("eval", run, "--text", "other.jsonl", code=3, folder=folder).strip())
+
+
+def cross_entropy(logits, label):
+    top = max(logits)
+    return top + math.log(sum(math.exp(value - top) for value in logits)) - logits[label]
+
+
+def fixed(spec, folder):
+    """An input that is the same in every batch, through train, eval and export: the loss of the exported weights, computed here."""
+    make_rows(folder)
+    rarity = [0.5, 2.0, 0.0]
+    save_npy(os.path.join(folder, "rarity.npy"), Tensor("f64", [3], rarity))
+    run, exported = os.path.join(folder, "run"), os.path.join(folder, "w.safetensors")
+    model = ("--model", "Rare", "--recipe", "small")
+    tenon("train", spec, *model, "--out", run, "--quiet", folder=folder)
+    tenon("export", run, "-o", exported)
+    of_run = json.loads(tenon("eval", run, "--json", folder=folder))["nll"]
+    of_weights = json.loads(tenon("eval", spec, *model, "--weights", exported, "--json", folder=folder))["nll"]
+    weights, data = load_safetensors(exported), load_safetensors(os.path.join(folder, "all.safetensors"))
+    matrix, bias, x = (source[name].values for source, name in ((weights, "head.weight"), (weights, "head.bias"), (data, "held_x")))
+    labels = load_npy(os.path.join(folder, "held_label.npy")).values
+    own = [rarity[label] * cross_entropy([bias[c] + sum(matrix[5 * c + f] * x[5 * row + f] for f in range(5)) for c in range(3)], label)
+           for row, label in enumerate(labels)]
+    print("eval of the run and of its weights agree:", of_run == of_weights == held_out(run)[-1] or (of_run, of_weights, held_out(run)[-1]))
+    print("and so does the formula:", abs(sum(own) / 29 - of_run) < 1e-5 or (sum(own) / 29, of_run))
+    losses = [line["loss"] for line in metrics(run) if "loss" in line]
+    print("the loss falls:", sum(losses[-10:]) < 0.8 * sum(losses[:10]))
+    save_npy(os.path.join(folder, "rarity.npy"), Tensor("f64", [3], [1.0, 1.0, 1.0]))
+    print("another file is another loss:", json.loads(tenon("eval", run, "--json", folder=folder).splitlines()[-1])["nll"] != of_run)
+    save_npy(os.path.join(folder, "rarity.npy"), Tensor("f64", [2], [1.0, 1.0]))
+    print(tenon("train", run, "--steps", "130", code=3, folder=folder).strip())
+
+
 def stream(spec, folder):
     """Measurements in time, with a state that goes on from segment to segment."""
     os.makedirs(folder, exist_ok=True)
@@ -277,5 +353,5 @@ if __name__ == "__main__":
     specification, place, test = sys.argv[1:]
     place = os.path.abspath(place)
     os.makedirs(place, exist_ok=True)
-    {"learn": learn, "resume": resume, "messages": messages, "elsewhere": elsewhere, "lines": lines, "weights": weights, "stream": stream, "large": large,
+    {"learn": learn, "resume": resume, "messages": messages, "elsewhere": elsewhere, "lines": lines, "classes": classes, "fixed": fixed, "weights": weights, "stream": stream, "large": large,
      "spoil": spoil}[test](os.path.abspath(specification), place)

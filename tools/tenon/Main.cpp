@@ -3,6 +3,7 @@
 #include "tools/compiler/CommandLine.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/CommandTables.h"
+#include "tools/tenon/ForeignOptions.h"
 #include <cstdio>
 
 namespace tenon::driver {
@@ -139,7 +140,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::CallForVersion &version) {
     exitCode = app.exit(version);
   } catch (const CLI::ParseError &error) {
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::runtime::printable(tenon::textOf(app, error)).c_str(),
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::runtime::printable(tenon::textOf(app, error, adviceFor)).c_str(),
             app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
     return 2;
   } catch (const std::bad_alloc &) {

@@ -79,6 +79,27 @@ Status checkCompiledOptions(const ModelOptions &options) {
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
 }
 
+bool hasArtifact(const std::string &folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".so")
+      return true;
+  return false;
+}
+
+/// A folder that only holds runs is none itself.
+Status checkOneRun(const std::string &path) {
+  auto runs = runsIn(path);
+  if (!runs.ok() || runs->empty())
+    return {};
+  constexpr size_t kShown = 10;
+  std::string list;
+  for (size_t i = 0; i < std::min(kShown, runs->size()); ++i)
+    list += concat(i ? ", " : "", (*runs)[i]);
+  return inputError(path, " is no run itself, it holds ", runtime::counted(runs->size(), "run"), ": ", list, runs->size() > kShown ? ", .." : "", "; this command takes one of them (tenon runs ", path,
+                    " lists them with their figures)");
+}
+
 /// Every dim that --bind names has to be one of an entry.
 Status checkDims(const runtime::Manifest &manifest, const std::map<std::string, int64_t> &bind) {
   std::set<std::string> known;
@@ -135,6 +156,8 @@ Expected<Model> openModel(const ModelOptions &options) {
       directory = model.run->model();
     } else if (!fs::exists(options.source, ignored)) {
       return inputError(options.source, " does not exist");
+    } else if (Status status = fs::is_directory(options.source, ignored) && !hasArtifact(options.source) ? checkOneRun(options.source) : Status(); status.failed()) {
+      return status;
     }
   }
   auto artifact = runtime::Artifact::open(directory, options.tier);

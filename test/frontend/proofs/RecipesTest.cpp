@@ -133,7 +133,23 @@ TEST(Recipes, BestAndStopNeedEvaluations) {
   EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0.1, every = 5)", "stop = patience(5)"), "");
   EXPECT_EQ(mistakes("byte_stream(text = \"a\")", "stop = patience(5) valid = byte_stream(text = \"b\", every = 5)"), "");
   EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0.1)", "checkpoint = every(500, best = mlm)"), "");
-  EXPECT_EQ(mistakes("caller", "checkpoint = every(500, best = mlm) stop = patience(5)"), "");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0.1)", "checkpoint = every(best = mlm)"), "");
+  EXPECT_EQ(mistakes("byte_stream(text = \"a\")", "checkpoint = every(best = mlm)"), "T0628 2:27");
+}
+
+/// A caller's program evaluates, saves and ends as it likes; what says so in the recipe has no reader, but for lengths that a warm-up is a share of.
+TEST(Recipes, WhatACallerDoesNotReadIsSaid) {
+  auto warnings = [](const std::string &more, const std::string &data = "caller") {
+    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm\ndata = " + data + "\n" + more + " }", {"mlm"}, {"ids"}).mistakes();
+  };
+  EXPECT_EQ(warnings("clip = global_norm(1) accumulate = 2"), "");
+  EXPECT_EQ(warnings("steps = 5 checkpoint = every(500, best = mlm) stop = patience(5)"), "T0629 3:9, T0629 3:24, T0629 3:54");
+  EXPECT_EQ(warnings("epochs = 2 valid = held_out(0.1)"), "T0629 3:10, T0629 3:20");
+  EXPECT_EQ(warnings("steps = 5 schedule = constant(warmup = 0.1)"), "");
+  EXPECT_EQ(warnings("epochs = 5 schedule = linear(warmup = 0.1, epochs = 5)"), "");
+  EXPECT_EQ(warnings("steps = 5 schedule = linear(warmup = 0.1, total = 50)"), "T0629 3:9");
+  EXPECT_EQ(warnings("steps = 5 schedule = constant(warmup = 2)"), "T0629 3:9");
+  EXPECT_EQ(warnings("steps = 5 checkpoint = every(500)", "byte_stream(text = \"a\")"), "");
 }
 
 TEST(Recipes, LossesAreWeighted) {

@@ -1,0 +1,100 @@
+#include "runtime/train/RunStart.h"
+#include <filesystem>
+
+namespace tenon::train {
+
+using runtime::concat;
+
+namespace {
+
+uint64_t metricsOf(const RunDirectory &run) {
+  std::error_code failed;
+  uint64_t bytes = std::filesystem::file_size(run.metrics(), failed);
+  return failed ? 0 : bytes;
+}
+
+} // namespace
+
+Status RunStart::initialize(std::vector<std::string> &notes) const {
+  runtime::Parameters &parameters = *session.parameters;
+  if (Status status = parameters.initialize(state.seed); status.failed())
+    return status;
+  const std::string &file = options.weights.empty() ? session.recipe.initFile : options.weights;
+  if (file.empty())
+    return {};
+  runtime::LoadOptions load;
+  load.scheme = options.weights.empty() ? session.recipe.initScheme : options.scheme;
+  load.allowMissing = load.allowExtra = true;
+  load.allowOther = options.partial;
+  auto report = parameters.load(file, load);
+  if (!report.ok())
+    return report.status();
+  if (report->loaded.empty())
+    return inputError(file, " has none of the parameters of this model");
+  notes.push_back(concat("loaded ", runtime::counted(report->loaded.size(), "parameter"), " from ", file, "; ",
+                         runtime::counted(report->missing.size(), "initial value"), " for what it lacks, ",
+                         runtime::counted(report->extra.size(), "unused tensor")));
+  if (options.partial)
+    for (const runtime::LoadReport::Stayed &one : report->stayed)
+      notes.push_back(concat(one.name, " stays initial: ", one.reason));
+  return {};
+}
+
+Status RunStart::prepareDirectory(bool resumed, std::vector<std::string> &notes) const {
+  std::error_code failed;
+  std::filesystem::create_directories(run.path, failed);
+  if (failed)
+    return runtime::fileError("create", run.path, failed.value());
+  if (Status status = lockNew(notes); status.failed())
+    return status;
+  if (options.fresh)
+    if (Status status = setAside(run.checkpoints(), notes); status.failed())
+      return status;
+  if (!options.from.empty())
+    if (Status status = goBack(notes); status.failed())
+      return status;
+  // Without its checkpoints an earlier run cannot go on: its steps stay readable, and this one's begin a file of their own.
+  if (!resumed && metricsOf(run) > 0) {
+    if (!options.fresh)
+      notes.push_back(concat("there is no checkpoint in ", run.checkpoints(), ": training starts from step 0"));
+    if (Status status = setAside(run.metrics(), notes); status.failed())
+      return status;
+  }
+  return options.prepare ? options.prepare() : Status();
+}
+
+Status RunStart::goBack(std::vector<std::string> &notes) const {
+  if (state.best && state.best->step != state.step)
+    state.best.reset(); // its checkpoint is with the others
+  if (metricsOf(run) > 0)
+    if (Status status = keepCopy(run.metrics(), notes); status.failed())
+      return status;
+  const std::string made = run.checkpoints() + ".new"; // whole before it takes the other's place: a kill leaves the one or the other
+  std::error_code failed;
+  std::filesystem::remove_all(made, failed);
+  std::filesystem::create_directories(made, failed);
+  if (failed)
+    return runtime::fileError("create", made, failed.value());
+  Status status = saveRun(made, state, *session.train, keep);
+  if (status.ok() && state.best && !session.recipe.best.empty())
+    status = saveBest(made, state, *session.train);
+  return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
+}
+
+Status RunStart::lockNew(std::vector<std::string> &notes) const {
+  if (lock.held())
+    return {};
+  std::string note;
+  auto taken = RunLock::take(run.path, note);
+  if (!taken.ok())
+    return taken.status();
+  lock = taken.take();
+  if (!note.empty())
+    notes.push_back(note);
+  std::error_code ignored;
+  if (std::filesystem::exists(run.settingsFile(), ignored)) // all of the above was read before it came
+    return runtime::usageError("another process has made the run in ", run.path, " meanwhile; the same command goes on from there");
+  return {};
+}
+
+} // namespace tenon::train
