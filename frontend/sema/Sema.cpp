@@ -1,5 +1,6 @@
 // The border of the checker: which entries a program has, with which dims and configs, and what all entries share.
 #include "frontend/Sema.h"
+#include "frontend/sema/AttentionMaps.h"
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Declared.h"
 #include "frontend/sema/Names.h"
@@ -380,6 +381,8 @@ private:
       auto entry = Checker(session, model, request).run();
       if (entry && !entry->walkedAxis.empty())
         entry = deriveStep(*entry, session.diagnostics);
+      else if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
+        keepAttentionMaps(*entry);
       if (entry)
         program.entries.push_back(std::move(*entry));
       else
