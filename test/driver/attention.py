@@ -3,6 +3,7 @@
 attention.py numbers FOLDER        states of the model with maps: what FOLDER/weights.safetensors gives
 attention.py picture FOLDER TEXT   FOLDER/prompt.svg shows the same for TEXT
 attention.py forms FOLDER          maps of FOLDER/forms.tn
+attention.py memory FIRST SECOND   the memory of the picture of the second window has the symbols of the first
 attention.py look PICTURE ROWS     a picture has so many rows of maps, and the rows of each map add up to 1
 """
 import base64
@@ -71,20 +72,21 @@ def states(folder, spec, names, ids, *options):
     return [tensors.load_npy(path) for path in paths]
 
 
-def compiled(folder, spec):
-    made = os.path.join(folder, "with-maps")
-    driver.tenon("compile", spec, "--attention-maps", "--no-recipe", "--decomposed", "--tier", "portable", "-o", made)
+def compiled(folder, spec, *options):
+    made = os.path.join(folder, "maps-of-" + os.path.basename(spec).removesuffix(".tn") + "".join(options))
+    driver.tenon("compile", spec, "--attention-maps", "--no-recipe", *options, "--tier", "portable", "-o", made)
     return made
 
 
 def numbers(folder):
     ids = list(b"the fox & <dog>")
     weights = os.path.join(folder, "weights.safetensors")
-    made = compiled(folder, os.path.join(folder, "map.tn"))
-    found = nested(states(folder, made, ["attention[T, S] blocks.*"], ids, "--weights", weights, "--entry", "infer")[0])
-    maps = {(layer, head): found[layer][0][head] for layer in range(2) for head in range(2)}
     wanted = expected(tensors.load_safetensors(weights), ids)
-    print(f"{len(maps)} maps as the weights give them, largest difference {largest_difference(maps, wanted):.1e}")
+    for options in ([], ["--decomposed"]):
+        made = compiled(folder, os.path.join(folder, "map.tn"), *options)
+        found = nested(states(folder, made, ["attention[T, S] blocks.*"], ids, "--weights", weights, "--entry", "infer")[0])
+        maps = {(layer, head): found[layer][0][head] for layer in range(2) for head in range(2)}
+        print(f"{len(maps)} maps as the weights give them, {'decomposed' if options else 'fused'}: largest difference {largest_difference(maps, wanted):.1e}")
     for rows in maps.values():
         for i, row in enumerate(rows):
             if abs(sum(row) - 1) > 1e-5 or any(row[i + 1:]):
@@ -98,7 +100,7 @@ def numbers(folder):
 
 
 def pixels(link):
-    """Rows of palette indices of a PNG in a data: link; every checksum is looked at."""
+    """Rows of palette indices of a PNG in a data: link, one per cell; every checksum is looked at, and that cells are squares of one colour."""
     data = base64.b64decode(link.removeprefix("data:image/png;base64,"), validate=True)
     if data[:8] != b"\x89PNG\r\n\x1a\n":
         sys.exit("WRONG: no PNG")
@@ -113,7 +115,17 @@ def pixels(link):
     rows = zlib.decompress(chunks[b"IDAT"])
     if len(rows) != height * (width + 1) or len(chunks[b"PLTE"]) != 768:
         sys.exit("WRONG: a size")
-    return [list(rows[i * (width + 1) + 1:(i + 1) * (width + 1)]) for i in range(height)]
+    cells = []
+    for i in range(height):
+        line = rows[i * (width + 1):(i + 1) * (width + 1)]
+        if line[0] == 0:
+            cells.append(line[1:])
+        elif line != b"\x02" + bytes(width):
+            sys.exit("WRONG: a row that is neither new nor the one above")
+    scale = height // len(cells)
+    if any(bytes(cell for cell in row[::scale] for _ in range(scale)) != row for row in cells):
+        sys.exit("WRONG: a cell that is no square")
+    return [list(row[::scale]) for row in cells]
 
 
 def pictures(path):
@@ -186,4 +198,15 @@ def look(path, rows):
     print(f"{len(found)} maps in {rows} rows: {', '.join(titles)}")
 
 
-{"numbers": numbers, "picture": picture, "forms": forms, "look": look}[sys.argv[1]](*sys.argv[2:])
+def memory(first, second):
+    """What the second window remembers is what the first one read."""
+    maps, beside = pictures(first)
+    _, indices, above = maps[0]
+    _, _, then = pictures(second)[0][0]
+    size = len(indices[0]) - len(indices)
+    if above[size:] != beside[:len(indices)] or then[:size] != above[size:][-size:]:
+        sys.exit(f"WRONG: {then[:size]} is remembered of {above[size:]}")
+    print(f"{size} places of memory: {''.join(above[:size])}, then those of the first window")
+
+
+{"numbers": numbers, "picture": picture, "forms": forms, "look": look, "memory": memory}[sys.argv[1]](*sys.argv[2:])

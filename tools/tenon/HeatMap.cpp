@@ -47,7 +47,7 @@ std::string pixel(double value) {
 
 std::string drawText(double left, double top, const char *anchor, const char *classes, const std::string &text, bool upright = false) {
   return "<text x=\"" + pixel(left) + "\" y=\"" + pixel(top) + "\" text-anchor=\"" + anchor + "\" class=\"" + classes + "\"" +
-         (upright ? " transform=\"rotate(-90 " + pixel(left) + " " + pixel(top) + ")\"" : "") + ">" + escapeXml(text) + "</text>\n";
+         (std::string_view(classes) == "symbols" ? " xml:space=\"preserve\"" : "") + (upright ? " transform=\"rotate(-90 " + pixel(left) + " " + pixel(top) + ")\"" : "") + ">" + escapeXml(text) + "</text>\n";
 }
 
 std::string drawImage(double left, double top, double width, double height, const std::string &png) {
@@ -137,7 +137,7 @@ public:
     std::vector<unsigned char> indices;
     for (int i = kLow; i <= kHigh; ++i)
       indices.push_back(static_cast<unsigned char>(i));
-    std::string text = drawText(kMargin, top + 12, "start", "unit", "how much of a row's attention goes to a column (its rows are the places that look, its columns what they look at; grey: exactly 0)") +
+    std::string text = drawText(kMargin, top + 12, "start", "unit", "The share of a row's attention that goes to a column: rows look, columns are looked at. Grey: exactly 0.") +
                        drawImage(kMargin, top + 20, kWidth, 12, pngOf(indices.size(), indices, colours));
     for (const auto &[weight, name] : {std::pair(0.0, "0"), std::pair(0.01, "0.01"), std::pair(0.05, "0.05"), std::pair(0.1, "0.1"), std::pair(0.25, "0.25"), std::pair(0.5, "0.5"), std::pair(1.0, "1")})
       text += drawText(kMargin + std::sqrt(weight) * kWidth, top + 45, "middle", "label", name);
@@ -160,7 +160,7 @@ private:
     const double wide = static_cast<double>(row.columns.size()) * cell, high = static_cast<double>(row.rows.size()) * cell;
     std::string text = "<g class=\"map\"><title>" + escapeXml(row.title + (map.title.empty() ? "" : ", " + map.title)) + "</title>\n";
     text += drawText(at, top - labels - 5, "start", "head-of-map", map.title);
-    text += drawImage(at, top, wide, high, pngOf(row.columns.size(), indices, colours));
+    text += drawImage(at, top, wide, high, pngOf(row.columns.size(), indices, colours, static_cast<size_t>(cell)));
     text += "<rect x=\"" + pixel(at) + "\" y=\"" + pixel(top) + "\" width=\"" + pixel(wide) + "\" height=\"" + pixel(high) + "\"/>\n";
     if (const double border = at + static_cast<double>(row.memory) * cell; row.memory > 0)
       text += "<line x1=\"" + pixel(border) + "\" y1=\"" + pixel(top - 3) + "\" x2=\"" + pixel(border) + "\" y2=\"" + pixel(top + high) + "\"/>\n";

@@ -1,6 +1,8 @@
-// PNG (ISO/IEC 15948) with stored blocks of deflate (RFC 1951), so that no library is needed: a map of attention is some kilobytes.
+// PNG (ISO/IEC 15948). Of deflate (RFC 1951) it has the fixed codes and runs of one byte, which is what cells of many pixels are: no library is needed.
 #include "tools/tenon/Png.h"
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace tenon::driver {
 
@@ -28,44 +30,90 @@ void addChunk(std::string &to, const char *kind, const std::string &content) {
   addNumber(to, crcOf(checked));
 }
 
+/// One block of deflate with the fixed codes, closed by `finish`.
+class Deflate {
+public:
+  Deflate() { put(0b011, 3); } // the last block, fixed codes
+  void literal(unsigned char byte) { byte < 144 ? code(0x30u + byte, 8) : code(0x190u + byte - 144, 9); }
+  /// The byte before, `count` times more: 3 to 258.
+  void repeat(size_t count) {
+    static constexpr struct {
+      size_t base;
+      unsigned extra;
+    } lengths[] = {{3, 0},  {4, 0},  {5, 0},  {6, 0},  {7, 0},  {8, 0},  {9, 0},  {10, 0}, {11, 1}, {13, 1}, {15, 1},  {17, 1},  {19, 2},  {23, 2},  {27, 2},
+                   {31, 2}, {35, 3}, {43, 3}, {51, 3}, {59, 3}, {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}};
+    unsigned which = std::size(lengths) - 1;
+    while (lengths[which].base > count)
+      --which;
+    which < 23 ? code(which + 1, 7) : code(0xC0u + which - 23, 8);
+    put(static_cast<unsigned>(count - lengths[which].base), lengths[which].extra);
+    put(0, 5); // at a distance of 1
+  }
+  std::string finish() {
+    code(0, 7);
+    put(0, 7); // to a whole byte
+    return std::move(bytes);
+  }
+
+private:
+  std::string bytes;
+  unsigned held = 0, count = 0;
+  /// Numbers start with their lowest bit, codes with their highest.
+  void put(unsigned value, unsigned width) {
+    held |= value << count;
+    for (count += width; count >= 8; count -= 8, held >>= 8)
+      bytes += static_cast<char>(held & 255);
+  }
+  void code(unsigned value, unsigned width) {
+    while (width-- > 0)
+      put(value >> width & 1, 1);
+  }
+};
+
 /// zlib's form (RFC 1950) of `bytes`.
-std::string stored(const std::string &bytes) {
-  constexpr size_t kLargestBlock = 65535;
-  std::string result = "\x78\x01";
+std::string compressed(const std::string &bytes) {
+  constexpr size_t kLongestRun = 258, kShortestRun = 3;
   uint32_t low = 1, high = 0; // Adler-32
   for (unsigned char byte : bytes) {
     low = (low + byte) % 65521;
     high = (high + low) % 65521;
   }
-  for (size_t begin = 0; begin < bytes.size(); begin += kLargestBlock) {
-    const size_t count = std::min(kLargestBlock, bytes.size() - begin);
-    result += static_cast<char>(begin + count == bytes.size());
-    for (size_t word : {count, ~count})
-      for (int shift : {0, 8})
-        result += static_cast<char>(word >> shift & 255);
-    result.append(bytes, begin, count);
+  Deflate deflate;
+  for (size_t at = 0; at < bytes.size();) {
+    size_t run = 0;
+    while (at > 0 && run < kLongestRun && at + run < bytes.size() && bytes[at + run] == bytes[at - 1])
+      ++run;
+    if (run >= kShortestRun)
+      deflate.repeat(run);
+    else
+      deflate.literal(static_cast<unsigned char>(bytes[at]));
+    at += run >= kShortestRun ? run : 1;
   }
+  std::string result = "\x78\x01" + deflate.finish();
   addNumber(result, high << 16 | low);
   return result;
 }
 
 } // namespace
 
-std::string pngOf(size_t width, const std::vector<unsigned char> &indices, const std::vector<Colour> &palette) {
+std::string pngOf(size_t width, const std::vector<unsigned char> &indices, const std::vector<Colour> &palette, size_t scale) {
   std::string header, colours, rows;
-  addNumber(header, static_cast<uint32_t>(width));
-  addNumber(header, static_cast<uint32_t>(indices.size() / width));
-  header += std::string("\x08\x03\0\0\0", 5); // 8 bits that index a palette, no filter for all rows, not interlaced
+  addNumber(header, static_cast<uint32_t>(width * scale));
+  addNumber(header, static_cast<uint32_t>(indices.size() / width * scale));
+  header += std::string("\x08\x03\0\0\0", 5); // 8 bits that index a palette, filters by row, not interlaced
   for (const Colour &colour : palette)
     colours.append(colour.begin(), colour.end());
   for (size_t begin = 0; begin + width <= indices.size(); begin += width) {
     rows += '\0'; // this row has no filter
-    rows.append(indices.begin() + static_cast<std::ptrdiff_t>(begin), indices.begin() + static_cast<std::ptrdiff_t>(begin + width));
+    for (size_t i = begin; i < begin + width; ++i)
+      rows.append(scale, static_cast<char>(indices[i]));
+    for (size_t copy = 1; copy < scale; ++copy)
+      rows += '\2' + std::string(width * scale, '\0'); // differs by nothing from the row above
   }
   std::string png = "\x89PNG\r\n\x1a\n";
   addChunk(png, "IHDR", header);
   addChunk(png, "PLTE", colours);
-  addChunk(png, "IDAT", stored(rows));
+  addChunk(png, "IDAT", compressed(rows));
   addChunk(png, "IEND", "");
   return png;
 }
