@@ -18,7 +18,7 @@ using runtime::Manifest;
 namespace {
 
 constexpr int64_t kMostSymbols = 64; // of a text, where nobody says how many
-constexpr size_t kSymbolsOfLine = 64;
+constexpr size_t kLettersOfLine = 76;
 
 /// Tasks whose window may have any length: they fill it from a text, and nothing else depends on it.
 bool fitsAnyLength(const std::string &task) {
@@ -124,19 +124,27 @@ Status checkPrompt(const EntryInfo &entry, int text) {
   return {};
 }
 
-/// Lines of symbols with the number of the first of each, for maps that have no room for them.
+size_t lettersOf(const std::string &text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+/// Lines of symbols with the number of the first of each, for maps that have no room for them. Words have blanks between them, letters and <marks> have none.
 std::vector<std::string> linesOf(const std::vector<std::string> &symbols, size_t count) {
   std::vector<std::string> lines;
-  for (size_t begin = 0; begin < count; begin += kSymbolsOfLine) {
-    const size_t end = std::min(count, begin + kSymbolsOfLine);
-    const bool single = std::all_of(symbols.begin() + static_cast<std::ptrdiff_t>(begin), symbols.begin() + static_cast<std::ptrdiff_t>(end), [](const std::string &symbol) {
-      return std::count_if(symbol.begin(), symbol.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }) == 1;
-    });
-    std::string line = std::to_string(begin);
-    line.insert(0, 4 - std::min<size_t>(4, line.size()), ' ');
-    for (size_t i = begin; i < end; ++i)
-      line += concat(single && i > begin ? "" : i == begin ? "  " : " ", symbols[i]);
-    lines.push_back(line);
+  size_t length = kLettersOfLine;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string &symbol = symbols[i];
+    const bool joined = i == 0 || symbol[0] == '<' || symbols[i - 1][0] == '<' || (lettersOf(symbol) == 1 && lettersOf(symbols[i - 1]) == 1);
+    if (length + lettersOf(symbol) > kLettersOfLine) {
+      const std::string number = std::to_string(i);
+      lines.push_back(std::string(5 - std::min<size_t>(5, number.size()), ' ') + number + "  ");
+      length = 0;
+    } else if (!joined) {
+      lines.back() += ' ';
+      ++length;
+    }
+    lines.back() += symbol;
+    length += lettersOf(symbol);
   }
   return lines;
 }

@@ -170,7 +170,9 @@ private:
       if (number % step != 0)
         continue;
       const double middle = at + (static_cast<double>(i) + 0.5) * cell;
-      text += drawText(upright ? middle + 3 : middle, top - 4, upright ? "start" : "middle", "label", above.labels.empty() ? std::to_string(number) : above.labels[i], upright);
+      const std::string label = above.labels.empty() ? std::to_string(number) : above.labels[i];
+      const bool turned = upright && lettersOf(label) > 1;
+      text += drawText(turned ? middle + 3 : middle, top - 4, turned ? "start" : "middle", "label", label, turned);
     }
     return text + "</g>\n";
   }
