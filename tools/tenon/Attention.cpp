@@ -175,7 +175,8 @@ private:
   std::optional<data::Vocabulary> vocabulary;
   ModelOptions source;
   std::optional<Model> model;
-  std::shared_ptr<runtime::Parameters> parameters;
+  std::shared_ptr<const runtime::Artifact> trained; // of the run
+  std::shared_ptr<runtime::Parameters> parameters;  // of `model`
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<data::DataTask> task;
   std::vector<int32_t> prompt;
@@ -194,9 +195,9 @@ private:
     if (!kept.ok())
       return kept.status();
     source = kept.take();
-    ModelOptions trained;
-    trained.source = run.path;
-    auto opened = openModel(trained);
+    ModelOptions compiled;
+    compiled.source = run.path;
+    auto opened = openModel(compiled);
     if (!opened.ok())
       return opened.status();
     const Manifest &manifest = opened->artifact->manifest();
@@ -207,9 +208,9 @@ private:
       return !target.ok() ? target.status() : !saved.ok() ? saved.status() : symbols.status();
     settings = saved.take();
     vocabulary = symbols.take();
-    for (const EntryInfo &entry : manifest.entries) // all but `train`: together they have the parameters of the checkpoints
-      if (entry.kind == EntryInfo::Kind::Out || entry.kind == EntryInfo::Kind::Eval)
-        source.entries.push_back(entry.name);
+    trained = opened->artifact;
+    source.entries = {target->entry->name};
+    source.compileTier = nameOf(trained->tier());
     bindTo(source, target->batch, 1);
     if (options.promptGiven)
       return sizePrompt(manifest, *target);
@@ -256,16 +257,31 @@ private:
     return {};
   }
 
+  /// Those of the checkpoint are the run's model's; the one with maps has what one of its entries reads.
   Status loadWeights() {
-    auto made = runtime::Parameters::create(model->artifact);
-    if (!made.ok())
-      return made.status();
-    parameters = made.take();
+    auto all = runtime::Parameters::create(trained), made = runtime::Parameters::create(model->artifact);
+    if (!all.ok() || !made.ok())
+      return all.ok() ? made.status() : all.status();
     std::vector<std::string> notes;
-    Status status = train::loadWeights(run.checkpoints(), options.checkpoint, *parameters, step, notes);
+    if (Status status = train::loadWeights(run.checkpoints(), options.checkpoint, **all, step, notes); status.failed())
+      return status;
     for (const std::string &text : notes)
       note(text);
-    return status;
+    parameters = made.take();
+    std::vector<char> values;
+    for (const std::string &name : parameters->names()) {
+      auto place = parameters->find(name);
+      values.resize(static_cast<size_t>(place->info->elements) * runtime::byteSize(parameters->manifest().type));
+      if (Status status = (*all)->get(name, values.data(), values.size()); status.failed())
+        return status;
+      if (Status status = parameters->set(name, values.data(), values.size()); status.failed())
+        return status;
+    }
+    for (auto &[name, state] : parameters->modelStates())
+      if (auto known = (*all)->modelStates().find(name); known != (*all)->modelStates().end() && known->second.bytes.size() == state.bytes.size())
+        state.bytes = known->second.bytes;
+    parameters->touchModelStates();
+    return {};
   }
 
   Status runWindow() {
