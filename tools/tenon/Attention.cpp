@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
 
 namespace tenon::driver {
 
@@ -105,7 +106,7 @@ void fillFromPrompt(runtime::Context &context, int text, const std::vector<int32
     const int64_t count = static_cast<int64_t>(input.bytes / sizeof(int32_t)), width = input.shape.size() > 1 ? input.shape[1] : 1;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t place = k % width;
-      if (static_cast<int>(i) == text)
+      if (static_cast<int>(i) == text || input.name == "word") // that each predicted place is to give its own symbol
         values[k] = ids[static_cast<size_t>(std::min(place, length - 1))];
       else if (input.name == "len")
         values[k] = static_cast<int32_t>(length);
@@ -129,14 +130,15 @@ size_t lettersOf(const std::string &text) {
 }
 
 /// Lines of symbols with the number of the first of each, for maps that have no room for them. Words have blanks between them, letters and <marks> have none.
-std::vector<std::string> linesOf(const std::vector<std::string> &symbols, size_t count) {
+/// `first`: the number of the first symbol.
+std::vector<std::string> linesOf(std::span<const std::string> symbols, int64_t first) {
   std::vector<std::string> lines;
   size_t length = kLettersOfLine;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < symbols.size(); ++i) {
     const std::string &symbol = symbols[i];
     const bool joined = i == 0 || symbol[0] == '<' || symbols[i - 1][0] == '<' || (lettersOf(symbol) == 1 && lettersOf(symbols[i - 1]) == 1);
     if (length + lettersOf(symbol) > kLettersOfLine) {
-      const std::string number = std::to_string(i);
+      const std::string number = std::to_string(first + static_cast<int64_t>(i));
       lines.push_back(std::string(5 - std::min<size_t>(5, number.size()), ' ') + number + "  ");
       length = 0;
     } else if (!joined) {
@@ -351,11 +353,18 @@ private:
     const std::string title = concat("Attention in ", run.path, " at step ", step);
     std::vector<std::string> lines = drawn.limits, text;
     const size_t count = places < 0 ? symbols.text.size() : std::min(symbols.text.size(), static_cast<size_t>(places));
-    size_t longest = 0;
-    for (const HeatMapRow &row : drawn.rows)
+    size_t longest = 0, memory = 0;
+    for (const HeatMapRow &row : drawn.rows) {
       longest = std::max({longest, row.rows.size(), row.columns.size()});
-    if (longest > kMostLabelled)
-      text = linesOf(symbols.text, std::min(count, static_cast<size_t>(kMostPlaces)));
+      memory = std::max(memory, row.memory);
+    }
+    if (longest > kMostLabelled) {
+      const std::span<const std::string> all = symbols.text, before = earlier;
+      memory = std::min(memory, before.size());
+      text = linesOf(before.last(memory), -static_cast<int64_t>(memory));
+      for (std::string &line : linesOf(all.first(std::min(count, static_cast<size_t>(kMostPlaces))), 0))
+        text.push_back(std::move(line));
+    }
     if (Status status = writePicture(output(), title, drawHeatMaps(title, lines, text, drawn.rows)); status.failed())
       return status;
     show("%s\n", output().c_str());
