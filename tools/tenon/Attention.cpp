@@ -19,7 +19,7 @@ using runtime::Manifest;
 namespace {
 
 constexpr int64_t kMostSymbols = 64; // of a text, where nobody says how many
-constexpr size_t kLettersOfLine = 76;
+constexpr size_t kLettersOfLine = 76, kLettersOfTitle = 40;
 
 /// Tasks whose window may have any length: they fill it from a text, and nothing else depends on it.
 bool fitsAnyLength(const std::string &task) {
@@ -149,6 +149,14 @@ std::vector<std::string> linesOf(std::span<const std::string> symbols, int64_t f
     length += lettersOf(symbol);
   }
   return lines;
+}
+
+/// The end of a path, as much as a title has room for.
+std::string lastOf(const std::string &path) {
+  size_t begin = path.size() > kLettersOfTitle ? path.size() - kLettersOfTitle : 0;
+  while (begin > 0 && begin < path.size() && (static_cast<unsigned char>(path[begin]) & 0xC0) == 0x80)
+    ++begin;
+  return begin > 0 ? "\xe2\x80\xa6" + path.substr(begin) : path;
 }
 
 class Drawing {
@@ -350,7 +358,7 @@ private:
     DrawnMaps drawn = mapsOf(*context, symbols, places);
     for (const std::string &limit : drawn.limits)
       note(limit);
-    const std::string title = concat("Attention in ", run.path, " at step ", step);
+    const std::string title = concat("Attention in ", lastOf(run.path), " at step ", step);
     std::vector<std::string> lines = drawn.limits, text;
     const size_t count = places < 0 ? symbols.text.size() : std::min(symbols.text.size(), static_cast<size_t>(places));
     size_t longest = 0, memory = 0;
