@@ -61,7 +61,7 @@ bool EntryGenerator::generate() {
   generateResults();
   if (failed)
     return false;
-  writeStates(entry.nextStates, root, {});
+  writeStates(entry.nextStates, root, ~0u);
   copyUnwrittenStates();
   func::ReturnOp::create(root, UnknownLoc::get(context));
   return !failed;

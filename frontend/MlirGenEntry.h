@@ -33,7 +33,7 @@ private:
   void generateResults();
   mlir::Location locate(const ast::Range &range) const;
   // MlirGenStates.cpp
-  void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, mlir::ValueRange depths);
+  void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, uint32_t stack);
   void copyUnwrittenStates();
   void keepStatesBetween(uint32_t state);
   // MlirGenStacks.cpp

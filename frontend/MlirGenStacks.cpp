@@ -75,7 +75,7 @@ SmallVector<Value> EntryGenerator::generateBody(const StackInfo &info) {
     yielded.push_back(result);
   }
   const uint32_t stack = open.back().info;
-  writeStates(info.nextStates, builderOf(stack), depthsOf(stack));
+  writeStates(info.nextStates, builderOf(stack), stack);
   if (info.history)
     yielded.append(yielded.begin(), yielded.begin() + info.carries);
   return yielded;

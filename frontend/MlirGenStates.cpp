@@ -6,13 +6,15 @@ using namespace mlir;
 
 namespace tenon {
 
-void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, ValueRange depths) {
+/// Of the body of `stack`, which is open, or of the entry.
+void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, uint32_t stack) {
   for (auto &[state, node] : next) {
     Value x = value(node);
     const State &target = entry.states[state];
     if (!x || target.inPlace) // an append, which has written it
       continue;
     Type element = target.element == Element::Real ? real : target.element == Element::Int ? Type(builder.getI32Type()) : Type(builder.getI1Type());
+    const SmallVector<Value> depths = target.everyStep ? allDepthsOf(stack) : depthsOf(stack);
     WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths, Build(builder, current).convert(x, element));
     written[state] = true;
   }
@@ -136,7 +138,7 @@ void EntryGenerator::keepStatesBetween(uint32_t state) {
     for (auto &[index, node] : entry.stacks[i].nextStates)
       if (index == state) {
         set.emplace_back();
-        for (size_t stack = i; stack < entry.stacks.size(); stack = entry.stacks[stack].owner)
+        for (uint32_t stack = i; stack < entry.stacks.size(); stack = info.everyStep ? bodyAround(entry.stacks, stack) : entry.stacks[stack].owner)
           set.back().insert(set.back().begin(), tenon::depthsOf(entry.stacks, stack));
       }
   auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());

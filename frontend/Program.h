@@ -89,6 +89,7 @@ struct AttendInfo {
   bool scaleOperand = false;           // a run-time scale is the last operand
   double dropRate = 0;
   uint32_t site = 0;
+  std::string path;                    // of the layer around it, as its states have it: "blocks.*.attention"
 };
 
 struct Node {
@@ -208,6 +209,7 @@ struct State {
   std::optional<Size> bound; // index(bound): 0 <= value < bound
   bool ofModel = false;    // no run-time axis: saved with the weights
   bool inPlace = false;    // written by Append only: rows are added, the rest stays where it is
+  bool everyStep = false;  // `stackCounts` has the steps of all loops around, too: not the depths alone by which parameters are chosen
 };
 struct Input {
   std::string name;

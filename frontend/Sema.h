@@ -15,6 +15,7 @@ struct CheckOptions {
   std::string recipe;                                        // train recipe whose step is built; empty: none
   std::vector<std::string> entries;                          // empty: all outs, eval and (with a recipe) train
   bool lossesOnly = false;                                   // one entry, "eval": the recipe's losses without dropout, at sizes that stay open
+  bool attentionMaps = false;                                // outs and eval also keep what their attends see: sema/AttentionMaps.h
   bool gradient = false;                                     // without a recipe: the gradient of the sum of all losses will be taken
   std::vector<std::string> modelRoots;                       // where imports are looked up after the importing file's folder
 };

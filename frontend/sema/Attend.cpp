@@ -214,6 +214,7 @@ Value Checker::attendNode(Scope *scope, const ast::Expr &expression, const std::
   info->scores = unsigned(parts.scores.size());
   info->masks = unsigned(parts.masks.size());
   info->scale = parts.scale;
+  info->path = scope->frame->path();
   info->scaleOperand = parts.scaleNode != kNoNode;
   Node node = makeNode(Op::Attend, {Element::Real, {}, {}});
   uint32_t body = kEntryBody;

@@ -14,7 +14,10 @@ std::string quoted(const std::string &text) {
   for (char c : text) {
     if (c == '"' || c == '\\')
       result += '\\';
-    result += c;
+    if (c == '\n') // would be one of the picture's own lines
+      result += "\\n";
+    else
+      result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   }
   return result + "\"";
 }
@@ -237,7 +240,7 @@ private:
 
   void nextStates(const std::vector<std::pair<uint32_t, NodeId>> &list, unsigned depth) {
     for (auto &[state, node] : list) {
-      std::string name = prefix + "next_" + entry.states[state].path;
+      std::string name = prefix + "next_" + std::to_string(node) + "_" + entry.states[state].path; // bodies for other depths may set it, too
       line(depth, quoted(name) + " [label = " + label({"next " + entry.states[state].path}) + ", style = dashed];");
       edge(node, name, "");
     }

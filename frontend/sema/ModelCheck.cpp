@@ -1,4 +1,5 @@
 #include "frontend/sema/ModelCheck.h"
+#include "frontend/sema/AttentionMaps.h"
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Declared.h"
 #include "frontend/sema/NameOwners.h"
@@ -317,6 +318,8 @@ private:
       auto entry = Checker(session, model, request).run();
       if (entry && !entry->walkedAxis.empty())
         entry = deriveStep(*entry, session.diagnostics);
+      else if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
+        keepAttentionMaps(*entry);
       if (entry)
         program.entries.push_back(std::move(*entry));
       else

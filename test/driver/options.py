@@ -90,7 +90,10 @@ ROWS = {
         ("model", ["--tier", "portable"], "unknown option --tier")],
     "inspect": MODEL + [("model", ["--tier", "portable"], CHANGES), ("model", ["--bind", "T=5"], CHANGES), ("model", ["--entry", "eval"], CHANGES), ("model", ["--entry", "nothing"], "no entry 'nothing'"),
                         ("model", ["--json"], CHANGES), ("model", ["--graph"], "--graph draws a specification"), ("run", ["--graph"], "--graph draws a specification")],
-    "plot": [("run", ["--log"], CHANGES), ("run", ["--smooth", "2"], CHANGES), ("run", ["--smooth", "0"], "must be a whole number")],
+    # What the options of --attention change is in attention.test: this run was trained from a compiled model.
+    "plot": [("run", ["--log"], CHANGES), ("run", ["--smooth", "2"], CHANGES), ("run", ["--smooth", "0"], "must be a whole number"), ("run", ["--attention"], "keeps no specification"),
+             ("run", ["--attention", "--log"], "excludes"), ("run", ["--attention", "--length", "1"], "must be a whole number"), ("run", ["--attention", "--prompt", "a", "--text", "text.txt"], "excludes"),
+             *(("run", [option, "2"], "requires --attention") for option in ("--prompt", "--text", "--window", "--length", "--checkpoint"))],
     "runs": [("run", ["--json"], CHANGES)],
     "train": [row for row in MODEL if row[0] != COMPILED] + TIER[1:] + [
         ("model", [option, value], f"{option} {NEEDS}") for option, value in (("--model", "Small"), ("--set", "D=4"), ("--recipe", "small"), ("--target", "cpu"))] + [

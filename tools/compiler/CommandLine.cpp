@@ -24,6 +24,7 @@ void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
   command.add_option("--bind-recipe", texts.recipeBind, "size of a dim in the entries eval and train alone, instead of the recipe's")
       ->type_name("NAME=SIZE");
   command.add_option("--entry", line.check.entries, "only this entry; may be given again");
+  command.add_option("--model-root", line.check.modelRoots, "folder of std.tn and of imports, instead of TENON_MODELS and of the installed one; may be given again")->type_name("DIR");
   command.add_option("--diagnostics", texts.diagnostics, "text to stderr, or json to stdout")->check(CLI::IsMember({"text", "json"}));
 }
 
@@ -47,6 +48,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--f64", line.doublePrecision, "double precision");
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
+  compile->add_flag("--attention-maps", line.check.attentionMaps, "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")->excludes("--grad");
   compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
   compile->add_flag("--default-recipe", line.defaultRecipe, "as --recipe with the only recipe of the model, for stages, too; it is an error to have several")->excludes("--no-recipe");
   compile->footer("Examples:\n  tenon compile model.tn --recipe small -o model\n  tenon compile model.tn --emit=kernel\n"
@@ -126,7 +128,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
-    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry"});
+    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry", "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
       complain(option->get_name() + " has no effect on --emit=" + stage);

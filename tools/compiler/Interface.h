@@ -17,4 +17,6 @@ using TnCompilerMain = int(int argc, const char **argv);
 using TnCompilerArtifact = const char *(int *json);
 /// What the last artifact was made from; owned by the library, until its next call. Gives the number.
 using TnCompilerSources = int(const TnCompilerSource **sources);
+/// The folders in which it looked for std.tn and imports, absolute, in this order. The same holds.
+using TnCompilerRoots = int(const char *const **roots);
 }

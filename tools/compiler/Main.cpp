@@ -195,7 +195,7 @@ int runCompile(CommandLine &line) {
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);
-  readSources.take(sources);
+  readSources.take(sources, line.check.modelRoots);
   return show(line, sources, diagnostics) ? exitCodeOf(line, sources, diagnostics) : code;
 }
 
@@ -216,6 +216,11 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_sources(const 
   return static_cast<int>(tenon::compiler::readSources.list().size());
 }
 
+extern "C" __attribute__((visibility("default"))) int tn_compiler_roots(const char *const **roots) {
+  *roots = tenon::compiler::readSources.roots().data();
+  return static_cast<int>(tenon::compiler::readSources.roots().size());
+}
+
 extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc, const char **argv) {
   using namespace tenon::compiler;
   CommandLine line;
@@ -233,7 +238,8 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
     complain("cannot read " + line.check.path + ": it is " + (S_ISDIR(information.st_mode) ? "a directory" : "no regular file; a specification is one"));
     return 3;
   }
-  line.check.modelRoots = modelRoots();
+  if (line.check.modelRoots.empty())
+    line.check.modelRoots = modelRoots();
   CrashGuard guard(argc, argv, line.check.path);
   switch (line.command) {
   case CommandLine::Command::Check:

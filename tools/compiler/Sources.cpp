@@ -35,32 +35,39 @@ std::vector<std::string> modelRoots() {
 void ReadSources::clear() {
   interface.clear();
   texts.clear();
+  rootInterface.clear();
+  folders.clear();
 }
 
-void ReadSources::take(const SourceFiles &sources) {
+void ReadSources::take(const SourceFiles &sources, const std::vector<std::string> &searched) {
   clear();
   std::error_code ignored;
   auto absolute = [&](const fs::path &path) { return fs::absolute(path, ignored).string(); };
-  const std::vector<std::string> roots = possibleRoots();
-  std::set<std::string> folders, names = {"std.tn"}; // names: relative to a root
+  std::vector<std::string> roots = possibleRoots();
+  roots.insert(roots.end(), searched.begin(), searched.end());
+  for (const std::string &root : searched)
+    folders.push_back(absolute(root));
+  std::set<std::string> looked, names = {"std.tn"}; // names: relative to a root
   for (const std::string &root : roots)
-    folders.insert(absolute(root));
+    looked.insert(absolute(root));
   for (const SourceFiles::Source &source : sources.files) {
     if (source.path.starts_with("--")) // the text of an option
       continue;
     texts.push_back({absolute(source.path), source.text, false});
-    folders.insert(fs::path(texts.back().path).parent_path().string());
+    looked.insert(fs::path(texts.back().path).parent_path().string());
     for (const std::string &root : roots)
       if (source.path.starts_with(root + "/"))
         names.insert(source.path.substr(root.size() + 1));
   }
   // More than were looked at, perhaps: then a new file of such a name costs a compilation that was not needed.
-  for (const std::string &folder : folders)
+  for (const std::string &folder : looked)
     for (const std::string &name : names)
       if (std::string path = (fs::path(folder) / name).string(); !fs::exists(path, ignored))
         texts.push_back({path, "", true});
   for (const Text &text : texts)
     interface.push_back({text.path.c_str(), text.absent ? nullptr : text.text.data(), text.text.size()});
+  for (const std::string &folder : folders)
+    rootInterface.push_back(folder.c_str());
 }
 
 } // namespace tenon::compiler

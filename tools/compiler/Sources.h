@@ -15,8 +15,10 @@ std::vector<std::string> modelRoots();
 class ReadSources {
 public:
   void clear();
-  void take(const SourceFiles &sources);
+  /// `searched`: the roots of this compilation.
+  void take(const SourceFiles &sources, const std::vector<std::string> &searched);
   const std::vector<TnCompilerSource> &list() const { return interface; }
+  const std::vector<const char *> &roots() const { return rootInterface; }
 
 private:
   struct Text {
@@ -24,6 +26,8 @@ private:
     bool absent;
   };
   std::vector<Text> texts;
+  std::vector<std::string> folders;        // absolute
+  std::vector<const char *> rootInterface; // views of `folders`
   std::vector<TnCompilerSource> interface; // views of `texts`
 };
 

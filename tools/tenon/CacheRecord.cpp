@@ -13,7 +13,7 @@ using runtime::inputError;
 
 namespace {
 
-constexpr std::string_view kFormat = "tenon cache 1";
+constexpr std::string_view kFormat = "tenon cache 2";
 constexpr uint64_t kLargestFile = uint64_t(1) << 30;
 
 std::string digits(XXH128_hash_t value) {
@@ -60,10 +60,11 @@ std::string CacheRecord::print() const {
         add(field);
   };
   addFiles("read", read);
-  for (const std::string &path : absent) {
-    add("absent");
-    add(path);
-  }
+  for (const auto &[kind, paths] : {std::pair("absent", &absent), std::pair("root", &roots)})
+    for (const std::string &path : *paths) {
+      add(kind);
+      add(path);
+    }
   addFiles("made", made);
   add(hashOf(text));
   return text;
@@ -80,8 +81,8 @@ Expected<CacheRecord> parseRecord(std::string_view text) {
   CacheRecord record;
   while (auto kind = fields.next()) {
     auto path = fields.next();
-    if (path && *kind == "absent") {
-      record.absent.push_back(*path);
+    if (path && (*kind == "absent" || *kind == "root")) {
+      (*kind == "root" ? record.roots : record.absent).push_back(*path);
       continue;
     }
     auto bytes = fields.next(), hash = fields.next();

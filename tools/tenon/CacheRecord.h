@@ -24,6 +24,7 @@ struct CacheRecord {
   };
   std::vector<File> read;          // by the compiler
   std::vector<std::string> absent; // absolute paths of files that would be read in place of these, if they existed
+  std::vector<std::string> roots;  // absolute folders in which the compiler looked for std.tn and imports, in this order
   std::vector<File> made;
 
   /// Fields that end with a zero byte, which no path contains; the last one is the hash of the others.

@@ -22,8 +22,9 @@ using runtime::usageError;
 struct ModelOptions {
   std::string source; // a .tn file, an artifact directory or library, or a run directory
   std::string model, recipe, target, tier;
-  std::vector<std::string> set, bind, entries;
-  bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false;
+  std::string compileTier; // the only one that a specification is compiled for; empty: all
+  std::vector<std::string> set, bind, entries, roots; // roots: folders of std.tn and imports; empty: those of the compiler
+  bool doublePrecision = false, gradient = false, decomposed = false, attentionMaps = false, defaultRecipe = false;
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };
@@ -82,8 +83,9 @@ int runCompiler(const std::vector<std::string> &arguments, bool show);
 /// The artifact directory of a specification, compiled if the cache does not have it.
 Expected<CachedModel> compileIntoCache(const ModelOptions &options);
 
-/// Copies an artifact's files into DIRECTORY, which is replaced as a whole.
-Status copyArtifact(const std::string &from, const std::string &directory);
+/// Copies an artifact's files, and the sources that a run keeps with them, into DIRECTORY, which is replaced as a whole. `more` adds to the folder before it
+/// takes its place.
+Status copyArtifact(const std::string &from, const std::string &directory, const std::function<Status(const std::string &)> &more = {});
 
 /// What was printed has reached the standard output; a resource error if it cannot. Before files are replaced: a command does all or nothing.
 Status finishOutput();

@@ -1,7 +1,7 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
 #include "tools/compiler/Interface.h"
 #include "tools/tenon/Cache.h"
-#include "tools/tenon/Command.h"
+#include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Report.h"
 #include "tools/tenon/Say.h"
 #include "tools/tenon/ScratchFolder.h"
@@ -57,7 +57,9 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   add("--model", options.model);
   add("--recipe", options.recipe);
   add("--target", options.target);
-  for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind), std::pair("--entry", &options.entries)})
+  add("--tier", options.compileTier);
+  for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind), std::pair("--entry", &options.entries),
+                                       std::pair("--model-root", &options.roots)})
     for (const std::string &value : *values)
       add(option, value);
   if (options.doublePrecision)
@@ -66,6 +68,8 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
     result.push_back("--grad");
   if (options.decomposed)
     result.push_back("--decomposed");
+  if (options.attentionMaps)
+    result.push_back("--attention-maps");
   if (options.recipe.empty())
     result.push_back(options.defaultRecipe ? "--default-recipe" : "--no-recipe");
   return result;
@@ -118,6 +122,10 @@ CacheRecord recordOfCompilation() {
       record.read.push_back({sources[i].path, sources[i].bytes, hashOf(std::string_view(sources[i].text, sources[i].bytes))});
     else
       record.absent.emplace_back(sources[i].path);
+  auto askRoots = library.ok() ? reinterpret_cast<TnCompilerRoots *>(dlsym(*library, "tn_compiler_roots")) : nullptr;
+  const char *const *roots = nullptr;
+  for (int i = 0, count = askRoots ? askRoots(&roots) : 0; i < count; ++i)
+    record.roots.emplace_back(roots[i]);
   return record;
 }
 
@@ -169,7 +177,7 @@ Expected<CachedModel> compileIntoCache(const ModelOptions &options) {
   return std::move(*made);
 }
 
-Status copyArtifact(const std::string &from, const std::string &directory) {
+Status copyArtifact(const std::string &from, const std::string &directory, const std::function<Status(const std::string &)> &more) {
   std::error_code failed;
   std::string temporary = directory + ".tmp";
   fs::remove_all(temporary, failed);
@@ -179,6 +187,12 @@ Status copyArtifact(const std::string &from, const std::string &directory) {
     if (file->is_regular_file(failed) && file->path().filename() != kRecordName) // which is of the cache
       fs::copy_file(file->path(), fs::path(temporary) / file->path().filename(), failed);
   std::error_code ignored;
+  if (const fs::path sources = fs::path(from) / kSourcesName; !failed && fs::is_directory(sources, ignored))
+    fs::copy(sources, fs::path(temporary) / kSourcesName, fs::copy_options::recursive, failed);
+  if (Status status = failed || !more ? Status() : more(temporary); status.failed()) {
+    fs::remove_all(temporary, ignored);
+    return status;
+  }
   // In one step where that can be done: a reader beside this finds the earlier model or this one.
   if (!failed && ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, directory.c_str(), RENAME_EXCHANGE) == 0) {
     fs::remove_all(temporary, ignored);

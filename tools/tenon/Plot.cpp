@@ -1,8 +1,9 @@
-// tenon plot: the curves of runs as one self-contained picture.
+// tenon plot: the curves of runs as one self-contained picture; with --attention, what one of them attends to.
 #include "runtime/train/History.h"
 #include "runtime/train/RunState.h"
+#include "tools/tenon/Attention.h"
 #include "tools/tenon/Chart.h"
-#include "tools/tenon/Command.h"
+#include "tools/tenon/Picture.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,8 @@ struct Options {
   std::string output;
   int64_t smooth = 0; // steps; 0: a hundredth of the run
   bool logarithmic = false;
+  bool attention = false;
+  AttentionOptions maps; // of it
 };
 
 struct Best {
@@ -188,18 +191,13 @@ Status run(const Options &options) {
   if (!runs.ok())
     return runs.status();
   std::string output = options.output.empty() ? options.runs[0] + "/plot.svg" : options.output;
-  bool page = output.size() > 5 && output.compare(output.size() - 5, 5, ".html") == 0;
-  if (!page && !(output.size() > 4 && output.compare(output.size() - 4, 4, ".svg") == 0))
-    return usageError("--output is a .svg or .html file, not ", output);
+  if (Status status = checkPictureName(output); status.failed())
+    return status;
   std::vector<std::string> names;
   for (const Run &run : *runs)
     names.push_back(run.name);
   std::string title = names.size() == 1 ? "Training run " + names[0] : runtime::counted(names.size(), "training run");
-  std::string picture = drawCharts(title, "step", names, panelsOf(*runs, options));
-  if (page)
-    picture = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + escapeXml(title) +
-              "</title>\n<style>body { margin: 1em; color-scheme: light dark; } svg { max-width: 100%; height: auto; }</style>\n</head>\n<body>\n" + picture + "</body>\n</html>\n";
-  if (Status status = runtime::replaceFile(output, picture); status.failed())
+  if (Status status = writePicture(output, title, drawCharts(title, "step", names, panelsOf(*runs, options))); status.failed())
     return status;
   show("%s\n", output.c_str());
   return {};
@@ -207,15 +205,42 @@ Status run(const Options &options) {
 
 } // namespace
 
+/// The options of --attention, which mean nothing without it.
+void addAttention(CLI::App &command, Options &options, const std::vector<CLI::Option *> &ofCurves) {
+  CLI::Option *attention = command.add_flag("--attention", options.attention, "instead: what each place of a text attends to, per layer and head (attention.svg)");
+  for (CLI::Option *option : ofCurves)
+    attention->excludes(option);
+  CLI::Option *prompt = command.add_option_function<std::string>("--prompt", [&options](const std::string &text) {
+    options.maps.prompt = text;
+    options.maps.promptGiven = true;
+  }, "with --attention: the text, read from left to right");
+  CLI::Option *text = command.add_option("--text", options.maps.text, "with --attention: a file whose first window is drawn, as eval reads it (default: what the run held out)")->type_name("FILE")->excludes(prompt);
+  CLI::Option *window = command.add_option("--window", options.maps.window, "with --attention: draw this one of the windows, from 0 on; a memory holds those before it")->transform(whole())->excludes(prompt);
+  CLI::Option *length = command.add_option("--length", options.maps.length, "with --attention: symbols of the text (default: at most 64)")->transform(whole(2));
+  CLI::Option *checkpoint = command.add_option("--checkpoint", options.maps.checkpoint, "with --attention: the number of a step, or best (default: the newest)")->type_name("N|best");
+  for (CLI::Option *option : {prompt, text, window, length, checkpoint})
+    option->needs(attention);
+}
+
 void addPlot(CLI::App &app, int &exitCode) {
-  CLI::App *command = app.add_subcommand("plot", "draw the curves of runs: losses, held-out figures, learning rate, speed");
+  CLI::App *command = app.add_subcommand("plot", "draw the curves of runs: losses, held-out figures, learning rate, speed; or what a run attends to");
   auto options = std::make_shared<Options>();
   command->add_option("runs", options->runs, "runs, or folders that hold runs")->required()->type_name("RUN");
   command->add_option("-o,--output", options->output, "file to write, .svg or .html (default: plot.svg in the first of these folders)")->type_name("FILE");
-  command->add_option("--smooth", options->smooth, "steps that the line through a noisy curve averages (default: a hundredth of the run)")->transform(whole(1));
-  command->add_flag("--log", options->logarithmic, "losses on a logarithmic axis");
-  command->footer("Examples:\n  tenon plot run\n  tenon plot runs/small runs/large -o compare.html --log");
-  onRun(*command, exitCode, [options] { return run(*options); });
+  CLI::Option *smooth = command->add_option("--smooth", options->smooth, "steps that the line through a noisy curve averages (default: a hundredth of the run)")->transform(whole(1));
+  CLI::Option *logarithmic = command->add_flag("--log", options->logarithmic, "losses on a logarithmic axis");
+  addAttention(*command, *options, {smooth, logarithmic});
+  command->footer("Examples:\n  tenon plot run\n  tenon plot runs/small runs/large -o compare.html --log\n  tenon plot run --attention --prompt \"To be, or not to be\" -o attention.html\n"
+                  "--attention compiles the run's specification again, and so needs the compiler.");
+  onRun(*command, exitCode, [options] {
+    if (!options->attention)
+      return run(*options);
+    if (options->runs.size() > 1)
+      return usageError("--attention draws one run, given are ", options->runs.size());
+    options->maps.run = options->runs[0];
+    options->maps.output = options->output;
+    return plotAttention(options->maps);
+  });
 }
 
 } // namespace tenon::driver

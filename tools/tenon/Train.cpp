@@ -1,6 +1,6 @@
 // tenon train: the compiled train step over a text, into a run directory.
 #include "runtime/train/Trainer.h"
-#include "tools/tenon/Command.h"
+#include "tools/tenon/KeptSources.h"
 #include <filesystem>
 
 namespace tenon::driver {
@@ -56,9 +56,16 @@ Status run(Options &options) {
   if (!options.train.from.empty() && !std::filesystem::is_directory(train::RunDirectory{options.output}.checkpoints(), ignored))
     return usageError("--from ", options.train.from, ": there is no run in ", options.output, " to go on with");
   bool sameRun = model->run && options.output == model->run->path;
-  // The run directory gets a copy of the model, so that later commands need neither specification nor cache.
+  // The run directory gets a copy of the model, so that later commands need neither specification nor cache; what compiles it anew has the specification.
+  auto keep = [&](const std::string &folder) {
+    const runtime::JsonValue *recipe = model->artifact->manifest().recipe.find("name");
+    return keepSources(options.model, recipe && recipe->isString() ? recipe->text : options.model.recipe, model->artifact->directory(), folder);
+  };
   if (!sameRun)
-    options.train.prepare = [&] { return copyArtifact(model->artifact->directory(), train::RunDirectory{options.output}.model()); };
+    options.train.prepare = [&, keep] {
+      return copyArtifact(model->artifact->directory(), train::RunDirectory{options.output}.model(),
+                          model->compiledNow ? keep : std::function<Status(const std::string &)>());
+    };
   options.train.runDirectory = options.output;
   options.train.threads = options.model.threads;
   options.train.bind = openSizes(*model);
