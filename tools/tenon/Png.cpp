@@ -1,8 +1,7 @@
-// PNG (ISO/IEC 15948). Of deflate (RFC 1951) it has the fixed codes and runs of one byte, which is what cells of many pixels are: no library is needed.
+// PNG (ISO/IEC 15948), compressed by zlib.
 #include "tools/tenon/Png.h"
 #include <algorithm>
-#include <iterator>
-#include <utility>
+#include <zlib.h>
 
 namespace tenon::driver {
 
@@ -13,84 +12,18 @@ void addNumber(std::string &to, uint32_t value) {
     to += static_cast<char>(value >> shift & 255);
 }
 
-uint32_t crcOf(const std::string &bytes) {
-  uint32_t crc = ~0u;
-  for (unsigned char byte : bytes) {
-    crc ^= byte;
-    for (int bit = 0; bit < 8; ++bit)
-      crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
-  }
-  return ~crc;
-}
-
 void addChunk(std::string &to, const char *kind, const std::string &content) {
   addNumber(to, static_cast<uint32_t>(content.size()));
   const std::string checked = kind + content;
   to += checked;
-  addNumber(to, crcOf(checked));
+  addNumber(to, static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef *>(checked.data()), static_cast<uInt>(checked.size()))));
 }
 
-/// One block of deflate with the fixed codes, closed by `finish`.
-class Deflate {
-public:
-  Deflate() { put(0b011, 3); } // the last block, fixed codes
-  void literal(unsigned char byte) { byte < 144 ? code(0x30u + byte, 8) : code(0x190u + byte - 144, 9); }
-  /// The byte before, `count` times more: 3 to 258.
-  void repeat(size_t count) {
-    static constexpr struct {
-      size_t base;
-      unsigned extra;
-    } lengths[] = {{3, 0},  {4, 0},  {5, 0},  {6, 0},  {7, 0},  {8, 0},  {9, 0},  {10, 0}, {11, 1}, {13, 1}, {15, 1},  {17, 1},  {19, 2},  {23, 2},  {27, 2},
-                   {31, 2}, {35, 3}, {43, 3}, {51, 3}, {59, 3}, {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}};
-    unsigned which = std::size(lengths) - 1;
-    while (lengths[which].base > count)
-      --which;
-    which < 23 ? code(which + 1, 7) : code(0xC0u + which - 23, 8);
-    put(static_cast<unsigned>(count - lengths[which].base), lengths[which].extra);
-    put(0, 5); // at a distance of 1
-  }
-  std::string finish() {
-    code(0, 7);
-    put(0, 7); // to a whole byte
-    return std::move(bytes);
-  }
-
-private:
-  std::string bytes;
-  unsigned held = 0, count = 0;
-  /// Numbers start with their lowest bit, codes with their highest.
-  void put(unsigned value, unsigned width) {
-    held |= value << count;
-    for (count += width; count >= 8; count -= 8, held >>= 8)
-      bytes += static_cast<char>(held & 255);
-  }
-  void code(unsigned value, unsigned width) {
-    while (width-- > 0)
-      put(value >> width & 1, 1);
-  }
-};
-
-/// zlib's form (RFC 1950) of `bytes`.
 std::string compressed(const std::string &bytes) {
-  constexpr size_t kLongestRun = 258, kShortestRun = 3;
-  uint32_t low = 1, high = 0; // Adler-32
-  for (unsigned char byte : bytes) {
-    low = (low + byte) % 65521;
-    high = (high + low) % 65521;
-  }
-  Deflate deflate;
-  for (size_t at = 0; at < bytes.size();) {
-    size_t run = 0;
-    while (at > 0 && run < kLongestRun && at + run < bytes.size() && bytes[at + run] == bytes[at - 1])
-      ++run;
-    if (run >= kShortestRun)
-      deflate.repeat(run);
-    else
-      deflate.literal(static_cast<unsigned char>(bytes[at]));
-    at += run >= kShortestRun ? run : 1;
-  }
-  std::string result = "\x78\x01" + deflate.finish();
-  addNumber(result, high << 16 | low);
+  uLongf size = compressBound(bytes.size());
+  std::string result(size, '\0');
+  compress(reinterpret_cast<Bytef *>(result.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()); // cannot fail: there is room
+  result.resize(size);
   return result;
 }
 
