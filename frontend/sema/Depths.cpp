@@ -219,19 +219,25 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
 // ---- rounds
 
 static constexpr uint64_t kRoundUnits = 4; // of work for one more round
+static constexpr uint64_t kNodesPerUnit = 150, kDecisionsPerUnit = 128; // looked at
 
 /// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all depths at which
 /// the others run.
 bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const {
   AtDepths at(graph, decision.condition);
+  const ast::Range place = graph[decision.condition].range;
+  uint64_t looked = 8 * at.size(); // the nodes were sought first
   std::function<bool(size_t)> same = [&](size_t level) {
     if (level == decision.bodies.size()) {
+      looked += at.size();
+      if (looked > 1000 * kNodesPerUnit && !session.spend(place, std::exchange(looked, 0) / kNodesPerUnit))
+        return false;
       auto value = at.value();
       return value && (*value != 0) == decision.truth;
     }
     const uint32_t body = decision.bodies[level];
     const StackInfo &info = graph.entry.stacks[body];
-    const bool isMoved = std::find(moved.begin(), moved.end(), body) != moved.end();
+    const bool isMoved = std::binary_search(moved.begin(), moved.end(), body);
     const BodyDepths depths = isMoved ? BodyDepths{info.first + shift, info.count.constant()} : depthsOf(graph.entry.stacks, body);
     bool all = true;
     depths.forEach([&](int64_t depth) {
@@ -240,7 +246,8 @@ bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_
     });
     return all;
   };
-  return same(0);
+  const bool alike = same(0);
+  return session.spend(place, looked / kNodesPerUnit) && alike;
 }
 
 /// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer evaluates follows from
@@ -248,10 +255,12 @@ bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_
 bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
   std::vector<uint32_t> moved;
   for (size_t i = from; i < rounds.storeys.size(); ++i)
-    moved.push_back(rounds.storeys[i].body);
+    moved.push_back(rounds.storeys[i].body); // in ascending order, as they were made
   auto depends = [&](const Decision &decision) {
-    return std::find_first_of(decision.bodies.begin(), decision.bodies.end(), moved.begin(), moved.end()) != decision.bodies.end();
+    return std::any_of(decision.bodies.begin(), decision.bodies.end(), [&](uint32_t body) { return std::binary_search(moved.begin(), moved.end(), body); });
   };
+  if (decisions.empty() || !session.spend(graph[decisions.back().condition].range, (decisions.size() - rounds.storeys[from].decisions) / kDecisionsPerUnit))
+    return decisions.empty();
   return std::all_of(decisions.begin() + std::ptrdiff_t(rounds.storeys[from].decisions), decisions.end(), // earlier ones know no later body
                      [&](const Decision &decision) { return !depends(decision) || isDecidedAlike(decision, moved, shift); });
 }
