@@ -222,14 +222,14 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
 // ---- rounds
 
 static constexpr uint64_t kRoundUnits = 4; // of work for one more round
-static constexpr uint64_t kNodesPerUnit = 50, kDecisionsPerUnit = 2; // looked at
+static constexpr uint64_t kNodesPerUnit = 50; // looked at
 
 /// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all depths at which
 /// the others run.
 bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const {
   AtDepths at(graph, decision.condition);
   const ast::Range place = graph[decision.condition].range;
-  uint64_t looked = 8 * at.size(); // the nodes were sought first
+  uint64_t looked = at.size() > 16 ? 8 * at.size() : 0; // the nodes were sought first; a few of them are counted with the decision
   std::function<bool(size_t)> same = [&](size_t level) {
     if (level == decision.bodies.size()) {
       looked += at.size();
@@ -250,7 +250,7 @@ bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_
     return all;
   };
   const bool alike = same(0);
-  return (looked < kNodesPerUnit || session.spend(place, looked / kNodesPerUnit)) && alike; // of a few nodes: counted with the decisions
+  return (looked < kNodesPerUnit || session.spend(place, looked / kNodesPerUnit)) && alike;
 }
 
 /// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer evaluates follows from
@@ -269,7 +269,7 @@ bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
     if (!moved.empty() && !isDecidedAlike(decisions[next], moved, shift))
       break;
   }
-  const uint64_t units = (next - first) / kDecisionsPerUnit; // the caller counts that it asks
+  const uint64_t units = (next - first) / 2; // of those that were alike; the caller counts that it asks
   return (units == 0 || session.spend(graph[decisions.back().condition].range, units)) && next == decisions.size();
 }
 
