@@ -151,7 +151,8 @@ static const ExplainPages &layerPages() {
       {"T0413", "nothing is demanded", "A model has at least one `out`, `loss` or `metric`; without them nothing would be computed.",
        "model M { dim B in x: [B] }", "model M { dim B in x: [B] out x }"},
       {"T0414", "the number of layers",
-       "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time.", "use blocks = stack[T] Block",
+       "stack[N] and loop[N] take a whole number from 0 to 1000000 that is known at compile time. The layers of a stack inside of stacks count for each of those: "
+       "stack[1000] of a layer with stack[1000] has a million.", "use blocks = stack[T] Block",
        "use blocks = stack[12] Block"},
       {"T0415", "layers without end", "A layer or function uses itself, directly or through others, or the calls nest more than 200 deep; a program has finitely many layers. A "
        "config may put a layer inside one of its kind: Residual(Inner = Residual(Inner = Linear)).",

@@ -1,4 +1,5 @@
 #include "frontend/sema/Averages.h"
+#include "frontend/sema/FormulaBudget.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -18,8 +19,9 @@ public:
 
   std::vector<std::string> run() {
     std::vector<std::string> names;
+    FormulaBudget budget(entry);
     for (auto &[name, result] : entry.results) {
-      entry.averages.push_back(of(result));
+      entry.averages.push_back(budget.allows(result) ? of(result) : value(result));
       const Depends depends = dependsOf(entry.averages.back());
       entry.averages.back().perBatch = depends.onBatch;
       if (depends.onSums)

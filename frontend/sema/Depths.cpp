@@ -2,6 +2,7 @@
 // rounds in which such bodies repeat.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -14,26 +15,27 @@ namespace {
 class AtDepths {
 public:
   AtDepths(const Graph &graph, NodeId condition) : graph(graph) {
+    nodes = {condition};
     std::vector<NodeId> work = {condition};
-    std::set<NodeId> seen;
     while (!work.empty()) {
       const NodeId id = work.back();
       work.pop_back();
-      if (!seen.insert(id).second)
-        continue;
       const Node &node = graph[id];
       if (node.op == Op::Depth && !graph.entry.stacks[node.stack].isScan && graph.entry.stacks[node.stack].count.asConstant())
         depths[node.stack] = graph.entry.stacks[node.stack].first;
-      if (isDecidable(node.op))
-        work.insert(work.end(), node.operands.begin(), node.operands.end());
+      if (!isDecidable(node.op))
+        continue;
+      for (NodeId operand : node.operands) // sorted: an operand has a smaller number than what is made of it
+        if (auto place = std::lower_bound(nodes.begin(), nodes.end(), operand); *place != operand) {
+          nodes.insert(place, operand);
+          work.push_back(operand);
+        }
     }
-    nodes.assign(seen.begin(), seen.end()); // an operand has a smaller number than what is made of it
-    for (NodeId id : nodes) {
-      operands.emplace_back();
-      for (NodeId operand : graph[id].operands)
-        if (isDecidable(graph[id].op))
-          operands.back().push_back(size_t(std::lower_bound(nodes.begin(), nodes.end(), operand) - nodes.begin()));
-    }
+    operands.resize(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (const Node &node = graph[nodes[i]]; isDecidable(node.op))
+        for (size_t k = 0; k < node.operands.size(); ++k)
+          operands[i][k] = size_t(std::lower_bound(nodes.begin(), nodes.end(), node.operands[k]) - nodes.begin());
     values.resize(nodes.size());
   }
 
@@ -76,7 +78,7 @@ private:
       return false;
     }
   }
-  Number valueOf(const Node &node, const std::vector<size_t> &from) const {
+  Number valueOf(const Node &node, const std::array<size_t, 3> &from) const {
     auto operand = [&](size_t i) { return values[from[i]]; };
     switch (node.op) {
     case Op::Constant:
@@ -96,9 +98,10 @@ private:
     default:
       break;
     }
-    if (!isDecidable(node.op) || !operand(0) || (from.size() > 1 && !operand(1)))
+    const size_t count = node.operands.size();
+    if (!isDecidable(node.op) || !operand(0) || (count > 1 && !operand(1)))
       return {};
-    return from.size() == 1 ? unary(node.op, *operand(0)) : binary(node.op, *operand(0), *operand(1));
+    return count == 1 ? unary(node.op, *operand(0)) : binary(node.op, *operand(0), *operand(1));
   }
   static Number unary(Op op, double a) {
     switch (op) {
@@ -143,7 +146,7 @@ private:
 
   const Graph &graph;
   std::vector<NodeId> nodes; // what the condition is made of, itself the last
-  std::vector<std::vector<size_t>> operands;
+  std::vector<std::array<size_t, 3>> operands; // of those that are decidable; a choice has three
   std::vector<Number> values;
 };
 
@@ -219,13 +222,19 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
 // ---- rounds
 
 static constexpr uint64_t kRoundUnits = 4; // of work for one more round
+static constexpr uint64_t kNodesPerUnit = 50; // looked at
 
 /// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all depths at which
 /// the others run.
 bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const {
   AtDepths at(graph, decision.condition);
+  const ast::Range place = graph[decision.condition].range;
+  uint64_t looked = at.size() > 16 ? 8 * at.size() : 0; // the nodes were sought first; a few of them are counted with the decision
   std::function<bool(size_t)> same = [&](size_t level) {
     if (level == decision.bodies.size()) {
+      looked += at.size();
+      if (looked > 1000 * kNodesPerUnit && !session.spend(place, std::exchange(looked, 0) / kNodesPerUnit))
+        return false;
       auto value = at.value();
       return value && (*value != 0) == decision.truth;
     }
@@ -240,20 +249,28 @@ bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_
     });
     return all;
   };
-  return same(0);
+  const bool alike = same(0);
+  return (looked < kNodesPerUnit || session.spend(place, looked / kNodesPerUnit)) && alike;
 }
 
 /// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer evaluates follows from
 /// its conditions, so it is enough to ask those that were met.
 bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
-  std::vector<uint32_t> moved;
-  for (size_t i = from; i < rounds.storeys.size(); ++i)
-    moved.push_back(rounds.storeys[i].body);
-  auto depends = [&](const Decision &decision) {
-    return std::find_first_of(decision.bodies.begin(), decision.bodies.end(), moved.begin(), moved.end()) != decision.bodies.end();
+  auto isMoved = [&](uint32_t body) { // bodies have ascending numbers, as they were made
+    auto storey = std::lower_bound(rounds.storeys.begin() + std::ptrdiff_t(from), rounds.storeys.end(), body,
+                                   [](const Storey &each, uint32_t number) { return each.body < number; });
+    return storey != rounds.storeys.end() && storey->body == body;
   };
-  return std::all_of(decisions.begin() + std::ptrdiff_t(rounds.storeys[from].decisions), decisions.end(), // earlier ones know no later body
-                     [&](const Decision &decision) { return !depends(decision) || isDecidedAlike(decision, moved, shift); });
+  const size_t first = rounds.storeys[from].decisions; // earlier ones know no later body
+  size_t next = first;
+  for (std::vector<uint32_t> moved; next < decisions.size(); ++next) {
+    moved.clear();
+    std::copy_if(decisions[next].bodies.begin(), decisions[next].bodies.end(), std::back_inserter(moved), isMoved);
+    if (!moved.empty() && !isDecidedAlike(decisions[next], moved, shift))
+      break;
+  }
+  const uint64_t units = (next - first) / 2; // of those that were alike; the caller counts that it asks
+  return (units == 0 || session.spend(graph[decisions.back().condition].range, units)) && next == decisions.size();
 }
 
 /// How many rounds all bodies so far make from depth `first` on; they are written down if there are several.

@@ -41,6 +41,12 @@ public:
           bound(minus(Form::dim(variable), *variables[variable].low));
         if (variables[variable].high)
           bound(minus(*variables[variable].high, Form::dim(variable)));
+        for (const Form &low : variables[variable].further.lows)
+          if (low != variables[variable].low)
+            bound(minus(Form::dim(variable), low));
+        for (const Form &high : variables[variable].further.highs)
+          if (high != variables[variable].high)
+            bound(minus(high, Form::dim(variable)));
       }
     }
     all = constraints;
@@ -119,23 +125,62 @@ private:
   Conjunction bounds, all;
 };
 
-/// All ways in which the conditions can hold together, as far as they are linear.
-Alternatives holding(LinearValues &values, const std::vector<NodeId> &conditions) {
-  Alternatives all{{}};
-  for (NodeId condition : conditions) {
-    Alternatives next, one = values.truth(condition, true);
-    if (one.empty())
-      return {};
-    if (all.size() * one.size() > kMaxSystems)
-      continue;
-    for (const Conjunction &a : all)
-      for (const Conjunction &b : one) {
-        next.push_back(a);
-        next.back().insert(next.back().end(), b.begin(), b.end());
-      }
-    all = std::move(next);
+/// How many nodes a condition is made of, up to a number beyond which it does not matter.
+size_t extentOf(const Entry &entry, NodeId condition) {
+  constexpr size_t kMost = 1000;
+  std::set<NodeId> seen = {condition};
+  for (std::vector<NodeId> open = {condition}; !open.empty() && seen.size() < kMost;) {
+    const NodeId id = open.back();
+    open.pop_back();
+    for (NodeId operand : entry.nodes[id].operands)
+      if (seen.insert(operand).second)
+        open.push_back(operand);
   }
-  return all;
+  return seen.size();
+}
+
+/// The conditions with each `and` taken apart: one of them may be enough where all together have too many cases.
+std::vector<NodeId> conjunctsOf(const Entry &entry, const std::vector<NodeId> &conditions) {
+  std::vector<std::pair<size_t, NodeId>> found;
+  std::set<NodeId> seen;
+  for (std::vector<NodeId> open(conditions.rbegin(), conditions.rend()); !open.empty();) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second)
+      continue;
+    const Node &node = entry.nodes[id];
+    if (node.op == Op::And || node.op == Op::Expand || node.op == Op::Transpose)
+      open.insert(open.end(), node.operands.rbegin(), node.operands.rend());
+    else
+      found.emplace_back(extentOf(entry, id), id);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<NodeId> conjuncts;
+  for (auto &[extent, id] : found)
+    conjuncts.push_back(id);
+  return conjuncts;
+}
+
+/// What conditions allow, as far as it is linear: `all` where every one with one alternative holds, and the alternatives of each further one,
+/// those with few of them first.
+struct Allowed {
+  bool never = false;
+  Conjunction all;
+  std::vector<Alternatives> choices;
+};
+
+Allowed allowedBy(LinearValues &values, const Entry &entry, const std::vector<NodeId> &conditions) {
+  Allowed allowed;
+  for (NodeId condition : conjunctsOf(entry, conditions)) {
+    Alternatives ways = values.truth(condition, true);
+    allowed.never |= ways.empty();
+    if (ways.size() == 1)
+      allowed.all.insert(allowed.all.end(), ways[0].begin(), ways[0].end());
+    else
+      allowed.choices.push_back(std::move(ways));
+  }
+  std::sort(allowed.choices.begin(), allowed.choices.end(), [](auto &a, auto &b) { return a.size() < b.size(); });
+  return allowed;
 }
 
 /// "i = 0, j = 3 gives -3 when M = 0, T = 5", with the places that `relevant` mentions: those of unrelated conditions say
@@ -206,6 +251,16 @@ std::string rangeText(const Entry &entry, const LinearValues &values, const Case
   return (low.empty() ? "any" : low) + " .. " + (high.empty() ? "any" : high);
 }
 
+/// One bound of each side: numbers say most.
+std::string plainText(const Entry &entry, const Bounds &bounds) {
+  auto chosen = [&](const std::vector<Form> &side) {
+    auto number = std::find_if(side.begin(), side.end(), [](const Form &form) { return form.isConstant(); });
+    return side.empty() ? std::string("any") : (number != side.end() ? *number : side[0]).text(entry.dims);
+  };
+  const std::string low = chosen(bounds.lows), high = chosen(bounds.highs);
+  return low != high ? low + " .. " + high : bounds.lows.empty() ? "" : low;
+}
+
 Conjunction together(const Conjunction &a, const Conjunction &b) {
   Conjunction all = a;
   all.insert(all.end(), b.begin(), b.end());
@@ -243,6 +298,30 @@ Cases possible(Search &search, const Cases &cases) {
   return kept;
 }
 
+/// What is left of `goal` where the conditions allow it; empty if they exclude it. A condition is first asked alone, since one of many masks
+/// is often enough, and then with those before it, where a combination that has no point is not gone on with.
+Alternatives leftOf(Search &search, const Conjunction &goal, const Allowed &allowed) {
+  Conjunction base = together(goal, allowed.all);
+  if (allowed.never || !search.hasPoint(goal) || !search.hasPoint(base))
+    return {};
+  auto under = [&](const Alternatives &before, const Alternatives &choices) {
+    Alternatives left;
+    for (const Conjunction &a : before)
+      for (const Conjunction &b : choices)
+        if (Conjunction both = together(a, b); search.hasPoint(both))
+          left.push_back(std::move(both));
+    return left;
+  };
+  for (const Alternatives &choices : allowed.choices)
+    if (under({base}, choices).empty())
+      return {};
+  Alternatives left = {base};
+  for (size_t i = 0; i < allowed.choices.size() && !left.empty(); ++i)
+    if (left.size() * allowed.choices[i].size() <= kMaxSystems)
+      left = under(left, allowed.choices[i]);
+  return left;
+}
+
 std::optional<int64_t> valueAt(const Form &form, const Point &point) {
   std::optional<Form> value = Form(form.constant());
   for (auto [variable, coefficient] : form.coefficients()) {
@@ -260,8 +339,13 @@ IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const S
                       const std::vector<NodeId> &conditions, const ProofHints &hints) {
   LinearValues values(entry, hints);
   const size_t dims = entry.dims.size();
-  Cases cases = values.value(index);
   IndexProof proof;
+  proof.proved = values.bounds().within(index, low, highExclusive);
+  proof.range = plainText(entry, values.bounds().of(index));
+  proof.effort = values.effort();
+  if (proof.proved)
+    return proof;
+  Cases cases = values.value(index);
   proof.effort = values.effort();
   proof.proved = true;
   for (const ValueCase &each : cases) {
@@ -273,49 +357,46 @@ IndexProof proveIndex(const Entry &entry, NodeId index, const Size &low, const S
     proof.range = rangeText(entry, values, cases);
     return proof;
   }
-  const Alternatives ways = holding(values, conditions);
+  const Allowed allowed = allowedBy(values, entry, conditions);
   proof.effort = values.effort();
   Search search(entry, values, proof);
   proof.proved = true;
   cases = possible(search, cases);
-  proof.range = rangeText(entry, values, cases);
+  if (std::string range = rangeText(entry, values, cases); !range.empty())
+    proof.range = range;
   for (const ValueCase &each : cases)
-    for (const Conjunction &way : ways) {
-      const Conjunction where = together(each.when, way);
-      for (std::optional<Form> violation : {minus(minus(low, each.value), Form(1)), minus(each.value, highExclusive)}) {
-        Conjunction broken = where;
-        if (violation)
-          broken.push_back({*violation, false});
-        if (violation && !search.hasPoint(broken))
-          continue;
-        proof.proved = false;
-        std::optional<Point> point = violation ? search.point(broken) : std::nullopt;
-        if (std::optional<int64_t> value = point ? valueAt(each.value, *point) : std::nullopt)
-          proof.example = exampleText(entry, values, *point, together(each.when, {{each.value, false}}), std::to_string(*value));
-        if (proof.exhausted || !proof.example.empty())
-          return proof;
-      }
+    for (std::optional<Form> violation : {minus(minus(low, each.value), Form(1)), minus(each.value, highExclusive)}) {
+      const Alternatives left = leftOf(search, violation ? together(each.when, {{*violation, false}}) : each.when, allowed);
+      if (left.empty())
+        continue;
+      proof.proved = false;
+      std::optional<Point> point = violation ? search.point(left[0]) : std::nullopt;
+      if (std::optional<int64_t> value = point ? valueAt(each.value, *point) : std::nullopt)
+        proof.example = exampleText(entry, values, *point, together(each.when, {{each.value, false}}), std::to_string(*value));
+      if (proof.exhausted || !proof.example.empty())
+        return proof;
     }
   return proof;
 }
 
 IndexProof proveCondition(const Entry &entry, NodeId goal, const std::vector<NodeId> &conditions, const ProofHints &hints) {
   LinearValues values(entry, hints);
-  const Alternatives ways = holding(values, conditions), failures = values.truth(goal, false);
+  const Alternatives failures = values.truth(goal, false); // first: nothing is left of the effort behind costly conditions
+  const Allowed allowed = allowedBy(values, entry, conditions);
   IndexProof proof;
   proof.effort = values.effort();
   Search search(entry, values, proof);
   proof.proved = true;
-  for (const Conjunction &way : ways)
-    for (const Conjunction &failure : failures) {
-      if (!search.hasPoint(together(way, failure)))
-        continue;
-      proof.proved = false;
-      if (std::optional<Point> point = search.point(together(way, failure)))
-        proof.example = exampleText(entry, values, *point, together(way, failure), "");
-      if (proof.exhausted || !proof.example.empty())
-        return proof;
-    }
+  for (const Conjunction &failure : failures) {
+    const Alternatives left = leftOf(search, failure, allowed);
+    if (left.empty())
+      continue;
+    proof.proved = false;
+    if (std::optional<Point> point = search.point(left[0]))
+      proof.example = exampleText(entry, values, *point, left[0], "");
+    if (proof.exhausted || !proof.example.empty())
+      return proof;
+  }
   return proof;
 }
 

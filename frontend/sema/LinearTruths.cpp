@@ -114,20 +114,6 @@ Alternatives LinearValues::comparison(NodeId id, bool wanted, const Places &plac
   return result;
 }
 
-std::optional<NodeId> LinearValues::stackOperand(const Node &argument) const {
-  if (argument.stack >= entry.stacks.size() || argument.index < entry.stacks[argument.stack].carries)
-    return std::nullopt; // a carry changes from step to step
-  for (const Node &node : entry.nodes)
-    if (node.op == Op::Stack && node.index == argument.stack && argument.index < node.operands.size()) {
-      const ValueType &outside = entry.nodes[node.operands[argument.index]].type;
-      for (AxisId axis : outside.axes)
-        if (std::find(argument.type.axes.begin(), argument.type.axes.end(), axis) == argument.type.axes.end())
-          return std::nullopt;
-      return node.operands[argument.index];
-    }
-  return std::nullopt;
-}
-
 std::optional<std::vector<LinearValues::Source>> LinearValues::sources(NodeId id, const Places &places) {
   const Node &node = entry.nodes[id];
   Places inside = places;
@@ -137,7 +123,7 @@ std::optional<std::vector<LinearValues::Source>> LinearValues::sources(NodeId id
   case Op::StopGradient:
     return {{{{}, node.operands[0], places}}};
   case Op::BodyArgument:
-    if (std::optional<NodeId> outside = stackOperand(node))
+    if (std::optional<NodeId> outside = constantArgument(entry, node))
       return {{{{}, *outside, places}}};
     return std::nullopt;
   case Op::Rename: {

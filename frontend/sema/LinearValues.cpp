@@ -13,7 +13,7 @@ static bool appendCase(Cases &cases, const Conjunction &first, const Conjunction
   return true;
 }
 
-LinearValues::LinearValues(const Entry &entry, const ProofHints &hints) : entry(entry), hints(hints) {
+LinearValues::LinearValues(const Entry &entry, const ProofHints &hints) : entry(entry), hints(hints), plain(entry, hints) {
   for (size_t i = 0; i < entry.dims.size(); ++i) {
     Variable dim;
     dim.name = entry.dims[i];
@@ -22,7 +22,7 @@ LinearValues::LinearValues(const Entry &entry, const ProofHints &hints) : entry(
 }
 
 Form LinearValues::fresh(std::string name, std::optional<Form> low, std::optional<Form> high) {
-  list.push_back({std::move(name), std::move(low), std::move(high)});
+  list.push_back({std::move(name), std::move(low), std::move(high), {}});
   return Form::dim(unsigned(list.size() - 1));
 }
 
@@ -64,7 +64,15 @@ Form LinearValues::unknown(NodeId node, const Places &places, std::optional<Form
     name = entry.states[info.index].path;
   else if (info.op == Op::Depth)
     name = "depth";
-  Form made = fresh(name, low, high);
+  const Bounds &bounds = plain.of(node);
+  auto tightest = [&](std::optional<Form> bound, const std::vector<Form> &others, bool lower) {
+    for (const Form &other : others)
+      if (auto better = bound ? outerBound(*bound, other, !lower, entry) : other)
+        bound = better;
+    return bound;
+  };
+  Form made = fresh(name, tightest(low, bounds.lows, true), tightest(high, bounds.highs, false));
+  list.back().further = bounds;
   unknowns.emplace(std::move(key), made);
   return made;
 }
@@ -197,11 +205,8 @@ Cases LinearValues::leaf(NodeId id, const Places &places) {
     return opaque(id, places);
   }
   default: { // Depth
-    if (node.stack >= entry.stacks.size())
-      return {{{}, unknown(id, places, Form(0), std::nullopt)}};
-    const StackInfo &info = entry.stacks[node.stack], *rounds = roundsOf(entry.stacks, node.stack);
-    const int64_t later = rounds ? rounds->period * (rounds->count.constant() - 1) : 0;
-    return {{{}, unknown(id, places, Form(info.first), minus(info.count, Form(1 - info.first - later)))}};
+    const auto range = depthRange(entry, node);
+    return {{{}, unknown(id, places, range ? range->first : Form(0), range ? std::optional(range->second) : std::nullopt)}};
   }
   }
 }

@@ -2,7 +2,7 @@
 // linear becomes an unknown with the bounds that are known of it, so every statement here holds for a superset of what can
 // happen.
 #pragma once
-#include "frontend/sema/IndexProof.h"
+#include "frontend/sema/PlainBounds.h"
 #include <optional>
 #include <set>
 
@@ -11,10 +11,11 @@ namespace tenon {
 /// A form over variables: variable v < dims of the entry is that dim, the others are LinearValues::variables.
 using Form = Size;
 
-/// One integer unknown. `low` and `high` (inclusive) are forms over dims only.
+/// One integer unknown. `low` and `high` (inclusive) are forms over dims only; so are the bounds besides.
 struct Variable {
   std::string name; // empty: not shown in examples
   std::optional<Form> low, high;
+  Bounds further;
 };
 
 /// form >= 0, or form == 0.
@@ -46,11 +47,13 @@ public:
   Alternatives truth(NodeId node, bool wanted, const Places &places = {});
   const std::vector<Variable> &variables() const { return list; }
   /// Cases made so far, about a microsecond each.
-  uint64_t effort() const { return work; }
+  uint64_t effort() const { return work + plain.effort(); }
+  /// Without cases.
+  PlainBounds &bounds() { return plain; }
 
   /// A value of more cases becomes one unknown that keeps their common bounds.
   static constexpr size_t kMaxCases = 96, kMaxConstraints = 128; // constraints: of one case
-  /// Beyond this effort nothing is said of further values: that can lose a proof, not make a false one.
+  /// Beyond this effort further values have their plain bounds only: that can lose a proof, not make a false one.
   static constexpr uint64_t kMostEffort = 50'000;
 
 private:
@@ -94,10 +97,10 @@ private:
   std::optional<std::vector<Source>> sources(NodeId node, const Places &places);
   std::optional<std::vector<Source>> regroup(const Node &node, Places places);
   std::optional<std::vector<Source>> concatenated(const Node &node, const Places &places);
-  std::optional<NodeId> stackOperand(const Node &argument) const;
 
   const Entry &entry;
   const ProofHints &hints;
+  PlainBounds plain;
   uint64_t work = 0;
   std::vector<Variable> list;
   std::map<AxisId, Form> freePlaces;

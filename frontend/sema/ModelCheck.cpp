@@ -251,6 +251,7 @@ private:
     context.outs = declared.outs;
     context.inputs = declared.inputs;
     context.schemes = tables.schemes();
+    context.spend = [this](ast::Range place, uint64_t units) { return session.spend(place, units); };
     auto checker = std::make_shared<std::unique_ptr<Checker>>();
     context.evaluate = [this, recipeSets, recipeBinds, checker](const ast::ExprPtr &expression,
                                                                 std::optional<int64_t> depth) -> SettingValue {

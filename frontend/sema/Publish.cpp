@@ -5,6 +5,8 @@
 
 namespace tenon::sema {
 
+constexpr uint64_t kElementsPerUnit = 128; // of work, marked
+
 /// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the stacks that it belongs to.
 static void markPresent(Param &param, const Entry &entry, uint32_t body) {
   std::vector<BodyDepths> bodies;
@@ -25,7 +27,7 @@ static void markPresent(Param &param, const Entry &entry, uint32_t body) {
   }
 }
 
-void adoptParameters(const Session &session, Program &program, Entry &entry) {
+void adoptParameters(Session &session, Program &program, Entry &entry) {
   for (Node &node : entry.nodes) {
     if (node.op != Op::Param)
       continue;
@@ -37,6 +39,11 @@ void adoptParameters(const Session &session, Program &program, Entry &entry) {
       found = program.params.end() - 1;
     }
     node.index = uint32_t(found - program.params.begin());
+    uint64_t elements = 1;
+    for (int64_t count : found->stackCounts)
+      elements *= uint64_t(count);
+    if (!session.spend(found->range, elements / kElementsPerUnit))
+      return;
     markPresent(*found, entry, node.stack);
   }
 }

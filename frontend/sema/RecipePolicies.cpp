@@ -6,9 +6,10 @@
 
 namespace tenon {
 
-bool globMatches(const std::string &pattern, const std::string &text) {
+/// `steps` grows by the characters looked at.
+static bool matchesCounted(const std::string &pattern, const std::string &text, uint64_t &steps) {
   size_t at = 0, star = std::string::npos, resume = 0, i = 0;
-  while (i < text.size()) {
+  for (; i < text.size(); ++steps) {
     if (at < pattern.size() && pattern[at] == '*') { // try the empty text first, come back here with one character more
       star = at++;
       resume = i;
@@ -25,6 +26,11 @@ bool globMatches(const std::string &pattern, const std::string &text) {
   while (at < pattern.size() && pattern[at] == '*')
     ++at;
   return at == pattern.size();
+}
+
+bool globMatches(const std::string &pattern, const std::string &text) {
+  uint64_t steps = 0;
+  return matchesCounted(pattern, text, steps);
 }
 
 namespace {
@@ -49,14 +55,6 @@ std::vector<Element> elementsOf(const Param &param) {
     elements = std::move(next);
   }
   return elements;
-}
-
-bool matchesAny(const Setting &patterns, const std::string &path, std::vector<bool> &used) {
-  bool matches = false;
-  for (size_t i = 0; i < patterns.elements.size(); ++i)
-    if (globMatches(patterns.elements[i]->text, path))
-      matches = used[i] = true;
-  return matches;
 }
 
 /// The values of one key ("lr") for the elements of one parameter.
@@ -84,12 +82,19 @@ public:
         used.emplace_back(group->elements.size());
     std::map<std::string, ParamPolicy> policies;
     for (const Param &param : params) {
+      uint64_t count = groups || freeze ? 1 : 0;
+      for (int64_t layers : param.stackCounts)
+        count *= uint64_t(layers);
+      if (!mayGoOn(param.range, count * kStepsPerElement))
+        return policies;
       const std::vector<Element> elements = elementsOf(param);
       if (groups)
         applyGroups(*groups, param, elements, used, policies);
       if (freeze)
         applyFreeze(*freeze, param, elements, frozenUsed, policies);
     }
+    if (stopped)
+      return policies; // what is unused was perhaps not looked at
     if (groups)
       for (size_t i = 0; i < groups->elements.size(); ++i)
         reportUnused(*groups->elements[i], used[i], params);
@@ -99,9 +104,27 @@ public:
   }
 
 private:
+  static constexpr uint64_t kStepsPerElement = 64, kStepsPerPattern = 8, kStepsPerUnit = 512; // a step is about 2 ns
+
+  /// Counts steps, and says once in a while whether there may be more.
+  bool mayGoOn(ast::Range place, uint64_t more) {
+    steps += more;
+    if (steps >= kStepsPerUnit * 1000) {
+      stopped |= context.spend && !context.spend(place, steps / kStepsPerUnit);
+      steps = 0;
+    }
+    return !stopped;
+  }
+  bool matchesAny(const Setting &patterns, const std::string &path, std::vector<bool> &used) {
+    bool matches = false;
+    for (size_t i = 0; i < patterns.elements.size() && mayGoOn(patterns.elements[i]->range, kStepsPerPattern); ++i)
+      if (matchesCounted(patterns.elements[i]->text, path, steps))
+        matches = used[i] = true;
+    return matches;
+  }
   void applyGroups(const Setting &groups, const Param &param, const std::vector<Element> &elements,
                    std::vector<std::vector<bool>> &used, std::map<std::string, ParamPolicy> &policies) {
-    for (size_t e = 0; e < elements.size(); ++e) {
+    for (size_t e = 0; e < elements.size() && !stopped; ++e) {
       std::vector<size_t> matching;
       for (size_t g = 0; g < groups.elements.size(); ++g)
         if (matchesAny(*groups.elements[g], elements[e].path, used[g]))
@@ -190,7 +213,8 @@ private:
 
   const RecipeContext &context;
   Diagnostics &diagnostics;
-  bool reported = false;
+  bool reported = false, stopped = false;
+  uint64_t steps = 0; // not yet counted by context.spend
 };
 
 /// The function of a setting that is one call, else null.

@@ -77,7 +77,7 @@ Checker::Storey Checker::callRounds(const StackCall &call, std::vector<Value> ar
     bool partRepeats = false;
     for (size_t i = 1; i < rounds.storeys.size() && !partRepeats; ++i) {
       const int64_t period = next - graph.entry.stacks[rounds.storeys[i].body].first;
-      partRepeats = next + period <= total && spend(call.range, 1) && repeats(rounds, i, period);
+      partRepeats = next + period <= total && spend(call.range, i % 2) && repeats(rounds, i, period);
     }
     if (next >= total || countRounds(rounds, first, total) > 1 || partRepeats)
       return closeRounds(call, rounds);

@@ -351,6 +351,16 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
             "the number of layers of a stack must be known at compile time, this is " + text(*count));
       return poison();
     }
+    int64_t layers = count->constant(); // of all stacks around it together
+    std::string factors = text(*count);
+    for (size_t i = scope->frame->stackCounts.size(); statement.repeat == ast::Stmt::Repeat::Stack && i-- > 0 && layers <= kMostSteps;) {
+      factors = std::to_string(scope->frame->stackCounts[i]) + " * " + factors;
+      layers *= scope->frame->stackCounts[i]; // both at most 10^6
+    }
+    if (layers > kMostSteps) {
+      error("T0414", statement.count->range, "with the stacks around it this one has " + factors + " = " + std::to_string(layers) + " layers; at most 1000000 are possible");
+      return poison();
+    }
     instance->count = *count;
   }
   instance->axisArguments = &statement.axisOps;

@@ -65,6 +65,39 @@ def depths():
          "".join(f" * w{i}" for i in range(100)) + " }")
 
 
+    plain = "layer L0(x: [..]) -> [..] { param w: [] = 1\n return x * w }\n" + lines(lambda i: f"layer L{i}(x: [..]) -> [..] {{ use k = stack[1000] L{i-1}\n return k(x) }}", 4, 1)
+    case("stacks-of-stacks", "  use s = stack[1000] L3\n  let y = s(x)\n  out y", plain)
+    conditions = "layer L0(x: [..]) -> [..] { param w: [] = 1\n return if depth mod 2 == 0 then x * w else x * 2 }\n"
+    conditions += "layer L1(x: [..]) -> [..] { use k = stack[1000] L0\n return if depth mod 3 == 1 then k(x) else x }\n"
+    conditions += "layer L2(x: [..]) -> [..] { use k = stack[1000] L1\n return if depth div 3 == 1 then k(x) else x }\n"
+    case("stacks-of-stacks-by-depth", "  use s = stack[1000] L2\n  let y = s(x)\n  out y", conditions)
+    primes = [2, 3, 5, 7, 11, 13, 17, 19, 23]
+    case("depth-of-many-periods", "  use s = stack[200_000] L\n  let y = s(x)\n  out y",
+         "layer L(x: [..]) -> [..] { " + " ".join(f"let a{p} = if depth mod {p} == 0 then x * {p} else x + {p}" for p in primes) + " return " + " + ".join(f"a{p}" for p in primes) + " }")
+    case("parameters-of-a-million", stack, "layer L(x: [..]) -> [..] { " + lines(lambda i: f"param w{i}: [] = 1", 1500) + "\n let y0 = x " +
+         lines(lambda i: f"let y{i} = y{i - 1} * w{i}", 1500, 1) + "\n return y1499 }")
+
+
+def formulas():
+    """Scalars over batches, whose subterms are shared."""
+    def chain(name, form, count, end):
+        case(name, "let y0 = mean(x)\n" + lines(form, count, 1) + "\n" + end.format(count - 1) + "\nout x")
+    for end in ("metric", "loss"):
+        chain(end + "-of-products", lambda i: f"let y{i} = y{i-1} * y{i-1} + y{i-1}", 60, end + " z = y{}")
+    chain("metric-of-quotients", lambda i: f"let y{i} = y{i-1} / (1 + y{i-1})", 2500, "metric z = y{}")
+    chain("metric-of-many-means", lambda i: f"let y{i} = (y{i-1} + mean(x * {i})) * 2", 2200, "metric z = y{}")
+    chain("metric-of-signs", lambda i: f"let y{i} = " + "-" * 250 + f"y{i-1}", 370, "metric z = y{}")
+    chain("metrics-of-many-means", lambda i: f"let y{i} = y{i-1} + mean(x * {i})\nmetric m{i} = y{i}", 1700, "metric z = y{}")
+
+
+def patterns():
+    """Of recipes, over the layers of a stack."""
+    head = "layer K(x: [..]) -> [..] { param " + ", ".join(f"weight{i}: []" for i in range(12)) + " = 1\n return x" + "".join(f" * weight{i}" for i in range(12)) + " }\n"
+    head += "model M { dim B in x: [B] use k = stack[5000] K\n let y = k(x) loss l = mean(y) }\ntrain M as r { bind B = 2 data = caller loss = l steps = 1 optimizer = adam(lr = 1) "
+    CASES["groups"] = head + "groups = (" + ", ".join(f'group("*{i}*w*ei*ght*{i % 7}", "k.*.weight{i % 12}", lr = depth + {i})' for i in range(1200)) + ") }\n"
+    CASES["freezes"] = head + "freeze = (" + ", ".join(f'"*{i}*e*e*e*e*e*e*b"' for i in range(3500)) + ") }\n"
+
+
 def chains():
     def chain(name, form, count, start="let a0 = x", end=None, before=""):
         case(name, f"{before}\n{start}\n" + lines(form, count, 1) + "\n" + (end or f"out a{count - 1}"))
@@ -108,6 +141,12 @@ def proofs():
          lines(lambda k: f"  let i{k} = max(i{k-1} mod {k + 2}, min(i{k-1}, {k}) * 2 - i{k-1})", 40, 1) + "\n  let y = r[R: i39]\n  out y")
     case("proof-under-masks", "  config R = 50\n  param r: [R] ~ normal(1)\n  dim S = T\n  let k = x[T -> S]\n  let a = attend(i: T, j: S) { score x\n" +
          lines(lambda q: f"  mask j * {q + 2} <= i * {q + 3} or j mod {q + 2} == i mod {q + 3}", 40) + "\n  score r[R: i - j]\n  value k }\n  out a")
+    case("proof-under-one-of-many-masks", "  dim S = T\n  let k = x[T -> S]\n  let a = attend(i: T, j: S) { score k\n" +
+         lines(lambda q: f"  mask (i - j) mod {q + 2} < {q + 1} or j * 2 div {q + 1} <= i", 300) + "\n  mask j <= i value k }\n  out step(T) = a")
+    table = "  config R = 50\n  param r: [R] ~ normal(1)\n"
+    case("proof-of-lets", table + "let c0 = ids\n" + lines(lambda k: f"let c{k} = min(c{k-1} + c{k-1}, max(c{k-1} - {k % 11}, 10 - c{k-1}))", 1500, 1) + "\nlet y = r[R: clip(c1499, 0, R - 1)]\nout y")
+    case("proof-of-conditions", table + "let c0 = ids > 1\n" + lines(lambda k: f"let c{k} = (c{k-1} and ids > {k % 11}) or (c{k-1} and ids < {k % 7})", 1500, 1) +
+         "\nlet y = r[R: where(c1499, ids, 0)]\nout y")
     case("proof-of-many-dims", "  dim " + ", ".join(f"a{i}" for i in range(9000)) + "\n  dim Z = " + " + ".join(f"a{i}" for i in range(250)) + " - 5\n  let y = x\n  out y")
 
 
@@ -183,7 +222,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--megabytes", type=float, default=500)
     options = parser.parse_args()
-    for family in (recursion, depths, chains, proofs, mistakes, width, trained):
+    for family in (recursion, depths, formulas, patterns, chains, proofs, mistakes, width, trained):
         family()
     failures = 0
     if options.root:

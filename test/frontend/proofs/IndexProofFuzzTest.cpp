@@ -77,9 +77,11 @@ struct RandomGraph : GraphBuilder {
   std::vector<NodeId> leaves;
   AxisId queries, keys;
 
-  explicit RandomGraph(unsigned seed) : random(seed) {
+  explicit RandomGraph(unsigned seed, bool isOfNumbers = false) : random(seed) {
     M = dim("M");
     T = dim("T", pick(2) ? Size(-1) : *add(M, Size(2)));
+    if (isOfNumbers)
+      M = Size(3), T = Size(5);
     queries = axis("T", T);
     keys = axis("S", *add(M, T));
     leaves = {iota(queries),           iota(keys),       size(M), size(T), number(int64_t(pick(5)) - 2),
@@ -138,6 +140,63 @@ struct RandomGraph : GraphBuilder {
   }
 };
 
+/// Plain interval arithmetic over numbers, written by itself: what a proof may not be worse than.
+struct NumberInterval {
+  const Entry &entry;
+  std::map<NodeId, std::pair<int64_t, int64_t>> known = {};
+
+  static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0); }
+  static std::pair<int64_t, int64_t> hull(std::pair<int64_t, int64_t> a, std::pair<int64_t, int64_t> b) {
+    return {std::min(a.first, b.first), std::max(a.second, b.second)};
+  }
+  std::pair<int64_t, int64_t> operator()(NodeId id) {
+    auto found = known.find(id);
+    return found != known.end() ? found->second : known[id] = of(entry.nodes[id]);
+  }
+  std::pair<int64_t, int64_t> of(const Node &node) {
+    auto arg = [&](size_t i) { return (*this)(node.operands[i]); };
+    const auto a = node.operands.empty() || node.type.element == Element::Bool ? std::pair<int64_t, int64_t>(0, 1) : arg(node.op == Op::Select ? 1 : 0);
+    switch (node.op) {
+    case Op::Constant:
+      return {node.integer, node.integer};
+    case Op::SizeValue:
+      return {node.size.constant(), node.size.constant()};
+    case Op::Iota:
+      return {0, entry.axes[node.type.axes[0]].size.constant() - 1};
+    case Op::Input:
+      return {0, entry.inputs[node.index].bound.constant() - 1};
+    case Op::Add:
+      return {a.first + arg(1).first, a.second + arg(1).second};
+    case Op::Sub:
+      return {a.first - arg(1).second, a.second - arg(1).first};
+    case Op::Mul: { // by a number
+      const int64_t factor = arg(1).first;
+      return hull({a.first * factor, a.first * factor}, {a.second * factor, a.second * factor});
+    }
+    case Op::Max:
+      return {std::max(a.first, arg(1).first), std::max(a.second, arg(1).second)};
+    case Op::Min:
+      return {std::min(a.first, arg(1).first), std::min(a.second, arg(1).second)};
+    case Op::Neg:
+      return {-a.second, -a.first};
+    case Op::Abs:
+      return a.first >= 0 ? a : a.second <= 0 ? std::pair(-a.second, -a.first) : std::pair(int64_t(0), std::max(-a.first, a.second));
+    case Op::FloorDiv:
+    case Op::Mod: { // by a number
+      const int64_t divisor = arg(1).first, sign = divisor < 0 ? -1 : 1;
+      if (node.op == Op::FloorDiv)
+        return hull({floorDiv(sign * a.first, sign * divisor), floorDiv(sign * a.first, sign * divisor)},
+                    {floorDiv(sign * a.second, sign * divisor), floorDiv(sign * a.second, sign * divisor)});
+      return divisor < 0 ? std::pair(divisor + 1, int64_t(0)) : a.first >= 0 && a.second < divisor ? a : std::pair(int64_t(0), divisor - 1);
+    }
+    case Op::Select:
+      return hull(a, arg(2));
+    default:
+      return {0, 1};
+    }
+  }
+};
+
 } // namespace
 
 TEST(IndexProofFuzz, WhatIsProvedHolds) {
@@ -170,4 +229,44 @@ TEST(IndexProofFuzz, WhatIsProvedHolds) {
   EXPECT_GE(proved, 60u);
   EXPECT_GE(refuted, 60u);
   EXPECT_LE(refutedTrue, proved / 3);
+}
+
+/// Larger expressions: where cases run out, intervals are what is left.
+TEST(IndexProofFuzz, LargeExpressions) {
+  unsigned proved = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    RandomGraph g(1000 + seed);
+    const NodeId value = g.integer(6);
+    const Size limit = g.pick(2) ? Size(7) : g.T;
+    const NodeId clipped = g.clip(value, g.number(0), g.minus(g.size(limit), g.number(1)));
+    EXPECT_TRUE(proveIndex(g.entry, clipped, Size(0), limit, {}).proved) << "seed " << seed << ": what is clipped to the axis can leave it";
+    std::vector<NodeId> conditions;
+    for (unsigned i = g.pick(6); i > 0; --i)
+      conditions.push_back(g.truth(2));
+    const Size low = *multiply(g.T, Size(-int64_t(g.pick(4)))), high = *add(*multiply(g.T, Size(2)), Size(int64_t(g.pick(30))));
+    if (!proveIndex(g.entry, value, low, high, conditions).proved)
+      continue;
+    ++proved;
+    bool holds = true;
+    g.everywhere([&](const Concrete &at) {
+      for (NodeId condition : conditions)
+        if (!at(condition))
+          return;
+      holds &= low.evaluate(at.dims) <= at(value) && at(value) < high.evaluate(at.dims);
+    });
+    EXPECT_TRUE(holds) << "seed " << seed << ": proved, but it leaves the range";
+  }
+  EXPECT_GE(proved, 30u);
+}
+
+TEST(IndexProofFuzz, NoWorseThanIntervals) {
+  unsigned large = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    RandomGraph g(5000 + seed, true);
+    const NodeId value = g.integer(seed % 3 ? 6 : 9);
+    const auto [low, high] = NumberInterval{g.entry}(value);
+    EXPECT_TRUE(proveIndex(g.entry, value, Size(low), Size(high + 1), {}).proved) << "seed " << seed << ": " << low << " .. " << high;
+    large += g.entry.nodes.size() > 60;
+  }
+  EXPECT_GE(large, 40u); // where cases run out
 }

@@ -194,3 +194,41 @@ TEST(IndexProof, OverflowProvesNothing) {
   NodeId huge = g.arithmetic(Op::Mul, {g.arithmetic(Op::Mul, {g.iota(places), g.number(INT64_MAX)}), g.number(4)});
   EXPECT_FALSE(proveIndex(g.entry, huge, Size(0), Size(INT64_MAX), {}).proved);
 }
+
+/// Masks hold together, so the one that says it is enough, whatever the others cost.
+TEST(IndexProof, OneOfManyMasks) {
+  for (bool isMasked : {true, false})
+    for (unsigned others : {1u, 8u, 40u}) {
+      Relative g;
+      const NodeId place = g.plus(g.size(g.M), g.i), causal = g.predicate(Op::LessEqual, {g.j, place});
+      std::vector<NodeId> masks;
+      for (unsigned k = 0; k < others; ++k) {
+        const NodeId rest = g.arithmetic(Op::Mod, {g.minus(g.i, g.j), g.number(k + 2)});
+        const NodeId half = g.arithmetic(Op::FloorDiv, {g.plus(g.j, g.j), g.number(k + 1)});
+        masks.push_back(g.predicate(Op::Or, {g.predicate(Op::Less, {rest, g.number(k + 1)}), g.predicate(Op::LessEqual, {half, g.plus(g.i, g.number(k + 3))})}));
+      }
+      if (isMasked)
+        masks.push_back(causal);
+      EXPECT_EQ(proveCondition(g.entry, causal, masks, g.hints).proved, isMasked) << others;
+      EXPECT_EQ(proveIndex(g.entry, g.distance, Size(0), g.S, masks, g.hints).proved, isMasked) << others;
+      // all in one
+      NodeId all = masks[0];
+      for (size_t k = 1; k < masks.size(); ++k)
+        all = g.predicate(Op::And, {all, masks[k]});
+      EXPECT_EQ(proveCondition(g.entry, causal, {all}, g.hints).proved, isMasked) << others;
+    }
+}
+
+/// Two masks that say it only together, behind others.
+TEST(IndexProof, TwoOfManyMasks) {
+  Relative g;
+  const NodeId place = g.plus(g.size(g.M), g.i), next = g.plus(place, g.number(1));
+  std::vector<NodeId> masks;
+  for (unsigned k = 0; k < 8; ++k)
+    masks.push_back(g.predicate(Op::Or, {g.predicate(Op::Less, {g.arithmetic(Op::Mod, {g.minus(g.i, g.j), g.number(k + 2)}), g.number(k + 1)}),
+                                         g.predicate(Op::LessEqual, {g.j, g.plus(g.i, g.number(k + 3))})}));
+  masks.push_back(g.predicate(Op::LessEqual, {g.j, next}));
+  EXPECT_FALSE(proveIndex(g.entry, g.distance, Size(0), g.S, masks, g.hints).proved);
+  masks.push_back(g.predicate(Op::NotEqual, {g.j, next}));
+  EXPECT_TRUE(proveIndex(g.entry, g.distance, Size(0), g.S, masks, g.hints).proved);
+}
