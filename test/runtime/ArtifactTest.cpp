@@ -109,29 +109,6 @@ TEST(Manifest, RefusesMistakes) {
   expectError(parseManifest(std::string(100000, '[')).status(), ErrorKind::Input, "nested deeper");
 }
 
-// Parts may keep one axis; formulas add it up before they are a number, and join axes of one size alone.
-TEST(Manifest, RefusesFormulasThatAreNoNumber) {
-  auto artifact = Artifact::open(fakeLibrary());
-  ASSERT_TRUE(artifact.ok());
-  const std::string loss = R"({"name": "loss", "dtype": "f64", "axes": [], "shape": []})", rows = R"({"const": 0, "terms": {"B": 1}})";
-  auto with = [&](const std::string &formula) {
-    std::string text((*artifact)->manifestText());
-    auto part = [&](const std::string &name, const std::string &axes, const std::string &shape, int at) {
-      return R"(, {"name": ")" + name + R"(", "dtype": "f32", "axes": [)" + axes + "], \"shape\": [" + shape + "], \"rows\": " + std::to_string(at) + "}";
-    };
-    return parseManifest(text.replace(text.find(loss), loss.size(),
-                                      loss.substr(0, loss.size() - 1) + ", \"average\": " + formula + "}" + part("part.0", R"("B", "C")", rows + ", 3", 0) +
-                                          part("part.1", R"("C", "B")", "4, " + rows, 1) + part("part.2", R"("B")", rows, 0) + part("part.3", R"("B", "C", "D")", rows + ", 3, 3", 0)))
-        .status();
-  };
-  const Status good = with(R"({"div": [{"total": [{"div": [{"sum": "part.0"}, {"max": [{"sum": "part.2"}, 1]}]}]}, 3]})");
-  EXPECT_TRUE(good.ok()) << good.message();
-  expectError(with(R"({"sum": "part.0"})"), ErrorKind::Input, "the formula is no single number");
-  expectError(with(R"({"exp": [{"sub": [{"sum": "part.2"}, {"sum": "part.1"}]}]})"), ErrorKind::Input, "the formula is no single number");
-  expectError(with(R"({"total": [{"add": [{"sum": "part.0"}, {"sum": "part.1"}]}]})"), ErrorKind::Input, "the formula joins axes of different sizes");
-  expectError(with(R"({"total": [{"sum": "part.3"}]})"), ErrorKind::Input, "'part.3' is no part with rows");
-}
-
 TEST(Context, RunsTheSameForAnyNumberOfThreads) {
   auto parameters = fakeParameters();
   ASSERT_TRUE(parameters->initialize(5).ok());
