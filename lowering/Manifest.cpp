@@ -216,8 +216,7 @@ json::Value averageJson(const Entry &entry, const Average &average) {
   }
   static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"}, {Op::Exp, "exp"}, {Op::Log, "log"}, {Op::Sqrt, "sqrt"},
                                                       {Op::Abs, "abs"}, {Op::Add, "add"}, {Op::Sub, "sub"}, {Op::Mul, "mul"},
-                                                      {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"},
-                                                      {Op::Sum, "total"}};
+                                                      {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"}};
   json::Array operands;
   for (const Average &operand : average.operands)
     operands.push_back(averageJson(entry, operand));

@@ -67,7 +67,7 @@ struct DimInfo {
 /// How a number of `eval` follows from several batches: docs/artifact.md, "average".
 struct AverageInfo {
   enum class Kind { Constant, Sum, Count, Mean, Apply } kind = Kind::Constant;
-  enum class Operation { Neg, Exp, Log, Sqrt, Abs, Add, Sub, Mul, Div, Pow, Max, Min, Total } operation = Operation::Neg;
+  enum class Operation { Neg, Exp, Log, Sqrt, Abs, Add, Sub, Mul, Div, Pow, Max, Min } operation = Operation::Neg;
   double number = 0;            // Constant
   int output = -1;              // Sum, Count: a part; Mean: a number of one batch
   std::vector<SizeForm> sizes;  // Count

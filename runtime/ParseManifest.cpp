@@ -73,25 +73,6 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
 
 constexpr int kAverageLevels = 64;
 
-/// The axis along which a formula has a number for each element, if it has one; two that meet must be of one size.
-const SizeForm *keptAxis(const ManifestReader &reader, const EntryInfo &entry, const AverageInfo &info) {
-  if (info.kind == AverageInfo::Kind::Sum) {
-    const TensorInfo &output = entry.outputs[static_cast<size_t>(info.output)];
-    for (size_t axis = 0; axis < output.shape.size(); ++axis)
-      if (static_cast<int>(axis) != output.rows && static_cast<int>(axis) != output.places)
-        return &output.shape[axis];
-    return nullptr;
-  }
-  const SizeForm *kept = nullptr;
-  for (const AverageInfo &operand : info.operands)
-    if (const SizeForm *own = keptAxis(reader, entry, operand)) {
-      if (kept && (kept->constant != own->constant || kept->terms != own->terms))
-        reader.fail("the formula joins axes of different sizes");
-      kept = own;
-    }
-  return info.operation == AverageInfo::Operation::Total ? nullptr : kept;
-}
-
 /// The formula of a number of `eval`; outputs have been read.
 AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry, int level = 0) {
   using Kind = AverageInfo::Kind;
@@ -110,8 +91,7 @@ AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry, in
       if (info.output < 0)
         return reader.fail(concat("there is no output '", reader.member(key).text(), "'")), info;
       const TensorInfo &output = entry.outputs[static_cast<size_t>(info.output)];
-      const size_t kept = output.axes.size() - (output.places < 0 ? 1u : 2u); // axes besides: none, or that of a vector
-      const bool keepsRows = output.rows >= 0 && output.rows != output.places && kept <= 1;
+      const bool keepsRows = output.rows >= 0 && output.rows != output.places && output.axes.size() == (output.places < 0 ? 1u : 2u);
       if (kind == Kind::Mean ? !output.axes.empty() || output.type == DataType::Bool : !keepsRows)
         reader.fail(concat("'", output.name, kind == Kind::Mean ? "' is no number" : "' is no part with rows"));
       if (kind == Kind::Count)
@@ -125,8 +105,7 @@ AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry, in
     size_t operands;
   } operations[] = {{"neg", Operation::Neg, 1}, {"exp", Operation::Exp, 1}, {"log", Operation::Log, 1}, {"sqrt", Operation::Sqrt, 1},
                     {"abs", Operation::Abs, 1}, {"add", Operation::Add, 2}, {"sub", Operation::Sub, 2}, {"mul", Operation::Mul, 2},
-                    {"div", Operation::Div, 2}, {"pow", Operation::Pow, 2}, {"max", Operation::Max, 2}, {"min", Operation::Min, 2},
-                    {"total", Operation::Total, 1}};
+                    {"div", Operation::Div, 2}, {"pow", Operation::Pow, 2}, {"max", Operation::Max, 2}, {"min", Operation::Min, 2}};
   for (const auto &each : operations)
     if (reader.good() && reader.has(each.name)) {
       info.operation = each.operation;
@@ -137,12 +116,6 @@ AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry, in
     }
   reader.fail("expected a number, sum, count, mean or an operation");
   return info;
-}
-
-void readNumberFormula(const ManifestReader &reader, const EntryInfo &entry, TensorInfo &output) {
-  output.average = readAverage(reader, entry);
-  if (reader.good() && keptAxis(reader, entry, *output.average))
-    reader.fail("the formula is no single number");
 }
 
 StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &dims) {
@@ -245,7 +218,7 @@ EntryInfo readEntry(const ManifestReader &reader) {
   size_t number = 0;
   reader.member("outputs").each([&](const ManifestReader &item) {
     if (item.has("average"))
-      readNumberFormula(item.member("average"), info, info.outputs[number]);
+      info.outputs[number].average = readAverage(item.member("average"), info);
     info.outputs[number].perBatch = item.has("per_batch");
     ++number;
   });

@@ -111,12 +111,10 @@ private:
       return sum(id);
     if (op == Op::ToReal || op == Op::StopGradient)
       return replaced(of(node(id).operands[0]), id);
-    return isFormula(id) ? apply(id) : value(id);
-  }
-  bool isFormula(NodeId id) const {
     static const Op known[] = {Op::Neg, Op::Exp, Op::Log, Op::Sqrt, Op::Abs, Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Pow, Op::Max, Op::Min};
-    const Op op = node(id).op;
-    return std::find(std::begin(known), std::end(known), op) != std::end(known) && (op != Op::Div || node(id).type.element == Element::Real);
+    if (std::find(std::begin(known), std::end(known), op) == std::end(known) || (op == Op::Div && node(id).type.element != Element::Real))
+      return value(id);
+    return apply(id);
   }
   /// The value of an operand is of no use where that of the whole is to be had.
   Average replaced(Average average, NodeId whole) const { return average.kind == Kind::Value ? value(whole) : average; }
@@ -128,25 +126,19 @@ private:
     const std::vector<NodeId> operands = node(id).operands;
     for (NodeId operand : operands)
       result.operands.push_back(of(operand));
-    replaceCount(result, operands);
+    if (result.op == Op::Div)
+      if (const Average *part = firstSum(result.operands[0]))
+        if (auto count = countOf(operands[1], *part))
+          result.operands[1] = *count;
     const bool sums = std::any_of(result.operands.begin(), result.operands.end(), [](const Average &each) { return firstSum(each); });
     // Without a sum it is the same in every batch, or nothing that adds up. A size of the run-time dims that counts nothing of the batch is that too.
     return sums ? result : value(id);
   }
-  /// A quotient whose divisor counts what the dividend sums.
-  void replaceCount(Average &quotient, const std::vector<NodeId> &operands) {
-    if (quotient.op != Op::Div)
-      return;
-    if (const Average *part = firstSum(quotient.operands[0], false))
-      if (auto count = countOf(operands[1], *part))
-        quotient.operands[1] = *count;
-  }
-  /// `inTotals`: also inside of what is added up over a kept axis, whose size may be the divisor.
-  static const Average *firstSum(const Average &average, bool inTotals = true) {
+  static const Average *firstSum(const Average &average) {
     if (average.kind == Kind::Sum)
       return &average;
     for (const Average &operand : average.operands)
-      if (const Average *found = average.op != Op::Sum || inTotals ? firstSum(operand, inTotals) : nullptr)
+      if (const Average *found = firstSum(operand))
         return found;
     return nullptr;
   }
@@ -157,48 +149,12 @@ private:
       return value(id);
     while (!hasBatch(terms) && isView(terms)) // summed over all axes: their names and order do not matter
       terms = node(terms).operands[0];
-    if (hasBatch(terms))
-      return sumOf(terms, {});
-    auto each = ofEach(terms);
-    if (!each || !firstSum(*each))
+    if (!hasBatch(terms))
       return value(id);
     Average result;
-    result.kind = Kind::Apply;
-    result.op = Op::Sum;
-    result.operands = {std::move(*each)};
-    return result;
-  }
-  Average sumOf(NodeId terms, const std::vector<AxisId> &kept) {
-    Average result;
     result.kind = Kind::Sum;
-    result.output = part(perPlace(terms, kept));
+    result.output = part(perPlace(terms));
     summed.emplace_back(result.output, terms);
-    return result;
-  }
-  /// A value along one axis that is none of the batch, such as that of the classes: each element as a number by itself. nullopt if it is no formula of sums
-  /// and numbers.
-  std::optional<Average> ofEach(NodeId id) {
-    const Node each = node(id); // a copy: nodes are added
-    if (each.type.axes.empty())
-      return of(id);
-    if (each.type.axes.size() != 1 || contains(entry.batchAxes, each.type.axes[0]))
-      return std::nullopt;
-    if (each.op == Op::Sum)
-      return hasBatch(each.operands[0]) ? std::optional(sumOf(each.operands[0], each.type.axes)) : std::nullopt;
-    if (each.op == Op::ToReal || each.op == Op::StopGradient || each.op == Op::Expand || each.op == Op::Rename)
-      return ofEach(each.operands[0]);
-    if (!isFormula(id))
-      return std::nullopt;
-    Average result;
-    result.kind = Kind::Apply;
-    result.op = each.op;
-    for (NodeId operand : each.operands) {
-      auto inner = ofEach(operand);
-      if (!inner)
-        return std::nullopt;
-      result.operands.push_back(std::move(*inner));
-    }
-    replaceCount(result, each.operands);
     return result;
   }
   bool hasBatch(NodeId id) const { return !entry.batchAxes.empty() && contains(node(id).type.axes, entry.batchAxes[0]); }
@@ -206,15 +162,15 @@ private:
     const Op op = node(id).op;
     return op == Op::Rename || op == Op::Transpose || op == Op::Merge || op == Op::Split;
   }
-  /// Summed over all axes but those of batch and places, and those that are kept: rows and places can be left out of what remains.
-  NodeId perPlace(NodeId terms, const std::vector<AxisId> &kept) {
+  /// Summed over all axes but those of batch and places: rows and places can be left out of what remains.
+  NodeId perPlace(NodeId terms) {
     Node rest;
     rest.op = Op::Sum;
     rest.type.element = node(terms).type.element;
     rest.range = node(terms).range;
     rest.operands = {terms};
     for (AxisId axis : node(terms).type.axes)
-      (contains(entry.batchAxes, axis) || contains(kept, axis) ? rest.type.axes : rest.axesFrom).push_back(axis);
+      (contains(entry.batchAxes, axis) ? rest.type.axes : rest.axesFrom).push_back(axis);
     if (rest.axesFrom.empty())
       return terms;
     for (NodeId i = 0; i < entry.nodes.size(); ++i)

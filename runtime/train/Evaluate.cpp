@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 namespace tenon::train {
 
@@ -44,23 +43,20 @@ public:
       if (outputs[i].rows >= 0)
         addPart(i, counted, sum);
       else if (outputs[i].axes.empty() && (whole || sum.weight == 0)) // a batch with rows that do not count only if there is no other
-        sum = whole && !sum.whole ? Sum{value(i), 1, {}, 0, true} : Sum{sum.total + value(i), sum.weight + 1, {}, 0, whole};
+        sum = whole && !sum.whole ? Sum{value(i), 1, 0, true} : Sum{sum.total + value(i), sum.weight + 1, 0, whole};
     }
   }
 
   double of(size_t output) const {
     const std::optional<AverageInfo> &average = outputs[output].average;
-    return average ? of(*average)[0] : mean(output); // the manifest has been checked: it is one number
+    return average ? of(*average) : mean(output);
   }
 
 private:
-  /// One number, or one for each element of an axis that a part keeps.
-  using Numbers = std::vector<double>;
   struct Sum {
-    double total = 0, weight = 0; // of a number: of the batches
-    Numbers elements;             // of a part: what it adds up
-    double share = 0;             // of a part: batches, each by the share of its elements that counts
-    bool whole = false;           // of a number: of whole batches
+    double total = 0, weight = 0; // a part: of its elements, and how many; a number: of the batches
+    double share = 0;             // a part: batches, each by the share of its elements that counts
+    bool whole = false;           // a number: of whole batches
   };
   const runtime::Context &context;
   const std::vector<TensorInfo> &outputs;
@@ -77,57 +73,43 @@ private:
     const int64_t places = info.places < 0 ? 1 : tensor.shape[static_cast<size_t>(info.places)];
     const int64_t lastRow = counted.rows < 0 ? rows : std::min(rows, counted.rows);
     const int64_t lastPlace = info.places < 0 ? (counted.places < 0 || counted.lengths) : counted.places < 0 ? places : std::min(places, counted.places);
+    const int64_t rowStep = info.rows > info.places ? 1 : places, placeStep = info.rows > info.places ? rows : 1;
     const void *data = context.output(static_cast<int>(output));
-    int64_t kept = 1, keptStep = 1, rowStep = 1, placeStep = 1, step = 1;
-    for (size_t axis = tensor.shape.size(); axis-- > 0; step *= tensor.shape[axis])
-      if (static_cast<int>(axis) == info.rows)
-        rowStep = step;
-      else if (static_cast<int>(axis) == info.places)
-        placeStep = step;
-      else
-        kept = tensor.shape[axis], keptStep = step;
-    Numbers total(static_cast<size_t>(kept));
+    double total = 0;
     int64_t elements = 0;
     for (int64_t row = 0; row < lastRow; ++row)
       for (int64_t place = info.places < 0 || counted.first.empty() ? 0 : counted.first[static_cast<size_t>(row)]; place < lastPlace; ++place, ++elements)
-        for (int64_t each = 0; each < kept; ++each)
-          total[static_cast<size_t>(each)] += elementOf(data, tensor.type, row * rowStep + place * placeStep + each * keptStep);
-    sum.elements.resize(total.size());
-    for (size_t each = 0; each < total.size(); ++each)
-      sum.elements[each] += total[each];
+        total += elementOf(data, tensor.type, row * (info.places < 0 ? 1 : rowStep) + place * placeStep);
+    sum.total += total;
+    sum.weight += static_cast<double>(elements);
     sum.share += rows * places > 0 ? static_cast<double>(elements) / static_cast<double>(rows * places) : 0;
   }
 
-  Numbers of(const AverageInfo &average) const {
+  double of(const AverageInfo &average) const {
     using Kind = AverageInfo::Kind;
     switch (average.kind) {
     case Kind::Constant:
-      return {average.number};
+      return average.number;
     case Kind::Sum:
-      return sums[static_cast<size_t>(average.output)].elements;
+      return sums[static_cast<size_t>(average.output)].total;
     case Kind::Mean:
-      return {mean(static_cast<size_t>(average.output))};
+      return mean(static_cast<size_t>(average.output));
     case Kind::Count: {
       double size = sums[static_cast<size_t>(average.output)].share;
       for (const runtime::SizeForm &form : average.sizes)
         size *= static_cast<double>(form.evaluate(context.dims()).value_or(0));
-      return {size};
+      return size;
     }
     case Kind::Apply:
       break;
     }
-    const Numbers a = of(average.operands[0]), b = average.operands.size() > 1 ? of(average.operands[1]) : Numbers{0};
-    if (average.operation == AverageInfo::Operation::Total)
-      return {std::accumulate(a.begin(), a.end(), 0.0)};
-    Numbers result(a.size() == 1 ? b.size() : a.size());
-    for (size_t i = 0; i < result.size(); ++i)
-      result[i] = apply(average.operation, a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
-    return result;
+    return apply(average);
   }
 
-  static double apply(AverageInfo::Operation operation, double a, double b) {
+  double apply(const AverageInfo &average) const {
     using Operation = AverageInfo::Operation;
-    switch (operation) {
+    const double a = of(average.operands[0]), b = average.operands.size() > 1 ? of(average.operands[1]) : 0;
+    switch (average.operation) {
     case Operation::Neg:
       return -a;
     case Operation::Exp:
@@ -152,8 +134,6 @@ private:
       return std::max(a, b);
     case Operation::Min:
       return std::min(a, b);
-    case Operation::Total:
-      break;
     }
     return std::nan("");
   }
