@@ -44,10 +44,11 @@ static const ExplainPages &namePages() {
        "A warning: nothing reads it, so no entry has it, and no file of weights. Take it away, or begin its name with `_`.",
        "param w, b: [D] = 0\nreturn x * w", "param w: [D] = 0\nreturn x * w"},
       {"T0116", "a metric that depends on the size of the batches",
-       "A warning: an evaluation adds up sums over all axes, so that a number is that of all rows. A sum over the rows that keeps other axes, or one\n"
-       "inside of what is summed, is taken for each batch alone, and the metric is the mean over the whole batches. A metric for each class does not\n"
-       "have this error; their mean can be taken afterwards.",
-       "metric macro = mean(sum[B](hit) / sum[B](is_class))", "metric recall_0 = sum(hit[C: 0]) / sum(is_class[C: 0])"},
+       "A warning: an evaluation combines sums, maxima, minima, any and all over the rows, for each class too, and applies the formula to those of all\n"
+       "rows. Something else that depends on the rows of a batch is taken for each batch alone, and the mean over the whole batches: a sum inside of\n"
+       "what is summed, such as the mean in a variance, an argmax over the rows, a function other than arithmetic of a sum. What is summed is to be a\n"
+       "function of one row: mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w).",
+       "metric r2 = 1 - sum((z - w) ^ 2) / sum((w - mean(w)) ^ 2)", "metric r2 = 1 - mean((z - w) ^ 2) / (mean(w * w) - mean(w) * mean(w))"},
       {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
   };
   return pages;
