@@ -46,8 +46,9 @@ static const ExplainPages &namePages() {
       {"T0116", "a metric that depends on the size of the batches",
        "A warning: an evaluation combines sums, maxima, minima, any and all over the rows, for each class too, and applies the formula to those of all\n"
        "rows. Something else that depends on the rows of a batch is taken for each batch alone, and the mean over the whole batches: a sum inside of\n"
-       "what is summed, such as the mean in a variance, an argmax over the rows, a function other than arithmetic of a sum. What is summed is to be a\n"
-       "function of one row: mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w).",
+       "what is summed, such as the mean in a variance, an argmax over the rows, a function other than arithmetic of a sum; or a formula that written\n"
+       "out has more than 400 terms or 24 levels. What is summed is to be a function of one row: mean((w - mean(w)) ^ 2) is\n"
+       "mean(w * w) - mean(w) * mean(w).",
        "metric r2 = 1 - sum((z - w) ^ 2) / sum((w - mean(w)) ^ 2)", "metric r2 = 1 - mean((z - w) ^ 2) / (mean(w * w) - mean(w) * mean(w))"},
       {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
   };

@@ -19,11 +19,12 @@ public:
   std::vector<BatchResult> run() {
     std::vector<BatchResult> results;
     for (auto &[name, result] : entry.results) {
-      entry.averages.push_back(of(result));
+      const std::optional<Average> average = whole(result);
+      entry.averages.push_back(average.value_or(value(result)));
       const Depends depends = dependsOf(entry.averages.back());
       entry.averages.back().perBatch = depends.onBatch;
       if (depends.onBatch)
-        results.push_back({name, depends.inside});
+        results.push_back({name, !average ? BatchResult::Why::Large : depends.inside ? BatchResult::Why::Inside : BatchResult::Why::Other});
     }
     for (Average &average : entry.averages)
       giveOutputs(average);
@@ -37,9 +38,14 @@ private:
     NodeId part = kNoNode; // `terms` without the axes that are neither rows nor places
     NodeId terms;
     std::vector<AxisId> axes;
+    bool inside = false; // something in `terms` is reduced over the batch itself
   };
+  // Values are shared in the graph, and written out where formulas are kept: `let b = a * a + a` twenty times is a million terms. A manifest nests formulas
+  // twice as deep, and 64 levels of JSON are read.
+  static constexpr uint32_t kMostTerms = 400, kMostTermsOfAll = 5000, kMostLevels = 24;
   Entry &entry;
   std::vector<Reduced> reductions;
+  uint32_t terms = 0, termsOfAll = 0, level = 0; // of the result at hand, of all, of the value at hand
 
   static bool isText(const Input &input) { return input.type.element == Element::Int && input.type.axes.size() >= 2; }
   const Node &node(NodeId id) const { return entry.nodes[id]; }
@@ -59,7 +65,7 @@ private:
     if (average.kind == Kind::Value)
       result.onBatch = reaches(average.output, true);
     for (const Reduced &reduced : reductions)
-      if (isLeaf(average) && reduced.part == average.output && reaches(reduced.terms, false))
+      if (isLeaf(average) && reduced.part == average.output && reduced.inside)
         result = {true, true};
     for (const Average &operand : average.operands) {
       const Depends inner = dependsOf(operand);
@@ -115,8 +121,30 @@ private:
     return uint32_t(entry.results.size() + (found - entry.parts.begin()));
   }
 
-  /// Of a value without the axis of the batch.
+  /// nullopt: too large.
+  std::optional<Average> whole(NodeId result) {
+    terms = 0;
+    Average average = of(result);
+    if (!isWithin() || termsOfAll + terms > kMostTermsOfAll)
+      return std::nullopt;
+    termsOfAll += terms;
+    return average;
+  }
+  bool isWithin() const { return terms <= kMostTerms; }
   Average of(NodeId id) {
+    if (level > kMostLevels)
+      terms = kMostTerms;
+    ++terms;
+    if (!isWithin())
+      return value(id);
+    ++level;
+    Average result = formula(id);
+    --level;
+    return result;
+  }
+
+  /// Of a value without the axis of the batch.
+  Average formula(NodeId id) {
     const Op op = node(id).op;
     if (op == Op::Constant)
       return number(node(id).type.element == Element::Real ? node(id).number : double(node(id).integer));
@@ -263,6 +291,7 @@ private:
     if (hasBatch(reduced.axes)) {
       result.kind = op == Op::Sum ? Kind::Sum : op == Op::ReduceMax || op == Op::Any ? Kind::Greatest : Kind::Least;
       reduced.part = perPlace(op, reduced);
+      reduced.inside = reaches(reduced.terms, false);
       result.output = reduced.part;
       for (AxisId axis : node(reduced.terms).type.axes)
         if (!contains(reduced.axes, axis))

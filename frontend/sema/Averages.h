@@ -7,7 +7,8 @@ namespace tenon::sema {
 /// A result that depends on how the data are cut into batches.
 struct BatchResult {
   std::string name;
-  bool inside; // because of a reduction over the rows inside of what is reduced over them; else of something that no batches combine
+  /// A reduction over the rows inside of what is reduced over them; a formula too large to be taken apart; something else that no batches combine.
+  enum class Why { Inside, Large, Other } why;
 };
 
 /// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; what is reduced over it is kept per

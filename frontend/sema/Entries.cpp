@@ -137,14 +137,17 @@ void Checker::advanceStates() {
 
 /// A loss may want the statistics of its batch; a metric is to be that of the data.
 static void warnOfBatch(Session &session, const ast::Model &model, const BatchResult &result) {
+  using Why = BatchResult::Why;
+  const char *what = result.why == Why::Inside  ? "a sum over their rows inside of what is summed is that of one batch alone"
+                     : result.why == Why::Large ? "its formula is too large to be taken apart, and an evaluation takes the mean over the whole batches"
+                                                : "something in it is no sum, maximum or minimum over their rows, and an evaluation takes the mean over the whole batches";
+  const char *help = result.why == Why::Inside  ? "over all rows, mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w), and sum((w - mean(w)) ^ 2) is sum(w * w) - sum(w) * mean(w)"
+                     : result.why == Why::Large ? "a formula along an axis, such as a sum for each class and then their mean, has few terms; metrics of parts are smaller formulas"
+                                                : "sums, max, min, any and all over all axes or all but some (a sum for each class), and formulas of them, are those of all rows";
   for (auto &statement : model.body)
     if (statement->kind == ast::Stmt::Kind::Metric && statement->name.text == result.name)
-      if (auto *warning = session.warning("T0116", statement->name.range,
-                                          result.name + " depends on the size of the batches: " +
-                                              (result.inside ? "a sum over their rows inside of what is summed is that of one batch alone"
-                                                             : "something in it is no sum, maximum or minimum over their rows, and an evaluation takes the mean over the whole batches")))
-        warning->notes.push_back({"help", result.inside ? "over all rows, mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w), and sum((w - mean(w)) ^ 2) is sum(w * w) - sum(w) * mean(w)"
-                                                        : "sums, max, min, any and all over all axes or all but some (a sum for each class), and formulas of them, are those of all rows"});
+      if (auto *warning = session.warning("T0116", statement->name.range, result.name + " depends on the size of the batches: " + what))
+        warning->notes.push_back({"help", help});
 }
 
 std::optional<Entry> Checker::run() {
