@@ -44,10 +44,12 @@ static const ExplainPages &namePages() {
        "A warning: nothing reads it, so no entry has it, and no file of weights. Take it away, or begin its name with `_`.",
        "param w, b: [D] = 0\nreturn x * w", "param w: [D] = 0\nreturn x * w"},
       {"T0116", "a metric that depends on the size of the batches",
-       "A warning: an evaluation adds up sums over the rows, of all or for each class, and computes with them at the end, so that a number is that of\n"
-       "all rows. A sum over the rows inside of what is summed over them, one that keeps several axes, or one that is compared or chosen by, is taken\n"
-       "for each batch alone, and the metric is the mean over the whole batches.",
-       "metric variance = mean((z - mean(z)) ^ 2)", "metric variance = mean(z * z) - mean(z) ^ 2"},
+       "A warning: an evaluation combines sums, maxima, minima, any and all over the rows, for each class too, and applies the formula to those of all\n"
+       "rows. Something else that depends on the rows of a batch is taken for each batch alone, and the mean over the whole batches: a sum inside of\n"
+       "what is summed, such as the mean in a variance, an argmax over the rows, a function other than arithmetic of a sum; or a formula that written\n"
+       "out has more than 400 terms or 24 levels. What is summed is to be a function of one row: mean((w - mean(w)) ^ 2) is\n"
+       "mean(w * w) - mean(w) * mean(w).",
+       "metric r2 = 1 - sum((z - w) ^ 2) / sum((w - mean(w)) ^ 2)", "metric r2 = 1 - mean((z - w) ^ 2) / (mean(w * w) - mean(w) * mean(w))"},
       {"T0199", "too many mistakes", "After a hundred mistakes the rest is not looked at.", "", ""},
   };
   return pages;

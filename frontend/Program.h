@@ -222,15 +222,18 @@ struct Site {
   uint32_t id;      // hash of path, unique in the program
 };
 
-/// How a result of `eval` follows from several batches: what the formula of the text gives for all of them as one batch. Sums over the batch add up,
-/// sizes of the batch count what counts of it, and what is no formula over such sums is a mean over batches.
+/// How a result of `eval` follows from several batches: what the formula of the text gives for all of them as one batch. Sums, largest and smallest
+/// values over the batch combine, sizes of the batch count what counts of it; the formula over them may have axes (a sum for each class) until it
+/// reduces them. What is no formula over such parts is a mean over batches.
 struct Average {
-  enum class Kind { Constant, Sum, Count, Value, Apply } kind = Kind::Constant;
+  enum class Kind { Constant, Sum, Greatest, Least, Count, Value, Apply, Along, Rename, Expand, Slice } kind = Kind::Constant;
   double number = 0;             // Constant
-  uint32_t output = 0;           // Sum, Count: the part that is summed; Value: the number of one batch; all as positions among the outputs
-  std::vector<Size> sizes;       // Count: their product counts a whole batch
-  Op op = Op::Add;               // Apply
-  std::vector<Average> operands; // Apply
+  uint32_t output = 0;           // Sum, Greatest, Least, Count: the part; Value: the number or tensor of one batch; all as positions among the outputs
+  std::vector<AxisId> axes;      // Sum, Greatest, Least, Count: those that remain; Along: those that go; Rename: from; Expand: new ones; Slice: its axis
+  std::vector<AxisId> to;        // Rename; Slice: the name of what remains, or none for a single place
+  std::vector<Size> sizes;       // Count: their product counts a whole batch; Expand: of the axes; Slice: first, number
+  Op op = Op::Add;               // Apply; Along: Sum, ReduceMax, ReduceMin, or Div for the mean
+  std::vector<Average> operands; // Apply; of Along, Rename, Expand and Slice one
   bool perBatch = false;         // of a result: something in it is that of one batch, whatever is summed
 };
 
@@ -247,7 +250,7 @@ struct Entry {
   std::vector<Input> inputs;               // those the entry reaches
   std::vector<std::pair<std::string, NodeId>> results; // outs, or losses and then metrics, by name
   uint32_t metrics = 0;                    // eval: so many of the results, the last ones, are metrics
-  std::vector<NodeId> parts;               // eval: outputs behind the results, for averages: sums that are left per row (and place), and numbers
+  std::vector<NodeId> parts;               // eval: outputs behind the results, for averages: what is left per row (and place), and values without rows
   std::vector<Average> averages;           // eval: one per result
   std::vector<AxisId> batchAxes;           // eval: of rows, then of places, which parts keep
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks

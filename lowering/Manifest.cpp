@@ -195,35 +195,60 @@ bool isNats(const Entry &entry, NodeId loss) {
   return part->op == Op::CrossEntropy && part->number == 0;
 }
 
+/// Axes of parts are told by their names: of several with one name the later ones get a number.
+std::string axisLabel(const Entry &entry, AxisId axis) {
+  const std::string &name = entry.axes[axis].name;
+  for (AxisId other = 0; other < axis; ++other)
+    if (entry.axes[other].name == name)
+      return name + "." + std::to_string(axis);
+  return name;
+}
+
+const char *operationName(const Average &average) {
+  static const std::pair<Op, const char *> along[] = {{Op::Sum, "sum_along"}, {Op::Div, "mean_along"}, {Op::ReduceMax, "max_along"}, {Op::ReduceMin, "min_along"}};
+  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"}, {Op::Exp, "exp"}, {Op::Log, "log"}, {Op::Sqrt, "sqrt"}, {Op::Abs, "abs"}, {Op::Add, "add"},
+                                                      {Op::Sub, "sub"}, {Op::Mul, "mul"}, {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"},
+                                                      {Op::Equal, "equal"}, {Op::NotEqual, "not_equal"}, {Op::Less, "less"}, {Op::LessEqual, "less_equal"},
+                                                      {Op::Select, "select"}};
+  if (average.kind != Average::Kind::Apply && average.kind != Average::Kind::Along)
+    return average.kind == Average::Kind::Rename ? "rename" : average.kind == Average::Kind::Expand ? "expand" : "slice";
+  for (auto [op, name] : average.kind == Average::Kind::Along ? ArrayRef(along) : ArrayRef(names))
+    if (op == average.op)
+      return name;
+  llvm_unreachable("an average applies one of these operations");
+}
+
 /// The formula that makes one number of several batches; docs/artifact.md.
 json::Value averageJson(const Entry &entry, const Average &average) {
-  auto output = [&](uint32_t at) { return at < entry.results.size() ? entry.results[at].first : partName(at - entry.results.size()); };
-  switch (average.kind) {
-  case Average::Kind::Constant:
+  using Kind = Average::Kind;
+  if (average.kind == Kind::Constant)
     return average.number;
-  case Average::Kind::Sum:
-    return json::Object{{"sum", output(average.output)}};
-  case Average::Kind::Value:
-    return json::Object{{"mean", output(average.output)}};
-  case Average::Kind::Count: {
-    json::Array sizes;
-    for (const Size &size : average.sizes)
-      sizes.push_back(sizeJson(size, entry.dims));
-    return json::Object{{"count", output(average.output)}, {"sizes", std::move(sizes)}};
-  }
-  case Average::Kind::Apply:
-    break;
-  }
-  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"}, {Op::Exp, "exp"}, {Op::Log, "log"}, {Op::Sqrt, "sqrt"},
-                                                      {Op::Abs, "abs"}, {Op::Add, "add"}, {Op::Sub, "sub"}, {Op::Mul, "mul"},
-                                                      {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"}};
-  json::Array operands;
+  json::Object result;
+  auto list = [&](const char *key, const std::vector<AxisId> &axes) {
+    json::Array labels;
+    for (AxisId axis : axes)
+      labels.push_back(axisLabel(entry, axis));
+    if (!labels.empty())
+      result[key] = std::move(labels);
+  };
+  list("axes", average.axes);
+  list("to", average.to);
+  json::Array sizes, operands;
+  for (const Size &size : average.sizes)
+    sizes.push_back(sizeJson(size, entry.dims));
+  if (!sizes.empty())
+    result["sizes"] = std::move(sizes);
   for (const Average &operand : average.operands)
     operands.push_back(averageJson(entry, operand));
-  for (auto [op, name] : names)
-    if (op == average.op)
-      return json::Object{{name, std::move(operands)}};
-  llvm_unreachable("an average applies one of these operations");
+  for (auto [kind, name] : {std::pair(Kind::Sum, "sum"), std::pair(Kind::Greatest, "greatest"), std::pair(Kind::Least, "least"), std::pair(Kind::Count, "count"),
+                            std::pair(Kind::Value, "mean")})
+    if (kind == average.kind) {
+      const uint32_t at = average.output;
+      result[name] = at < entry.results.size() ? entry.results[at].first : partName(at - entry.results.size());
+      return result;
+    }
+  result[operationName(average)] = std::move(operands);
+  return result;
 }
 
 /// Outputs of losses and metrics, and what their averages need.
@@ -243,6 +268,10 @@ json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
   for (auto [i, part] : llvm::enumerate(entry.parts)) {
     const ValueType &type = entry.nodes[part].type;
     json::Object object = tensorJson(entry, partName(i), type, dtypeOf(type.element, facts.dtype));
+    json::Array labels;
+    for (AxisId axis : type.axes)
+      labels.push_back(axisLabel(entry, axis));
+    object["axes"] = std::move(labels);
     const char *names[] = {"rows", "places"};
     for (size_t k = 0; k < entry.batchAxes.size(); ++k)
       if (auto axis = llvm::find(type.axes, entry.batchAxes[k]); axis != type.axes.end())

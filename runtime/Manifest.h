@@ -11,6 +11,7 @@ namespace tenon::runtime {
 struct SizeForm {
   int64_t constant = 0;
   std::vector<std::pair<uint32_t, int64_t>> terms;
+  bool operator==(const SizeForm &) const = default;
   /// nullopt on overflow or a negative result.
   std::optional<int64_t> evaluate(std::span<const int64_t> dims) const;
   /// "2*T+M" style text.
@@ -66,11 +67,15 @@ struct DimInfo {
 };
 /// How a number of `eval` follows from several batches: docs/artifact.md, "average".
 struct AverageInfo {
-  enum class Kind { Constant, Sum, Count, Mean, Apply } kind = Kind::Constant;
-  enum class Operation { Neg, Exp, Log, Sqrt, Abs, Add, Sub, Mul, Div, Pow, Max, Min } operation = Operation::Neg;
-  double number = 0;            // Constant
-  int output = -1;              // Sum, Count: a part; Mean: a number of one batch
-  std::vector<SizeForm> sizes;  // Count
+  enum class Kind { Constant, Sum, Greatest, Least, Count, Mean, Apply, Along, Rename, Expand, Slice } kind = Kind::Constant;
+  enum class Operation {
+    Neg, Exp, Log, Sqrt, Abs, Add, Sub, Mul, Div, Pow, Max, Min, Equal, NotEqual, Less, LessEqual, Select, // Apply
+    SumAlong, MeanAlong, MaxAlong, MinAlong                                                                // Along
+  } operation = Operation::Neg;
+  double number = 0;                  // Constant
+  int output = -1;                    // Sum, Greatest, Least, Count: a part; Mean: a value of one batch
+  std::vector<std::string> axes, to;  // Sum .. Count: axes that remain; Along: that go; Rename: from and to; Expand: new ones; Slice: one, to one or none
+  std::vector<SizeForm> sizes;        // Count; Expand; Slice: first, number
   std::vector<AverageInfo> operands;
 };
 struct TensorInfo {

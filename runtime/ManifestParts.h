@@ -16,6 +16,9 @@ std::vector<std::string> readTexts(const ManifestReader &reader);
 std::vector<int64_t> readSizes(const ManifestReader &reader, int64_t smallest);
 /// Fails beyond largestAxis.
 int64_t productOf(const ManifestReader &reader, const std::vector<int64_t> &sizes);
+SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &dims);
+/// The formula of a number of `eval`; the outputs of `entry` have been read.
+AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry);
 /// One element of `params`, with everything about it that `manifest` (its arena so far) allows.
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest);
 

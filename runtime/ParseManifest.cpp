@@ -9,17 +9,6 @@
 
 namespace tenon::runtime {
 
-namespace {
-
-DataType readType(const ManifestReader &reader, std::initializer_list<DataType> allowed) {
-  auto type = dataTypeFromName(reader.text());
-  for (DataType candidate : allowed)
-    if (type == candidate)
-      return candidate;
-  reader.fail(concat("element type '", reader.json().text, "' is not supported here"));
-  return DataType::F32;
-}
-
 SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &dims) {
   SizeForm form;
   if (reader.json().isInteger()) {
@@ -40,6 +29,17 @@ SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &
     factor.fail(concat("'", name, "' is not a dim of this entry"));
   });
   return form;
+}
+
+namespace {
+
+DataType readType(const ManifestReader &reader, std::initializer_list<DataType> allowed) {
+  auto type = dataTypeFromName(reader.text());
+  for (DataType candidate : allowed)
+    if (type == candidate)
+      return candidate;
+  reader.fail(concat("element type '", reader.json().text, "' is not supported here"));
+  return DataType::F32;
 }
 
 std::vector<SizeForm> readShape(const ManifestReader &reader, const std::vector<DimInfo> &dims, size_t axes) {
@@ -68,53 +68,6 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
     if (info.type != DataType::I32 && info.type != DataType::I64)
       reader.fail("only integers have a bound");
   }
-  return info;
-}
-
-constexpr int kAverageLevels = 64;
-
-/// The formula of a number of `eval`; outputs have been read.
-AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry, int level = 0) {
-  using Kind = AverageInfo::Kind;
-  using Operation = AverageInfo::Operation;
-  AverageInfo info;
-  if (reader.json().isNumber()) {
-    info.number = reader.number();
-    return info;
-  }
-  if (level > kAverageLevels)
-    reader.fail("the formula nests too deep");
-  for (auto [key, kind] : {std::pair("sum", Kind::Sum), std::pair("count", Kind::Count), std::pair("mean", Kind::Mean)})
-    if (reader.good() && reader.has(key)) {
-      info.kind = kind;
-      info.output = entry.outputIndex(reader.member(key).text());
-      if (info.output < 0)
-        return reader.fail(concat("there is no output '", reader.member(key).text(), "'")), info;
-      const TensorInfo &output = entry.outputs[static_cast<size_t>(info.output)];
-      const bool keepsRows = output.rows >= 0 && output.rows != output.places && output.axes.size() == (output.places < 0 ? 1u : 2u);
-      if (kind == Kind::Mean ? !output.axes.empty() || output.type == DataType::Bool : !keepsRows)
-        reader.fail(concat("'", output.name, kind == Kind::Mean ? "' is no number" : "' is no part with rows"));
-      if (kind == Kind::Count)
-        reader.member("sizes").each([&](const ManifestReader &size) { info.sizes.push_back(readSizeForm(size, entry.dims)); });
-      return info;
-    }
-  info.kind = Kind::Apply;
-  static const struct {
-    const char *name;
-    Operation operation;
-    size_t operands;
-  } operations[] = {{"neg", Operation::Neg, 1}, {"exp", Operation::Exp, 1}, {"log", Operation::Log, 1}, {"sqrt", Operation::Sqrt, 1},
-                    {"abs", Operation::Abs, 1}, {"add", Operation::Add, 2}, {"sub", Operation::Sub, 2}, {"mul", Operation::Mul, 2},
-                    {"div", Operation::Div, 2}, {"pow", Operation::Pow, 2}, {"max", Operation::Max, 2}, {"min", Operation::Min, 2}};
-  for (const auto &each : operations)
-    if (reader.good() && reader.has(each.name)) {
-      info.operation = each.operation;
-      reader.member(each.name).each([&](const ManifestReader &item) { info.operands.push_back(readAverage(item, entry, level + 1)); });
-      if (info.operands.size() != each.operands)
-        reader.fail(concat(each.name, " takes ", each.operands, " values"));
-      return info;
-    }
-  reader.fail("expected a number, sum, count, mean or an operation");
   return info;
 }
 

@@ -1,5 +1,4 @@
 #include "frontend/sema/Averages.h"
-#include "frontend/sema/FormulaBudget.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -17,50 +16,65 @@ public:
       entry.batchAxes.assign(first->type.axes.begin(), first->type.axes.begin() + std::min<size_t>(2, first->type.axes.size()));
   }
 
-  std::vector<std::string> run() {
-    std::vector<std::string> names;
-    FormulaBudget budget(entry);
+  std::vector<BatchResult> run() {
+    std::vector<BatchResult> results;
     for (auto &[name, result] : entry.results) {
-      entry.averages.push_back(budget.allows(result) ? of(result) : value(result));
+      const std::optional<Average> average = whole(result);
+      entry.averages.push_back(average.value_or(value(result)));
       const Depends depends = dependsOf(entry.averages.back());
       entry.averages.back().perBatch = depends.onBatch;
-      if (depends.onSums)
-        names.push_back(name);
+      if (depends.onBatch)
+        results.push_back({name, !average ? BatchResult::Why::Large : depends.inside ? BatchResult::Why::Inside : BatchResult::Why::Other});
     }
     for (Average &average : entry.averages)
       giveOutputs(average);
-    return names;
+    return results;
   }
 
 private:
   using Kind = Average::Kind;
+  /// What is reduced over the batch: tensor and axes.
+  struct Reduced {
+    NodeId part = kNoNode; // `terms` without the axes that are neither rows nor places
+    NodeId terms;
+    std::vector<AxisId> axes;
+    bool inside = false; // something in `terms` is reduced over the batch itself
+  };
+  // Values are shared in the graph, and written out where formulas are kept: `let b = a * a + a` twenty times is a million terms. A manifest nests formulas
+  // twice as deep, and 64 levels of JSON are read.
+  static constexpr uint32_t kMostTerms = 400, kMostTermsOfAll = 5000, kMostLevels = 24;
   Entry &entry;
-  std::vector<std::pair<uint32_t, NodeId>> summed; // output of a sum, and what the text sums for it
+  std::vector<Reduced> reductions;
+  uint32_t terms = 0, termsOfAll = 0, level = 0; // of the result at hand, of all, of the value at hand
 
   static bool isText(const Input &input) { return input.type.element == Element::Int && input.type.axes.size() >= 2; }
   const Node &node(NodeId id) const { return entry.nodes[id]; }
   static bool contains(const std::vector<AxisId> &axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+  bool isBatch(AxisId axis) const { return !entry.batchAxes.empty() && axis == entry.batchAxes[0]; }
+  bool hasBatch(const std::vector<AxisId> &axes) const { return !entry.batchAxes.empty() && contains(axes, entry.batchAxes[0]); }
+  bool hasBatch(NodeId id) const { return hasBatch(node(id).type.axes); }
+  static bool isReduction(Op op) { return op == Op::Sum || op == Op::ReduceMax || op == Op::ReduceMin || op == Op::All || op == Op::Any; }
+  static bool isLeaf(const Average &average) { return average.kind == Kind::Sum || average.kind == Kind::Greatest || average.kind == Kind::Least; }
 
   /// What a number still has of a single batch.
   struct Depends {
-    bool onBatch = false, onSums = false; // on any of its values; on a sum over its rows
+    bool onBatch = false, inside = false; // on any of its values; on one that is inside of what is reduced over its rows
   };
   Depends dependsOf(const Average &average) const {
     Depends result;
     if (average.kind == Kind::Value)
-      result = reached(average.output, true);
-    for (auto &[output, terms] : summed)
-      if (average.kind == Kind::Sum && output == average.output)
-        result = reached(terms, false);
+      result.onBatch = reaches(average.output, true);
+    for (const Reduced &reduced : reductions)
+      if (isLeaf(average) && reduced.part == average.output && reduced.inside)
+        result = {true, true};
     for (const Average &operand : average.operands) {
       const Depends inner = dependsOf(operand);
-      result = {result.onBatch || inner.onBatch, result.onSums || inner.onSums};
+      result = {result.onBatch || inner.onBatch, result.inside || inner.inside};
     }
     return result;
   }
-  /// `leaves`: whether an input that it comes from makes it one of the batch; else only what is reduced over the rows does.
-  Depends reached(NodeId root, bool leaves) const {
-    Depends result;
+  /// Whether something is reduced over the rows; `leaves`: or comes from an input or state of the batch, or is its size.
+  bool reaches(NodeId root, bool leaves) const {
     std::vector<bool> seen(entry.nodes.size());
     for (std::vector<NodeId> open = {root}; !open.empty();) {
       const NodeId id = open.back();
@@ -69,16 +83,23 @@ private:
         continue;
       seen[id] = true;
       const Node &each = node(id);
-      const bool overRows = !entry.batchAxes.empty() && contains(each.axesFrom, entry.batchAxes[0]);
-      result.onSums |= each.op == Op::Sum && overRows;
-      result.onBatch |= overRows && (each.op == Op::Sum || each.op == Op::ReduceMax || each.op == Op::ReduceMin || each.op == Op::All || each.op == Op::Any);
-      result.onBatch |= leaves && (each.op == Op::Input || each.op == Op::State || each.op == Op::Stack || each.op == Op::BodyArgument);
+      if ((isReduction(each.op) || each.op == Op::Dot) && hasBatch(each.axesFrom))
+        return true;
+      if (leaves && (each.op == Op::State || each.op == Op::Stack || each.op == Op::BodyArgument || (each.op == Op::Input && hasBatch(id)) ||
+                     (each.op == Op::SizeValue && isBatchSize(each.size))))
+        return true;
       open.insert(open.end(), each.operands.begin(), each.operands.end());
     }
-    return result;
+    return false;
+  }
+  bool isBatchSize(const Size &size) const {
+    if (entry.batchAxes.empty())
+      return false;
+    const auto &own = size.coefficients(), &batch = entry.axes[entry.batchAxes[0]].size.coefficients();
+    return std::any_of(own.begin(), own.end(), [&](auto &term) { return batch.count(term.first) != 0; });
   }
 
-  /// Its output is a node until all formulas are known, since whole formulas without a sum become one value.
+  /// Outputs are nodes until all formulas are known, since whole formulas without a sum become one value.
   Average value(NodeId id) const {
     Average result;
     result.kind = Kind::Value;
@@ -88,10 +109,10 @@ private:
   void giveOutputs(Average &average) {
     for (Average &operand : average.operands)
       giveOutputs(operand);
-    if (average.kind != Kind::Value)
+    if (average.kind != Kind::Value && average.kind != Kind::Count && !isLeaf(average))
       return;
     auto own = std::find_if(entry.results.begin(), entry.results.end(), [&](auto &result) { return result.second == average.output; });
-    average.output = own != entry.results.end() ? uint32_t(own - entry.results.begin()) : part(average.output);
+    average.output = average.kind == Kind::Value && own != entry.results.end() ? uint32_t(own - entry.results.begin()) : part(average.output);
   }
   uint32_t part(NodeId id) {
     auto found = std::find(entry.parts.begin(), entry.parts.end(), id);
@@ -100,83 +121,239 @@ private:
     return uint32_t(entry.results.size() + (found - entry.parts.begin()));
   }
 
+  /// nullopt: too large.
+  std::optional<Average> whole(NodeId result) {
+    terms = 0;
+    Average average = of(result);
+    if (!isWithin() || termsOfAll + terms > kMostTermsOfAll)
+      return std::nullopt;
+    termsOfAll += terms;
+    return average;
+  }
+  bool isWithin() const { return terms <= kMostTerms; }
   Average of(NodeId id) {
-    const Op op = node(id).op;
-    if (op == Op::Constant) {
-      Average result;
-      result.number = node(id).type.element == Element::Real ? node(id).number : double(node(id).integer);
-      return result;
-    }
-    if (op == Op::Sum)
-      return sum(id);
-    if (op == Op::ToReal || op == Op::StopGradient)
-      return replaced(of(node(id).operands[0]), id);
-    static const Op known[] = {Op::Neg, Op::Exp, Op::Log, Op::Sqrt, Op::Abs, Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Pow, Op::Max, Op::Min};
-    if (std::find(std::begin(known), std::end(known), op) == std::end(known) || (op == Op::Div && node(id).type.element != Element::Real))
+    if (level > kMostLevels)
+      terms = kMostTerms;
+    ++terms;
+    if (!isWithin())
       return value(id);
-    return apply(id);
+    ++level;
+    Average result = formula(id);
+    --level;
+    return result;
+  }
+
+  /// Of a value without the axis of the batch.
+  Average formula(NodeId id) {
+    const Op op = node(id).op;
+    if (op == Op::Constant)
+      return number(node(id).type.element == Element::Real ? node(id).number : double(node(id).integer));
+    if (isReduction(op))
+      return reduction(id, node(id).operands[0]);
+    switch (op) {
+    case Op::Dot:
+      return reduction(id, product(id));
+    case Op::ToReal:
+    case Op::StopGradient:
+    case Op::Transpose: // axes have names
+      return replaced(of(node(id).operands[0]), id);
+    case Op::Rename:
+    case Op::Expand:
+    case Op::Slice:
+    case Op::Gather:
+      return view(id);
+    default:
+      return apply(id);
+    }
+  }
+  static Average number(double number) {
+    Average result;
+    result.number = number;
+    return result;
   }
   /// The value of an operand is of no use where that of the whole is to be had.
   Average replaced(Average average, NodeId whole) const { return average.kind == Kind::Value ? value(whole) : average; }
 
   Average apply(NodeId id) {
+    static const Op known[] = {Op::Neg, Op::Exp, Op::Log, Op::Sqrt, Op::Abs, Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Pow, Op::Max, Op::Min,
+                               Op::Equal, Op::NotEqual, Op::Less, Op::LessEqual, Op::Select, Op::Not, Op::And, Op::Or, Op::Relu};
+    const Op op = node(id).op;
+    if (std::find(std::begin(known), std::end(known), op) == std::end(known) || (op == Op::Div && node(id).type.element != Element::Real))
+      return value(id);
     Average result;
     result.kind = Kind::Apply;
-    result.op = node(id).op;
+    result.op = op;
     const std::vector<NodeId> operands = node(id).operands;
     for (NodeId operand : operands)
       result.operands.push_back(of(operand));
-    if (result.op == Op::Div)
-      if (const Average *part = firstSum(result.operands[0]))
-        if (auto count = countOf(operands[1], *part))
-          result.operands[1] = *count;
-    const bool sums = std::any_of(result.operands.begin(), result.operands.end(), [](const Average &each) { return firstSum(each); });
-    // Without a sum it is the same in every batch, or nothing that adds up. A size of the run-time dims that counts nothing of the batch is that too.
-    return sums ? result : value(id);
+    // Without a part of the batch it is the same in every batch, or nothing that combines.
+    if (std::none_of(result.operands.begin(), result.operands.end(), [](const Average &each) { return firstLeaf(each); }))
+      return value(id);
+    if (op == Op::Div)
+      divideByCount(result, operands[1]);
+    // Truth values are 0 and 1.
+    if (op == Op::Not)
+      result.operands.insert(result.operands.begin(), number(1));
+    if (op == Op::Relu)
+      result.operands.push_back(number(0));
+    result.op = op == Op::Not ? Op::Sub : op == Op::And ? Op::Min : op == Op::Or || op == Op::Relu ? Op::Max : op;
+    return result;
   }
-  static const Average *firstSum(const Average &average) {
-    if (average.kind == Kind::Sum)
+  static const Average *firstLeaf(const Average &average, bool isSum = false) {
+    if (average.kind == Kind::Sum || (!isSum && isLeaf(average)))
       return &average;
     for (const Average &operand : average.operands)
-      if (const Average *found = firstSum(operand))
+      if (const Average *found = firstLeaf(operand, isSum))
         return found;
     return nullptr;
   }
 
-  Average sum(NodeId id) {
-    NodeId terms = node(id).operands[0];
-    if (!node(id).type.axes.empty())
-      return value(id);
-    while (!hasBatch(terms) && isView(terms)) // summed over all axes: their names and order do not matter
-      terms = node(terms).operands[0];
-    if (!hasBatch(terms))
-      return value(id);
+  /// A quotient whose divisor is a number of elements: a mean along axes of the formula, or over the batch.
+  void divideByCount(Average &quotient, NodeId divisor) const {
+    Average &dividend = quotient.operands[0];
+    const std::vector<int64_t> dims = nominalDims(entry);
+    const auto wanted = productOfSizes(entry, divisor, dims);
+    double places = 1;
+    for (AxisId axis : dividend.axes)
+      places *= double(entry.axes[axis].size.evaluate(dims));
+    if (wanted && dividend.kind == Kind::Along && dividend.op == Op::Sum && places == *wanted) {
+      Average mean = std::move(dividend); // axes of places may be shorter when all is known
+      mean.op = Op::Div;
+      quotient = std::move(mean);
+    } else if (const Average *part = firstLeaf(dividend, true)) {
+      if (auto count = countOf(divisor, *part); count && degree(dividend) > 0)
+        quotient.operands[1] = *count;
+    }
+  }
+  /// Of a formula in its sums: a mean has 0, so that the 2 below the sum of two means counts nothing, however many rows a batch has.
+  static int degree(const Average &average) {
+    if (average.kind == Kind::Sum || average.kind == Kind::Count)
+      return 1;
+    int highest = 0, all = 0;
+    for (const Average &operand : average.operands) {
+      highest = std::max(highest, degree(operand));
+      all += degree(operand);
+    }
+    if (average.kind != Kind::Apply)
+      return highest;
+    switch (average.op) {
+    case Op::Mul:
+      return all;
+    case Op::Div:
+      return degree(average.operands[0]) - degree(average.operands[1]);
+    case Op::Add:
+    case Op::Sub:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Max:
+    case Op::Min:
+    case Op::Select:
+      return highest;
+    default:
+      return 0;
+    }
+  }
+
+  Average view(NodeId id) {
+    const Node own = node(id);
     Average result;
-    result.kind = Kind::Sum;
-    result.output = part(perPlace(terms));
-    summed.emplace_back(result.output, terms);
-    return result;
+    result.axes = own.axesFrom;
+    result.to = own.axesTo;
+    if (own.op == Op::Rename) {
+      result.kind = Kind::Rename;
+    } else if (own.op == Op::Expand) {
+      result.kind = Kind::Expand;
+      result.axes.clear();
+      for (AxisId axis : own.type.axes)
+        if (!contains(node(own.operands[0]).type.axes, axis))
+          result.axes.push_back(axis);
+      for (AxisId axis : result.axes)
+        result.sizes.push_back(entry.axes[axis].size);
+    } else if (own.op == Op::Slice) {
+      result.kind = Kind::Slice;
+      result.sizes = {own.size, entry.axes[own.axesTo[0]].size};
+    } else { // one place of an axis
+      if (node(own.operands[1]).op != Op::Constant)
+        return value(id);
+      result.kind = Kind::Slice;
+      result.to.clear();
+      result.sizes = {Size(node(own.operands[1]).integer), Size(1)};
+    }
+    result.operands.push_back(of(own.operands[0]));
+    return firstLeaf(result) ? result : value(id);
   }
-  bool hasBatch(NodeId id) const { return !entry.batchAxes.empty() && contains(node(id).type.axes, entry.batchAxes[0]); }
-  bool isView(NodeId id) const {
-    const Op op = node(id).op;
-    return op == Op::Rename || op == Op::Transpose || op == Op::Merge || op == Op::Split;
+
+  Average reduction(NodeId id, NodeId terms) {
+    const Op op = node(id).op == Op::Dot ? Op::Sum : node(id).op;
+    Reduced reduced{kNoNode, terms, node(id).axesFrom};
+    lookThrough(reduced);
+    Average result;
+    if (hasBatch(reduced.axes)) {
+      result.kind = op == Op::Sum ? Kind::Sum : op == Op::ReduceMax || op == Op::Any ? Kind::Greatest : Kind::Least;
+      reduced.part = perPlace(op, reduced);
+      reduced.inside = reaches(reduced.terms, false);
+      result.output = reduced.part;
+      for (AxisId axis : node(reduced.terms).type.axes)
+        if (!contains(reduced.axes, axis))
+          result.axes.push_back(axis);
+      reductions.push_back(reduced);
+      return result;
+    }
+    result.kind = Kind::Along;
+    result.op = op == Op::Any ? Op::ReduceMax : op == Op::All ? Op::ReduceMin : op;
+    result.axes = node(id).axesFrom;
+    result.operands.push_back(of(terms));
+    const Depends depends = dependsOf(result); // tensors of single batches are of no use to anybody
+    return firstLeaf(result) && (!depends.onBatch || depends.inside) ? result : value(id);
   }
-  /// Summed over all axes but those of batch and places: rows and places can be left out of what remains.
-  NodeId perPlace(NodeId terms) {
+  /// Names and order of axes that are reduced do not matter.
+  void lookThrough(Reduced &reduced) const {
+    while (!hasBatch(reduced.terms)) {
+      const Node &top = node(reduced.terms);
+      if (top.op != Op::Rename && top.op != Op::Transpose && top.op != Op::Merge && top.op != Op::Split)
+        return;
+      std::vector<AxisId> axes = reduced.axes;
+      for (size_t i = 0; i < top.axesTo.size() && top.op != Op::Transpose; ++i) {
+        auto found = std::find(axes.begin(), axes.end(), top.axesTo[i]);
+        if (found == axes.end())
+          return;
+        axes.erase(found);
+      }
+      if (top.op != Op::Transpose)
+        axes.insert(axes.end(), top.axesFrom.begin(), top.axesFrom.end());
+      reduced = {kNoNode, top.operands[0], std::move(axes)};
+    }
+  }
+  /// Reduced over its axes but those of batch and places: rows and places can be left out of what remains.
+  NodeId perPlace(Op op, const Reduced &reduced) {
     Node rest;
-    rest.op = Op::Sum;
-    rest.type.element = node(terms).type.element;
-    rest.range = node(terms).range;
-    rest.operands = {terms};
-    for (AxisId axis : node(terms).type.axes)
-      (contains(entry.batchAxes, axis) ? rest.type.axes : rest.axesFrom).push_back(axis);
-    if (rest.axesFrom.empty())
-      return terms;
+    rest.op = op;
+    rest.type.element = node(reduced.terms).type.element;
+    rest.range = node(reduced.terms).range;
+    rest.operands = {reduced.terms};
+    for (AxisId axis : node(reduced.terms).type.axes)
+      (contains(reduced.axes, axis) && !contains(entry.batchAxes, axis) ? rest.axesFrom : rest.type.axes).push_back(axis);
+    return rest.axesFrom.empty() ? reduced.terms : added(rest);
+  }
+  /// What a dot product adds up.
+  NodeId product(NodeId dot) {
+    Node terms;
+    terms.op = Op::Mul;
+    terms.type.element = Element::Real;
+    terms.range = node(dot).range;
+    terms.operands = node(dot).operands;
+    for (NodeId operand : terms.operands)
+      for (AxisId axis : node(operand).type.axes)
+        if (!contains(terms.type.axes, axis))
+          terms.type.axes.push_back(axis);
+    return added(terms);
+  }
+  NodeId added(const Node &wanted) {
     for (NodeId i = 0; i < entry.nodes.size(); ++i)
-      if (const Node &each = entry.nodes[i]; each.op == Op::Sum && each.operands == rest.operands && each.axesFrom == rest.axesFrom && each.stack == rest.stack)
+      if (const Node &each = entry.nodes[i];
+          each.op == wanted.op && each.operands == wanted.operands && each.axesFrom == wanted.axesFrom && each.type.axes == wanted.type.axes && each.stack == wanted.stack)
         return i;
-    entry.nodes.push_back(rest);
+    entry.nodes.push_back(wanted);
     return NodeId(entry.nodes.size() - 1);
   }
 
@@ -184,11 +361,14 @@ private:
   std::optional<Average> countOf(NodeId divisor, const Average &of) const {
     const std::vector<int64_t> dims = nominalDims(entry);
     const auto wanted = productOfSizes(entry, divisor, dims);
-    for (auto &[output, terms] : summed)
-      if (const std::vector<AxisId> &axes = node(terms).type.axes; wanted && output == of.output && axes.size() <= 8)
+    for (const Reduced &reduced : reductions)
+      if (const std::vector<AxisId> &axes = reduced.axes; wanted && reduced.part == of.output && axes.size() <= 8)
         for (unsigned chosen = (1u << axes.size()) - 1; chosen > 0; --chosen) // all axes first
           if (auto count = countAlong(axes, chosen, dims); count && count->second == *wanted) {
-            count->first.output = output;
+            count->first.output = of.output;
+            for (AxisId axis : of.axes) // how much of a place counts may differ from that of the next
+              if (contains(entry.batchAxes, axis))
+                count->first.axes.push_back(axis);
             return count->first;
           }
     return std::nullopt;
@@ -202,7 +382,7 @@ private:
       if (chosen >> i & 1) {
         result.first.sizes.push_back(entry.axes[axes[i]].size);
         result.second *= double(result.first.sizes.back().evaluate(dims));
-        hasRows |= axes[i] == entry.batchAxes[0];
+        hasRows |= isBatch(axes[i]);
       }
     return hasRows ? std::optional(result) : std::nullopt;
   }
@@ -232,6 +412,6 @@ std::optional<double> productOfSizes(const Entry &entry, NodeId id, const std::v
   return left && right ? std::optional(*left * *right) : std::nullopt;
 }
 
-std::vector<std::string> addAverages(Entry &entry) { return Averages(entry).run(); }
+std::vector<BatchResult> addAverages(Entry &entry) { return Averages(entry).run(); }
 
 } // namespace tenon::sema

@@ -4,10 +4,16 @@
 
 namespace tenon::sema {
 
-/// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; a sum over it is kept per row, and
-/// per place where it runs over the second axis of the symbols (or of the first input) too. Adds nodes behind the others.
-/// Returns the results in which a sum over the batch stands where it cannot be taken over several: under a sum that keeps other axes, or inside of what is summed.
-std::vector<std::string> addAverages(Entry &entry);
+/// A result that depends on how the data are cut into batches.
+struct BatchResult {
+  std::string name;
+  /// A reduction over the rows inside of what is reduced over them; a formula too large to be taken apart; something else that no batches combine.
+  enum class Why { Inside, Large, Other } why;
+};
+
+/// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; what is reduced over it is kept per
+/// row, and per place where the reduction runs over the second axis of the symbols (or of the first input) too. Adds nodes behind the others.
+std::vector<BatchResult> addAverages(Entry &entry);
 
 /// Sizes for the dims of an entry, large primes, so that only the same products of them are equal.
 std::vector<int64_t> nominalDims(const Entry &entry);

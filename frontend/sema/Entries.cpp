@@ -136,12 +136,18 @@ void Checker::advanceStates() {
 }
 
 /// A loss may want the statistics of its batch; a metric is to be that of the data.
-static void warnOfBatch(Session &session, const ast::Model &model, const std::string &name) {
+static void warnOfBatch(Session &session, const ast::Model &model, const BatchResult &result) {
+  using Why = BatchResult::Why;
+  const char *what = result.why == Why::Inside  ? "a sum over their rows inside of what is summed is that of one batch alone"
+                     : result.why == Why::Large ? "its formula is too large to be taken apart, and an evaluation takes the mean over the whole batches"
+                                                : "something in it is no sum, maximum or minimum over their rows, and an evaluation takes the mean over the whole batches";
+  const char *help = result.why == Why::Inside  ? "over all rows, mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w), and sum((w - mean(w)) ^ 2) is sum(w * w) - sum(w) * mean(w)"
+                     : result.why == Why::Large ? "a formula along an axis, such as a sum for each class and then their mean, has few terms; metrics of parts are smaller formulas"
+                                                : "sums, max, min, any and all over all axes or all but some (a sum for each class), and formulas of them, are those of all rows";
   for (auto &statement : model.body)
-    if (statement->kind == ast::Stmt::Kind::Metric && statement->name.text == name)
-      if (auto *warning = session.warning("T0116", statement->name.range, name + " depends on the size of the batches: an evaluation takes a sum over their rows for each of them alone, "
-                                                                                 "and then the mean"))
-        warning->notes.push_back({"help", "sums over the rows, quotients and other formulas of them, also for each class, are those of all rows: mean(z * z) - mean(z) ^ 2, not mean((z - mean(z)) ^ 2)"});
+    if (statement->kind == ast::Stmt::Kind::Metric && statement->name.text == result.name)
+      if (auto *warning = session.warning("T0116", statement->name.range, result.name + " depends on the size of the batches: " + what))
+        warning->notes.push_back({"help", help});
 }
 
 std::optional<Entry> Checker::run() {
@@ -156,8 +162,8 @@ std::optional<Entry> Checker::run() {
     return std::nullopt;
   auto entry = finish();
   if (entry && entry->kind == Entry::Kind::Eval && !session.options.lossesOnly && !session.options.gradient)
-    for (const std::string &name : addAverages(*entry))
-      warnOfBatch(session, model, name);
+    for (const BatchResult &result : addAverages(*entry))
+      warnOfBatch(session, model, result);
   return entry;
 }
 

@@ -276,6 +276,8 @@ private:
       return result.status();
     if (StopSignals::requested())
       return {};
+    if (const std::string note = result->perBatchNote(); !note.empty() && !lastEvaluated)
+      progress.message("note: " + note);
     lastEvaluated = state.step;
     MetricsLine line;
     line.add("step", state.step);

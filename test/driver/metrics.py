@@ -48,19 +48,21 @@ class Symbols:
         total = sum(self.loss[i] for i in places)
         mean = total / len(places)
         weight = sum(self.target[i] for i in places)
+        hits = {symbol: [self.hit[i] for i in places if self.target[i] == symbol] for symbol in {self.target[i] for i in places}}
         return {"nll": mean, "reg": mean + self.penalty, "acc": sum(self.hit[i] for i in places) / len(places),
                 "errors": sum(not self.hit[i] for i in places), "weighted": sum(self.loss[i] * self.target[i] for i in places) / weight,
                 "per_row": total / rows, "per_symbol": math.exp(mean), "perplexity": math.exp(mean),
+                "worst": max(self.loss[i] for i in places), "letters": len(hits), "macro": sum(sum(of) / len(of) for of in hits.values()) / len(hits),
                 "odds": sum(self.hit[i] for i in places) / max(sum(not self.hit[i] for i in places), 1)}
 
 
-def stream(rows, length, filled=False):
+def stream(rows, length):
     """Batches of byte_stream: each place of the text once, in rows of one length, a segment of each. Where the rows do not divide the text, those behind the
-    remainder begin with a place of the row before; `filled`: with these."""
+    remainder begin with a place of the row before, which does not count twice."""
     share, rest = divmod(len(TEXT) - 1, rows)
     size = share + (rest > 0)
     begins = [row * share + min(row, rest) - (rest > 0 and row >= rest) for row in range(rows)]
-    return [[begins[row] + t for row in range(rows) for t in range(s, min(s + length, size)) if filled or t > 0 or rest == 0 or row < rest] for s in range(0, size, length)]
+    return [[begins[row] + t for row in range(rows) for t in range(s, min(s + length, size)) if t > 0 or rest == 0 or row < rest] for s in range(0, size, length)]
 
 
 def blocks(rows, length):
@@ -97,9 +99,9 @@ def main():
         if control:
             each = [symbols.numbers(batch, len(batch) / length) for batch in batches]
             wanted = {key: sum(numbers[key] for numbers in each) / len(each) for key in wanted}
-        if not options and name != "one batch":  # no sum: the mean over whole batches
-            whole = [batch for batch in (stream(rows, length, filled=True) if task is stream else batches) if len(batch) == rows * length]
-            wanted["worst"] = sum(max(symbols.loss[i] for i in batch) for batch in whole) / len(whole)
+        if task is blocks and "--stride" not in options:  # a block has its places in order
+            at = [[symbols.loss[i] for i in places if i % length == t] for t in range(length)]
+            wanted["worst_place"] = max(sum(losses) / len(losses) for losses in at)
         if "--stride" in options:
             del wanted["per_row"]  # rows of windows overlap
         compare(name, got, wanted, len(places))

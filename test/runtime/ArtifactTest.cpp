@@ -109,6 +109,48 @@ TEST(Manifest, RefusesMistakes) {
   expectError(parseManifest(std::string(100000, '[')).status(), ErrorKind::Input, "nested deeper");
 }
 
+/// The manifest of the fake artifact with an eval entry: a loss by this formula, and two parts, one of rows and classes.
+static std::string withAverage(std::string manifest, const std::string &formula) {
+  const std::string before = "\"entries\": [";
+  const std::string entry = R"({"name": "eval", "kind": "eval", "dims": [{"name": "B", "max": -1}], "inputs": [], "states": [], "outputs": [
+    {"name": "l", "dtype": "f64", "axes": [], "shape": [], "average": )" + formula + R"(},
+    {"name": "part.0", "dtype": "f32", "axes": ["B", "C"], "shape": [{"const": 0, "terms": {"B": 1}}, 3], "rows": 0},
+    {"name": "part.1", "dtype": "i32", "axes": ["C"], "shape": [4]}]}, )";
+  const size_t at = manifest.find(before);
+  return at == std::string::npos ? "" : manifest.insert(at + before.size(), entry);
+}
+
+// Whoever evaluates relies on it: formulas are numbers, their outputs exist and their axes agree.
+TEST(Manifest, RefusesFormulasOfAverages) {
+  auto artifact = Artifact::open(fakeLibrary());
+  ASSERT_TRUE(artifact.ok());
+  const std::string good((*artifact)->manifestText());
+  const std::string kept = R"({"sum": "part.0", "axes": ["C"]})";
+  for (const std::string &formula : {R"({"sum_along": [)" + kept + R"(], "axes": ["C"]})", R"({"slice": [)" + kept + R"(], "axes": ["C"], "sizes": [0, 1]})",
+                                     R"({"mean_along": [{"rename": [)" + kept + R"(], "axes": ["C"], "to": ["K"]}], "axes": ["K"]})",
+                                     R"({"max_along": [{"select": [{"less": [0, )" + kept + R"(]}, {"expand": [2], "axes": ["C"], "sizes": [3]}, 1]}], "axes": ["C"]})"})
+    EXPECT_TRUE(parseManifest(withAverage(good, formula)).ok()) << formula << parseManifest(withAverage(good, formula)).status().message();
+  const std::pair<std::string, const char *> mistakes[] = {
+      {kept, "the formula is no number, it has axis C"},
+      {R"({"sum": "part.0"})", "axis C of 'part.0' remains"},
+      {R"({"sum": "part.0", "axes": ["B", "C"]})", "axis B of 'part.0' does not remain"},
+      {R"({"sum": "part.0", "axes": ["C", "D"]})", "has no such axes"},
+      {R"({"count": "part.0", "sizes": [3], "axes": ["C"]})", "axis C of 'part.0' does not remain"},
+      {R"({"sum": "part.1"})", "'part.1' is no part with rows"},
+      {R"({"mean": "part.0"})", "'part.0' is a part with rows"},
+      {R"({"greatest": "part.2"})", "there is no output 'part.2'"},
+      {R"({"sum_along": [{"mul": [)" + kept + R"(, {"mean": "part.1"}]}], "axes": ["C"]})", "axis C has two sizes"},
+      {R"({"sum_along": [)" + kept + R"(], "axes": ["D"]})", "there is no axis D"},
+      {R"({"sum_along": [)" + kept + R"(], "axes": ["C", "C"]})", "an axis occurs twice"},
+      {R"({"expand": [)" + kept + R"(], "axes": ["C"], "sizes": [3]})", "there is an axis C"},
+      {R"({"slice": [)" + kept + R"(], "axes": ["C"], "sizes": [0]})", "do not fit together"},
+      {R"({"rename": [)" + kept + R"(], "axes": ["C"]})", "do not fit together"},
+      {R"({"select": [1, 2]})", "select takes 3 values"},
+      {R"({"median": [1]})", "expected a number, sum, greatest, least, count, mean or an operation"}};
+  for (const auto &[formula, message] : mistakes)
+    expectError(parseManifest(withAverage(good, formula)).status(), ErrorKind::Input, message);
+}
+
 TEST(Context, RunsTheSameForAnyNumberOfThreads) {
   auto parameters = fakeParameters();
   ASSERT_TRUE(parameters->initialize(5).ok());
