@@ -41,7 +41,10 @@ const std::string seedOfManifest =
     "\"optimizer\": {\"kind\": \"adamw\", \"moments\": 2}, \"entries\": [{\"name\": \"infer\", \"kind\": \"out\","
     "\"dims\": [{\"name\": \"B\", \"max\": -1}, {\"name\": \"T\", \"max\": 64}],"
     "\"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}},"
-    "{\"const\": -1, \"terms\": {\"T\": 2}}], \"bound\": 50}], \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [], \"shape\": []}],"
+    "{\"const\": -1, \"terms\": {\"T\": 2}}], \"bound\": 50}], \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [], \"shape\": [],"
+    "\"average\": {\"sum_along\": [{\"rename\": [{\"select\": [{\"less\": [0, {\"sum\": \"p\", \"axes\": [\"C\"]}]}, {\"expand\": [2], \"axes\": [\"C\"], \"sizes\": [3]},"
+    "{\"slice\": [{\"greatest\": \"p\", \"axes\": [\"C\"]}], \"axes\": [\"C\"], \"to\": [\"C\"], \"sizes\": [0, 3]}]}], \"axes\": [\"C\"], \"to\": [\"K\"]}], \"axes\": [\"K\"]}},"
+    "{\"name\": \"p\", \"dtype\": \"f32\", \"axes\": [\"B\", \"C\"], \"shape\": [2, 3], \"rows\": 0}],"
     "\"states\": [{\"name\": \"m\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"D\"], \"shape\": [8], \"initial\": 0, \"of_model\": true}],"
     "\"memory\": {\"workspace\": \"max(64*ceil(4*B*T / 64), 512*(T - 1))\", \"saved\": \"0\", \"states\": \"64\", \"inputs\": \"4*B\", \"outputs\": \"mod(T, 3)\","
     "\"scratch_per_worker\": 64}, \"kernels\": [{\"name\": \"a\", \"kind\": \"gemm\", \"place\": \"s.tn:1:2\", \"calls\": 2, \"flops\": \"2*B*T\", \"bytes\": \"4*T\"}]}]}";
