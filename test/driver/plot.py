@@ -1,4 +1,4 @@
-"""Runs without models for plot.test, and whether the pictures show their numbers. plot.py make|check FOLDER"""
+"""Runs without models for plot.test, and whether the pictures show their numbers. plot.py make|check|short FOLDER, plot.py dots PICTURE"""
 import json
 import os
 import re
@@ -57,6 +57,22 @@ def follows(curves, labels):
     return True
 
 
+def short(folder):
+    """Ten steps, two evaluations."""
+    with open(os.path.join(folder, "metrics.jsonl"), "w", encoding="utf-8") as file:
+        for step in range(1, 11):
+            file.write(json.dumps({"step": step, "loss": loss_at(step)}) + "\n")
+            if step % 5 == 0:
+                file.write(json.dumps({"step": step, "valid_nll": loss_at(step) + 1}) + "\n")
+
+
+def dots(path):
+    """How many points of each curve are drawn as dots."""
+    for group in xml.parse(path).getroot().findall(f"{SVG}g[@transform]"):
+        title = next(text.text for text in group.findall(f"{SVG}text") if text.get("class") == "title")
+        print(f"{title}: {[len(curve.findall(f'{SVG}circle')) for curve in group.findall(f'{SVG}g')]}")
+
+
 def check(folder):
     one = panels(xml.parse(os.path.join(folder, "runs", "a", "plot.svg")).getroot())
     print("one run:", ", ".join(one))
@@ -72,4 +88,4 @@ def check(folder):
     print("WRONG" if follows(spoiled, labels) else "a number that is changed is noticed")
 
 
-{"make": make, "check": check}[sys.argv[1]](sys.argv[2])
+{"make": make, "check": check, "short": short, "dots": dots}[sys.argv[1]](sys.argv[2])
