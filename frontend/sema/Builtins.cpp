@@ -100,9 +100,10 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
   const bool misnamed = keywords.size() == 0 && !call.keywords.empty() && call.arguments.size() + call.keywords.size() <= most;
   if ((call.arguments.size() < least && !misnamed) || call.arguments.size() > most) {
     std::string wanted = std::to_string(least) + (most == least ? "" : " or " + std::to_string(most));
-    error("T0307", call.range,
-          call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " +
-              std::to_string(call.arguments.size()));
+    auto *mistake = error("T0307", call.range,
+                          call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " + std::to_string(call.arguments.size()));
+    if (mistake && axes != 0 && call.axisOps->empty() && call.arguments.size() > most)
+      mistake->notes.push_back({"help", "axes stand in brackets, as in " + call.name + "[D](x)"});
     ok = false;
   }
   for (auto &keyword : call.keywords) {

@@ -167,7 +167,7 @@ private:
         return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '", input.name, "' takes ", input.bound, "; ",
                           collected.empty() ? "" : concat("the rarest first: ", collected.rarestFirst(static_cast<size_t>(count - input.bound), [this](uint64_t row) { return lines.placeOf(row); }),
                                                           "; mend what is misspelt, or "),
-                          "declare it as index(", count, ")[B]");
+                          "give the input ", count, " classes: index(", count, ")[B], or --set C=", count, " where it is index(C)[B]");
       else if (guessed && input.bound >= 0 && count != input.bound)
         return inputError(settings.texts[0], " has ", count, " of the ", input.bound, " classes of '", input.name, "' under \"", field.setting->file,
                           "\", and nothing says which: these weights do not name their classes; export them from the run with tenon export, or evaluate the run");
