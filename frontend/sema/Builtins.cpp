@@ -131,7 +131,11 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
     ok = false;
   }
   if (axes == 1 && call.axisOps->empty()) {
-    error("T0216", call.nameRange, call.name + " needs its axes: " + call.name + "[...](...)");
+    auto *mistake = error("T0216", call.nameRange, call.name + " needs its axes: " + call.name + "[...](...)");
+    if (mistake && !call.arguments.empty() && call.arguments[0].isTensor() && !graph.axes(call.arguments[0].node).empty()) {
+      const std::string last = axisName(graph.axes(call.arguments[0].node).back());
+      mistake->notes.push_back({"help", "along " + last + ", which is the last one of " + text(call.arguments[0].node) + ": " + call.name + "[" + last + "](...)"});
+    }
     ok = false;
   }
   return ok;

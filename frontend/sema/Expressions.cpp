@@ -98,7 +98,7 @@ Value Checker::call(Scope *scope, const ast::Expr &expression) {
       if (!argument.keyword) {
         if (auto *mistake = error("T0307", argument.value->range, "a layer given as a config takes keyword arguments only"))
           mistake->notes.push_back({"help", "to apply it: use name = " + layer->callable->name.text + "[...], then name(x)"});
-        continue;
+        return poison();
       }
       Keyword keyword{argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range};
       bool replaced = false;
