@@ -3,7 +3,7 @@
 #define TENON_ATTENTION_OPS_TD
 include "TenonDialect.td"
 
-def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "score terms, masks, softmax over keys, dropout, weighted sum of values: attention as the language states it";
   let description = [{
     Formula: with the labels of the index space (0 .. r-1 the dimensions of y, r the key):
@@ -45,7 +45,8 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Declare
   let hasCanonicalizeMethod = 1;
 }
 
-def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                   DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "fused attention";
   let description = [{
     Formula: for batch b, head h, query i, key j, with `Q` = position_query, `t` = score_table
@@ -113,7 +114,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, I
   let regions = (region VariadicRegion<AnyRegion>:$step);
   let hasVerifier = 1;
 }
-def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments]> {
+def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments,
+                                                           DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{
     Formula: with `D_i = sum_e dy_ie y_ie`, `dP_ij = dropout'(dy_i . (v_j + value_table_d))`, `dS = p (dP - D) step'(..) scale`, P recomputed from row_max and row_sum_inverse:

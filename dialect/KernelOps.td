@@ -3,7 +3,7 @@
 #define TENON_KERNEL_OPS_TD
 include "TenonDialect.td"
 
-def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator]> {
+def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, DeclareOpInterfaceMethods<KernelOpInterface, ["tensorsRead", "overwritable", "parallelDomain", "countBytes"]>]> {
   let summary = "a loop nest: elementwise work and reductions along rows, fused";
   let description = [{
     Formula: `for rows: body`.
@@ -233,7 +233,7 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
 }
-def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">]> {
+def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, DeclareOpInterfaceMethods<KernelOpInterface, ["tensorsRead", "parallelDomain", "countBytes"]>]> {
   let summary = "contraction with fused epilogue";
   let description = [{
     Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.

@@ -6,8 +6,10 @@ include "TenonDialect.td"
 class Tenon_LayerOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
   let hasVerifier = 1;
 }
+/// Of the gradient of a row op: ops without a gradient of their own.
+class Tenon_RowGradOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ReadsRows, DeclareOpInterfaceMethods<ElementOpInterface>], traits)>;
 
-def Tenon_DotOp : Tenon_LayerOp<"dot"> {
+def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory]> {
   let summary = "contraction of two tensors";
   let description = [{
     Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others are summed
@@ -40,7 +42,7 @@ def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
     [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"all", 3>, I32EnumAttrCase<"any", 4>]> {
   let cppNamespace = "::tenon";
 }
-def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor]> {
+def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory]> {
   let summary = "sum, max, min, all or any over some dimensions";
   let description = [{
     Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the number of
@@ -68,8 +70,12 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor]> {
   let assemblyFormat = "$kind $x $dims attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"kCostOfRow">.method # [{
+    bool isRowResult(unsigned) { return getDims().back() + 1 == getX().getType().getRank(); }
+  }];
 }
-def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>,
+                                                           DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "sums of all elements up to each place along one dimension";
   let description = [{
     Formula: `y[.., i, ..] = sum over j <= i of x[.., j, ..]`, with `reverse` over j >= i, along dimension `dim`.
@@ -98,7 +104,7 @@ def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType
   let hasFolder = 1;
 }
 
-def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon_ReadsRows, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "softmax or its logarithm along the last dimension";
   let description = [{
     Formula: `y = exp(x - max x) / sum exp(x - max x)`, or with `log` `x - max x - ln sum exp(x - max x)`, along the last dimension.
@@ -121,9 +127,10 @@ def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Decla
   let arguments = (ins Tenon_RealTensor:$x, UnitAttr:$log);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "(`log` $log^)? $x attr-dict `:` type($y)";
+  let extraClassDeclaration = Tenon_ElementCost<"kCostOfRow">.method;
 }
 
-def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, Tenon_ReadsRows, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "zero mean and unit variance along the last dimension";
   let description = [{
     Formula: mean = sum x / D, rstd = 1 / sqrt(sum (x - mean)^2 / D + eps) (biased variance, two passes), y = (x - mean) rstd.
@@ -146,9 +153,12 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, DeclareO
   let arguments = (ins Tenon_RealTensor:$x, F64Attr:$eps);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
   let assemblyFormat = "$x `eps` $eps attr-dict `:` type($x) `->` type($y) `,` type($mean) `,` type($rstd)";
+  let extraClassDeclaration = [{
+    bool isRowResult(unsigned result) { return result > 0; }
+  }];
   let hasVerifier = 0; // the rule of its types says it all
 }
-def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
+def Tenon_NormalizeGradOp : Tenon_RowGradOp<"normalize_grad", [AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of normalize";
   let description = [{
     Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.
@@ -175,7 +185,7 @@ def Tenon_NormalizeGradOp : Tenon_Op<"normalize_grad", [Pure, DeclareOpInterface
   let hasVerifier = 1;
 }
 
-def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, Tenon_ReadsRows, Tenon_ReadsMemory, AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
   let description = [{
     Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but
@@ -206,8 +216,11 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, A
   let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 0; // the rule of its types says it all
+  let extraClassDeclaration = [{
+    bool isRowResult(unsigned) { return true; }
+  }];
 }
-def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
+def Tenon_CrossEntropyGradOp : Tenon_RowGradOp<"cross_entropy_grad", [AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
   let description = [{
     Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.
@@ -238,7 +251,7 @@ def Tenon_CrossEntropyGradOp : Tenon_Op<"cross_entropy_grad", [Pure, DeclareOpIn
   let hasVerifier = 1;
 }
 
-def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
+def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [Tenon_ElementwiseTrait, AllTypesMatch<["x", "y"]>]> {
   let summary = "zeroes elements at random and scales the rest";
   let description = [{
     Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site, depth, logical
@@ -264,5 +277,6 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [AllTypesMatch<["x", "y"]>]> {
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x)";
   let hasFolder = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"30">.method;
 }
 #endif

@@ -3,11 +3,15 @@
 #define TENON_SHAPE_OPS_TD
 include "TenonDialect.td"
 
-class Tenon_ShapeOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
+class Tenon_ShapeOp<string mnemonic, list<Trait> traits = [], int cost = 3>
+    : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
   let hasVerifier = 1;
+  let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
-class Tenon_SourceOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>], traits)> {
+class Tenon_ViewOp<string mnemonic> : Tenon_ShapeOp<mnemonic, [Tenon_View], 0>;
+class Tenon_SourceOp<string mnemonic, list<Trait> traits = [], int cost = 0> : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_Source, DeclareOpInterfaceMethods<ElementOpInterface>], traits)> {
   let hasVerifier = 1;
+  let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
 
 def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike]> {
@@ -85,7 +89,7 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
   let assemblyFormat = "$dim attr-dict `:` type($y)";
   let hasFolder = 1;
 }
-def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
+def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [], 60> {
   let summary = "sinusoidal position table";
   let description = [{
     Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1, `w_k = 10000^(-2k / D)`
@@ -115,7 +119,7 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid"> {
   let assemblyFormat = "`start` $start (`clamp` $clamp^)? (`interleaved` $interleaved^)? (`t2t` $t2t^)? attr-dict `:` type($y)";
 }
 
-def Tenon_BroadcastOp : Tenon_ShapeOp<"broadcast"> {
+def Tenon_BroadcastOp : Tenon_ViewOp<"broadcast"> {
   let summary = "transpose and repeat";
   let description = [{
     Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other dimensions. `dims`
@@ -141,8 +145,11 @@ def Tenon_BroadcastOp : Tenon_ShapeOp<"broadcast"> {
   let assemblyFormat = "$x $dims attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"0">.method # [{
+    bool repeatsOperand() { return getX().getType().getRank() < getY().getType().getRank(); }
+  }];
 }
-def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
+def Tenon_ReshapeOp : Tenon_ViewOp<"reshape"> {
   let summary = "split or merge neighbouring dimensions";
   let description = [{
     Formula: `y[i] = x[j]` where i and j have the same row-major place.
@@ -170,7 +177,7 @@ def Tenon_ReshapeOp : Tenon_ShapeOp<"reshape"> {
   let assemblyFormat = "$x $groups attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
 }
-def Tenon_SliceOp : Tenon_ShapeOp<"slice"> {
+def Tenon_SliceOp : Tenon_ViewOp<"slice"> {
   let summary = "consecutive elements of one dimension";
   let description = [{
     Formula: `y[.., i, ..] = x[.., low + i, ..]` along `dim`; `low` is a linear form of the dims.
@@ -281,7 +288,8 @@ def Tenon_GatherOp : Tenon_ShapeOp<"gather", [InferTypeOpAdaptor]> {
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 0; // the rule of its type says it all
 }
-def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                   DeclareOpInterfaceMethods<KernelOpInterface, ["overwritable", "startsFrom", "parallelDomain", "countBytes"]>]> {
   let summary = "sums elements into the places an index tensor names: the transpose of gather";
   let description = [{
     Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of summation is the

@@ -41,7 +41,7 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     int64_t stackElements();
   }];
 }
-def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "value of a parameter, or of its slice at the depths of the stacks around it";
   let description = [{
     Formula: `value = parameter[depths]`.
@@ -90,7 +90,7 @@ def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethod
   let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths, Tenon_RealTensor:$gradient);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? `,` $gradient attr-dict `:` type($gradient)";
 }
-def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure]> {
+def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure, Tenon_Address]> {
   let summary = "old value of state number `index` of the entry, or of its slice at a depth";
   let description = [{
     Formula: `value = state[depths]`, as it was before the run. Of a state that is kept in place (`tenon.append_state`) only the rows before the
@@ -142,7 +142,7 @@ def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $value attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
-def Tenon_AppendStateOp : Tenon_Op<"append_state"> {
+def Tenon_AppendStateOp : Tenon_Op<"append_state", [DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
   let summary = "writes rows into a state that is kept in place, and gives the whole state";
   let description = [{
     Formula: `whole[.., position + i, ..] = rows[.., i, ..]`, elsewhere the old state.
@@ -211,7 +211,7 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
-def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, ParentOneOf<["StackOp", "FoldOp", "GemmOp", "AttentionOp", "AttentionGradOp"]>]> {
+def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, Tenon_ReadsMemory, ParentOneOf<["StackOp", "FoldOp", "GemmOp", "AttentionOp", "AttentionGradOp"]>]> {
   let summary = "values leaving a region of stack, fold, gemm or attention";
   let description = [{
     Formula: none, it ends a region. A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that
@@ -240,7 +240,7 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, ParentOneOf
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ (void)$_builder, (void)$_state; }]>];
 }
-def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, InferTypeOpAdaptor, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, Tenon_Address, InferTypeOpAdaptor, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
   let description = [{
     Formula: `y = x[depth - first]`.
@@ -266,7 +266,7 @@ def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, InferTypeOpAdaptor, DeclareOpI
   let assemblyFormat = "$x `[` $depth `]` (`from` $first^)? attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
 }
-def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, Tenon_Source, DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "the depth as a scalar tensor";
   let description = [{
     Formula: `y = depth`.
@@ -290,6 +290,7 @@ def Tenon_DepthValueOp : Tenon_Op<"depth_value", [Pure, DeclareOpInterfaceMethod
   let results = (outs Tenon_IntTensor:$y);
   let assemblyFormat = "$depth attr-dict `:` type($y)";
   let hasVerifier = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"0">.method;
 }
 def Tenon_OutputOp : Tenon_Op<"output"> {
   let summary = "result number `index` of the entry";
@@ -315,7 +316,7 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
   let hasVerifier = 1;
   let assemblyFormat = "$index $name `,` $value attr-dict `:` type($value)";
 }
-def Tenon_OptimizeOp : Tenon_Op<"optimize"> {
+def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpInterface, ["countBytes"]>]> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
     Formula: with the gradient g, sgd: `x -= rate g`; adam: `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`, `x -= rate m^ /

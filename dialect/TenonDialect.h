@@ -1,6 +1,7 @@
 // The dialect, its interfaces and ops.
 #pragma once
 #include "dialect/TensorSizes.h"
+#include "dialect/Traits.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"

@@ -38,6 +38,22 @@ def Tenon_Dialect : Dialect {
 def Tenon_SizesOfEntry : NativeOpTrait<"SizesOfEntry"> {
   let cppNamespace = "::tenon";
 }
+/// What an op says about itself besides its interfaces (Traits.h).
+class Tenon_Trait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::tenon";
+}
+def Tenon_Source : Tenon_Trait<"Source">;
+def Tenon_View : Tenon_Trait<"View">;
+def Tenon_Address : Tenon_Trait<"Address">;
+def Tenon_ElementwiseTrait : Tenon_Trait<"Elementwise">;
+def Tenon_ElementFormula : Tenon_Trait<"ElementFormula">;
+def Tenon_ReadsRows : Tenon_Trait<"ReadsRows">;
+def Tenon_Contraction : Tenon_Trait<"Contraction">;
+def Tenon_ReadsMemory : Tenon_Trait<"ReadsMemory">;
+/// The body of an op's elementCost, for its extraClassDeclaration.
+class Tenon_ElementCost<string cost> {
+  string method = "unsigned elementCost() { return " # cost # "; }";
+}
 class Tenon_Op<string mnemonic, list<Trait> traits = []> : Op<Tenon_Dialect, mnemonic, !listconcat([Tenon_SizesOfEntry], traits)>;
 
 def Tenon_Real : AnyTypeOf<[F64, F32, BF16, F16], "real element">;

@@ -9,11 +9,53 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
     The value of one element of a result, as scalar code: the meaning of the op. Kernels are made by inlining these; the decomposed path of the
     tests evaluates nothing else.
   }];
-  let methods = [InterfaceMethod<
-    [{Emits scalar code for element `indices` (index values, one per result dimension) of result `result`. `read(tensor, indices)` gives
-      an element of an operand: whether that is a load or inlined code is the caller's affair.}],
-    "::mlir::Value", "buildElement",
-    (ins "::mlir::OpBuilder &":$builder, "unsigned":$result, "::mlir::ValueRange":$indices, "::tenon::ElementReader":$read)>];
+  let methods = [
+    InterfaceMethod<
+      [{Emits scalar code for element `indices` (index values, one per result dimension) of result `result`. `read(tensor, indices)` gives
+        an element of an operand: whether that is a load or inlined code is the caller's affair.}],
+      "::mlir::Value", "buildElement",
+      (ins "::mlir::OpBuilder &":$builder, "unsigned":$result, "::mlir::ValueRange":$indices, "::tenon::ElementReader":$read)>,
+    InterfaceMethod<
+      [{What it costs to compute one element once its operands' elements are there, in additions: fusion weighs it against memory. kCostOfRow: a pass over a
+        whole row, so that the result always gets memory.}],
+      "unsigned", "elementCost", (ins), "", [{ return 1; }]>,
+    InterfaceMethod<
+      "Whether result `result` has one element per row of the operand: it is computed once per row, before what reads it element by element.",
+      "bool", "isRowResult", (ins "unsigned":$result), "", [{ return false; }]>,
+    InterfaceMethod<
+      "Whether an element of an operand is read for several elements of the result, so that computing it there repeats work.",
+      "bool", "repeatsOperand", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
+      "Whether the operands must be the very numbers that others read (it tests them for being equal), not numbers computed once more.",
+      "bool", "comparesExactly", (ins), "", [{ return false; }]>];
+}
+
+def KernelOpInterface : OpInterface<"KernelOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    An op of the kernel form: it reads tensors in memory and writes its results to memory. The planner, the report and every target ask this and name no op.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "The tensors it reads, in its regions too, each once.",
+      "::llvm::SmallVector<::mlir::Value>", "tensorsRead", (ins), "", [{ return ::tenon::tensorOperands($_op); }]>,
+    InterfaceMethod<
+      [{The tensors over which result `result` may be written, if nobody reads them later: of each such tensor, an element is read before the element of the
+        result at the same place is written, and not afterwards.}],
+      "::llvm::SmallVector<::mlir::Value>", "overwritable", (ins "unsigned":$result), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "The tensor that result `result` starts from (what is added is added onto it), or null. Lying at the result's place, none of its elements is moved.",
+      "::mlir::Value", "startsFrom", (ins "unsigned":$result), "", [{ return {}; }]>,
+    InterfaceMethod<
+      [{Sizes of the index space whose points are computed independently of each other; a target cuts it into what runs in parallel. Empty: one point.}],
+      "::llvm::SmallVector<::mlir::AffineExpr>", "parallelDomain", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      [{Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on count 1 each, a fused
+        multiply-add 2. Not counted: what is masked by position alone, and what is computed a second time to save memory.}],
+      "::tenon::Polynomial", "countFlops", (ins "::tenon::FormulaSpace &":$space)>,
+    InterfaceMethod<
+      "Bytes that have to be read or written at least: each tensor once, of a gathered one only what is named.",
+      "::tenon::Polynomial", "countBytes", (ins "::tenon::FormulaSpace &":$space), "", [{ return ::tenon::bytesOfTensors($_op, space); }]>];
 }
 
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {

@@ -1,5 +1,4 @@
 #include "lowering/AttentionDistances.h"
-#include "lowering/ValuesInMemory.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -77,7 +76,7 @@ Value Distances::rebuilt(const Labelled &index) {
     if (Value result = linear(index, type))
       return result;
   Operation *op = index.value.getDefiningOp();
-  if (!op || !isElementwise(op))
+  if (!op || !op->hasTrait<ElementFormula>())
     return {};
   IRMapping mapping;
   for (Value operand : op->getOperands()) {
@@ -127,7 +126,7 @@ std::optional<Labelled> Distances::function(Labelled x) {
     result.value = spread(ordered(table, kPlace, rows, gather.getClamp()));
     return result;
   }
-  if (!op || !isElementwise(op))
+  if (!op || !op->hasTrait<ElementFormula>())
     return std::nullopt;
   IRMapping mapping;
   for (Value operand : op->getOperands()) {

@@ -1,7 +1,6 @@
 #include "lowering/AttentionStep.h"
 #include "lowering/AttentionIndices.h"
 #include "lowering/ElementCode.h"
-#include "lowering/ValuesInMemory.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -36,7 +35,7 @@ static bool contracts(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return false;
-  return isa<DotOp>(op) || ((isElementwise(op) || isa<BroadcastOp, GatherOp>(op)) && llvm::any_of(op->getOperands(), [&](Value operand) { return contracts(operand, depth - 1); }));
+  return isa<DotOp>(op) || ((op->hasTrait<ElementFormula>() || isa<BroadcastOp, GatherOp>(op)) && llvm::any_of(op->getOperands(), [&](Value operand) { return contracts(operand, depth - 1); }));
 }
 
 std::optional<AttentionStep> stepOf(const Labelled &score) {
@@ -54,7 +53,7 @@ std::optional<AttentionStep> stepOf(const Labelled &score) {
       break;
     auto *last = std::max_element(front.begin(), front.end(), [](const Labelled &a, const Labelled &b) { return a.value.getDefiningOp()->isBeforeInBlock(b.value.getDefiningOp()); });
     Operation *op = last->value.getDefiningOp();
-    if (!isElementwise(op) && !isView(op))
+    if (!op->hasTrait<ElementFormula>() && !isView(op))
       break;
     linear &= front.size() == 1 && isLinear(op);
     SmallVector<Labelled> inputs = inputsOf(*last);

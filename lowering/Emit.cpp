@@ -4,6 +4,7 @@
 #include "lowering/PassFlags.h"
 #include "lowering/Pipelines.h"
 #include "lowering/Tables.h"
+#include "lowering/cpu/Generators.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,6 +21,7 @@ namespace tenon {
 void registerEmitDialects(DialectRegistry &registry) {
   registry.insert<TenonDialect>();
   cpu::registerKernelDialects(registry);
+  cpu::registerKernelGenerators(registry);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // tenon.attend to tenon.attention. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "lowering/AttentionStep.h"
 #include "lowering/AttentionTerms.h"
 #include "lowering/MemoryPlan.h"
@@ -37,7 +38,7 @@ private:
 /// What has nothing to do with single terms.
 std::string Fuser::checkOutside() {
   auto y = tensorOf(attend.getY());
-  if (!y.getElementType().isF32() && !y.getElementType().isF64())
+  if (!hasRealKernels(y.getElementType()))
     return "not supported yet: elements other than f32 and f64";
   if (attend.getRate().convertToDouble() >= 1)
     return "everything is dropped";

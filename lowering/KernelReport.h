@@ -1,6 +1,6 @@
 // What the kernels of an entry compute and move, and what its memory holds: counted from the kernel form, as formulas over the dims.
 #pragma once
-#include "lowering/Formula.h"
+#include "dialect/Formula.h"
 #include "lowering/MemoryPlan.h"
 #include "lowering/Tables.h"
 
@@ -12,11 +12,7 @@ struct KernelRow {
   std::string kind;  // gemm, nest, attention, ...
   std::string place; // "gpt2.tn:17:23"
   int64_t calls = 1; // more than 1 inside stacks
-  /// Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on count 1 each, a fused
-  /// multiply-add 2. Not counted: what is masked by position alone, and what is computed a second time to save memory.
-  Polynomial flops;
-  /// Bytes that have to be read or written at least: each tensor once, of a gathered one only what is named.
-  Polynomial bytes;
+  Polynomial flops, bytes; // as KernelOpInterface counts them
 };
 
 std::vector<KernelRow> reportKernels(mlir::func::FuncOp function, FormulaSpace &space);

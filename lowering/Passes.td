@@ -111,7 +111,8 @@ def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
     Refuses: gradients of parameters and states that are not declared.
     Complexity: quadratic in the number of slots. Source: first fit by size, Pisarchyk & Lee 2020, section 4.
   }];
-  let options = [Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];
+  let options = [Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">,
+                 Option<"costs", "costs", "bool", "false", "of every kernel also `tenon.cost`: operations and bytes of a call and the index space that is parallel, as formulas">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

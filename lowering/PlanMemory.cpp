@@ -1,5 +1,6 @@
 // One workspace per entry, planned by lifetime over the linear program of kernels.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "lowering/MemoryPlan.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
@@ -10,11 +11,6 @@ using namespace mlir;
 namespace tenon {
 
 namespace {
-
-AffineExpr bytesOf(RankedTensorType type) {
-  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
-  return product(sizesOf(type), type.getContext()) * int64_t(std::max(8u, bits) / 8);
-}
 
 struct Interval {
   AffineExpr bytes;
@@ -31,6 +27,8 @@ private:
   void number(Block &block);
   int64_t lastUse(Value value);
   bool isAlias(Operation *op) { return isa<AtDepthOp>(op); }
+  /// The value is computed in this body and has no place yet.
+  bool awaitsPlaceIn(Block &body, Value value);
   unsigned newSlot(AffineExpr bytes, int64_t begin, int64_t end);
   void placeBlock(Block &block);
   void placeStack(StackOp stack);
@@ -96,63 +94,35 @@ std::optional<Buffer> Planner::sinkOf(OpResult result) {
       return buffer;
     }
     // What is added onto in place lies where the sum is to be.
-    if (auto scatter = dyn_cast<ScatterAddOp>(user); scatter && scatter.getBase() == result && result.hasOneUse())
-      if (auto sink = sinkOf(cast<OpResult>(scatter.getDx())))
-        return sink;
+    if (auto kernel = dyn_cast<KernelOpInterface>(user); kernel && result.hasOneUse())
+      for (OpResult sum : user->getResults())
+        if (kernel.startsFrom(sum.getResultNumber()) == result)
+          if (auto sink = sinkOf(sum))
+            return sink;
     if (auto write = dyn_cast<WriteStateOp>(user)) {
       Buffer buffer{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
       if (!write.getDepths().empty())
-        buffer.steps = stateSteps(function, write.getIndex(), write.getDepths(), bytesOf(tensorOf(result)));
+        buffer.steps = stateSteps(function, write.getIndex(), write.getDepths(), tensorBytes(tensorOf(result)));
       return buffer;
     }
   }
   return std::nullopt;
 }
 
-bool isBefore(Operation *first, Operation *second) {
-  if (Operation *ancestor = second->getBlock()->findAncestorOpInBlock(*first))
-    return ancestor->isBeforeInBlock(second);
-  Operation *ancestor = first->getBlock()->findAncestorOpInBlock(*second);
-  return ancestor && first->isBeforeInBlock(ancestor);
-}
-
-/// Whether every read of `operand` in the nest is at the very indices at which result `number` is put, and before it is put.
-bool readsInPlace(NestOp nest, Value operand, unsigned number) {
-  PutOp put;
-  unsigned puts = 0;
-  nest.walk([&](PutOp other) {
-    if (other.getResult() == number) {
-      put = other;
-      ++puts;
-    }
-  });
-  bool legal = puts == 1;
-  nest.walk([&](AtOp load) {
-    if (load.getTensor() == operand)
-      legal &= puts == 1 && llvm::equal(load.getIndices(), put.getIndices()) && isBefore(load, put);
-  });
-  return legal;
-}
-
-/// An elementwise nest may write over an operand that dies with it, a scatter_add over what it adds onto.
+/// A result may be written over an operand that dies with it, if its kernel says so.
 void Planner::reuseOperand(OpResult result) {
-  auto nest = dyn_cast<NestOp>(result.getOwner());
-  auto scatter = dyn_cast<ScatterAddOp>(result.getOwner());
-  Operation *op = result.getOwner();
-  llvm::SetVector<Value> operands;
-  if (nest)
-    nest.walk([&](AtOp load) { operands.insert(load.getTensor()); });
-  else if (scatter && scatter.getBase() && scatter.getBase() != scatter.getDy())
-    operands.insert(scatter.getBase());
-  for (Value operand : operands) {
+  auto kernel = dyn_cast<KernelOpInterface>(result.getOwner());
+  if (!kernel)
+    return;
+  for (Value operand : kernel.overwritable(result.getResultNumber())) {
     auto it = plan.buffers.find(operand);
     if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() || isa<BlockArgument>(operand) ||
-        isAlias(operand.getDefiningOp()) || operand.getParentBlock() != op->getBlock() || operand.getType() != result.getType())
+        isAlias(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() || operand.getType() != result.getType())
       continue;
     Interval &interval = intervals[it->second.slot];
-    if (lastUse(operand) != at[op].second || interval.end != at[op].second || (nest && !readsInPlace(nest, operand, result.getResultNumber())))
+    if (lastUse(operand) != at[kernel.getOperation()].second || interval.end != at[kernel.getOperation()].second)
       continue;
-    bool taken = llvm::any_of(op->getResults(), [&](Value other) {
+    bool taken = llvm::any_of(kernel->getResults(), [&](Value other) {
       auto placed = plan.buffers.find(other);
       return placed != plan.buffers.end() && placed->second.samePlace(it->second);
     });
@@ -175,30 +145,27 @@ void Planner::placeResult(OpResult result) {
   reuseOperand(result);
   if (plan.buffers.contains(result))
     return;
-  unsigned slot = newSlot(bytesOf(tensorOf(result)), at[result.getOwner()].first, lastUse(result));
+  unsigned slot = newSlot(tensorBytes(tensorOf(result)), at[result.getOwner()].first, lastUse(result));
   plan.buffers[result] = {Buffer::Base::Workspace, int64_t(slot), {}};
 }
 
-/// The new carry may be written where the old one lies if nobody reads the old one afterwards, and the writer itself reads it in place.
+/// The new carry may be written where the old one lies if nobody reads the old one afterwards, and its kernel may write over it.
 bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
   auto result = dyn_cast<OpResult>(yielded);
-  if (!result || result.getOwner()->getBlock() != carry.getOwner() || !isa<NestOp, GemmOp, AttentionOp, ScatterAddOp>(result.getOwner()))
+  auto kernel = result ? dyn_cast<KernelOpInterface>(result.getOwner()) : KernelOpInterface();
+  if (!kernel || kernel->getBlock() != carry.getOwner())
     return false;
-  Operation *writer = result.getOwner();
   for (Operation *user : carry.getUsers()) {
     Operation *ancestor = carry.getOwner()->findAncestorOpInBlock(*user);
-    if (ancestor == writer) {
-      auto nest = dyn_cast<NestOp>(writer);
-      auto scatter = dyn_cast<ScatterAddOp>(writer);
-      bool onto = scatter && scatter.getBase() == carry && scatter.getDy() != carry;
-      if (!onto && (!nest || !readsInPlace(nest, carry, result.getResultNumber())))
-        return false;
-      continue;
-    }
-    if (!ancestor->isBeforeInBlock(writer))
+    if (ancestor == kernel.getOperation() ? !llvm::is_contained(kernel.overwritable(result.getResultNumber()), carry) : !ancestor->isBeforeInBlock(kernel))
       return false;
   }
   return true;
+}
+
+bool Planner::awaitsPlaceIn(Block &body, Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == &body && !op->hasTrait<Address>() && !plan.buffers.contains(value);
 }
 
 void Planner::placeStack(StackOp stack) {
@@ -210,7 +177,7 @@ void Planner::placeStack(StackOp stack) {
   int64_t count = stack.getCount();
   for (unsigned i = 0; i < carries; ++i) {
     BlockArgument carry = body.getArgument(i + 1);
-    AffineExpr bytes = bytesOf(tensorOf(carry));
+    AffineExpr bytes = tensorBytes(tensorOf(carry));
     OpResult history;
     for (unsigned j = carries; j < stack.getNumResults() && !history; ++j)
       if (yield.getOperand(j) == carry && !stack.getReverse())
@@ -227,9 +194,8 @@ void Planner::placeStack(StackOp stack) {
       fresh = place;
     }
     plan.buffers[carry] = place;
-    auto yielded = dyn_cast<OpResult>(yield.getOperand(i));
-    if (yielded && yielded.getOwner()->getBlock() == &body && !isAlias(yielded.getOwner()) && !isa<ReadParameterOp, ReadStateOp>(yielded.getOwner()) &&
-        !plan.buffers.contains(yielded) && (history || mayWriteCarry(yielded, carry)))
+    Value yielded = yield.getOperand(i);
+    if (awaitsPlaceIn(body, yielded) && (history || mayWriteCarry(yielded, carry)))
       plan.buffers[yielded] = fresh;
   }
   for (unsigned j = carries; j < stack.getNumResults(); ++j) {
@@ -237,12 +203,10 @@ void Planner::placeStack(StackOp stack) {
     if (plan.buffers.contains(saved) || saved.use_empty())
       continue;
     auto yielded = yield.getOperand(j);
-    AffineExpr bytes = bytesOf(tensorOf(yielded));
+    AffineExpr bytes = tensorBytes(tensorOf(yielded));
     unsigned slot = newSlot(bytes * count, begin, std::max(end, lastUse(saved)));
     plan.buffers[saved] = {Buffer::Base::Workspace, int64_t(slot), {}};
-    auto result = dyn_cast<OpResult>(yielded);
-    if (result && result.getOwner()->getBlock() == &body && !isAlias(result.getOwner()) && !isa<ReadParameterOp, ReadStateOp>(result.getOwner()) &&
-        !plan.buffers.contains(yielded))
+    if (awaitsPlaceIn(body, yielded))
       plan.buffers[yielded] = {Buffer::Base::Workspace, int64_t(slot), {{depth, bytes, -int64_t(stack.getFirst())}}};
   }
   placeBlock(body);
@@ -260,17 +224,17 @@ void Planner::placeBlock(Block &block) {
       auto it = plan.buffers.find(slice.getX());
       if (it != plan.buffers.end()) {
         Buffer buffer = it->second;
-        buffer.steps.push_back({slice.getDepth(), bytesOf(tensorOf(slice.getY())), -int64_t(slice.getFirst())});
+        buffer.steps.push_back({slice.getDepth(), tensorBytes(tensorOf(slice.getY())), -int64_t(slice.getFirst())});
         plan.buffers[slice.getY()] = buffer;
       }
       continue;
     }
-    if (isa<ReadParameterOp, ReadStateOp>(op))
+    if (op.hasTrait<Address>())
       continue;
     if (auto append = dyn_cast<AppendStateOp>(op)) {
       Buffer buffer{Buffer::Base::KeptStates, int64_t(append.getIndex()), {}};
       if (!append.getDepths().empty())
-        buffer.steps = stateSteps(function, append.getIndex(), append.getDepths(), bytesOf(tensorOf(append.getWhole())));
+        buffer.steps = stateSteps(function, append.getIndex(), append.getDepths(), tensorBytes(tensorOf(append.getWhole())));
       plan.buffers[append.getWhole()] = buffer;
       continue;
     }
@@ -345,7 +309,7 @@ int64_t Planner::endOfForward() {
 MemoryPlan Planner::run() {
   if (auto states = function->getAttrOfType<ArrayAttr>("tenon.states"))
     for (Attribute state : states)
-      plan.stateBytes.push_back(bytesOf(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
+      plan.stateBytes.push_back(tensorBytes(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
   plan.stateCount = plan.stateBytes.size();
   plan.inPlace.assign(plan.stateCount, false);
   if (auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place"))

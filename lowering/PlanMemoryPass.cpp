@@ -91,6 +91,25 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return builder.getArrayAttr(slots);
   }
 
+  void describeCosts(func::FuncOp function) {
+    std::vector<std::string> names;
+    for (BlockArgument argument : function.getArguments())
+      if (argument.getType().isIndex())
+        names.push_back("d" + std::to_string(argument.getArgNumber()));
+    FormulaSpace space(std::move(names));
+    Builder builder(&getContext());
+    function.walk([&](KernelOpInterface kernel) {
+      std::string domain;
+      for (AffineExpr size : kernel.parallelDomain())
+        domain += (domain.empty() ? "" : ", ") + textOf(size);
+      NamedAttrList cost;
+      cost.set("flops", builder.getStringAttr(space.text(kernel.countFlops(space))));
+      cost.set("bytes", builder.getStringAttr(space.text(kernel.countBytes(space))));
+      cost.set("parallel", builder.getStringAttr(domain));
+      kernel->setAttr("tenon.cost", cost.getDictionary(&getContext()));
+    });
+  }
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (nominal < 1) {
@@ -110,6 +129,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
         if (ArrayAttr carries = textsOf(stack.getBody().getArguments(), plan))
           op->setAttr("tenon.carries", carries);
     });
+    if (costs)
+      describeCosts(function);
   }
 };
 

@@ -1,6 +1,5 @@
 #include "lowering/SavedValues.h"
 #include "dialect/Build.h"
-#include "lowering/ValuesInMemory.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -8,24 +7,18 @@ using namespace mlir;
 namespace tenon {
 
 static bool isFree(Operation *op) {
-  return isa<ConstantOp, SizeOp, IotaOp, SinusoidOp, ReadParameterOp, ReadStateOp, BroadcastOp, ReshapeOp, SliceOp, DepthValueOp, AtDepthOp, StopGradientOp>(op) ||
-         isa<arith::ArithDialect>(op->getDialect()); // sums of depths
-}
-
-/// Ops that read their operands from memory, so that those exist anyway.
-static bool readsMemory(Operation *op) {
-  return isa<DotOp, AttendOp, AttentionOp, NormalizeOp, SoftmaxOp, CrossEntropyOp, ReduceOp, RunningSumOp, YieldOp>(op);
+  return op->hasTrait<Source>() || op->hasTrait<Address>() || op->hasTrait<View>() || isa<arith::ArithDialect>(op->getDialect()); // sums of depths
 }
 
 bool isRecomputed(Operation *op) {
   if (isFree(op))
     return true;
-  if (!isElementwise(op) && !isa<DropoutOp>(op))
+  if (!op->hasTrait<Elementwise>())
     return false;
   // Predicates and integers are cheap to make and would be stored as whole tensors.
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
     return true;
-  return llvm::none_of(op->getResult(0).getUsers(), [&](Operation *user) { return user->getBlock() == op->getBlock() && readsMemory(user); });
+  return llvm::none_of(op->getResult(0).getUsers(), [&](Operation *user) { return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>(); });
 }
 
 namespace {

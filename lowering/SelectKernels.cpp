@@ -14,10 +14,6 @@ namespace tenon {
 
 namespace {
 
-bool keepsIndices(Operation *op) {
-  return isElementwise(op) || isa<StopGradientOp, ActivationGradOp, DropoutOp>(op);
-}
-
 /// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.
 using Place = std::optional<SmallVector<int64_t>>;
 
@@ -83,7 +79,7 @@ bool Selector::readsLegally(Value value, Place place, Operation *root, const llv
     if (!isa<RankedTensorType>(operand.getType()))
       continue;
     Place inner;
-    if (keepsIndices(op))
+    if (op->hasTrait<Elementwise>())
       inner = place;
     else if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && place) {
       inner.emplace();
@@ -105,7 +101,7 @@ bool Selector::fusable(Value candidate, Operation *root, const llvm::SetVector<V
   Place place = own;
   unsigned budget = 200;
   Operation *op = candidate.getDefiningOp();
-  if (!keepsIndices(op) && !isa<BroadcastOp>(op))
+  if (!op->hasTrait<Elementwise>() && !isa<BroadcastOp>(op))
     return false;
   return readsLegally(candidate, place, root, group, placeOfGroup, budget);
 }
@@ -255,8 +251,9 @@ void Selector::selectNest(Operation *op) {
     (isRowResult(result) ? rowResults : group).push_back(result);
   }
   Value root = group.empty() ? Value() : group.front();
-  if (auto normalize = dyn_cast<NormalizeOp>(op); normalize && fuse) // its first result may live only inside what reads it
-    root = normalize.getY();
+  if (!root && fuse) // what has an element per row gets memory, the rest may live only inside what reads it
+    for (Value result : llvm::reverse(op->getResults()))
+      root = isRowResult(result) ? root : result;
   if (root) {
     SmallVector<Value> fused = collectFused(op, root, tensorOf(root).getRank());
     group.append(fused);

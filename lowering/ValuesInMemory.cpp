@@ -1,41 +1,39 @@
 #include "lowering/ValuesInMemory.h"
-#include "dialect/Build.h"
 
 using namespace mlir;
 
 namespace tenon {
 
+bool isAddress(Operation *op) { return op->hasTrait<Address>(); }
+
 bool isKernel(Operation *op) {
-  return isa<DotOp, AttentionOp, AttentionGradOp, ScatterAddOp, RunningSumOp, StackOp, YieldOp, OutputOp, WriteGradientOp, WriteStateOp, AppendStateOp, OptimizeOp>(op);
+  if (isa<KernelOpInterface>(op) || op->hasTrait<Contraction>())
+    return true;
+  if (isa<ElementOpInterface>(op) || isAddress(op))
+    return false;
+  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  return op->getNumRegions() > 0 || llvm::any_of(op->getOperandTypes(), isTensor) || llvm::any_of(op->getResultTypes(), isTensor);
 }
-bool isElementwise(Operation *op) {
-  return isa<NegOp, ExpOp, LogOp, SqrtOp, AbsOp, SinOp, CosOp, TanhOp, SigmoidOp, ReluOp, GeluOp, GeluTanhOp, NotOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp,
-             MinOp, FloorDivOp, ModOp, AndOp, OrOp, CompareOp, SelectOp, ConvertOp>(op);
-}
-bool isAddress(Operation *op) { return isa<ReadParameterOp, ReadStateOp, AtDepthOp>(op); }
+
 bool isRowResult(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto reduce = dyn_cast_or_null<ReduceOp>(op))
-    return reduce.getDims().back() + 1 == tensorOf(reduce.getX()).getRank();
-  return isa_and_nonnull<CrossEntropyOp>(op) || (isa_and_nonnull<NormalizeOp>(op) && cast<OpResult>(value).getResultNumber() > 0);
+  auto op = value.getDefiningOp<ElementOpInterface>();
+  return op && op.isRowResult(cast<OpResult>(value).getResultNumber());
+}
+
+/// How much code one element of this op is, in additions; at least 1. What takes a pass over a row is code of its own.
+unsigned codeOf(Operation *op) {
+  auto element = dyn_cast<ElementOpInterface>(op);
+  const unsigned cost = element ? element.elementCost() : 1;
+  return cost >= kCostOfRow ? 1 : std::max(1u, cost);
 }
 
 namespace {
 
-bool isSource(Operation *op) { return isa<ConstantOp, SizeOp, IotaOp, DepthValueOp>(op); }
-/// Ops that read their operand several times along rows.
-bool isRowOp(Operation *op) { return isa<NormalizeOp, NormalizeGradOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op); }
-/// Rough cost of computing one element again, in additions.
+/// A source that costs nothing; a table of sines is none.
+bool isFreeSource(Operation *op) { return op->hasTrait<Source>() && cast<ElementOpInterface>(op).elementCost() == 0; }
 unsigned costOf(Operation *op) {
-  if (isSource(op) || isa<BroadcastOp, SliceOp, ReshapeOp>(op))
-    return 0;
-  if (isa<ExpOp, LogOp, SinOp, CosOp, TanhOp, SigmoidOp, GeluOp, GeluTanhOp, ActivationGradOp, PowOp>(op))
-    return 12;
-  if (isa<DropoutOp>(op))
-    return 30;
-  if (isa<SinusoidOp>(op))
-    return 60;
-  return isa<DivOp, SqrtOp, GatherOp, ConcatOp, PadOp>(op) ? 3 : 1;
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element ? element.elementCost() : 1;
 }
 
 /// Decides block by block in the order of the ops, so that what a value is computed from is decided before the value.
@@ -49,7 +47,7 @@ private:
   struct Tree {
     unsigned cost = 0, code = 0;
   };
-  static constexpr unsigned kLimit = 1000;
+  static constexpr unsigned kLimit = kCostOfRow;
   bool needsMemory(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
@@ -79,15 +77,14 @@ bool MemoryChoice::needsMemory(Value value) {
   if (value.use_empty())
     return false;
   if (!fuse)
-    return !isSource(op) || llvm::any_of(value.getUsers(), isKernel);
-  if (isa<ReduceOp, SoftmaxOp>(op) || isRowResult(value) || treeOf(value).code > kMostCodeOfKernel)
+    return !isFreeSource(op) || llvm::any_of(value.getUsers(), isKernel);
+  if (costOf(op) >= kCostOfRow || isRowResult(value) || treeOf(value).code > kMostCodeOfKernel)
     return true;
-  // The gradient of a maximum looks for the elements that equal it: they have to be the numbers it was taken of, not numbers computed once more.
-  auto seeksEqual = [](Operation *user) {
-    auto compare = dyn_cast<CompareOp>(user);
-    return compare && compare.getKind() == Comparison::eq && isa<FloatType>(tensorOf(compare.getA()).getElementType());
+  auto isCompared = [](Operation *user) {
+    auto element = dyn_cast<ElementOpInterface>(user);
+    return element && element.comparesExactly();
   };
-  if (llvm::any_of(value.getUsers(), seeksEqual) && costOfTree(value) > 0)
+  if (llvm::any_of(value.getUsers(), isCompared) && costOfTree(value) > 0)
     return true;
   unsigned users = 0;
   bool repeated = false;
@@ -96,16 +93,16 @@ bool MemoryChoice::needsMemory(Value value) {
     if (isKernel(user))
       return true;
     bool outside = user->getBlock() != op->getBlock();
-    if (outside && !isSource(op))
+    if (outside && !isFreeSource(op))
       return true;
-    if (isRowOp(user) && costOfTree(value) > 0 && !isSource(op))
+    if (user->hasTrait<ReadsRows>() && costOfTree(value) > 0 && !isFreeSource(op))
       return true;
-    if (auto broadcast = dyn_cast<BroadcastOp>(user))
-      repeated |= tensorOf(broadcast.getX()).getRank() < tensorOf(broadcast.getY()).getRank();
+    if (auto element = dyn_cast<ElementOpInterface>(user))
+      repeated |= element.repeatsOperand();
     users += seen.insert(user).second;
   }
   unsigned cost = costOfTree(value);
-  if (isa<NormalizeOp, NormalizeGradOp, CrossEntropyGradOp>(op))
+  if (op->hasTrait<ReadsRows>()) // what its rows give is there
     return users > 1;
   return (users > 1 && cost * (users - 1) > 6) || (repeated && cost > 2);
 }
@@ -124,8 +121,6 @@ void MemoryChoice::decide(Block &block) {
 }
 
 } // namespace
-
-unsigned codeOf(Operation *op) { return std::max(1u, costOf(op)); }
 
 llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse) {
   llvm::DenseSet<Value> inMemory;

@@ -5,11 +5,9 @@
 
 namespace tenon {
 
-/// Ops that stay as they are; their tensor operands must exist in memory.
+/// Ops that are no element computations, and contractions: their tensor operands must exist in memory.
 bool isKernel(mlir::Operation *op);
-/// Ops that compute an element from the elements of their operands at the same place, by a formula without random numbers.
-bool isElementwise(mlir::Operation *op);
-/// Values that are addresses: nothing is computed for them.
+/// Ops whose results are addresses: nothing is computed for them.
 bool isAddress(mlir::Operation *op);
 /// Results with one element per row of the operand.
 bool isRowResult(mlir::Value value);

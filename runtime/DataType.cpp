@@ -3,35 +3,15 @@
 
 namespace tenon::runtime {
 
-namespace {
-struct Row {
-  DataType type;
-  uint64_t bytes;
-  std::string_view name, safetensors;
-};
-constexpr Row rows[] = {
-    {DataType::F64, 8, "f64", "F64"},    {DataType::F32, 4, "f32", "F32"}, {DataType::F16, 2, "f16", "F16"},
-    {DataType::BF16, 2, "bf16", "BF16"}, {DataType::I64, 8, "i64", "I64"}, {DataType::I32, 4, "i32", "I32"},
-    {DataType::I16, 2, "i16", "I16"},    {DataType::I8, 1, "i8", "I8"},    {DataType::U64, 8, "u64", "U64"},
-    {DataType::U32, 4, "u32", "U32"},    {DataType::U16, 2, "u16", "U16"}, {DataType::U8, 1, "u8", "U8"},
-    {DataType::Bool, 1, "bool", "BOOL"},
-};
-const Row &rowOf(DataType type) { return rows[static_cast<int>(type)]; }
-} // namespace
-
-uint64_t byteSize(DataType type) { return rowOf(type).bytes; }
-std::string_view nameOf(DataType type) { return rowOf(type).name; }
-std::string_view safetensorsNameOf(DataType type) { return rowOf(type).safetensors; }
-
 std::optional<DataType> dataTypeFromName(std::string_view name) {
-  for (const Row &row : rows)
+  for (const DataTypeRow &row : kDataTypes)
     if (row.name == name)
       return row.type;
   return std::nullopt;
 }
 
 std::optional<DataType> dataTypeFromSafetensors(std::string_view name) {
-  for (const Row &row : rows)
+  for (const DataTypeRow &row : kDataTypes)
     if (row.safetensors == name)
       return row.type;
   return std::nullopt;

@@ -1,4 +1,4 @@
-// Element types of buffers and files.
+// Element types of buffers, files and compiled code: the one table of their bytes and names, of the compiler (dialect/ElementModel.h) too.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,13 +8,26 @@ namespace tenon::runtime {
 
 enum class DataType : uint8_t { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool };
 
+struct DataTypeRow {
+  DataType type;
+  uint64_t bytes;
+  std::string_view name, safetensors;
+};
+inline constexpr DataTypeRow kDataTypes[] = {
+    {DataType::F64, 8, "f64", "F64"},    {DataType::F32, 4, "f32", "F32"}, {DataType::F16, 2, "f16", "F16"},
+    {DataType::BF16, 2, "bf16", "BF16"}, {DataType::I64, 8, "i64", "I64"}, {DataType::I32, 4, "i32", "I32"},
+    {DataType::I16, 2, "i16", "I16"},    {DataType::I8, 1, "i8", "I8"},    {DataType::U64, 8, "u64", "U64"},
+    {DataType::U32, 4, "u32", "U32"},    {DataType::U16, 2, "u16", "U16"}, {DataType::U8, 1, "u8", "U8"},
+    {DataType::Bool, 1, "bool", "BOOL"},
+};
+
 /// Bytes of one element.
-uint64_t byteSize(DataType type);
+constexpr uint64_t byteSize(DataType type) { return kDataTypes[static_cast<int>(type)].bytes; }
 /// Name in manifests and messages: f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool.
-std::string_view nameOf(DataType type);
+constexpr std::string_view nameOf(DataType type) { return kDataTypes[static_cast<int>(type)].name; }
 std::optional<DataType> dataTypeFromName(std::string_view name);
 /// Name in safetensors headers: F64 F32 F16 BF16 I64 ... BOOL.
-std::string_view safetensorsNameOf(DataType type);
+constexpr std::string_view safetensorsNameOf(DataType type) { return kDataTypes[static_cast<int>(type)].safetensors; }
 std::optional<DataType> dataTypeFromSafetensors(std::string_view name);
 
 float floatFromBFloat16(uint16_t bits);

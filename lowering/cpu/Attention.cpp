@@ -21,7 +21,7 @@ SmallVector<Value> AttentionOperands::tensors() const {
 
 AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
     : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()), lanes(tierLanes(code.tier, element)),
-      rowLanes(element.isF64() ? 8 : 16), width(panelWidth(code.tier, element)), heads(operands.heads()), keyHeads(operands.keyHeads()), group(heads / keyHeads), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()) {
+      rowLanes(elementModel(element).lanes), width(panelWidth(code.tier, element)), heads(operands.heads()), keyHeads(operands.keyHeads()), group(heads / keyHeads), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()) {
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);

@@ -103,12 +103,12 @@ public:
   }
   /// Elements between rows that a contraction writes.
   static int64_t sumWidth(Tier tier, mlir::Type element, int64_t width) {
-    return roundUp(width, std::max<int64_t>(panelWidth(tier, element), element.isF64() ? 8 : 16));
+    return roundUp(width, std::max<int64_t>(panelWidth(tier, element), elementModel(element).lanes));
   }
 
   Value number(int64_t value) { return constant(builder, value); }
   Value real(double value) { return mlir::arith::ConstantOp::create(builder, builder.getFloatAttr(element, value)); }
-  unsigned bytes() const { return element.getIntOrFloatBitWidth() / 8; }
+  unsigned bytes() const { return unsigned(elementBytes(element)); }
   mlir::VectorType rowVector() { return mlir::VectorType::get({rowLanes}, element); }
   Value spread(Value scalar);
   Value at(Value base, Value index) { return emit.at(base, element, index); }

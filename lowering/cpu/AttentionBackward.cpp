@@ -288,7 +288,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   auto op = cast<AttentionGradOp>(operation);
   AttentionOperands operands(op);
   Type element = operands.element();
-  if (!element.isF32() && !element.isF64())
+  if (!hasRealKernels(element))
     return notSupported(op) << "attention of elements other than f32 and f64";
   WantedGradients wanted(op);
   if (!wanted.any())

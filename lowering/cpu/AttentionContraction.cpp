@@ -35,7 +35,7 @@ private:
     std::string steps = trim == Trim::None ? "" : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") + ("_" + stepName(lowStep)) + "_" + stepName(highStep);
     for (const RowsAhead &rows : ahead)
       steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width);
-    return ("tn_attention_block_" + tierName(tier) + (element.isF64() ? "_f64" : "_f32") + (rowMajor ? "_row" : "_transposed") + (accumulate ? "_add" : "_set") + steps).str();
+    return ("tn_attention_block_" + tierName(tier) + "_" + elementModel(element).name() + (rowMajor ? "_row" : "_transposed") + (accumulate ? "_add" : "_set") + steps).str();
   }
 
   struct Range {

@@ -288,7 +288,7 @@ private:
 LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) {
   auto op = cast<AttentionOp>(operation);
   AttentionOperands operands(op);
-  if (!operands.element().isF32() && !operands.element().isF64())
+  if (!hasRealKernels(operands.element()))
     return notSupported(op) << "attention of elements other than f32 and f64";
   if (op.use_empty())
     return success();

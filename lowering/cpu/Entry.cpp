@@ -2,6 +2,7 @@
 #include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
 #include "lowering/Abi.h"
+#include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Loops.h"
 
@@ -67,7 +68,7 @@ LogicalResult KernelSequence::emitBlock(Block &block) {
 
 LogicalResult KernelSequence::emitOp(Operation &op) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  if (isa<ReadParameterOp, ReadStateOp, AtDepthOp, SizeValueOp>(op) || (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
+  if (op.hasTrait<Address>() || isa<SizeValueOp>(op) || (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
     return success(); // addresses, and scalars that kernels repeat
   if (auto stack = dyn_cast<StackOp>(op))
     return emitStack(stack);
@@ -87,8 +88,8 @@ LogicalResult KernelSequence::emitOp(Operation &op) {
   }
   if (auto output = dyn_cast<OutputOp>(op))
     return emitSink(op, output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}});
-  if (KernelGenerator generate = generatorFor(op.getName().getStringRef()))
-    return generate(&op, *this);
+  if (auto kernel = dyn_cast<CpuKernelOpInterface>(op))
+    return kernel.generate(*this);
   return notSupported(&op) << op.getName() << " in the kernel form of the CPU";
 }
 
@@ -97,7 +98,7 @@ LogicalResult KernelSequence::emitSink(Operation &op, Value value, const Buffer 
 }
 
 LogicalResult KernelSequence::copy(Operation &op, Type type, const Buffer &from, const Buffer &to) {
-  if (samePlace(from, to))
+  if (from.samePlace(to))
     return success();
   constexpr int64_t tileBytes = 256 << 10; // about 20 us at 12 GB/s
   AffineExpr bytes = tensorBytes(cast<RankedTensorType>(type));

@@ -9,8 +9,6 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
-int64_t elementBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-
 /// Elements of the packed panel in scratch: one whole square of rows more than its depth, which the transposing form may clear.
 int64_t panelElements(Tier tier, Type element) {
   int64_t width = microTile(tier).vectors * tierLanes(tier, element);

@@ -49,7 +49,7 @@ public:
 
   LogicalResult generate() {
     Type element = a.type.getElementType();
-    if (!element.isF32() && !element.isF64())
+    if (!hasRealKernels(element))
       return notSupported(op) << "a contraction of " << element << " on the CPU";
     Kernel kernel{"gemm", op.getLoc(), {op.getA(), op.getB()}, {}, {}, {}, 0, {}, {}};
     llvm::SetVector<Value> read;
@@ -330,7 +330,7 @@ private:
 
   bool emitLoops(FunctionCode &code) {
     auto &builder = code.builder;
-    LaneCode lanes = outsideCode(code, a.type.getElementType().isF64() ? 8 : 16);
+    LaneCode lanes = outsideCode(code, elementModel(a.type.getElementType()).lanes);
     Value low = multiply(builder, code.tile, rowsPerTile(code));
     Value high = minimum(builder, add(builder, low, rowsPerTile(code)), rowCount(code));
     bool good = true;

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace tenon::cpu {
 
 GemmLimits gemmLimits(Tier, Type element) {
-  int64_t scale = element.isF64() ? 2 : 1;
+  int64_t scale = std::max<int64_t>(1, elementBytes(element) / 4);
   return {/*rows=*/384, /*whole=*/768 / scale, /*depth=*/512 / scale,
           /*panels=*/8, /*split=*/8,           /*work=*/(int64_t(2) << 20) / scale};
 }

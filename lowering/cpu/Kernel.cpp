@@ -7,21 +7,6 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-bool samePlace(const Buffer &left, const Buffer &right) {
-  if (left.base != right.base || left.slot != right.slot || left.steps.size() != right.steps.size())
-    return false;
-  for (auto [a, b] : llvm::zip(left.steps, right.steps))
-    if (a.depth != b.depth || a.bytes != b.bytes || a.shift != b.shift)
-      return false;
-  return true;
-}
-
-int64_t elementBytes(Type element) { return element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8; }
-
-AffineExpr tensorBytes(RankedTensorType type) {
-  return product(sizesOf(type), type.getContext()) * elementBytes(type.getElementType());
-}
-
 SmallVector<AffineExpr> rowMajorStrides(RankedTensorType type) {
   SmallVector<AffineExpr> strides(type.getRank());
   AffineExpr stride = getAffineConstantExpr(1, type.getContext());
@@ -243,7 +228,7 @@ KernelSequence::TileArguments KernelSequence::argumentsOf(const Kernel &kernel) 
   for (Value tensor : kernel.reads)
     read.push_back(*bufferOf(tensor));
   auto count = [](ArrayRef<Buffer> in, const Buffer &buffer) {
-    return llvm::count_if(in, [&](const Buffer &b) { return samePlace(b, buffer); });
+    return llvm::count_if(in, [&](const Buffer &b) { return b.samePlace(buffer); });
   };
   auto addTensor = [&](Value tensor, bool write) {
     if (!arguments.ofTensor.try_emplace(tensor, arguments.addresses.size()).second)

@@ -1,6 +1,7 @@
 // Kernels and the sequence of kernel calls that an entry becomes. Generators (one per kernel op) state what a kernel reads and
 // writes and emit the work of one tile; calls, addresses, depths and tasks are handled here.
 #pragma once
+#include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/MemoryPlan.h"
 #include "lowering/cpu/SharedBodies.h"
@@ -132,11 +133,7 @@ private:
   int64_t scratch = 0;
 };
 
-/// Turns one op into kernels. Reports its own errors.
-using KernelGenerator = mlir::LogicalResult (*)(mlir::Operation *, KernelSequence &);
-/// By op name ("tenon.nest"); new kernel ops are added in Generators.cpp.
-KernelGenerator generatorFor(llvm::StringRef opName);
-
+// Turn one op into kernels, and report their own errors: CpuKernelOpInterface of the dialect's ops (Generators.cpp).
 mlir::LogicalResult generateNest(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
@@ -148,11 +145,6 @@ mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequen
 
 /// A size for given dims (i64).
 Value evaluateSize(ImplicitLocOpBuilder &builder, mlir::AffineExpr expression, llvm::ArrayRef<Value> dims);
-bool samePlace(const Buffer &left, const Buffer &right);
-/// Bytes of one element in memory; truth values take one.
-int64_t elementBytes(Type element);
-/// Bytes of a tensor over the dims.
-mlir::AffineExpr tensorBytes(mlir::RankedTensorType type);
 /// Row-major strides in elements, over the dims.
 llvm::SmallVector<mlir::AffineExpr> rowMajorStrides(mlir::RankedTensorType type);
 

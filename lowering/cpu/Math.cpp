@@ -282,7 +282,7 @@ static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands
   auto &builder = code.builder;
   Type type = operands[0].getType();
   auto vector = dyn_cast<VectorType>(type);
-  std::string name = ("tn_" + libraryName(op) + (getElementTypeOrSelf(type).isF64() ? "_f64" : "_f32") + (vector ? "_" + llvm::Twine(vector.getDimSize(0)) : llvm::Twine())).str();
+  std::string name = ("tn_" + libraryName(op) + "_" + elementModel(getElementTypeOrSelf(type)).name() + (vector ? "_" + llvm::Twine(vector.getDimSize(0)) : llvm::Twine())).str();
   auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupSymbolIn(code.sequence.module(), name));
   if (!function) {
     OpBuilder::InsertionGuard guard(builder);
@@ -312,7 +312,7 @@ Value emitMathFunction(FunctionCode &code, Operation &op, ValueRange operands) {
     Value one = element.isF64() ? l.wide(1.0) : l.real(1.0);
     return l.div(one, math::SqrtOp::create(builder, operands[0]));
   }
-  if (libraryName(op).empty() || !(element.isF32() || element.isF64()))
+  if (libraryName(op).empty() || !hasRealKernels(element))
     return {};
   return hasFunction(code, op, element) ? callFunction(code, op, operands) : emitBody(code, op, operands);
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
-  std::string type = kernel.element.isF64() ? "f64" : "f32";
+  llvm::StringRef type = elementModel(kernel.element).name();
   return ("tn_gemm_micro_" + tierName(kernel.tier) + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" +
           llvm::Twine(kernel.vectors) + "_" + llvm::Twine(kernel.panelWidth))
       .str();
@@ -24,7 +24,7 @@ public:
       : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
         b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), bPanelStride(arguments[8]),
         vector(tierVector(kernel.tier, kernel.element)), lanes(vector.getNumElements()),
-        bytes(kernel.element.getIntOrFloatBitWidth() / 8) {}
+        bytes(elementBytes(kernel.element)) {}
 
   void run() {
     SmallVector<Value> state = initialSums();

@@ -107,7 +107,7 @@ private:
                                       byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
     return byteAddress(builder, base, piece.offset);
   }
-  int64_t laneCount() { return element.isF64() ? 8 : 16; }
+  int64_t laneCount() { return elementModel(element).lanes; }
 
   // TnContext::step counts batches: every `accumulate`-th makes an update.
   Value batchesPerUpdate(FunctionCode &code) { return constant(code.builder, op.accumulate()); }

@@ -25,7 +25,7 @@ public:
     if (table.element && table.element != type.getElementType())
       return notSupported(parameter) << "parameters of different element types in one optimizer";
     table.element = type.getElementType();
-    if (!table.element.isF32() && !table.element.isF64())
+    if (!hasRealKernels(table.element))
       return notSupported(parameter) << "an optimizer for " << table.element;
     const int64_t copies = parameter.stackElements(), count = type.getNumElements() / std::max<int64_t>(copies, 1);
     for (int64_t copy = 0; copy < copies; ++copy) {

@@ -12,7 +12,7 @@ class PackBody {
 public:
   PackBody(Emitter &emit, Tier tier, Type element, int64_t width, ValueRange arguments)
       : emit(emit), element(element), vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width),
-        bytes(element.getIntOrFloatBitWidth() / 8), k(arguments[0]), columns(arguments[1]), source(arguments[2]),
+        bytes(elementBytes(element)), k(arguments[0]), columns(arguments[1]), source(arguments[2]),
         rowStride(arguments[3]), colStride(arguments[4]), panel(arguments[5]) {}
 
   void copyRows() {
@@ -185,7 +185,7 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
                          : layout == LayoutOfB::Transposed ? "transpose"
                          : layout == LayoutOfB::Panels     ? "panels"
                                                            : "strided";
-  std::string type = element.isF64() ? "f64" : "f32";
+  llvm::StringRef type = elementModel(element).name();
   std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width)).str();
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());

@@ -58,7 +58,7 @@ private:
 
   void emitTile(FunctionCode &code) {
     auto &builder = code.builder;
-    LaneCode lanes(code, {}, dx.getElementType().isF64() ? 8 : 16);
+    LaneCode lanes(code, {}, elementModel(dx.getElementType()).lanes);
     Value strip = remainder(builder, code.tile, strips(code)), rest = divide(builder, code.tile, strips(code));
     SmallVector<LaneValue> place(dx.getRank(), LaneValue::uniform(constant(builder, 0)));
     for (int64_t k : llvm::reverse(outer)) {

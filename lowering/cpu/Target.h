@@ -1,6 +1,7 @@
 #ifndef TENON_LOWERING_CPU_TARGET_H
 #define TENON_LOWERING_CPU_TARGET_H
 
+#include "dialect/ElementModel.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringRef.h"
 

@@ -109,7 +109,7 @@ Run::Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims,
     for (double &value : machine.secondMoments[name])
       value = std::fabs(value);
     const int64_t count = parameter.getStacked() ? type.getDimSize(0) : 1;
-    const int64_t bytes = count > 1 ? parameter.getStride() * count : type.getNumElements() * cpu::elementBytes(type.getElementType());
+    const int64_t bytes = count > 1 ? parameter.getStride() * count : type.getNumElements() * elementBytes(type.getElementType());
     arenaBytes = std::max<int64_t>(arenaBytes, parameter.getOffset() + bytes);
   }
   start = machine;
@@ -146,12 +146,12 @@ void Run::fill(Buffers &buffers, ArrayRef<int64_t> offsets) {
   for (Type argument : function.getArgumentTypes())
     if (auto type = dyn_cast<RankedTensorType>(argument)) {
       const Numbers &values = start.inputs[input++];
-      buffers.inputs.emplace_back(values.size() * cpu::elementBytes(type.getElementType()));
+      buffers.inputs.emplace_back(values.size() * elementBytes(type.getElementType()));
       store(type.getElementType(), buffers.inputs.back().data, values);
     }
   for (auto [index, output] : outputs) {
     auto type = cast<RankedTensorType>(output.getValue().getType());
-    buffers.outputs.emplace_back(elementCount(type, dims) * cpu::elementBytes(type.getElementType()));
+    buffers.outputs.emplace_back(elementCount(type, dims) * elementBytes(type.getElementType()));
   }
   const std::map<std::string, Numbers> *tables[] = {&start.parameters, &start.gradients, &start.firstMoments, &start.secondMoments};
   for (int arena = 0; arena < 4; ++arena)
@@ -169,7 +169,7 @@ Results Run::collect(const Buffers &buffers, ArrayRef<int64_t> offsets) {
   auto keep = [&](const std::string &name, Type element, const char *data, int64_t count) {
     auto &place = results.named[name];
     place.first = element;
-    place.second.insert(place.second.end(), data, data + count * cpu::elementBytes(element));
+    place.second.insert(place.second.end(), data, data + count * elementBytes(element));
   };
   auto buffer = buffers.outputs.begin();
   for (auto &[index, output] : outputs) {

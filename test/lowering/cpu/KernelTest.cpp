@@ -45,12 +45,12 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
     SmallVector<AffineExpr> sizes = sizesOf(type);
     for (Value depth : llvm::reverse(depths))
       sizes.insert(sizes.begin(), getAffineConstantExpr(depthCount(depth), type.getContext()));
-    plan.stateBytes[index] = cpu::tensorBytes(type) * copies(depths);
+    plan.stateBytes[index] = tensorBytes(type) * copies(depths);
     states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), 0));
   };
   auto place = [&](Value value) {
     unsigned slot = plan.slots.size();
-    plan.slots.push_back({cpu::tensorBytes(cast<RankedTensorType>(value.getType())), {}});
+    plan.slots.push_back({tensorBytes(cast<RankedTensorType>(value.getType())), {}});
     if (slot > 0)
       plan.slots.back().after.push_back(slot - 1);
     plan.buffers[value] = {Buffer::Base::Workspace, int64_t(plan.stateCount + slot), {}};

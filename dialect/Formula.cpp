@@ -1,4 +1,4 @@
-#include "lowering/Formula.h"
+#include "dialect/Formula.h"
 #include <algorithm>
 
 using namespace mlir;

@@ -1,0 +1,305 @@
+// What the kernel ops say about themselves: tensors read, what a result may be written over, index spaces, operations and bytes.
+#include "dialect/AttentionMasks.h"
+#include "dialect/Build.h"
+#include "dialect/ElementModel.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+using namespace mlir;
+
+namespace tenon {
+
+SmallVector<Value> tensorOperands(Operation *op) {
+  llvm::SetVector<Value> tensors;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      tensors.insert(operand);
+  return tensors.takeVector();
+}
+
+static Polynomial elementsOf(Type type, FormulaSpace &space) {
+  Polynomial product = 1;
+  for (AffineExpr size : sizesOf(cast<RankedTensorType>(type)))
+    product = product * space.of(size);
+  return product;
+}
+static int64_t bytesOfElement(Type type) { return elementBytes(cast<RankedTensorType>(type).getElementType()); }
+
+Polynomial elementsOf(Value tensor, FormulaSpace &space) { return elementsOf(tensor.getType(), space); }
+Polynomial bytesOf(Value tensor, FormulaSpace &space) { return elementsOf(tensor, space) * bytesOfElement(tensor.getType()); }
+
+/// `without`: tensors that are counted otherwise.
+static Polynomial bytesOfTensors(Operation *kernel, FormulaSpace &space, llvm::function_ref<bool(Value)> without) {
+  Polynomial bytes;
+  for (Value tensor : tensorOperands(kernel))
+    if (!without(tensor))
+      bytes += bytesOf(tensor, space);
+  for (Value result : kernel->getResults())
+    if (isa<RankedTensorType>(result.getType()) && !result.use_empty())
+      bytes += bytesOf(result, space);
+  return bytes;
+}
+
+Polynomial bytesOfTensors(Operation *kernel, FormulaSpace &space) {
+  return bytesOfTensors(kernel, space, [](Value) { return false; });
+}
+
+// ---- scalar code in regions
+
+namespace {
+
+struct ScalarCode {
+  explicit ScalarCode(FormulaSpace &space) : space(space) {}
+  void count(Block &block, const Polynomial &times);
+  Polynomial bytesRead();
+
+  FormulaSpace &space;
+  Polynomial flops;
+  llvm::MapVector<Value, Polynomial> reads; // how often an element is read, over all places where one is
+
+private:
+  Polynomial product(AffineMap sizes);
+};
+
+Polynomial ScalarCode::product(AffineMap sizes) {
+  Polynomial all = 1;
+  for (AffineExpr size : sizes.getResults())
+    all = all * space.of(size);
+  return all;
+}
+
+void ScalarCode::count(Block &block, const Polynomial &times) {
+  for (Operation &op : block) {
+    if (auto each = dyn_cast<EachOp>(op)) {
+      count(each.getBody().front(), times * product(each.getSizes()));
+    } else if (auto fold = dyn_cast<FoldOp>(op)) {
+      Polynomial inner = times * product(fold.getSizes());
+      count(fold.getBody().front(), inner);
+      if (isa<FloatType>(fold.getValue().getType()))
+        flops += inner;
+    } else if (auto at = dyn_cast<AtOp>(op)) {
+      reads[at.getTensor()] += times;
+    } else if (op.getNumResults() == 1 && isa<FloatType>(op.getResult(0).getType()) &&
+               !isa<arith::ConstantOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>(op)) {
+      flops += isa<math::FmaOp>(op) ? Polynomial(2) * times : times;
+    }
+  }
+}
+
+/// Of a gathered tensor only what is named.
+Polynomial ScalarCode::bytesRead() {
+  Polynomial bytes;
+  for (auto &[tensor, times] : reads) {
+    Polynomial whole = elementsOf(tensor, space);
+    bytes += (space.atMost(times, whole) ? times : whole) * bytesOfElement(tensor.getType());
+  }
+  return bytes;
+}
+
+SmallVector<Value> tensorsReadIn(Operation *kernel) {
+  llvm::SetVector<Value> tensors;
+  for (Value operand : tensorOperands(kernel))
+    tensors.insert(operand);
+  kernel->walk([&](AtOp at) { tensors.insert(at.getTensor()); });
+  return tensors.takeVector();
+}
+
+} // namespace
+
+// ---- nest
+
+static ScalarCode codeOf(NestOp nest, FormulaSpace &space) {
+  ScalarCode code(space);
+  Polynomial rows = 1;
+  for (AffineExpr size : nest.getRows().getResults())
+    rows = rows * space.of(size);
+  code.count(nest.getBody().front(), rows);
+  return code;
+}
+
+SmallVector<Value> NestOp::tensorsRead() { return tensorsReadIn(*this); }
+SmallVector<AffineExpr> NestOp::parallelDomain() { return llvm::to_vector(getRows().getResults()); }
+Polynomial NestOp::countFlops(FormulaSpace &space) { return codeOf(*this, space).flops; }
+Polynomial NestOp::countBytes(FormulaSpace &space) {
+  ScalarCode code = codeOf(*this, space);
+  return code.bytesRead() + bytesOfTensors(*this, space, [&](Value tensor) { return code.reads.contains(tensor); });
+}
+
+static bool isBefore(Operation *first, Operation *second) {
+  if (Operation *ancestor = second->getBlock()->findAncestorOpInBlock(*first))
+    return ancestor->isBeforeInBlock(second);
+  Operation *ancestor = first->getBlock()->findAncestorOpInBlock(*second);
+  return ancestor && first->isBeforeInBlock(ancestor);
+}
+
+/// Tensors whose reads are all at the very indices at which the result is put, and before it is put.
+SmallVector<Value> NestOp::overwritable(unsigned result) {
+  PutOp put;
+  unsigned puts = 0;
+  (*this)->walk([&](PutOp other) {
+    if (other.getResult() == result) {
+      put = other;
+      ++puts;
+    }
+  });
+  if (puts != 1)
+    return {};
+  llvm::MapVector<Value, bool> inPlace;
+  (*this)->walk([&](AtOp load) {
+    bool &legal = inPlace.try_emplace(load.getTensor(), true).first->second;
+    legal &= llvm::equal(load.getIndices(), put.getIndices()) && isBefore(load, put);
+  });
+  SmallVector<Value> found;
+  for (auto &[tensor, legal] : inPlace)
+    if (legal && tensor.getType() == getResult(result).getType())
+      found.push_back(tensor);
+  return found;
+}
+
+// ---- gemm
+
+static std::map<int64_t, AffineExpr> labelSizes(GemmOp gemm) {
+  std::map<int64_t, AffineExpr> sizes;
+  for (auto [tensor, labels] : {std::pair(gemm.getA(), gemm.getALabels()), std::pair(gemm.getB(), gemm.getBLabels())})
+    for (auto [size, label] : llvm::zip(sizesOf(tensorOf(tensor)), labels))
+      sizes[label] = size;
+  return sizes;
+}
+
+static ScalarCode codeOf(GemmOp gemm, FormulaSpace &space) {
+  ScalarCode code(space);
+  Polynomial results = 1, all = 1;
+  for (auto [label, expression] : labelSizes(gemm)) {
+    Polynomial size = space.of(expression);
+    all = all * size;
+    if (label < int64_t(gemm.getRank()))
+      results = results * size;
+  }
+  code.flops = Polynomial(2) * all;
+  code.count(gemm.getBody().front(), results);
+  return code;
+}
+
+SmallVector<Value> GemmOp::tensorsRead() { return tensorsReadIn(*this); }
+SmallVector<AffineExpr> GemmOp::parallelDomain() {
+  SmallVector<AffineExpr> sizes;
+  for (auto [label, size] : labelSizes(*this))
+    if (label < int64_t(getRank()))
+      sizes.push_back(size);
+  return sizes;
+}
+Polynomial GemmOp::countFlops(FormulaSpace &space) { return codeOf(*this, space).flops; }
+Polynomial GemmOp::countBytes(FormulaSpace &space) {
+  ScalarCode code = codeOf(*this, space);
+  return code.bytesRead() + bytesOfTensors(*this, space, [&](Value tensor) { return code.reads.contains(tensor); });
+}
+
+// ---- attention
+
+constexpr int64_t kSoftmaxFlops = 6; // per pair: scale, maximum, subtraction, exp, sum, normalisation
+
+/// Twice the number of pairs (query, key) that a list of masks leaves, when one mask on positions alone decides: key <= query + const. Others depend on
+/// data or are rare: all pairs count.
+static Polynomial doubledPairs(FormulaSpace &space, ArrayAttr masks, const Polynomial &queries, const Polynomial &keys) {
+  Polynomial all = Polynomial(2) * queries * keys, best = all;
+  for (Attribute attribute : masks) {
+    std::string problem;
+    auto mask = toMask(attribute, problem);
+    if (!mask || mask->kind != Mask::Kind::AtMostZero || !mask->form.terms.empty() || mask->form.key != 1 || mask->form.query != -1)
+      continue;
+    // Query i sees the keys 0 .. i + first - 1, if that is within the keys for the last query and no less than nothing for the first.
+    Polynomial first = Polynomial(1) - space.of(mask->form.rest);
+    if (!space.atMost(0, first) || !space.atMost(queries + first - Polynomial(1), keys))
+      continue;
+    Polynomial pairs = Polynomial(2) * queries * first + queries * (queries - Polynomial(1));
+    if (space.atMost(pairs, best))
+      best = pairs;
+  }
+  return best;
+}
+
+/// `passes`: contractions per forward contraction; the scores that the gradient computes again are not counted.
+template <typename Op> static Polynomial flopsOfAttention(Op op, int64_t passes, FormulaSpace &space) {
+  auto sizes = [&](Value tensor, int64_t dim) { return space.of(sizesOf(tensorOf(tensor))[dim]); };
+  Polynomial perPair = Polynomial(2) * sizes(op.getQuery(), 3) + Polynomial(2) * sizes(op.getValue(), 3);
+  if (op.getTable())
+    perPair += Polynomial(2) * sizes(op.getQuery(), 3);
+  if (op.getValueTable())
+    perPair += Polynomial(2) * sizes(op.getValue(), 3);
+  // Even, because the pairs come doubled.
+  perPair = Polynomial(passes) * perPair + Polynomial(kSoftmaxFlops);
+  Polynomial half = perPair;
+  for (auto &[monomial, coefficient] : half.terms)
+    coefficient /= 2;
+  Polynomial pairs = doubledPairs(space, op.getMask(), sizes(op.getQuery(), 1), sizes(op.getKey(), 1));
+  return half * sizes(op.getQuery(), 0) * sizes(op.getQuery(), 2) * pairs;
+}
+
+/// Rows of scores: [B, I, H].
+static SmallVector<AffineExpr> rowsOfScores(Value query) {
+  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(query));
+  sizes.pop_back();
+  return sizes;
+}
+
+SmallVector<AffineExpr> AttentionOp::parallelDomain() { return rowsOfScores(getQuery()); }
+Polynomial AttentionOp::countFlops(FormulaSpace &space) { return flopsOfAttention(*this, 1, space); }
+
+/// The rows of one head of one batch row add to the same gradients of keys.
+SmallVector<AffineExpr> AttentionGradOp::parallelDomain() {
+  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(getQuery()));
+  return {sizes[0], sizes[2]};
+}
+Polynomial AttentionGradOp::countFlops(FormulaSpace &space) { return flopsOfAttention(*this, 2, space); }
+
+// ---- the others
+
+/// The place of a sum is found along the gathered dimension: what one thread adds has the other indices.
+SmallVector<AffineExpr> ScatterAddOp::parallelDomain() {
+  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(getDx()));
+  sizes.erase(sizes.begin() + getDim());
+  return sizes;
+}
+SmallVector<Value> ScatterAddOp::overwritable(unsigned) {
+  return getBase() && getBase() != getDy() ? SmallVector<Value>{getBase()} : SmallVector<Value>();
+}
+Value ScatterAddOp::startsFrom(unsigned) { return getBase(); }
+Polynomial ScatterAddOp::countFlops(FormulaSpace &space) { return elementsOf(getDy(), space); }
+Polynomial ScatterAddOp::countBytes(FormulaSpace &space) {
+  // In place: only the rows that are named.
+  return getBase() ? Polynomial(3) * bytesOf(getDy(), space) + bytesOf(getIndex(), space) : bytesOfTensors(*this, space);
+}
+
+SmallVector<AffineExpr> RunningSumOp::parallelDomain() {
+  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(getY()));
+  sizes.erase(sizes.begin() + getDim());
+  return sizes;
+}
+Polynomial RunningSumOp::countFlops(FormulaSpace &space) { return elementsOf(getY(), space); }
+
+SmallVector<AffineExpr> AppendStateOp::parallelDomain() { return sizesOf(tensorOf(getRows())); }
+Polynomial AppendStateOp::countFlops(FormulaSpace &) { return 0; }
+Polynomial AppendStateOp::countBytes(FormulaSpace &space) { return Polynomial(2) * bytesOf(getRows(), space) + bytesOf(getPosition(), space); }
+
+/// Per element: the norm of the gradient, clipping, and the rule of the optimizer (moments, bias correction, decay, update).
+static int64_t flopsOfRule(StringRef rule) { return rule == "sgd" ? 7 : 16; }
+/// Gradient twice (the norm comes first), parameter and its moments read and written.
+static int64_t touchesOfRule(StringRef rule) { return rule == "sgd" ? 6 : 8; }
+
+/// `perElement(type)` summed over the elements of all parameters that are trained.
+static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(Type)> perElement) {
+  Polynomial all;
+  for (auto parameter : optimize->getParentOfType<ModuleOp>().getOps<ParameterOp>())
+    if (!parameter.getFrozen())
+      all += Polynomial(perElement(parameter.getType())) * elementsOf(parameter.getType(), space);
+  return all;
+}
+Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
+  return overParameters(*this, space, [&](Type) { return flopsOfRule(getRule()); });
+}
+Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
+  return overParameters(*this, space, [&](Type type) { return touchesOfRule(getRule()) * bytesOfElement(type); });
+}
+
+} // namespace tenon

@@ -1,0 +1,37 @@
+// What an op of the tensor form says about itself besides its interfaces: fusion, saving and recomputing ask these and name no op. An op of another dialect
+// that carries them is treated like one of this.
+#pragma once
+#include "dialect/Formula.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace tenon {
+
+/// elementCost of an op whose elements each take a pass over a row of the operand.
+inline constexpr unsigned kCostOfRow = 1000;
+
+/// Has no operand that is a tensor: computed where it is read.
+template <typename Op> struct Source : mlir::OpTrait::TraitBase<Op, Source> {};
+/// The elements of its operand at other places: nothing is computed.
+template <typename Op> struct View : mlir::OpTrait::TraitBase<Op, View> {};
+/// Its result lies where something else lies (a parameter, a state, a slice of a value in memory): nothing is computed or stored.
+template <typename Op> struct Address : mlir::OpTrait::TraitBase<Op, Address> {};
+/// An element of the result is made of the elements of the operands at the same indices.
+template <typename Op> struct Elementwise : mlir::OpTrait::TraitBase<Op, Elementwise> {};
+/// And of nothing else (no random numbers, no depth), and differentiated as it stands: functions made of such ops may be taken apart and put together again.
+template <typename Op> struct ElementFormula : mlir::OpTrait::TraitBase<Op, ElementFormula> {};
+/// Reads an operand several times along rows: what is expensive to compute again exists in memory before.
+template <typename Op> struct ReadsRows : mlir::OpTrait::TraitBase<Op, ReadsRows> {};
+/// A sum over a whole index space for each element: a kernel of its own, never computed where it is read.
+template <typename Op> struct Contraction : mlir::OpTrait::TraitBase<Op, Contraction> {};
+/// What it reads in the forward pass exists in memory anyway, so that the reversed loop loads it instead of computing it again.
+template <typename Op> struct ReadsMemory : mlir::OpTrait::TraitBase<Op, ReadsMemory> {};
+
+/// The operands of an op that are tensors, each once.
+llvm::SmallVector<mlir::Value> tensorOperands(mlir::Operation *op);
+/// Elements and bytes of a tensor.
+Polynomial elementsOf(mlir::Value tensor, FormulaSpace &space);
+Polynomial bytesOf(mlir::Value tensor, FormulaSpace &space);
+/// All tensors that a kernel reads once and all results that somebody reads.
+Polynomial bytesOfTensors(mlir::Operation *kernel, FormulaSpace &space);
+
+} // namespace tenon

@@ -1,0 +1,16 @@
+// What an op of the kernel form needs to become code of the CPU.
+#ifndef TENON_CPU_INTERFACES_TD
+#define TENON_CPU_INTERFACES_TD
+include "mlir/IR/OpBase.td"
+
+def CpuKernelOpInterface : OpInterface<"CpuKernelOpInterface"> {
+  let cppNamespace = "::tenon::cpu";
+  let description = [{
+    An op that the CPU has a kernel for. The dialect does not know its targets: the interface is attached from outside (Generators.cpp; an op of a plugin: in its
+    own library, by an extension of its dialect).
+  }];
+  let methods = [InterfaceMethod<
+    "Adds the kernels of the op to the sequence: what they read and write, and the code of a tile. Reports its own errors at the op.",
+    "::llvm::LogicalResult", "generate", (ins "::tenon::cpu::KernelSequence &":$sequence)>];
+}
+#endif

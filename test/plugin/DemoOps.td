@@ -1,0 +1,28 @@
+// Two ops of a dialect that nobody in the compiler knows: an elementwise one and one with a kernel of its own.
+#ifndef DEMO_OPS_TD
+#define DEMO_OPS_TD
+include "dialect/TenonDialect.td"
+
+def Demo_Dialect : Dialect {
+  let name = "demo";
+  let cppNamespace = "::demo";
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
+def Demo_SoftsignOp : Op<Demo_Dialect, "softsign", [Pure, SameOperandsAndResultType, Tenon_ElementwiseTrait, Tenon_ElementFormula, DeclareOpInterfaceMethods<ElementOpInterface>,
+                                                    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "x / (1 + |x|)";
+  let arguments = (ins Tenon_RealTensor:$x);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($y)";
+  let extraClassDeclaration = Tenon_ElementCost<"5">.method;
+}
+
+def Demo_MirrorOp : Op<Demo_Dialect, "mirror", [Pure, SameOperandsAndResultType, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
+  let summary = "y[i, j] = x[i, D - 1 - j]";
+  let arguments = (ins Tenon_RealTensor:$x);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($y)";
+}
+#endif

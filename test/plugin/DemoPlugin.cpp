@@ -1,0 +1,79 @@
+// A plugin of tenon-opt: what an op of another dialect has to say to be differentiated, fused, saved, planned, reported and turned into code.
+#include "dialect/Build.h"
+#include "lowering/cpu/Generators.h"
+#include "lowering/cpu/Kernel.h"
+#include "lowering/cpu/Loops.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+
+#include "DemoDialect.h.inc"
+#define GET_OP_CLASSES
+#include "DemoOps.h.inc"
+#include "DemoDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "DemoOps.cpp.inc"
+
+using namespace mlir;
+using namespace tenon;
+
+void demo::DemoDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "DemoOps.cpp.inc"
+      >();
+}
+
+Value demo::SoftsignOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  Value x = read(getX(), indices);
+  Value one = arith::ConstantOp::create(builder, getLoc(), builder.getFloatAttr(cast<FloatType>(x.getType()), 1));
+  Value size = math::AbsFOp::create(builder, getLoc(), x);
+  return arith::DivFOp::create(builder, getLoc(), x, arith::AddFOp::create(builder, getLoc(), one, size));
+}
+
+/// dy / (1 + |x|)^2.
+SmallVector<Value> demo::SoftsignOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  Build g(builder, getLoc());
+  Value below = g.add(g.constant(getX().getType(), 1), g.unary<AbsOp>(getX()));
+  return {g.div(resultGradients[0], g.mul(below, below))};
+}
+
+SmallVector<Value> demo::MirrorOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
+  return {demo::MirrorOp::create(builder, getLoc(), getY().getType(), resultGradients[0])};
+}
+SmallVector<AffineExpr> demo::MirrorOp::parallelDomain() { return sizesOf(tensorOf(getY())); }
+Polynomial demo::MirrorOp::countFlops(FormulaSpace &) { return 0; }
+
+namespace {
+
+/// A tile is a row.
+struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, demo::MirrorOp> {
+  LogicalResult generate(Operation *op, cpu::KernelSequence &sequence) const {
+    auto mirror = cast<demo::MirrorOp>(op);
+    Value x = mirror.getX(), y = mirror.getY();
+    Type element = tensorOf(y).getElementType();
+    SmallVector<AffineExpr> sizes = sizesOf(tensorOf(y));
+    AffineExpr width = sizes.pop_back_val(), rows = product(sizes, op->getContext());
+    cpu::Kernel kernel{"mirror", op->getLoc(), {x}, {y}, {}, {}, 0, {}, {}};
+    kernel.tiles = [=](cpu::FunctionCode &code) { return code.size(rows); };
+    kernel.body = [=](cpu::FunctionCode &code) {
+      ImplicitLocOpBuilder &builder = code.builder;
+      Value count = code.size(width), first = cpu::multiply(builder, code.tile, count);
+      cpu::forLoop(builder, cpu::constant(builder, 0), count, [&](Value i) {
+        Value last = cpu::subtract(builder, cpu::subtract(builder, count, cpu::constant(builder, 1)), i);
+        Value number = LLVM::LoadOp::create(builder, element, cpu::elementAddress(builder, code.pointer(x), element, cpu::add(builder, first, last)));
+        LLVM::StoreOp::create(builder, number, cpu::elementAddress(builder, code.pointer(y), element, cpu::add(builder, first, i)));
+      });
+    };
+    sequence.add(kernel);
+    return success();
+  }
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "demo", "1", [](DialectRegistry *registry) {
+            registry->insert<demo::DemoDialect>();
+            registry->addExtension(+[](MLIRContext *context, demo::DemoDialect *) { demo::MirrorOp::attachInterface<MirrorKernel>(*context); });
+          }};
+}
