@@ -190,7 +190,10 @@ int Compilation::emit() {
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
   for (auto function : module->getOps<func::FuncOp>())
-    entries.push_back(planEntry(function));
+    if (FailureOr<EntryToEmit> entry = planEntry(function, *findTarget(request.target)); succeeded(entry))
+      entries.push_back(std::move(*entry));
+    else
+      return kCompilerError;
   EmitOptions options;
   std::erase_if(options.tiers, [&](cpu::Tier tier) { return !request.tiers.empty() && !llvm::is_contained(request.tiers, cpu::tierPublicName(tier)); });
   for (cpu::Tier tier : options.tiers)
@@ -282,10 +285,6 @@ int Compilation::run() {
   program = check(options, sources, diagnostics);
   if (!program || diagnostics.hasErrors())
     return 1;
-  if (request.target != "cpu") {
-    complain("not supported yet: target " + request.target + "; cpu is");
-    return kUsageError;
-  }
   registerTenonLoweringPasses(); // MLIR's flags name passes
   registerCSEPass();
   std::string mistake;
@@ -306,6 +305,10 @@ int Compilation::run() {
     if (candidate.kind == "train" && candidate.name == request.check.recipe)
       recipe = &candidate;
   registerEmitDialects(registry);
+  if (!findTarget(request.target)) {
+    complain("not supported yet: target " + request.target + "; cpu is");
+    return kUsageError;
+  }
   registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();

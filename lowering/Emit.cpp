@@ -4,6 +4,7 @@
 #include "lowering/PassFlags.h"
 #include "lowering/Pipelines.h"
 #include "lowering/Tables.h"
+#include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,6 +23,7 @@ void registerEmitDialects(DialectRegistry &registry) {
   registry.insert<TenonDialect>();
   cpu::registerKernelDialects(registry);
   cpu::registerKernelGenerators(registry);
+  registerTarget(cpu::cpuTarget());
 }
 
 namespace {
@@ -132,7 +134,7 @@ LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, co
                           llvm::raw_ostream &text) {
   std::vector<EntryTable> tables;
   for (EntryToEmit &entry : entries)
-    tables.push_back({entry.function, &entry.plan, {}, 0, {}, entry.inputs, entry.outputs});
+    tables.push_back({entry.function, &entry.plan, {}, entry.inputs, entry.outputs});
   std::vector<Unit> units;
   auto isEntry = [](llvm::StringRef name) { return name.starts_with("tn_run_"); };
   for (cpu::Tier tier : options.tiers) {

@@ -23,8 +23,8 @@ struct EntryToEmit {
   int32_t inputs = 0, outputs = 0; // states: plan.stateCount; dims: the leading index arguments
 };
 
-/// The entry as it is emitted: its memory planned, its arguments and outputs counted.
-EntryToEmit planEntry(mlir::func::FuncOp function);
+/// The entry as it is emitted: its memory planned, its arguments and outputs counted. Fails as planMemory does.
+mlir::FailureOr<EntryToEmit> planEntry(mlir::func::FuncOp function, const Target &target);
 
 class PassFlags;
 
@@ -42,7 +42,7 @@ struct EmitOptions {
   std::vector<cpu::Tier> tiers = {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512};
 };
 
-/// Dialects and interfaces that emission needs in the context of the module.
+/// Dialects and interfaces that emission needs in the context of the module; the CPU becomes a target.
 void registerEmitDialects(mlir::DialectRegistry &registry);
 
 /// Functions `tn_run_*` of one tier and their kernels into `target`, in the dialects llvm, func, scf, vector, arith and math. Sizes that all tiers share are noted in

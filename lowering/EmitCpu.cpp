@@ -2,6 +2,7 @@
 #include "dialect/TenonDialect.h"
 #include "lowering/Emit.h"
 #include "lowering/Passes.h"
+#include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Kernel.h"
 
 using namespace mlir;
@@ -10,24 +11,23 @@ namespace tenon {
 #define GEN_PASS_DEF_EMITCPU
 #include "lowering/Passes.h.inc"
 
-EntryToEmit planEntry(func::FuncOp function) {
-  EntryToEmit entry{function, planMemory(function)};
+FailureOr<EntryToEmit> planEntry(func::FuncOp function, const Target &target) {
+  FailureOr<MemoryPlan> plan = planMemory(function, target);
+  if (failed(plan))
+    return failure();
+  EntryToEmit entry{function, std::move(*plan)};
   entry.inputs = llvm::count_if(function.getArgumentTypes(), [](Type type) { return !type.isIndex(); });
   entry.outputs = llvm::range_size(function.getBody().front().getOps<OutputOp>());
   return entry;
 }
 
 LogicalResult emitTier(ModuleOp target, ArrayRef<EntryToEmit> entries, ModuleOp module, cpu::Tier tier, std::vector<EntryTable> &tables) {
-  cpu::ParameterTable parameters;
-  for (ParameterOp parameter : module.getOps<ParameterOp>())
-    parameters[parameter.getSymName()] = parameter;
+  const cpu::ParameterTable parameters = cpu::parametersOf(module);
   cpu::SharedBodies bodies;
   for (auto [entry, table] : llvm::zip_equal(entries, tables)) {
     cpu::KernelSequence sequence(target, entry.function, entry.plan, parameters, tier, bodies);
     if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
       return failure();
-    table.temporaries = sequence.temporarySlots();
-    table.scratchBytes = std::max(table.scratchBytes, sequence.scratchBytes());
     table.tiers.push_back(tier);
   }
   return success();
@@ -50,11 +50,14 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
     for (auto function : module.getOps<func::FuncOp>()) {
       if (failed(checkPlannable(function)))
         return failure();
-      entries.push_back(planEntry(function));
+      FailureOr<EntryToEmit> entry = planEntry(function, cpu::cpuTarget());
+      if (failed(entry))
+        return failure();
+      entries.push_back(std::move(*entry));
     }
     std::vector<EntryTable> tables;
     for (EntryToEmit &entry : entries)
-      tables.push_back({entry.function, &entry.plan, {}, 0, {}, entry.inputs, entry.outputs});
+      tables.push_back({entry.function, &entry.plan, {}, entry.inputs, entry.outputs});
     if (failed(emitTier(target, entries, module, *chosen, tables)))
       return failure();
     for (const EntryTable &table : tables)

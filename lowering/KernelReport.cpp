@@ -69,9 +69,7 @@ MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space) {
   };
   for (const MemoryPlan::Slot &slot : table.plan->slots)
     place(slot);
-  for (const MemoryPlan::Slot &slot : table.temporaries)
-    place(slot);
-  report.scratchPerWorker = (table.scratchBytes + 63) / 64 * 64;
+  report.scratchPerWorker = (table.plan->scratchBytes + 63) / 64 * 64;
   func::FuncOp function = table.function;
   auto bytes = [&](Type type) { // each input and output starts on a cache line
     return space.aligned(space.of(tensorBytes(cast<RankedTensorType>(type))));

@@ -1,6 +1,7 @@
 // Where every tensor value of the kernel form lives. One workspace arena per entry, planned by lifetime; parameters, gradients, states,
 // inputs and outputs have arenas or buffers of their own. No value is moved unless its planned place differs from its sink's.
 #pragma once
+#include "lowering/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/DenseMap.h"
@@ -30,12 +31,15 @@ llvm::SmallVector<Buffer::Step, 1> stateSteps(mlir::func::FuncOp entry, int64_t 
 
 struct MemoryPlan {
   llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Buffer, 1>> temporaries; // of kernel ops: what the target asks for, in its order
+  int64_t scratchBytes = 0;                                                    // per worker, the most that a kernel needs
   /// offsets[stateCount + i] = workspaceOffsets[i]: byte offsets as formulas over the dims (affine where sizes are).
   /// A formula is a list of terms evaluated in order by `bind`: slot i starts at the maximum over `after` of their ends, aligned to 64.
   struct Slot {
     mlir::AffineExpr bytes;          // size over the dims (products of dims allowed: a general expression)
     std::vector<unsigned> after;     // slots that must lie below this one: its offset is max(end of those), 0 when none
     bool saved = false;              // made in the forward pass and read in the backward pass
+    bool temporary = false;          // of the kernels of one op
   };
   std::vector<Slot> slots;
   std::vector<mlir::AffineExpr> stateBytes; // in the order of the entry's states
@@ -48,8 +52,8 @@ constexpr int64_t kNominalDim = 64;
 /// The value of an expression over the dims at nominal sizes.
 int64_t nominalSize(mlir::AffineExpr expression, int64_t nominalDim = kNominalDim);
 
-/// Plans the function (kernel form). Pure analysis: the function is not changed.
-MemoryPlan planMemory(mlir::func::FuncOp function, int64_t nominalDim = kNominalDim);
+/// Plans the function (kernel form). Pure analysis: the function is not changed. Fails where the target has no kernel for an op, which is reported there.
+mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, const Target &target, int64_t nominalDim = kNominalDim);
 /// What planning takes for granted: a body, and declarations of the parameters and states it names. Reported at ops.
 mlir::LogicalResult checkPlannable(mlir::func::FuncOp function);
 

@@ -107,11 +107,14 @@ def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
     of a stack also `tenon.carries`. A place is a memory (workspace, parameters, gradients, states, next states, kept states, input, output) with the number of its slot, or its byte in the arena
     of gradients, and how it moves with the depth of each stack around it.
 
+    The temporaries that the target's kernels ask for are slots as well, of the op alone: `tenon.temporaries` names them.
+
     Two values share a slot only where one is written over the other in place; slots overlap in memory where their lifetimes do not.
-    Refuses: gradients of parameters and states that are not declared.
+    Refuses: gradients of parameters and states that are not declared, ops that the target has no kernel for.
     Complexity: quadratic in the number of slots. Source: first fit by size, Pisarchyk & Lee 2020, section 4.
   }];
-  let options = [Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">,
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
+                 Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">,
                  Option<"costs", "costs", "bool", "false", "of every kernel also `tenon.cost`: operations and bytes of a call and the index space that is parallel, as formulas">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }

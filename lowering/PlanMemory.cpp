@@ -15,13 +15,15 @@ namespace {
 struct Interval {
   AffineExpr bytes;
   int64_t begin, end; // both included
+  bool temporary = false;
   bool contains(int64_t number) const { return begin < number && number < end; }
 };
 
 class Planner {
 public:
-  Planner(func::FuncOp function, int64_t nominalDim) : function(function), module(function->getParentOfType<ModuleOp>()), nominalDim(nominalDim) {}
-  MemoryPlan run();
+  Planner(func::FuncOp function, const Target &target, int64_t nominalDim)
+      : function(function), module(function->getParentOfType<ModuleOp>()), target(target), nominalDim(nominalDim) {}
+  FailureOr<MemoryPlan> run();
 
 private:
   void number(Block &block);
@@ -30,8 +32,9 @@ private:
   /// The value is computed in this body and has no place yet.
   bool awaitsPlaceIn(Block &body, Value value);
   unsigned newSlot(AffineExpr bytes, int64_t begin, int64_t end);
-  void placeBlock(Block &block);
-  void placeStack(StackOp stack);
+  LogicalResult placeBlock(Block &block);
+  LogicalResult placeStack(StackOp stack);
+  LogicalResult placeTemporaries(KernelOpInterface kernel);
   void placeResult(OpResult result);
   std::optional<Buffer> sinkOf(OpResult result);
   bool mayWriteCarry(Value yielded, BlockArgument carry);
@@ -41,6 +44,7 @@ private:
 
   func::FuncOp function;
   ModuleOp module;
+  const Target &target;
   const int64_t nominalDim;
   MemoryPlan plan;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> at; // first and last number of an op with its regions
@@ -168,7 +172,21 @@ bool Planner::awaitsPlaceIn(Block &body, Value value) {
   return op && op->getBlock() == &body && !op->hasTrait<Address>() && !plan.buffers.contains(value);
 }
 
-void Planner::placeStack(StackOp stack) {
+/// They live while the kernels of their op run.
+LogicalResult Planner::placeTemporaries(KernelOpInterface kernel) {
+  FailureOr<KernelNeeds> needs = target.needsOf(kernel);
+  if (failed(needs))
+    return failure();
+  plan.scratchBytes = std::max(plan.scratchBytes, needs->scratchBytes);
+  for (AffineExpr bytes : needs->temporaries) {
+    unsigned slot = newSlot(bytes, at[kernel.getOperation()].first, at[kernel.getOperation()].second);
+    intervals[slot].temporary = true;
+    plan.temporaries[kernel].push_back({Buffer::Base::Workspace, int64_t(slot), {}});
+  }
+  return success();
+}
+
+LogicalResult Planner::placeStack(StackOp stack) {
   Block &body = stack.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
   Value depth = body.getArgument(0);
@@ -209,17 +227,22 @@ void Planner::placeStack(StackOp stack) {
     if (awaitsPlaceIn(body, yielded))
       plan.buffers[yielded] = {Buffer::Base::Workspace, int64_t(slot), {{depth, bytes, -int64_t(stack.getFirst())}}};
   }
-  placeBlock(body);
+  if (failed(placeBlock(body)))
+    return failure();
   for (unsigned i = 0; i < carries; ++i)
     placeResult(stack->getResult(i));
+  return success();
 }
 
-void Planner::placeBlock(Block &block) {
+LogicalResult Planner::placeBlock(Block &block) {
   for (Operation &op : block) {
     if (auto stack = dyn_cast<StackOp>(op)) {
-      placeStack(stack);
+      if (failed(placeStack(stack)))
+        return failure();
       continue;
     }
+    if (auto kernel = dyn_cast<KernelOpInterface>(op); kernel && failed(placeTemporaries(kernel)))
+      return failure();
     if (auto slice = dyn_cast<AtDepthOp>(op)) {
       auto it = plan.buffers.find(slice.getX());
       if (it != plan.buffers.end()) {
@@ -241,6 +264,7 @@ void Planner::placeBlock(Block &block) {
     for (OpResult result : op.getResults())
       placeResult(result);
   }
+  return success();
 }
 
 /// First fit at nominal sizes, largest first; the order found there becomes the formulas.
@@ -279,7 +303,7 @@ void Planner::pack() {
   std::vector<llvm::BitVector> below; // of each slot, directly or through others
   const int64_t border = endOfForward();
   for (unsigned slot : order) {
-    MemoryPlan::Slot result{intervals[slot].bytes, {}, intervals[slot].contains(border)};
+    MemoryPlan::Slot result{intervals[slot].bytes, {}, intervals[slot].contains(border), intervals[slot].temporary};
     llvm::BitVector reached(order.size());
     for (unsigned i = slots.size(); i-- > 0;)
       if (overlaps(slot, order[i]) && !reached.test(i)) { // else a slot between the two keeps them apart already
@@ -294,6 +318,9 @@ void Planner::pack() {
   for (auto &[value, buffer] : plan.buffers)
     if (buffer.base == Buffer::Base::Workspace)
       buffer.slot = plan.stateCount + position[buffer.slot];
+  for (auto &[op, buffers] : plan.temporaries)
+    for (Buffer &buffer : buffers)
+      buffer.slot = plan.stateCount + position[buffer.slot];
 }
 
 /// The number of the op that brings the loss out, or -1 in a function that is not differentiated.
@@ -306,7 +333,7 @@ int64_t Planner::endOfForward() {
   return -1;
 }
 
-MemoryPlan Planner::run() {
+FailureOr<MemoryPlan> Planner::run() {
   if (auto states = function->getAttrOfType<ArrayAttr>("tenon.states"))
     for (Attribute state : states)
       plan.stateBytes.push_back(tensorBytes(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
@@ -315,13 +342,14 @@ MemoryPlan Planner::run() {
   if (auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place"))
     plan.inPlace.assign(inPlace.asArrayRef().begin(), inPlace.asArrayRef().end());
   number(function.getBody().front());
-  placeBlock(function.getBody().front());
+  if (failed(placeBlock(function.getBody().front())))
+    return failure();
   pack();
   return std::move(plan);
 }
 
 } // namespace
 
-MemoryPlan planMemory(func::FuncOp function, int64_t nominalDim) { return Planner(function, nominalDim).run(); }
+FailureOr<MemoryPlan> planMemory(func::FuncOp function, const Target &target, int64_t nominalDim) { return Planner(function, target, nominalDim).run(); }
 
 } // namespace tenon

@@ -86,6 +86,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       described.set("offset", builder.getI64IntegerAttr(offset));
       if (slot.saved)
         described.set("saved", builder.getUnitAttr());
+      if (slot.temporary)
+        described.set("temporary", builder.getUnitAttr());
       slots.push_back(described.getDictionary(&getContext()));
     }
     return builder.getArrayAttr(slots);
@@ -118,13 +120,27 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     }
     if (failed(checkPlannable(function)))
       return signalPassFailure();
-    MemoryPlan plan = planMemory(function, nominal);
+    const Target *chosen = findTarget(target);
+    if (!chosen) {
+      function.emitOpError("expects the name of a target, got ") << target;
+      return signalPassFailure();
+    }
+    FailureOr<MemoryPlan> planned = planMemory(function, *chosen, nominal);
+    if (failed(planned))
+      return signalPassFailure();
+    const MemoryPlan &plan = *planned;
     function->setAttr("tenon.workspace", describeSlots(plan));
     function.walk([&](Operation *op) {
       if (op->getParentOp() != function && !isa<StackOp>(op->getParentOp()))
         return;
       if (ArrayAttr places = textsOf(op->getResults(), plan))
         op->setAttr("tenon.places", places);
+      if (auto temporaries = plan.temporaries.find(op); temporaries != plan.temporaries.end()) {
+        SmallVector<int64_t> slots;
+        for (const Buffer &buffer : temporaries->second)
+          slots.push_back(buffer.slot - plan.stateCount);
+        op->setAttr("tenon.temporaries", DenseI64ArrayAttr::get(&getContext(), slots));
+      }
       if (auto stack = dyn_cast<StackOp>(op))
         if (ArrayAttr carries = textsOf(stack.getBody().getArguments(), plan))
           op->setAttr("tenon.carries", carries);

@@ -52,11 +52,9 @@ void emitBind(ModuleOp module, const EntryTable &table) {
   };
   for (const MemoryPlan::Slot &slot : table.plan->slots)
     emitSlot(slot);
-  for (const MemoryPlan::Slot &slot : table.temporaries)
-    emitSlot(slot);
   LLVM::StoreOp::create(builder, stateEnd, element(2, 0), 8);
   LLVM::StoreOp::create(builder, workspaceEnd, element(2, 1), 8);
-  LLVM::StoreOp::create(builder, aligned(cpu::constant(builder, table.scratchBytes)), element(2, 2), 8);
+  LLVM::StoreOp::create(builder, aligned(cpu::constant(builder, table.plan->scratchBytes)), element(2, 2), 8);
   LLVM::StoreOp::create(builder, keptEnd, element(2, 3), 8);
   LLVM::ReturnOp::create(builder, ValueRange());
 }

@@ -15,12 +15,10 @@ namespace tenon {
 struct EntryTable {
   mlir::func::FuncOp function;
   const MemoryPlan *plan;
-  std::vector<MemoryPlan::Slot> temporaries; // behind the planned slots
-  int64_t scratchBytes;
   std::vector<cpu::Tier> tiers;
   int32_t inputs, outputs;
   int32_t dims() const;
-  int32_t offsets() const { return plan->stateCount + plan->slots.size() + temporaries.size(); }
+  int32_t offsets() const { return plan->stateCount + plan->slots.size(); }
 };
 
 std::string runSymbol(llvm::StringRef entry, cpu::Tier tier);

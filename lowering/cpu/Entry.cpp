@@ -59,7 +59,8 @@ LogicalResult KernelSequence::emitBlock(Block &block) {
     if (isa<func::ReturnOp, YieldOp>(op))
       continue;
     entry->builder.setLoc(op.getLoc());
-    firstTemporary = temporaries.size();
+    current = &op;
+    nextTemporary = 0;
     if (failed(emitOp(op)))
       return failure();
   }
@@ -74,7 +75,7 @@ LogicalResult KernelSequence::emitOp(Operation &op) {
     return emitStack(stack);
   auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
   if (auto write = dyn_cast<WriteGradientOp>(op)) {
-    ParameterOp parameter = parameters.lookup(write.getParameter());
+    ParameterOp parameter = allParameters().lookup(write.getParameter());
     Buffer sink{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
     sink.steps = depthSteps(write.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(),
                             getAffineConstantExpr(parameter.getStride(), op.getContext()));

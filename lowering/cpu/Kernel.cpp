@@ -145,7 +145,24 @@ Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getCon
 
 KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
                                Tier tier, SharedBodies &bodies)
-    : target(target), source(entry), plan(plan), parameters(parameters), targetTier(tier), bodies(bodies) {}
+    : target(target), source(entry), plan(&plan), parameters(&parameters), targetTier(tier), bodies(&bodies) {}
+
+KernelSequence::KernelSequence(func::FuncOp entry, Tier tier, KernelNeeds &needs) : source(entry), targetTier(tier), needs(&needs) {}
+
+ParameterTable parametersOf(ModuleOp module) {
+  ParameterTable table;
+  for (ParameterOp parameter : module.getOps<ParameterOp>())
+    table[parameter.getSymName()] = parameter;
+  return table;
+}
+
+const ParameterTable &KernelSequence::allParameters() {
+  if (!parameters) {
+    ownParameters = parametersOf(source->getParentOfType<ModuleOp>());
+    parameters = &ownParameters;
+  }
+  return *parameters;
+}
 
 std::string KernelSequence::uniqueName(StringRef stem) {
   std::string name = stem.str();
@@ -165,18 +182,14 @@ LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned argume
 }
 
 unsigned KernelSequence::temporary(AffineExpr bytes) {
-  MemoryPlan::Slot slot{bytes, {}, false};
-  for (size_t i = 0; i < plan.slots.size(); ++i) // above all planned buffers; temporaries of different ops share their place
-    slot.after.push_back(i);
-  for (size_t i = firstTemporary; i < temporaries.size(); ++i)
-    slot.after.push_back(plan.slots.size() + i);
-  temporaries.push_back(std::move(slot));
-  return temporaries.size() - 1;
+  if (needs)
+    needs->temporaries.push_back(bytes);
+  return nextTemporary++;
 }
 
 std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
-  auto found = plan.buffers.find(tensor);
-  if (found != plan.buffers.end())
+  auto found = plan->buffers.find(tensor);
+  if (found != plan->buffers.end())
     return found->second;
   if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &source.getBody().front()) {
     int64_t dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
@@ -185,7 +198,7 @@ std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
   Operation *definition = tensor.getDefiningOp();
   auto number = [&](int64_t bytes) { return getAffineConstantExpr(bytes, tensor.getContext()); };
   if (auto read = dyn_cast_or_null<ReadParameterOp>(definition)) {
-    ParameterOp parameter = parameters.lookup(read.getParameter());
+    ParameterOp parameter = allParameters().lookup(read.getParameter());
     Buffer buffer{Buffer::Base::Parameters, int64_t(parameter.getOffset()), {}};
     buffer.steps = depthSteps(read.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(), number(parameter.getStride()));
     return buffer;
@@ -245,8 +258,8 @@ KernelSequence::TileArguments KernelSequence::argumentsOf(const Kernel &kernel) 
   for (const Buffer &buffer : kernel.places)
     arguments.addresses.push_back({buffer, false});
   arguments.firstTemporary = arguments.addresses.size();
-  for (unsigned handle : kernel.temporaries)
-    arguments.addresses.push_back({{Buffer::Base::Workspace, int64_t(plan.stateCount + plan.slots.size() + handle), {}}, true});
+  for (unsigned number : kernel.temporaries)
+    arguments.addresses.push_back({plan->temporaries.find(current)->second[number], true});
   return arguments;
 }
 
@@ -291,7 +304,7 @@ LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
   TileArguments given = argumentsOf(kernel);
   std::string name = uniqueName(prefix + "." + kernel.name);
   LLVM::LLVMFuncOp body = emitTileBody(kernel, name, given, builder);
-  if (LLVM::LLVMFuncOp same = bodies.findOrKeep(body)) {
+  if (LLVM::LLVMFuncOp same = bodies->findOrKeep(body)) {
     body.erase();
     body = same;
   }
@@ -312,7 +325,11 @@ LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
 }
 
 void KernelSequence::add(const Kernel &kernel) {
-  scratch = std::max(scratch, kernel.scratchBytes);
+  if (needs) {
+    needs->launches.push_back(kernel.name);
+    needs->scratchBytes = std::max(needs->scratchBytes, kernel.scratchBytes);
+    return;
+  }
   LLVM::LLVMFuncOp function = emitTileFunction(kernel);
   auto &builder = entry->builder;
   Value zero = constant(builder, 0);

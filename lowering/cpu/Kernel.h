@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/MemoryPlan.h"
+#include "lowering/Target.h"
 #include "lowering/cpu/SharedBodies.h"
 #include "lowering/cpu/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -66,7 +67,7 @@ struct Kernel {
   mlir::Location location;
   llvm::SmallVector<Value> reads, writes;     // tensors of the kernel form; duplicates are allowed
   llvm::SmallVector<Buffer> places;           // further memory that is written or read, by place
-  llvm::SmallVector<unsigned> temporaries;    // handles of KernelSequence::temporary
+  llvm::SmallVector<unsigned> temporaries;    // numbers of KernelSequence::temporary
   int64_t scratchBytes = 0;                   // per worker
   std::function<Value(FunctionCode &)> tiles; // emitted in the entry; null: one tile
   std::function<void(FunctionCode &)> body;   // emitted in the tile's function
@@ -74,6 +75,7 @@ struct Kernel {
 
 /// The parameter ops of the module, by name.
 using ParameterTable = llvm::StringMap<ParameterOp>;
+ParameterTable parametersOf(mlir::ModuleOp module);
 
 /// One entry of one tier: the function under construction and the kernels called by it so far.
 class KernelSequence {
@@ -81,17 +83,21 @@ public:
   /// `bodies`: of all entries in `target`.
   KernelSequence(mlir::ModuleOp target, mlir::func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
                  Tier tier, SharedBodies &bodies);
+  /// Of a sequence that notes in `needs` what the kernels of an op need, before memory is planned: no code is made, nothing has a place.
+  KernelSequence(mlir::func::FuncOp entry, Tier tier, KernelNeeds &needs);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
   mlir::LogicalResult emit(llvm::StringRef symbol);
 
   // For generators:
   void add(const Kernel &kernel);
-  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op.
+  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same ones in the same order
+  /// whenever it is generated.
   unsigned temporary(mlir::AffineExpr bytes);
   /// The place of a tensor: the plan's, else what the op that defines it says (parameters, states, slices, inputs).
   std::optional<Buffer> bufferOf(Value tensor);
-  const ParameterTable &allParameters() const { return parameters; }
+  const ParameterTable &allParameters();
+  bool onlyNotes() const { return needs; }
   Tier tier() const { return targetTier; }
   mlir::func::FuncOp function() const { return source; }
   mlir::ModuleOp module() const { return target; }
@@ -99,10 +105,6 @@ public:
   mlir::LLVM::LLVMFuncOp libraryFunction(llvm::StringRef name, unsigned arguments);
   /// A name that no other symbol of the target module has.
   std::string uniqueName(llvm::StringRef stem);
-
-  // After emission, equal for all tiers:
-  const std::vector<MemoryPlan::Slot> &temporarySlots() const { return temporaries; }
-  int64_t scratchBytes() const { return scratch; }
 
 private:
   llvm::StringMap<unsigned> lastSuffix; // of uniqueName, by stem
@@ -120,17 +122,18 @@ private:
   mlir::LLVM::LLVMFuncOp emitTileFunction(const Kernel &kernel);
   mlir::ModuleOp target;
   mlir::func::FuncOp source;
-  const MemoryPlan &plan;
-  const ParameterTable &parameters;
+  const MemoryPlan *plan = nullptr;
+  const ParameterTable *parameters = nullptr;
+  ParameterTable ownParameters; // where none were given
   Tier targetTier;
-  SharedBodies &bodies;
+  SharedBodies *bodies = nullptr;
+  KernelNeeds *needs = nullptr;
   std::string prefix;
   FunctionCode *entry = nullptr;
   Value call;                      // the entry's own copy of the context
   llvm::SmallVector<Value> depths; // of the stacks around the current op, outermost first
-  std::vector<MemoryPlan::Slot> temporaries;
-  size_t firstTemporary = 0; // of the current op
-  int64_t scratch = 0;
+  mlir::Operation *current = nullptr; // whose kernels are generated
+  unsigned nextTemporary = 0;         // of it
 };
 
 // Turn one op into kernels, and report their own errors: CpuKernelOpInterface of the dialect's ops (Generators.cpp).

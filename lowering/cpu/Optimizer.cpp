@@ -26,7 +26,7 @@ public:
       return failure();
     table = std::move(*tabulated);
     element = table.element;
-    emitTables();
+    collectTables();
     partials = sequence.temporary(getAffineConstantExpr(8 * int64_t(tileSegments.size() + table.bounds.size()), op.getContext()));
     addNorm();
     addScalars();
@@ -46,8 +46,7 @@ private:
   }
 
   /// Per tile its segment; per segment offset, elements, first tile, norm and the three factors; the bounds of the norms.
-  void emitTables() {
-    Builder builder(op.getContext());
+  void collectTables() {
     SmallVector<int64_t> whole;
     SmallVector<double> real;
     for (auto [i, segment] : llvm::enumerate(table.segments)) {
@@ -55,14 +54,19 @@ private:
       real.append({segment.rate, segment.gradient, segment.decay});
       tileSegments.append(llvm::divideCeil(segment.count, tileElements), int32_t(i));
     }
+    if (!sequence.onlyNotes())
+      emitTables(whole, real);
+  }
+  void emitTables(ArrayRef<int64_t> whole, ArrayRef<double> real) {
+    Builder builder(op.getContext());
     auto shape = [&](size_t count, Type type) { return RankedTensorType::get({int64_t(count)}, type); };
     tileTable =
         emitGlobal("optimize_tiles", builder.getI32Type(),
                    DenseElementsAttr::get(shape(tileSegments.size(), builder.getI32Type()), ArrayRef<int32_t>(tileSegments)));
     wholeTable = emitGlobal("optimize_places", builder.getI64Type(),
-                            DenseElementsAttr::get(shape(whole.size(), builder.getI64Type()), ArrayRef<int64_t>(whole)));
+                            DenseElementsAttr::get(shape(whole.size(), builder.getI64Type()), whole));
     realTable = emitGlobal("optimize_factors", builder.getF64Type(),
-                           DenseElementsAttr::get(shape(real.size(), builder.getF64Type()), ArrayRef<double>(real)));
+                           DenseElementsAttr::get(shape(real.size(), builder.getF64Type()), real));
     boundTable = emitGlobal("optimize_bounds", builder.getF64Type(),
                             DenseElementsAttr::get(shape(table.bounds.size(), builder.getF64Type()), ArrayRef<double>(table.bounds)));
   }

@@ -28,7 +28,6 @@ public:
 
   LogicalResult generate() {
     Kernel kernel{"scatter_add", op.getLoc(), llvm::to_vector(op->getOperands()), {op.getDx()}, {}, {}, 0, {}, {}};
-    inPlace = op.getBase() && sequence.bufferOf(op.getBase())->samePlace(*sequence.bufferOf(op.getDx()));
     kernel.tiles = [&](FunctionCode &code) { return multiply(code.builder, outerCount(code), strips(code)); };
     kernel.body = [&](FunctionCode &code) { emitTile(code); };
     sequence.add(kernel);
@@ -58,6 +57,7 @@ private:
 
   void emitTile(FunctionCode &code) {
     auto &builder = code.builder;
+    const bool inPlace = op.getBase() && sequence.bufferOf(op.getBase())->samePlace(*sequence.bufferOf(op.getDx())); // dx lies where the base lies
     LaneCode lanes(code, {}, elementModel(dx.getElementType()).lanes);
     Value strip = remainder(builder, code.tile, strips(code)), rest = divide(builder, code.tile, strips(code));
     SmallVector<LaneValue> place(dx.getRank(), LaneValue::uniform(constant(builder, 0)));
@@ -149,7 +149,6 @@ private:
   RankedTensorType dy, dx, index;
   SmallVector<AffineExpr> dySizes, dxSizes;
   int64_t lastDim;
-  bool inPlace = false;        // dx lies where the base lies
   bool hasColumns;             // the last dimension of dx is not the gathered one
   bool onLanes;                // and the index is the same along it
   SmallVector<int64_t> outer;  // other dimensions of dx

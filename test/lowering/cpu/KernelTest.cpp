@@ -1,6 +1,7 @@
 // tenon-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) with a trivial memory
 // plan, runs it on every tier this machine has, with tiles in two orders, and compares with the reference and the tiers with each
 // other.
+#include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/Emit.h"
@@ -48,13 +49,14 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
     plan.stateBytes[index] = tensorBytes(type) * copies(depths);
     states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), 0));
   };
-  auto place = [&](Value value) {
+  auto newSlot = [&](AffineExpr bytes) {
     unsigned slot = plan.slots.size();
-    plan.slots.push_back({tensorBytes(cast<RankedTensorType>(value.getType())), {}});
+    plan.slots.push_back({bytes, {}});
     if (slot > 0)
       plan.slots.back().after.push_back(slot - 1);
-    plan.buffers[value] = {Buffer::Base::Workspace, int64_t(plan.stateCount + slot), {}};
+    return Buffer{Buffer::Base::Workspace, int64_t(plan.stateCount + slot), {}};
   };
+  auto place = [&](Value value) { plan.buffers[value] = newSlot(tensorBytes(cast<RankedTensorType>(value.getType()))); };
   function.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadStateOp>(op))
       stateSize(read.getIndex(), read.getDepths(), read.getValue());
@@ -62,6 +64,14 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
       stateSize(write.getIndex(), write.getDepths(), write.getValue());
     if (isa<ReadStateOp, ReadParameterOp, AtDepthOp>(op))
       return;
+    if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
+      FailureOr<KernelNeeds> needs = cpu::cpuTarget().needsOf(kernel);
+      if (failed(needs))
+        exit(1);
+      plan.scratchBytes = std::max(plan.scratchBytes, needs->scratchBytes);
+      for (AffineExpr bytes : needs->temporaries)
+        plan.temporaries[op].push_back(newSlot(bytes));
+    }
     for (Value result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
         place(result);

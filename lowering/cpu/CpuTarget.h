@@ -1,0 +1,16 @@
+// The CPU, as a target of the stages before its code is emitted.
+#pragma once
+#include "lowering/Target.h"
+
+namespace tenon::cpu {
+
+class CpuTarget : public Target {
+public:
+  llvm::StringRef name() const override { return "cpu"; }
+  /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.
+  mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
+};
+
+const CpuTarget &cpuTarget();
+
+} // namespace tenon::cpu
