@@ -1,0 +1,651 @@
+// What a stack keeps for its reversed twin, op by op: carries and results of contractions (here z and the carry) and of row statistics; the rest is computed again from these.
+// RUN: tenon-opt %s --split-input-file --mlir-print-local-scope --pass-pipeline='builtin.module(func.func(tenon-differentiate,tenon-simplify{after-differentiation=true}))' | FileCheck %s
+
+// CHECK-LABEL: func.func @neg(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.neg
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @neg(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.neg %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @exp(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.exp
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @exp(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.exp %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @log(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.div
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @log(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.log %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sqrt(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.sqrt
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.div
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @sqrt(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.sqrt %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @abs(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.neg
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @abs(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.abs %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sin(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.cos
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @sin(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.sin %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cos(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.sin
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.neg
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @cos(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.cos %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @tanh(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.tanh
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.sub
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @tanh(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.tanh %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sigmoid(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.sigmoid
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.sub
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @sigmoid(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.sigmoid %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @relu(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @relu(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.relu %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @gelu(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.activation_grad
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @gelu(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.gelu %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @gelu_tanh(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.activation_grad
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @gelu_tanh(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.gelu_tanh %z : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @add(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @add(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.add %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sub(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @sub(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.sub %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @mul(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @mul(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.mul %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @div(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.div
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @div(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.div %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pow(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.sub
+// CHECK-NEXT: tenon.pow
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @pow(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.pow %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @max(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @max(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.max %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @min(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @min(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %y = tenon.min %z, %g : tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @compare_select(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.constant
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.compare
+// CHECK-NEXT: tenon.read_parameter
+// CHECK-NEXT: tenon.at_depth
+// CHECK-NEXT: tenon.mul
+// CHECK-NEXT: tenon.select
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.dot
+// CHECK-NEXT: tenon.write_gradient
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @compare_select(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %k: tensor<4x8xi1>, %ids: tensor<4xi32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %c = tenon.compare lt %z, %g : tensor<4x8xf32> -> tensor<4x8xi1>
+      %y = tenon.select %c, %z, %g : tensor<4x8xi1>, tensor<4x8xf32>
+      %p = tenon.mul %y, %g : tensor<4x8xf32>
+      tenon.yield %p : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
