@@ -20,14 +20,14 @@ LogicalResult AttendOp::verify() {
   if (getFactor())
     operands.push_back(getFactor());
   if (getLabels().size() != operands.size())
-    return emitOpError("expects labels for each of ") << operands.size() << " operands, got " << getLabels().size();
+    return emitOpError("expects labels for each of ") << operands.size() << " operands, got " << getLabels().size(); // C4
   for (auto [operand, attribute] : llvm::zip(operands, getLabels())) {
     if (!isLabels(attribute)) // C4
-      return emitOpError("expects labels as lists of numbers, got ") << attribute;
+      return emitOpError("expects labels as lists of numbers, got ") << attribute; // C7
     SmallVector<int64_t> labels = labelsOf(attribute);
     auto type = tensorOf(operand);
     if (int64_t(labels.size()) != type.getRank()) // C4
-      return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size();
+      return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size(); // C7
     if (!type.getElementType().isInteger(1) && type.getElementType() != tensorOf(getY()).getElementType()) // C5
       return emitOpError("expects reals of ") << tensorOf(getY()).getElementType() << ", got " << type;
     if (operand != getFactor() && !llvm::is_contained(labels, key)) // C1
@@ -116,19 +116,19 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
 /// C6, C7.
 template <typename OpTy> static LogicalResult verifyIndexOperands(OpTy op, ArrayRef<AffineExpr> sizes) {
   if (op.getIndexLabels().size() != op.getIndexOperands().size())
-    return op.emitOpError("expects labels for each of ") << op.getIndexOperands().size() << " index operands, got " << op.getIndexLabels().size();
+    return op.emitOpError("expects labels for each of ") << op.getIndexOperands().size() << " index operands, got " << op.getIndexLabels().size(); // C4
   for (auto [operand, attribute] : llvm::zip(op.getIndexOperands(), op.getIndexLabels())) {
     if (!isLabels(attribute))
-      return op.emitOpError("expects labels as lists of numbers, got ") << attribute;
+      return op.emitOpError("expects labels as lists of numbers, got ") << attribute; // C7
     SmallVector<int64_t> labels = labelsOf(attribute);
     auto type = tensorOf(operand);
     if (isa<FloatType>(type.getElementType()))
-      return op.emitOpError("expects index operands of integers or truth values, got ") << type;
+      return op.emitOpError("expects index operands of integers or truth values, got ") << type; // C7
     if (int64_t(labels.size()) != type.getRank())
-      return op.emitOpError("expects one label per dimension of ") << type;
+      return op.emitOpError("expects one label per dimension of ") << type; // C7
     for (auto [label, size] : llvm::zip(labels, sizesOf(type)))
       if (label < 0 || label > 2 || sizes[label] != size || llvm::count(labels, label) > 1)
-        return op.emitOpError("expects index operand ") << type << " to have the sizes of its labels";
+        return op.emitOpError("expects index operand ") << type << " to have the sizes of its labels"; // C7
   }
   return success();
 }
@@ -153,17 +153,17 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attr
   std::string problem;
   std::optional<Mask> mask = toMask(attribute, problem);
   if (!mask)
-    return op.emitOpError("has a mask that is none: ") << problem;
+    return op.emitOpError("has a mask that is none: ") << problem; // C6
   bool known = true, truth = true;
   forEachOperand(*mask, [&](int64_t operand) { known &= operand >= 0 && operand < count; });
   if (!known)
-    return op.emitOpError("has a mask that names an operand beyond the ") << count << " it has";
+    return op.emitOpError("has a mask that names an operand beyond the ") << count << " it has"; // C6
   bool fits = true;
   forEachForm(*mask, [&](const MaskForm &form) { fits &= fitsEntry(op, form.dimCount); });
   if (!fits)
-    return op.emitOpError("expects a mask over the dims of its entry, got ") << attribute;
+    return op.emitOpError("expects a mask over the dims of its entry, got ") << attribute; // C6
   forEachHolds(*mask, [&](int64_t operand) { truth &= isTruth(op.getIndexOperands()[operand]); });
-  return truth ? success() : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values"));
+  return truth ? success() : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values")); // C6
 }
 
 /// C3, C4.
@@ -171,29 +171,29 @@ template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
   bool hasTable = op.getTable() || op.getScoreTable() || op.getValueTable();
   size_t wanted = !hasTable ? 0 : op.getBack() ? 2 : 1;
   if (op.getPlace().size() != wanted)
-    return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got " << op.getPlace().size();
+    return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got " << op.getPlace().size(); // C3
   int64_t count = op.getIndexOperands().size();
   for (Attribute attribute : op.getPlace()) {
     std::string problem;
     std::optional<MaskForm> form = toForm(attribute, problem);
     if (!form)
-      return op.emitOpError("has a place that is none: ") << problem;
+      return op.emitOpError("has a place that is none: ") << problem; // C3
     if (!fitsEntry(op, form->dimCount))
-      return op.emitOpError("expects a place over the dims of its entry, got ") << attribute;
+      return op.emitOpError("expects a place over the dims of its entry, got ") << attribute; // C6
     if (form->key != 1 && form->key != -1)
-      return op.emitOpError("expects a place whose key coefficient is 1 or -1, got ") << form->key;
+      return op.emitOpError("expects a place whose key coefficient is 1 or -1, got ") << form->key; // C3
     for (const MaskForm::Term &term : form->terms) {
       if (term.operand < 0 || term.operand >= count)
-        return op.emitOpError("has a place that names an operand beyond the ") << count << " it has";
+        return op.emitOpError("has a place that names an operand beyond the ") << count << " it has"; // C3
       if (llvm::is_contained(labelsOf(op.getIndexLabels()[term.operand]), kKeyLabel))
-        return op.emitOpError("has a place that reads an operand over the key");
+        return op.emitOpError("has a place that reads an operand over the key"); // C3
     }
   }
   if (!op.getBack())
     return success();
   int64_t back = *op.getBack();
   if (!hasTable || back < 0 || back >= count || !isTruth(op.getIndexOperands()[back]) || labelsOf(op.getIndexLabels()[back]) != SmallVector<int64_t>{kBatchLabel})
-    return op.emitOpError("expects `back` to name an index operand of truth values over the batch, and a table");
+    return op.emitOpError("expects `back` to name an index operand of truth values over the batch, and a table"); // C4
   return success();
 }
 
@@ -206,10 +206,10 @@ template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) 
   auto yield = steps.size() == 1 && step.hasOneBlock() && !step.front().empty() ? dyn_cast<YieldOp>(step.front().back()) : YieldOp();
   if (!yield || step.getNumArguments() != 1 || step.getArgument(0).getType() != element || yield->getNumOperands() != 2 ||
       !llvm::all_of(yield->getOperandTypes(), [&](Type type) { return type == element; }))
-    return op.emitOpError("expects one step that takes a scalar of ") << element << " and yields two";
+    return op.emitOpError("expects one step that takes a scalar of ") << element << " and yields two"; // C10
   for (Operation &inner : step.front().without_terminator())
     if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
-      return op.emitOpError("expects scalar code in its step, got ") << inner.getName();
+      return op.emitOpError("expects scalar code in its step, got ") << inner.getName(); // C10
   return success();
 }
 
@@ -218,7 +218,7 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   auto query = tensorOf(op.getQuery()), key = tensorOf(op.getKey()), value = tensorOf(op.getValue()), y = tensorOf(op.getY());
   for (RankedTensorType type : {query, key, value, y})
     if (type.getRank() != 4 || type.getElementType() != query.getElementType())
-      return op.emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type;
+      return op.emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type; // C1
   SmallVector<AffineExpr> q = sizesOf(query), k = sizesOf(key), v = sizesOf(value), out = sizesOf(y);
   bool agree = q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && k[2] == v[2] && q[3] == k[3];
   agree &= out[0] == q[0] && out[1] == q[1] && out[2] == q[2] && out[3] == v[3];

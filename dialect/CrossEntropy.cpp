@@ -100,7 +100,7 @@ SmallVector<Value> CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> 
 static FailureOr<RankedTensorType> rowType(std::optional<Location> location, const char *name, Value logits, Value labels, Value where, double spread) {
   auto x = tensorOf(logits);
   if (x.getRank() == 0)
-    return emitOptionalError(location, name, "expects a class dimension, got ", x);
+    return emitOptionalError(location, name, "expects a class dimension, got ", x); // C1
   auto row = withoutDims(x, {x.getRank() - 1});
   for (Value operand : {labels, where})
     if (operand && withElement(tensorOf(operand), x.getElementType()) != row) // C1

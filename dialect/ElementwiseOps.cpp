@@ -252,7 +252,7 @@ SmallVector<Value> ConvertOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
 
 LogicalResult ActivationGradOp::verify() {
   if (getOf() != "gelu" && getOf() != "gelu_tanh")
-    return emitOpError("expects the activation gelu or gelu_tanh, got ") << getOf();
+    return emitOpError("expects the activation gelu or gelu_tanh, got ") << getOf(); // C1
   return success();
 }
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
@@ -261,13 +261,13 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 }
 LogicalResult SelectOp::verify() {
   if (tensorOf(getC()) != withElement(tensorOf(getY()), IntegerType::get(getContext(), 1)))
-    return emitOpError("expects a condition of the shape of the result, got ") << getC().getType();
+    return emitOpError("expects a condition of the shape of the result, got ") << getC().getType(); // C1
   return success();
 }
 LogicalResult ConvertOp::verify() {
   if (tensorOf(getX()) != withElement(tensorOf(getY()), tensorOf(getX()).getElementType()))
-    return emitOpError("expects operand and result of one shape, got ") << getX().getType() << " and " << getY().getType();
+    return emitOpError("expects operand and result of one shape, got ") << getX().getType() << " and " << getY().getType(); // C1
   if (isa<FloatType>(tensorOf(getX()).getElementType()) && !isa<FloatType>(tensorOf(getY()).getElementType()))
-    return emitOpError("does not turn reals into integers");
+    return emitOpError("does not turn reals into integers"); // C2
   return success();
 }

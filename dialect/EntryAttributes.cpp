@@ -14,13 +14,13 @@ static bool isTensorOf(FunctionOpInterface entry, Type type) {
 static LogicalResult verifyDims(FunctionOpInterface entry, Attribute value) {
   auto names = dyn_cast<ArrayAttr>(value);
   if (!names || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
-    return entry.emitOpError("expects names as tenon.dims, got ") << value;
+    return entry.emitOpError("expects names as tenon.dims, got ") << value; // E1
   ArrayRef<Type> arguments = entry.getArgumentTypes();
   if (arguments.size() < names.size() || !llvm::all_of(arguments.take_front(names.size()), [](Type type) { return type.isIndex(); }))
-    return entry.emitOpError("expects the sizes of its ") << names.size() << " dims as first arguments, got (" << arguments << ")";
+    return entry.emitOpError("expects the sizes of its ") << names.size() << " dims as first arguments, got (" << arguments << ")"; // E1
   for (Type type : arguments.drop_front(names.size()))
     if (!isTensorOf(entry, type))
-      return entry.emitOpError("expects tensors over its dims as further arguments, got ") << type;
+      return entry.emitOpError("expects tensors over its dims as further arguments, got ") << type; // E1
   return success();
 }
 
@@ -28,7 +28,7 @@ static LogicalResult verifyStates(FunctionOpInterface entry, Attribute value) {
   auto types = dyn_cast<ArrayAttr>(value);
   for (Attribute type : types ? types.getValue() : ArrayRef<Attribute>(value))
     if (!isa<TypeAttr>(type) || !isTensorOf(entry, cast<TypeAttr>(type).getValue()))
-      return entry.emitOpError("expects types of tensors over its dims as tenon.states, got ") << type;
+      return entry.emitOpError("expects types of tensors over its dims as tenon.states, got ") << type; // E3
   return success();
 }
 
@@ -40,7 +40,7 @@ static size_t stateCount(FunctionOpInterface entry) {
 static LogicalResult verifyInPlace(FunctionOpInterface entry, Attribute value) {
   auto flags = dyn_cast<DenseBoolArrayAttr>(value);
   if (!flags || size_t(flags.size()) != stateCount(entry))
-    return entry.emitOpError("expects a truth value for each of ") << stateCount(entry) << " states as tenon.in_place, got " << value;
+    return entry.emitOpError("expects a truth value for each of ") << stateCount(entry) << " states as tenon.in_place, got " << value; // E4
   return success();
 }
 
@@ -53,7 +53,7 @@ static LogicalResult verifyWalk(FunctionOpInterface entry, Attribute value) {
   auto dims = entry->getAttrOfType<ArrayAttr>("tenon.dims");
   auto capacity = walk ? walk.getAs<AffineMapAttr>("capacity") : AffineMapAttr();
   if (!capacity || !below("position", stateCount(entry)) || !below("count", dims ? dims.size() : 0))
-    return entry.emitOpError("expects the number of a state as position, of a dim as count and a form as capacity of tenon.walk, got ") << value;
+    return entry.emitOpError("expects the number of a state as position, of a dim as count and a form as capacity of tenon.walk, got ") << value; // E5
   return verifyForm(entry, capacity.getValue());
 }
 
@@ -73,7 +73,7 @@ LogicalResult TenonDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return verifyWalk(entry, value);
   auto kind = dyn_cast<StringAttr>(value);
   if (name == "tenon.kind" && (!kind || !llvm::is_contained({"out", "eval", "train"}, kind.getValue())))
-    return op->emitOpError("expects out, eval or train as tenon.kind, got ") << value;
+    return op->emitOpError("expects out, eval or train as tenon.kind, got ") << value; // E2
   return success();
 }
 

@@ -192,7 +192,7 @@ SmallVector<Value> SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resul
     return {g.sub(dy, g.mul(g.unary<ExpOp>(y), g.alongLast(g.reduceLast(Reduction::sum, dy), type)))};
   return {g.mul(y, g.sub(dy, g.alongLast(g.reduceLast(Reduction::sum, g.mul(dy, y)), type)))};
 }
-LogicalResult SoftmaxOp::verify() { return tensorOf(getX()).getRank() ? success() : emitOpError("expects at least one dimension"); }
+LogicalResult SoftmaxOp::verify() { return tensorOf(getX()).getRank() ? success() : emitOpError("expects at least one dimension"); } // C1
 
 // ---- normalize
 
@@ -234,7 +234,7 @@ SmallVector<Value> NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
 LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto x = tensorOf(adaptor.getX());
   if (x.getRank() == 0)
-    return emitOptionalError(location, "'tenon.normalize' op expects at least one dimension");
+    return emitOptionalError(location, "'tenon.normalize' op expects at least one dimension"); // C1
   auto row = withoutDims(x, {x.getRank() - 1});
   types.append({x, row, row}); // C1, C2
   return success();

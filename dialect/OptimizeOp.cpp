@@ -27,13 +27,13 @@ static LogicalResult verifySetting(OptimizeOp op, NamedAttribute setting) {
   StringRef key = setting.getName();
   Attribute value = setting.getValue();
   if (key == "schedule")
-    return isa<StringAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a name as schedule, got ") << value);
+    return isa<StringAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a name as schedule, got ") << value); // C2
   if (llvm::is_contained({"nesterov", "at_start"}, key))
-    return isa<BoolAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a truth value as ") << key << ", got " << value);
+    return isa<BoolAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a truth value as ") << key << ", got " << value); // C2
   if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "warmup", "total", "floor", "size", "factor", "clip", "accumulate", "warmup_share"}, key))
-    return op.emitOpError("expects settings that there are, got ") << key;
+    return op.emitOpError("expects settings that there are, got ") << key; // C2
   const bool isNumber = isa<FloatAttr>(value) || (isa<IntegerAttr>(value) && !isa<BoolAttr>(value));
-  return isNumber ? success() : LogicalResult(op.emitOpError("expects a number as ") << key << ", got " << value);
+  return isNumber ? success() : LogicalResult(op.emitOpError("expects a number as ") << key << ", got " << value); // C2
 }
 
 LogicalResult OptimizeOp::verify() {

@@ -88,7 +88,7 @@ Value SinusoidOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices,
 }
 LogicalResult SinusoidOp::verify() {
   if (tensorOf(getY()).getRank() != 2 || tensorOf(getY()).isDynamicDim(1))
-    return emitOpError("expects a table [places, features] with a known number of features, got ") << getY().getType();
+    return emitOpError("expects a table [places, features] with a known number of features, got ") << getY().getType(); // C1
   return verifyForm(*this, getStart()); // C2
 }
 
@@ -122,9 +122,9 @@ LogicalResult BroadcastOp::verify() {
   llvm::SmallDenseSet<int64_t> seen;
   for (auto [index, dim] : llvm::enumerate(getDims())) {
     if (dim < 0 || dim >= y.getRank() || !seen.insert(dim).second)
-      return emitOpError("expects different result dimensions, got ") << dim;
+      return emitOpError("expects different result dimensions, got ") << dim; // C1
     if (from[index] != to[dim]) // C2
-      return emitOpError("expects dimension ") << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]);
+      return emitOpError("expects dimension ") << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]); // C1
   }
   if (x.getElementType() != y.getElementType()) // C3
     return emitOpError("expects one element type, got ") << x.getElementType() << " and " << y.getElementType();
@@ -213,11 +213,11 @@ LogicalResult ReshapeOp::verify() {
 static LogicalResult verifyOtherDims(Operation *op, Value x, Value y, int64_t dim) {
   auto from = tensorOf(x), to = tensorOf(y);
   if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType() || dim < 0 || dim >= from.getRank())
-    return op->emitOpError("expects operand and result of one rank and element type, got ") << from << " and " << to;
+    return op->emitOpError("expects operand and result of one rank and element type, got ") << from << " and " << to; // C1
   SmallVector<AffineExpr> a = sizesOf(from), b = sizesOf(to);
   for (int64_t i = 0; i < from.getRank(); ++i)
     if (i != dim && a[i] != b[i])
-      return op->emitOpError("expects dimension ") << i << " to keep its size, got " << textOf(a[i]) << " and " << textOf(b[i]);
+      return op->emitOpError("expects dimension ") << i << " to keep its size, got " << textOf(a[i]) << " and " << textOf(b[i]); // C1
   return success();
 }
 

@@ -17,17 +17,17 @@ def Tenon_Dialect : Dialect {
   let description = [{
     Tensors are builtin ranked tensors. A size that depends on a symbolic dim of the entry is `?` in the shape, and the type then carries
     the sizes as an affine map over the dims of the entry: `tensor<?x768xf32, affine_map<(d0) -> (d0 + 150, 768)>>`. Equal types
-    have equal sizes, so no op ever asks for a size at run time.
+    have equal sizes, so no op ever asks for a size at run time. The dims of the map are those of the entry around the op (C0 of every op).
 
     An entry is a function. What its attributes say, and what is verified of it (EntryAttributes.cpp):
 
-    | attribute | value |
-    |---|---|
-    | tenon.dims | names of the symbolic dims; the first arguments are their sizes (index), the others tensors over them |
-    | tenon.kind | "out", "eval" or "train" |
-    | tenon.states | the types of its states, tensors over the dims |
-    | tenon.in_place | one truth value per state: kept in place, not swapped |
-    | tenon.walk | {position: number of a state, count: number of a dim, capacity: form}: position + count <= capacity |
+    | | attribute | value |
+    |---|---|---|
+    | E1 | tenon.dims | names of the symbolic dims; the first arguments are their sizes (index), the others tensors over them |
+    | E2 | tenon.kind | "out", "eval" or "train" |
+    | E3 | tenon.states | the types of its states, tensors over the dims |
+    | E4 | tenon.in_place | one truth value per state: kept in place, not swapped |
+    | E5 | tenon.walk | {position: number of a state, count: number of a dim, capacity: form}: position + count <= capacity |
   }];
   let hasOperationAttrVerify = 1;
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];

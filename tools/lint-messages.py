@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every error that the dialect and the lowering emit is expected by a test.
+"""Every error that the dialect and the lowering emit is expected by a test, and one of a verifier carries the number of the constraint it is about.
 
 lint-messages.py [--sources DIR..] [--tests DIR]
   --sources  the folders whose .cpp files emit (default: dialect, lowering, lowering/cpu)
@@ -7,7 +7,8 @@ lint-messages.py [--sources DIR..] [--tests DIR]
 
 A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is streamed after it; what is not a literal matches anything.
 An expectation covers a message that it contains from its first literal to its last, after the name of the op where the message is in a method of
-it. Prints each message no test expects, then the counts.
+it. The number stands in a comment at the refusal or at most three lines above it: `// C2`, `// E1`, or `// as the caller says`. Prints each message no test
+expects and each without a number, then the counts.
 """
 import argparse
 import os
@@ -16,6 +17,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EMIT = re.compile(r"emit(?:Op|Optional)?Error\(|\b(?:notSupported|refuse)\(")
+NUMBER = re.compile(r"// .*\b(?:[CE]\d+\b|as the caller says)")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -60,13 +62,18 @@ def main():
                     text = file.read()
                 expected += re.findall(r"expected-error[^{\n]*\{\{(.*?)\}\}", text)
                 expected += re.findall(r"^(?:// )?[A-Z][A-Z-]*:.*?\berror: (.*)", text, re.M)
-    total, missing = 0, 0
+    total, missing, unnumbered = 0, 0, 0
     for name in [os.path.join(folder, name) for folder in options.sources for name in sorted(os.listdir(folder))]:
         if not name.endswith((".cpp", ".h")):
             continue
         with open(name, encoding="utf-8") as file:
             text = file.read()
         for place, named, statement in statements(text):
+            line = text.count("\n", 0, place)
+            of_verifier = os.path.basename(os.path.dirname(os.path.abspath(name))) == "dialect" and text.startswith(("emitOpE", "emitOpt"), place)
+            if of_verifier and not any(NUMBER.search(above) for above in text.split("\n")[max(0, line - 3):line + 1]):
+                print(f"{os.path.relpath(name, ROOT)}:{line + 1}: a refusal without the number of its constraint")
+                unnumbered += 1
             wanted = pattern(statement, operation(text, place) if named else "")
             if wanted is None:
                 continue
@@ -74,8 +81,8 @@ def main():
             if not any(wanted.search(message) for message in expected):
                 print(f"{os.path.relpath(name, ROOT)}:{text.count(chr(10), 0, place) + 1}: no test expects: {' .. '.join(LITERAL.findall(statement))}")
                 missing += 1
-    print(f"{total} messages, {missing} without a test")
-    return 1 if missing or not total else 0
+    print(f"{total} messages, {missing} without a test, {unnumbered} without a number")
+    return 1 if missing or unnumbered or not total else 0
 
 
 sys.exit(main())
