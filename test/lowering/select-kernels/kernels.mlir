@@ -118,3 +118,21 @@ func.func @at_depth(%x: tensor<2x8xf32>) attributes {tenon.kind = "out", tenon.d
   tenon.output 0 "y", %y : tensor<8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @depth_value(
+// CHECK: tenon.stack 2
+// CHECK-NEXT: ^bb0(%[[DEPTH:.*]]: index, %[[CARRY:.*]]: tensor<i32>)
+// CHECK-NEXT: tenon.nest affine_map<() -> ()>
+// CHECK: arith.index_cast %[[DEPTH]] : index to i32
+// CHECK: arith.addi
+// CHECK-NEXT: tenon.put 0
+func.func @depth_value(%x: tensor<i32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.stack 2(%x) : (tensor<i32>) -> tensor<i32> {
+  ^bb0(%d: index, %h: tensor<i32>):
+    %i = tenon.depth_value %d : tensor<i32>
+    %s = tenon.add %h, %i : tensor<i32>
+    tenon.yield %s : tensor<i32>
+  }
+  tenon.output 0 "y", %y : tensor<i32>
+  return
+}
