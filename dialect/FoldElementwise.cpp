@@ -120,13 +120,13 @@ OpFoldResult NotOp::fold(FoldAdaptor adaptor) {
 LogicalResult NotOp::canonicalize(NotOp op, PatternRewriter &rewriter) {
   auto compare = op.getX().getDefiningOp<CompareOp>();
   if (!compare)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "not of no comparison");
   Value a = compare.getA(), b = compare.getB();
   Comparison kind = compare.getKind();
   if (kind == Comparison::eq || kind == Comparison::ne)
     kind = kind == Comparison::eq ? Comparison::ne : Comparison::eq;
   else if (isReal(a))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "a comparison of reals: with NaN both are false");
   else
     kind = kind == Comparison::lt ? Comparison::le : Comparison::lt, std::swap(a, b);
   rewriter.replaceOpWithNewOp<CompareOp>(op, op.getType(), kind, a, b);
@@ -155,7 +155,7 @@ LogicalResult AddOp::canonicalize(AddOp op, PatternRewriter &rewriter) {
     return replaceBy<SubOp>(rewriter, op, op.getA(), b);
   if (Value a = operandOf<NegOp>(op.getA()))
     return replaceBy<SubOp>(rewriter, op, op.getB(), a);
-  return failure();
+  return rewriter.notifyMatchFailure(op, "no negated operand");
 }
 OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
   if (isReal(getY()) ? isNumber(adaptor.getB(), 0.0) : isZero(adaptor.getB()))
@@ -168,7 +168,7 @@ OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
 LogicalResult SubOp::canonicalize(SubOp op, PatternRewriter &rewriter) {
   if (Value b = operandOf<NegOp>(op.getB()))
     return replaceBy<AddOp>(rewriter, op, op.getA(), b);
-  return failure();
+  return rewriter.notifyMatchFailure(op, "no negated subtrahend");
 }
 OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getB(), 1))
@@ -197,10 +197,10 @@ LogicalResult DivOp::canonicalize(DivOp op, PatternRewriter &rewriter) {
     return replaceBy<DivOp>(rewriter, op, a, b);
   auto divisor = op.getB().getDefiningOp<ConstantOp>();
   if (!divisor || !isa<Float32Type, Float64Type>(elementOf(op.getY())))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no number of f32 or f64 as divisor");
   APFloat value = toReal(divisor.getValueAttr(), cast<FloatType>(elementOf(op.getY()))), inverse = value;
   if (!value.getExactInverse(&inverse))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "the divisor is no power of two with a normal inverse");
   Value factor = ConstantOp::create(rewriter, op.getLoc(), op.getType(), rewriter.getF64FloatAttr(inverse.convertToDouble()));
   return replaceBy<MulOp>(rewriter, op, op.getA(), factor);
 }
@@ -281,7 +281,7 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
 LogicalResult SelectOp::canonicalize(SelectOp op, PatternRewriter &rewriter) {
   Value c = operandOf<NotOp>(op.getC());
   if (!c)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no negated condition");
   rewriter.replaceOpWithNewOp<SelectOp>(op, op.getType(), c, op.getB(), op.getA());
   return success();
 }
@@ -316,7 +316,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
 LogicalResult ConvertOp::canonicalize(ConvertOp op, PatternRewriter &rewriter) {
   auto inner = op.getX().getDefiningOp<ConvertOp>();
   if (!inner || !isLossless(elementOf(inner.getX()), elementOf(op.getX())) || elementOf(inner.getX()) == elementOf(op.getY()))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no conversion before it that loses nothing");
   rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getType(), inner.getX());
   return success();
 }

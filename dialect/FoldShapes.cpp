@@ -41,7 +41,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewriter) {
   auto dot = op.getX().getDefiningOp<DotOp>();
   if (!dot || !isPermutation(op) || !dot.getY().hasOneUse() || dot->getBlock() != op->getBlock())
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no transposition of a contraction that nobody else reads");
   int64_t rank = tensorOf(op.getY()).getRank();
   auto rename = [&](ArrayRef<int64_t> labels) {
     return rewriter.getDenseI64ArrayAttr(llvm::map_to_vector(labels, [&](int64_t label) { return label < rank ? op.getDims()[label] : label; }));
@@ -59,7 +59,7 @@ LogicalResult DotOp::canonicalize(DotOp op, PatternRewriter &rewriter) {
   };
   auto a = permuted(op.getA(), op.getALabels()), b = permuted(op.getB(), op.getBLabels());
   if (!a && !b)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no transposed operand");
   rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), a ? a->first : Value(op.getA()), b ? b->first : Value(op.getB()),
                                      a ? rewriter.getDenseI64ArrayAttr(a->second) : op.getALabelsAttr(),
                                      b ? rewriter.getDenseI64ArrayAttr(b->second) : op.getBLabelsAttr());
@@ -111,7 +111,7 @@ LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
   }
   auto concat = op.getX().getDefiningOp<ConcatOp>();
   if (!concat || int64_t(concat.getDim()) != dim)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no slice of what is joined along the same dimension");
   AffineExpr start = getAffineConstantExpr(0, op.getContext());
   for (Value part : concat.getParts()) {
     if (start == op.getLow().getResult(0) && part.getType() == op.getType()) {
@@ -120,7 +120,7 @@ LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
     }
     start = simplifyAffineExpr(start + sizesOf(tensorOf(part))[dim], std::max(dimCountOf(tensorOf(part)), op.getLow().getNumDims()), 0);
   }
-  return failure();
+  return rewriter.notifyMatchFailure(op, "the slice is no part of its own");
 }
 
 OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
@@ -172,7 +172,7 @@ LogicalResult ConcatOp::canonicalize(ConcatOp op, PatternRewriter &rewriter) {
       parts.push_back(part);
   }
   if (ArrayRef<Value>(parts) == ArrayRef<Value>(SmallVector<Value>(op.getParts())))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no nested concatenation and no neighbouring slices");
   rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), op.getDimAttr(), parts);
   return success();
 }
@@ -186,7 +186,7 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
   auto size = op.getIndex().getDefiningOp<SizeOp>();
   auto x = tensorOf(op.getX()), y = tensorOf(op.getY());
   if ((!constant && !size) || tensorOf(op.getIndex()).getRank() != 0 || op.getClamp() || x.getRank() < 2)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no scalar index that is known");
   MLIRContext *context = op.getContext();
   unsigned dimCount = std::max(dimCountOf(x), size ? size.getForm().getNumDims() : 0u);
   AffineExpr low = size ? size.getForm().getResult(0) : getAffineConstantExpr(int64_t(constant.getValue().convertToDouble()), context);
@@ -198,7 +198,7 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
   if (!isa<AffineConstantExpr>(sizes[neighbour]))
     neighbour = op.getDim() > 0 ? op.getDim() - 1 : neighbour;
   if (!isa<AffineConstantExpr>(sizes[neighbour]))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no neighbouring dimension of known size");
   Value slice = SliceOp::create(rewriter, op.getLoc(), tensorType(sizes, x.getElementType(), dimCountOf(x)), op.getX(), op.getDimAttr(),
                                 sizeAttribute(low, dimCount));
   size_t first = std::min<size_t>(neighbour, op.getDim());
@@ -231,7 +231,7 @@ OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
 LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
   auto inner = op.getX().getDefiningOp<ReduceOp>();
   if (!inner || inner.getKind() != op.getKind() || !isOrderFree(op) || !inner.getY().hasOneUse())
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no inner reduction of the same kind, or reals: their order counts");
   SmallVector<int64_t> dims(inner.getDims());
   int64_t place = 0; // dimension of the inner result
   for (int64_t dim = 0; dim < tensorOf(inner.getX()).getRank(); ++dim)
@@ -252,7 +252,7 @@ OpFoldResult DropoutOp::fold(FoldAdaptor) {
 LogicalResult CrossEntropyOp::canonicalize(CrossEntropyOp op, PatternRewriter &rewriter) {
   auto where = op.getWhere() ? op.getWhere().getDefiningOp<ConstantOp>() : ConstantOp();
   if (!where || where.getValue().isZero())
-    return failure();
+    return rewriter.notifyMatchFailure(op, "rows that do not all count, or all count already");
   rewriter.modifyOpInPlace(op, [&] { op.getWhereMutable().clear(); });
   return success();
 }
@@ -279,7 +279,7 @@ LogicalResult AttendOp::canonicalize(AttendOp op, PatternRewriter &rewriter) {
     });
     return success();
   }
-  return failure();
+  return rewriter.notifyMatchFailure(op, "no mask that always holds");
 }
 
 // ---- scalar code

@@ -102,7 +102,7 @@ struct OrderByRole : OpRewritePattern<AttendOp> {
   LogicalResult matchAndRewrite(AttendOp attend, PatternRewriter &rewriter) const override {
     std::optional<AttentionRoles> roles = rolesOf(attend);
     if (!roles || llvm::is_sorted(roles->order()))
-      return failure();
+      return rewriter.notifyMatchFailure(attend, "dimensions without roles, or in their order already");
     auto y = tensorOf(attend.getY());
     SmallVector<int64_t> order = roles->order(), places(order.size()); // old dimension of each new one, and back
     SmallVector<AffineExpr> sizes, old = sizesOf(y);

@@ -53,22 +53,22 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
     auto view = b.getDefiningOp<BroadcastOp>();
     GatherOp gather = view && isPermutation(view) ? view.getX().getDefiningOp<GatherOp>() : b.getDefiningOp<GatherOp>();
     if (!gather)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "no gathered operand");
     if (view && isPermutation(view))
       for (auto [k, dim] : llvm::enumerate(view.getDims()))
         labels[k] = bLabels[dim];
     auto x = tensorOf(gather.getX()), y = tensorOf(op.getY());
     int64_t rank = y.getRank();
     if (!x.isDynamicDim(gather.getDim()) && x.getDimSize(gather.getDim()) > kFewRows && dependsOnData(gather.getIndex()))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "a large table of which the data ask for rows");
     bool shares = false;
     for (int64_t dim : gather.getIndexDims()) {
       if (labels[dim] >= rank)
-        return failure();
+        return rewriter.notifyMatchFailure(op, "a gathered dimension is summed over");
       shares |= llvm::is_contained(aLabels, labels[dim]);
     }
     if (!shares)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "the index shares no dimension with the other operand");
     // Result labels of the inner contraction: those of y that a or x has, then the gathered dimension.
     SmallVector<int64_t> kept, xLabels;
     for (int64_t dim : gather.getXDims())
@@ -119,7 +119,7 @@ struct DropAddedZero : OpRewritePattern<AddOp> {
         rewriter.replaceOp(op, other);
         return success();
       }
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no zero");
   }
 };
 
@@ -141,7 +141,7 @@ struct ScatterOntoSum : OpRewritePattern<AddOp> {
                                                 scatter.getXDimsAttr(), scatter.getIndexDimsAttr(), scatter.getClampAttr());
       return success();
     }
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no scatter_add onto a value in memory that nobody else reads");
   }
 };
 
