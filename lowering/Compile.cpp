@@ -65,7 +65,7 @@ private:
   DialectRegistry registry;
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
-  std::vector<EntryToEmit> entries;
+  std::vector<PlannedEntry> entries;
 };
 
 /// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not taken. A model without
@@ -190,7 +190,7 @@ int Compilation::emit() {
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
   for (auto function : module->getOps<func::FuncOp>())
-    if (FailureOr<EntryToEmit> entry = planEntry(function, *findTarget(request.target)); succeeded(entry))
+    if (FailureOr<PlannedEntry> entry = planEntry(function, *findTarget(request.target)); succeeded(entry))
       entries.push_back(std::move(*entry));
     else
       return kCompilerError;
@@ -200,7 +200,7 @@ int Compilation::emit() {
     facts.tiers.push_back(cpu::tierPublicName(tier).str());
   options.flags = flags.get();
   options.name = request.name;
-  options.manifest = [&](ArrayRef<EntryTable> tables) { return writeManifest(*program, *module, facts, tables); };
+  options.manifest = [&](ArrayRef<PlannedEntry> planned) { return writeManifest(*program, *module, facts, planned); };
   options.header = writeHeader;
   options.buildId = facts.buildId;
   if (emits("llvm"))

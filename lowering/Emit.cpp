@@ -60,14 +60,14 @@ LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::fun
   return success();
 }
 
-LogicalResult emitTables(ModuleOp module, const std::vector<EntryTable> &tables, const EmitOptions &options, const std::string &manifest,
+LogicalResult emitTables(ModuleOp module, ArrayRef<PlannedEntry> entries, const EmitOptions &options, const std::string &manifest,
                          Unit &unit) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
-  for (const EntryTable &table : tables)
-    emitBind(*target, table);
+  for (const PlannedEntry &entry : entries)
+    emitBind(*target, entry);
   if (failed(translate(*target, unit, options.flags, [](llvm::StringRef) { return false; })))
     return failure();
-  addArtifactTable(*unit.module, tables, manifest, options.buildId);
+  addArtifactTable(*unit.module, entries, options.tiers, manifest, options.buildId);
   return success();
 }
 
@@ -130,24 +130,21 @@ void inThreads(size_t count, const std::function<void(size_t)> &work) {
 
 } // namespace
 
-LogicalResult emitEntries(ModuleOp module, std::vector<EntryToEmit> &entries, const EmitOptions &options,
+LogicalResult emitEntries(ModuleOp module, ArrayRef<PlannedEntry> entries, const EmitOptions &options,
                           llvm::raw_ostream &text) {
-  std::vector<EntryTable> tables;
-  for (EntryToEmit &entry : entries)
-    tables.push_back({entry.function, &entry.plan, {}, entry.inputs, entry.outputs});
   std::vector<Unit> units;
   auto isEntry = [](llvm::StringRef name) { return name.starts_with("tn_run_"); };
   for (cpu::Tier tier : options.tiers) {
     units.push_back({cpu::tierName(tier).str(), tier});
     OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
-    if (failed(emitTier(*target, entries, module, tier, tables)) || failed(translate(*target, units.back(), options.flags, isEntry)))
+    if (failed(emitTier(*target, entries, module, tier)) || failed(translate(*target, units.back(), options.flags, isEntry)))
       return failure();
   }
   std::string manifest;
   if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
-    manifest = options.manifest(tables);
+    manifest = options.manifest(entries);
     units.push_back({"tables", cpu::Tier::Portable});
-    if (failed(emitTables(module, tables, options, manifest, units.back())))
+    if (failed(emitTables(module, entries, options, manifest, units.back())))
       return failure();
   }
   const NativeForm form = options.kind == EmitOptions::Kind::Llvm       ? NativeForm::Llvm

@@ -11,24 +11,13 @@ namespace tenon {
 #define GEN_PASS_DEF_EMITCPU
 #include "lowering/Passes.h.inc"
 
-FailureOr<EntryToEmit> planEntry(func::FuncOp function, const Target &target) {
-  FailureOr<MemoryPlan> plan = planMemory(function, target);
-  if (failed(plan))
-    return failure();
-  EntryToEmit entry{function, std::move(*plan)};
-  entry.inputs = llvm::count_if(function.getArgumentTypes(), [](Type type) { return !type.isIndex(); });
-  entry.outputs = llvm::range_size(function.getBody().front().getOps<OutputOp>());
-  return entry;
-}
-
-LogicalResult emitTier(ModuleOp target, ArrayRef<EntryToEmit> entries, ModuleOp module, cpu::Tier tier, std::vector<EntryTable> &tables) {
+LogicalResult emitTier(ModuleOp target, ArrayRef<PlannedEntry> entries, ModuleOp module, cpu::Tier tier) {
   const cpu::ParameterTable parameters = cpu::parametersOf(module);
   cpu::SharedBodies bodies;
-  for (auto [entry, table] : llvm::zip_equal(entries, tables)) {
+  for (const PlannedEntry &entry : entries) {
     cpu::KernelSequence sequence(target, entry.function, entry.plan, parameters, tier, bodies);
     if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
       return failure();
-    table.tiers.push_back(tier);
   }
   return success();
 }
@@ -46,23 +35,20 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
         chosen = each;
     if (!chosen)
       return module.emitError("expects the tier portable, x86-64-v3 or x86-64-v4, got ") << tier.getValue();
-    std::vector<EntryToEmit> entries;
+    std::vector<PlannedEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (failed(checkPlannable(function)))
         return failure();
-      FailureOr<EntryToEmit> entry = planEntry(function, cpu::cpuTarget());
+      FailureOr<PlannedEntry> entry = planEntry(function, cpu::cpuTarget());
       if (failed(entry))
         return failure();
       entries.push_back(std::move(*entry));
     }
-    std::vector<EntryTable> tables;
-    for (EntryToEmit &entry : entries)
-      tables.push_back({entry.function, &entry.plan, {}, entry.inputs, entry.outputs});
-    if (failed(emitTier(target, entries, module, *chosen, tables)))
+    if (failed(emitTier(target, entries, module, *chosen)))
       return failure();
-    for (const EntryTable &table : tables)
+    for (const PlannedEntry &entry : entries)
       if (bind)
-        emitBind(target, table);
+        emitBind(target, entry);
     return success();
   }
 

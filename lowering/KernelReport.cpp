@@ -49,10 +49,10 @@ std::vector<KernelRow> reportKernels(func::FuncOp function, FormulaSpace &space)
   return rows;
 }
 
-MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space) {
+MemoryReport reportMemory(const PlannedEntry &entry, FormulaSpace &space) {
   MemoryReport report;
-  for (auto [i, bytes] : llvm::enumerate(table.plan->stateBytes)) {
-    bool inPlace = i < table.plan->inPlace.size() && table.plan->inPlace[i];
+  for (auto [i, bytes] : llvm::enumerate(entry.plan.stateBytes)) {
+    bool inPlace = i < entry.plan.inPlace.size() && entry.plan.inPlace[i];
     (inPlace ? report.kept : report.states) += space.aligned(space.of(bytes));
   }
   std::vector<Maximum> ends;
@@ -67,10 +67,10 @@ MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space) {
     if (slot.saved)
       report.saved += bytes;
   };
-  for (const MemoryPlan::Slot &slot : table.plan->slots)
+  for (const MemoryPlan::Slot &slot : entry.plan.slots)
     place(slot);
-  report.scratchPerWorker = (table.plan->scratchBytes + 63) / 64 * 64;
-  func::FuncOp function = table.function;
+  report.scratchPerWorker = (entry.plan.scratchBytes + 63) / 64 * 64;
+  func::FuncOp function = entry.function;
   auto bytes = [&](Type type) { // each input and output starts on a cache line
     return space.aligned(space.of(tensorBytes(cast<RankedTensorType>(type))));
   };

@@ -1,8 +1,7 @@
 // What the kernels of an entry compute and move, and what its memory holds: counted from the kernel form, as formulas over the dims.
 #pragma once
 #include "dialect/Formula.h"
-#include "lowering/MemoryPlan.h"
-#include "lowering/Tables.h"
+#include "lowering/PlannedEntry.h"
 
 namespace tenon {
 
@@ -25,6 +24,6 @@ struct MemoryReport {
   int64_t scratchPerWorker = 0;
 };
 
-MemoryReport reportMemory(const EntryTable &table, FormulaSpace &space);
+MemoryReport reportMemory(const PlannedEntry &entry, FormulaSpace &space);
 
 } // namespace tenon

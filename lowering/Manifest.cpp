@@ -160,16 +160,16 @@ int64_t leastSize(const Entry &entry, unsigned index) {
   return least;
 }
 
-json::Object memoryJson(const EntryTable &table, FormulaSpace &space) {
-  MemoryReport report = reportMemory(table, space);
+json::Object memoryJson(const PlannedEntry &planned, FormulaSpace &space) {
+  MemoryReport report = reportMemory(planned, space);
   return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
                       {"states", space.text(report.states)},       {"kept_states", space.text(report.kept)},
                       {"inputs", space.text(report.inputs)},       {"outputs", space.text(report.outputs)}, {"scratch_per_worker", report.scratchPerWorker}};
 }
 
-json::Array kernelsJson(const EntryTable &table, FormulaSpace &space) {
+json::Array kernelsJson(const PlannedEntry &planned, FormulaSpace &space) {
   json::Array array;
-  for (const KernelRow &row : reportKernels(table.function, space))
+  for (const KernelRow &row : reportKernels(planned.function, space))
     array.push_back(json::Object{{"name", row.name},
                                  {"kind", row.kind},
                                  {"place", row.place},
@@ -281,7 +281,7 @@ json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
   return outputs;
 }
 
-json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const EntryTable &table) {
+json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const PlannedEntry &planned) {
   FormulaSpace space(entry.dims);
   json::Array dims, inputs, outputs, states;
   for (size_t i = 0; i < entry.dims.size(); ++i) {
@@ -332,8 +332,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"inputs", std::move(inputs)},
                       {"outputs", std::move(outputs)},
                       {"states", std::move(states)},
-                      {"memory", memoryJson(table, space)},
-                      {"kernels", kernelsJson(table, space)}};
+                      {"memory", memoryJson(planned, space)},
+                      {"kernels", kernelsJson(planned, space)}};
   if (entry.isStep) {
     object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
     object["capacity"] = sizeJson(entry.capacity, entry.dims);
@@ -344,10 +344,10 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
 
 } // namespace
 
-std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<EntryTable> tables) {
+std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<PlannedEntry> planned) {
   json::Array entries, generate;
-  for (auto [entry, table] : llvm::zip_equal(program.entries, tables))
-    entries.push_back(entryJson(program, entry, facts, table));
+  for (auto [entry, itsPlan] : llvm::zip_equal(program.entries, planned))
+    entries.push_back(entryJson(program, entry, facts, itsPlan));
   json::Object root{{"format", 1},
                     {"abi", TN_ABI_VERSION},
                     {"tool", "tenon 0.1.0"},

@@ -140,7 +140,7 @@ static bool hasTier(int tier) {
   return tier == 1 ? __builtin_cpu_supports("x86-64-v3") : __builtin_cpu_supports("x86-64-v4");
 }
 
-static bool runAll(std::vector<EntryToEmit> &entries, const TnArtifact &artifact) {
+static bool runAll(std::vector<PlannedEntry> &entries, const TnArtifact &artifact) {
   bool good = artifact.abi == TN_ABI_VERSION && artifact.entry_count == int(entries.size());
   unsigned runs = 0;
   std::string unavailable;
@@ -185,16 +185,16 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, &context);
   if (!module)
     return 1;
-  std::vector<EntryToEmit> entries;
+  std::vector<PlannedEntry> entries;
   for (func::FuncOp function : module->getOps<func::FuncOp>()) {
-    EntryToEmit entry{function, trivialPlan(function)};
+    PlannedEntry entry{function, trivialPlan(function)};
     entry.inputs = llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<RankedTensorType>(type); });
     function.walk([&](OutputOp) { ++entry.outputs; });
     entries.push_back(entry);
   }
   EmitOptions options;
   options.name = "kernel";
-  options.manifest = [](ArrayRef<EntryTable>) { return std::string("{}"); };
+  options.manifest = [](ArrayRef<PlannedEntry>) { return std::string("{}"); };
   options.buildId = "0";
   if (!tierName.empty())
     options.tiers = {tierName == "portable" ? cpu::Tier::Portable : tierName == "avx2" ? cpu::Tier::Avx2 : cpu::Tier::Avx512};
