@@ -189,6 +189,7 @@ int main(int argc, char **argv) {
   for (func::FuncOp function : module->getOps<func::FuncOp>()) {
     PlannedEntry entry{function, trivialPlan(function)};
     entry.inputs = llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+    entry.dims = int32_t(function.getNumArguments()) - entry.inputs;
     function.walk([&](OutputOp) { ++entry.outputs; });
     entries.push_back(entry);
   }
