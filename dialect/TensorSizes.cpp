@@ -83,4 +83,25 @@ AffineExpr toAffine(const Size &size, MLIRContext *context) {
   return result;
 }
 
+int64_t nominalSize(AffineExpr expression, int64_t nominalDim) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return constant.getValue();
+  if (isa<AffineDimExpr>(expression))
+    return nominalDim;
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  int64_t left = nominalSize(binary.getLHS(), nominalDim), right = nominalSize(binary.getRHS(), nominalDim);
+  switch (expression.getKind()) {
+  case AffineExprKind::Add:
+    return left + right;
+  case AffineExprKind::Mul:
+    return left * right;
+  case AffineExprKind::Mod:
+    return left % right;
+  case AffineExprKind::FloorDiv:
+    return left / right;
+  default:
+    return (left + right - 1) / right;
+  }
+}
+
 } // namespace tenon

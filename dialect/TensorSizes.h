@@ -23,5 +23,9 @@ mlir::AffineExpr toAffine(const Size &size, mlir::MLIRContext *context);
 /// An attribute that holds one size.
 mlir::AffineMapAttr sizeAttribute(mlir::AffineExpr size, unsigned dimCount);
 mlir::AffineMap sizeMap(llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned dimCount, mlir::MLIRContext *context);
+/// The size that is taken for every symbolic dim where sizes have to be compared: overlaps in memory, bytes in warnings.
+constexpr int64_t kNominalDim = 64;
+/// The value of an expression over the dims at nominal sizes.
+int64_t nominalSize(mlir::AffineExpr expression, int64_t nominalDim = kNominalDim);
 
 } // namespace tenon

@@ -2,9 +2,10 @@
 #include "dialect/TenonDialect.h"
 #include "frontend/Characters.h"
 #include "frontend/MlirGen.h"
-#include "lowering/Emit.h"
-#include "lowering/Header.h"
-#include "lowering/Manifest.h"
+#include "lowering/artifact/Emit.h"
+#include "lowering/cpu/EmitTier.h"
+#include "lowering/artifact/Header.h"
+#include "lowering/artifact/Manifest.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/PassFlags.h"
 #include "lowering/PassMessages.h"
@@ -304,7 +305,7 @@ int Compilation::run() {
   for (const CheckedRecipe &candidate : program->recipes)
     if (candidate.kind == "train" && candidate.name == request.check.recipe)
       recipe = &candidate;
-  registerEmitDialects(registry);
+  cpu::registerCpu(registry);
   if (!findTarget(request.target)) {
     complain("not supported yet: target " + request.target + "; cpu is");
     return kUsageError;

@@ -1,5 +1,5 @@
 // mlir-opt with the dialect `tenon`, its passes and pipelines, and the upstream passes they name.
-#include "lowering/Emit.h"
+#include "lowering/cpu/EmitTier.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
 #include "mlir/InitAllDialects.h"
@@ -9,7 +9,7 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
-  tenon::registerEmitDialects(registry);
+  tenon::cpu::registerCpu(registry);
   mlir::registerAllPasses();
   tenon::registerTenonLoweringPasses();
   tenon::registerTenonPipelines();

@@ -1,6 +1,6 @@
 // The CPU, as a target of the stages before its code is emitted.
 #pragma once
-#include "lowering/Target.h"
+#include "lowering/schedule/Target.h"
 
 namespace tenon::cpu {
 

@@ -1,7 +1,7 @@
 // The entry function: the sequence of kernels, stack loops, copies to sinks.
 #include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
-#include "lowering/Abi.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Loops.h"

@@ -1,7 +1,7 @@
 #ifndef TENON_LOWERING_CPU_GEMM_H
 #define TENON_LOWERING_CPU_GEMM_H
 
-#include "lowering/cpu/Target.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/IR/Builders.h"
 
 #include <functional>

@@ -1,5 +1,5 @@
 #include "lowering/cpu/KeepBits.h"
-#include "lowering/Abi.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/LaneCode.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,6 +1,6 @@
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
-#include "lowering/Abi.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Loops.h"
 
 using namespace mlir;

@@ -3,10 +3,10 @@
 #pragma once
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
-#include "lowering/MemoryPlan.h"
-#include "lowering/Target.h"
+#include "lowering/schedule/MemoryPlan.h"
+#include "lowering/schedule/Target.h"
 #include "lowering/cpu/SharedBodies.h"
-#include "lowering/cpu/Target.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -44,7 +44,7 @@ public:
   /// Address of Kernel::places[i], Kernel::temporaries[i].
   Value place(unsigned index);
   Value temporary(unsigned index);
-  /// An i64 field of the context or of the call record behind it (lowering/Abi.h).
+  /// An i64 field of the context or of the call record behind it (lowering/artifact/Abi.h).
   Value field(int64_t offset);
   Value pointerField(int64_t offset);
 

@@ -1,7 +1,7 @@
 #ifndef TENON_LOWERING_CPU_MICROKERNEL_H
 #define TENON_LOWERING_CPU_MICROKERNEL_H
 
-#include "lowering/cpu/Target.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tenon::cpu {

@@ -1,6 +1,6 @@
 // tenon.optimize: the norm of all gradients, the rate of this step, one pass over the arenas. Formulas: Kingma & Ba 2015,
 // Loshchilov & Hutter 2019, google-research/bert optimization.py; schedules of those papers' code.
-#include "lowering/Abi.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/Optimizer.h"

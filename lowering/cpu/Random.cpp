@@ -1,5 +1,5 @@
 // Dropout bits: Philox 4x32-10 (Salmon et al. 2011), one counter for eight elements.
-#include "lowering/Abi.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/LaneCode.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -1,5 +1,5 @@
 // Schedules of the learning rate: the formulas of tenon.optimize's documentation.
-#include "lowering/Abi.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/Optimizer.h"
 #include "mlir/Dialect/Math/IR/Math.h"

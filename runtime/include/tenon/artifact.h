@@ -26,7 +26,7 @@ enum TnArena {
   TN_ARENA_COUNT = 9
 };
 
-/* Everything an entry reads. The layout is known to the code generator (lowering/Abi.h): append only, bump TN_ABI_VERSION. */
+/* Everything an entry reads. The layout is known to the code generator (lowering/artifact/Abi.h): append only, bump TN_ABI_VERSION. */
 typedef struct TnContext {
   const int64_t *dims;                 /*  0: values of the entry's symbolic dims, in manifest order */
   char *const *arenas;                 /*  8: TN_ARENA_COUNT base addresses, 64-byte aligned */

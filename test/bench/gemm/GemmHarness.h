@@ -1,7 +1,7 @@
 #ifndef TENON_TEST_BENCH_GEMM_GEMMHARNESS_H
 #define TENON_TEST_BENCH_GEMM_GEMMHARNESS_H
 
-#include "lowering/cpu/Target.h"
+#include "lowering/cpu/Tier.h"
 
 #include <cstdint>
 #include <memory>

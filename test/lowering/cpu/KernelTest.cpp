@@ -4,7 +4,8 @@
 #include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
-#include "lowering/Emit.h"
+#include "lowering/artifact/Emit.h"
+#include "lowering/cpu/EmitTier.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -179,7 +180,7 @@ static bool runAll(std::vector<PlannedEntry> &entries, const TnArtifact &artifac
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "tests of the CPU kernels\n");
   DialectRegistry registry;
-  registerEmitDialects(registry);
+  cpu::registerCpu(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, &context);

@@ -1,0 +1,388 @@
+#include "lowering/artifact/Manifest.h"
+#include "dialect/TenonDialect.h"
+#include "frontend/sema/Averages.h"
+#include "lowering/OptimizerSettings.h"
+#include "lowering/schedule/KernelReport.h"
+#include "runtime/include/tenon/artifact.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace tenon {
+namespace {
+
+json::Value sizeJson(const Size &size, const std::vector<std::string> &dims) {
+  if (auto constant = size.asConstant())
+    return *constant;
+  json::Object terms;
+  for (auto [dim, coefficient] : size.coefficients())
+    terms[dims[dim]] = coefficient;
+  return json::Object{{"const", size.constant()}, {"terms", std::move(terms)}};
+}
+
+json::Value settingJson(const Setting &setting) {
+  switch (setting.kind) {
+  case Setting::Kind::Int:
+    return setting.integer;
+  case Setting::Kind::Real:
+    return setting.real;
+  case Setting::Kind::Bool:
+    return setting.truth;
+  case Setting::Kind::Text:
+  case Setting::Kind::Word:
+    return setting.text;
+  case Setting::Kind::Tuple:
+  case Setting::Kind::Call:
+    break;
+  }
+  json::Array elements;
+  for (const SettingValue &element : setting.elements)
+    elements.push_back(settingJson(*element));
+  if (setting.kind == Setting::Kind::Tuple)
+    return elements;
+  json::Object keywords;
+  for (auto &[name, value] : setting.keywords)
+    keywords[name] = settingJson(*value);
+  return json::Object{{"call", setting.text}, {"args", std::move(elements)}, {"keywords", std::move(keywords)}};
+}
+
+json::Object settingsJson(const CheckedRecipe &recipe) {
+  json::Object settings;
+  for (auto &[name, value] : recipe.settings)
+    settings[name] = settingJson(*value);
+  return settings;
+}
+
+std::string hashOf(const std::string &text) {
+  llvm::SHA256 hash;
+  hash.update(text);
+  return llvm::toHex(hash.final(), true);
+}
+
+json::Array stringArray(const std::vector<std::string> &texts) {
+  json::Array array;
+  for (const std::string &text : texts)
+    array.push_back(text);
+  return array;
+}
+
+json::Array parametersJson(const Program &program, ModuleOp module) {
+  json::Array array;
+  for (const Param &param : program.params) {
+    auto op = module.lookupSymbol<ParameterOp>(param.path);
+    json::Object names;
+    for (auto &[scheme, elements] : param.publicNames) {
+      json::Array list;
+      for (const PublicName &name : elements)
+        list.push_back(json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
+      names[scheme] = std::move(list);
+    }
+    // One value per stack element where the text uses `depth`.
+    json::Value spread = param.init.perElement.empty() ? json::Value(param.init.a) : json::Value(json::Array(param.init.perElement));
+    array.push_back(json::Object{{"name", param.path},
+                                 {"stack", json::Array(param.stackCounts)},
+                                 {"axes", stringArray(param.axes)},
+                                 {"shape", json::Array(param.shape)},
+                                 {"offset", int64_t(op.getOffset())},
+                                 {"stride", int64_t(op.getStride())},
+                                 {"layout", "row"},
+                                 {"init", json::Object{{"kind", param.init.kind}, {"a", std::move(spread)}}},
+                                 {"names", std::move(names)},
+                                 {"frozen", bool(op.getFrozen())}});
+    if (param.publishedShape != param.shape)
+      array.back().getAsObject()->insert({"published", json::Array(param.publishedShape)});
+    if (!param.present.empty()) {
+      json::Array present;
+      for (bool exists : param.present)
+        present.push_back(exists);
+      array.back().getAsObject()->insert({"present", std::move(present)});
+    }
+  }
+  return array;
+}
+
+json::Object tensorJson(const Entry &entry, const std::string &name, const ValueType &type, const std::string &dtype) {
+  json::Array axes, shape;
+  for (AxisId axis : type.axes) {
+    axes.push_back(entry.axes[axis].name);
+    shape.push_back(sizeJson(entry.axes[axis].size, entry.dims));
+  }
+  return json::Object{{"name", name}, {"dtype", dtype}, {"axes", std::move(axes)}, {"shape", std::move(shape)}};
+}
+
+const char *dtypeOf(Element element, const std::string &real) { return element == Element::Real ? real.c_str() : element == Element::Int ? "i32" : "bool"; }
+
+json::Object scalarJson(const std::string &name) {
+  return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
+}
+
+/// mean(cross_entropy[V](logits, labels)) over all places, each of which counts: what divided by ln 2 is bits per symbol. Terms, factors, `where`,
+/// `skip` and `spread` make another number of it.
+bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
+  const Node &mean = entry.nodes[id];
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+    return false;
+  const Node &sum = entry.nodes[mean.operands[0]];
+  NodeId summed = sum.operands[0];
+  while (llvm::is_contained({Op::Rename, Op::Transpose, Op::Merge, Op::Split}, entry.nodes[summed].op))
+    summed = entry.nodes[summed].operands[0];
+  const Node &entropy = entry.nodes[summed];
+  if (entropy.op != Op::CrossEntropy || entropy.operands.size() != 2 || entropy.number != 0 || entropy.index != 0)
+    return false;
+  const std::vector<int64_t> dims = sema::nominalDims(entry);
+  double places = 1;
+  for (AxisId axis : sum.axesFrom)
+    places *= double(entry.axes[axis].size.evaluate(dims));
+  return sema::productOfSizes(entry, mean.operands[1], dims) == places;
+}
+
+/// The least size of dim `index` with which no mean of the entry runs over nothing, which is 0 / 0: 2 where one is over T - 1 places.
+int64_t leastSize(const Entry &entry, unsigned index) {
+  int64_t least = 1;
+  for (const Node &mean : entry.nodes) {
+    if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
+      continue;
+    for (AxisId axis : entry.nodes[mean.operands[0]].axesFrom) {
+      const Size &size = entry.axes[axis].size;
+      if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index || size.coefficients().begin()->second < 1)
+        continue;
+      const int64_t coefficient = size.coefficients().begin()->second, first = (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
+      std::vector<int64_t> dims = sema::nominalDims(entry);
+      dims[index] = first - 1;
+      if (auto divisor = sema::productOfSizes(entry, mean.operands[1], dims); divisor && *divisor <= 0) // a divisor of another kind is the model's affair
+        least = std::max(least, first);
+    }
+  }
+  return least;
+}
+
+json::Object memoryJson(const PlannedEntry &planned, FormulaSpace &space) {
+  MemoryReport report = reportMemory(planned, space);
+  return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
+                      {"states", space.text(report.states)},       {"kept_states", space.text(report.kept)},
+                      {"inputs", space.text(report.inputs)},       {"outputs", space.text(report.outputs)}, {"scratch_per_worker", report.scratchPerWorker}};
+}
+
+json::Array kernelsJson(const PlannedEntry &planned, FormulaSpace &space) {
+  json::Array array;
+  for (const KernelRow &row : reportKernels(planned.function, space))
+    array.push_back(json::Object{{"name", row.name},
+                                 {"kind", row.kind},
+                                 {"place", row.place},
+                                 {"calls", row.calls},
+                                 {"flops", space.text(row.flops)},
+                                 {"bytes", space.text(row.bytes)}});
+  return array;
+}
+
+/// A mean of cross-entropies, of all places or weighted by something that is no count: nats per predicted symbol. Everything else that a loss can
+/// be is no such number.
+bool isNats(const Entry &entry, NodeId loss) {
+  if (isMeanCrossEntropy(entry, loss))
+    return true;
+  const Node &mean = entry.nodes[loss];
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum || sema::productOfSizes(entry, mean.operands[1], sema::nominalDims(entry)))
+    return false;
+  const Node *part = &entry.nodes[entry.nodes[mean.operands[0]].operands[0]];
+  if (part->op == Op::Mul)
+    for (NodeId operand : part->operands)
+      if (entry.nodes[operand].op == Op::CrossEntropy)
+        part = &entry.nodes[operand];
+  return part->op == Op::CrossEntropy && part->number == 0;
+}
+
+/// Axes of parts are told by their names: of several with one name the later ones get a number.
+std::string axisLabel(const Entry &entry, AxisId axis) {
+  const std::string &name = entry.axes[axis].name;
+  for (AxisId other = 0; other < axis; ++other)
+    if (entry.axes[other].name == name)
+      return name + "." + std::to_string(axis);
+  return name;
+}
+
+const char *operationName(const Average &average) {
+  static const std::pair<Op, const char *> along[] = {{Op::Sum, "sum_along"}, {Op::Div, "mean_along"}, {Op::ReduceMax, "max_along"}, {Op::ReduceMin, "min_along"}};
+  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"}, {Op::Exp, "exp"}, {Op::Log, "log"}, {Op::Sqrt, "sqrt"}, {Op::Abs, "abs"}, {Op::Add, "add"},
+                                                      {Op::Sub, "sub"}, {Op::Mul, "mul"}, {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"},
+                                                      {Op::Equal, "equal"}, {Op::NotEqual, "not_equal"}, {Op::Less, "less"}, {Op::LessEqual, "less_equal"},
+                                                      {Op::Select, "select"}};
+  if (average.kind != Average::Kind::Apply && average.kind != Average::Kind::Along)
+    return average.kind == Average::Kind::Rename ? "rename" : average.kind == Average::Kind::Expand ? "expand" : "slice";
+  for (auto [op, name] : average.kind == Average::Kind::Along ? ArrayRef(along) : ArrayRef(names))
+    if (op == average.op)
+      return name;
+  llvm_unreachable("an average applies one of these operations");
+}
+
+/// The formula that makes one number of several batches; docs/artifact.md.
+json::Value averageJson(const Entry &entry, const Average &average) {
+  using Kind = Average::Kind;
+  if (average.kind == Kind::Constant)
+    return average.number;
+  json::Object result;
+  auto list = [&](const char *key, const std::vector<AxisId> &axes) {
+    json::Array labels;
+    for (AxisId axis : axes)
+      labels.push_back(axisLabel(entry, axis));
+    if (!labels.empty())
+      result[key] = std::move(labels);
+  };
+  list("axes", average.axes);
+  list("to", average.to);
+  json::Array sizes, operands;
+  for (const Size &size : average.sizes)
+    sizes.push_back(sizeJson(size, entry.dims));
+  if (!sizes.empty())
+    result["sizes"] = std::move(sizes);
+  for (const Average &operand : average.operands)
+    operands.push_back(averageJson(entry, operand));
+  for (auto [kind, name] : {std::pair(Kind::Sum, "sum"), std::pair(Kind::Greatest, "greatest"), std::pair(Kind::Least, "least"), std::pair(Kind::Count, "count"),
+                            std::pair(Kind::Value, "mean")})
+    if (kind == average.kind) {
+      const uint32_t at = average.output;
+      result[name] = at < entry.results.size() ? entry.results[at].first : partName(at - entry.results.size());
+      return result;
+    }
+  result[operationName(average)] = std::move(operands);
+  return result;
+}
+
+/// Outputs of losses and metrics, and what their averages need.
+json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
+  json::Array outputs;
+  for (auto [i, result] : llvm::enumerate(entry.results)) {
+    outputs.push_back(scalarJson(result.first));
+    json::Object &object = *outputs.back().getAsObject();
+    object["nats"] = isNats(entry, result.second);
+    if (i < entry.averages.size())
+      object["average"] = averageJson(entry, entry.averages[i]);
+    if (i < entry.averages.size() && entry.averages[i].perBatch)
+      object["per_batch"] = true;
+    if (i + entry.metrics >= entry.results.size())
+      object["metric"] = true;
+  }
+  for (auto [i, part] : llvm::enumerate(entry.parts)) {
+    const ValueType &type = entry.nodes[part].type;
+    json::Object object = tensorJson(entry, partName(i), type, dtypeOf(type.element, facts.dtype));
+    json::Array labels;
+    for (AxisId axis : type.axes)
+      labels.push_back(axisLabel(entry, axis));
+    object["axes"] = std::move(labels);
+    const char *names[] = {"rows", "places"};
+    for (size_t k = 0; k < entry.batchAxes.size(); ++k)
+      if (auto axis = llvm::find(type.axes, entry.batchAxes[k]); axis != type.axes.end())
+        object[names[k]] = int64_t(axis - type.axes.begin());
+    outputs.push_back(std::move(object));
+  }
+  return outputs;
+}
+
+json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const PlannedEntry &planned) {
+  FormulaSpace space(entry.dims);
+  json::Array dims, inputs, outputs, states;
+  for (size_t i = 0; i < entry.dims.size(); ++i) {
+    auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
+    dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
+    if (int64_t least = leastSize(entry, i); least > 1)
+      (*dims.back().getAsObject())["min"] = least;
+  }
+  for (const Input &input : entry.inputs) {
+    json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype));
+    object["bound"] = input.isIndex ? sizeJson(input.bound, entry.dims) : json::Value(nullptr);
+    inputs.push_back(std::move(object));
+  }
+  bool differentiated = entry.kind == Entry::Kind::Train;
+  if (differentiated)
+    outputs.push_back(scalarJson("loss"));
+  bool oneLoss = entry.results.size() == 1 && program.lossWeights.size() == 1 && program.lossWeights[0].second == 1;
+  if (differentiated)
+    outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
+  if (entry.kind == Entry::Kind::Out)
+    for (auto &[name, node] : entry.results)
+      outputs.push_back(tensorJson(entry, name, entry.nodes[node].type, dtypeOf(entry.nodes[node].type.element, facts.dtype)));
+  else
+    for (json::Value &number : numbersJson(entry, facts))
+      outputs.push_back(std::move(number));
+  bool isGrad = entry.name == "grad";
+  if (differentiated && !isGrad)
+    for (const char *name : {"grad_norm", "learning_rate"})
+      outputs.push_back(scalarJson(name));
+  for (const State &state : entry.states) {
+    json::Array shape;
+    for (const Size &size : state.shape)
+      shape.push_back(sizeJson(size, entry.dims));
+    states.push_back(json::Object{{"name", state.path},
+                                  {"stack", json::Array(state.stackCounts)},
+                                  {"dtype", dtypeOf(state.element, facts.dtype)},
+                                  {"axes", stringArray(state.axes)},
+                                  {"shape", std::move(shape)},
+                                  {"initial", state.initial},
+                                  {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
+                                  {"of_model", state.ofModel},
+                                  {"in_place", state.inPlace}});
+  }
+  const char *kinds[] = {"out", "eval", "train"};
+  json::Object object{{"name", entry.name},
+                      {"kind", isGrad ? "grad" : kinds[int(entry.kind)]},
+                      {"dims", std::move(dims)},
+                      {"inputs", std::move(inputs)},
+                      {"outputs", std::move(outputs)},
+                      {"states", std::move(states)},
+                      {"memory", memoryJson(planned, space)},
+                      {"kernels", kernelsJson(planned, space)}};
+  if (entry.isStep) {
+    object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
+    object["capacity"] = sizeJson(entry.capacity, entry.dims);
+    object["position"] = entry.states[entry.positionState].path;
+  }
+  return object;
+}
+
+} // namespace
+
+std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<PlannedEntry> planned) {
+  json::Array entries, generate;
+  for (auto [entry, itsPlan] : llvm::zip_equal(program.entries, planned))
+    entries.push_back(entryJson(program, entry, facts, itsPlan));
+  json::Object root{{"format", 1},
+                    {"abi", TN_ABI_VERSION},
+                    {"tool", "tenon 0.1.0"},
+                    {"name", facts.name},
+                    {"model", program.model},
+                    {"dims", stringArray(program.dims)},
+                    {"build_id", facts.buildId},
+                    {"spec_sha256", facts.specHash},
+                    {"target", json::Object{{"triple", "x86_64-pc-linux-gnu"}, {"tiers", stringArray(facts.tiers)}}},
+                    {"dtype", facts.dtype},
+                    {"param_bytes", int64_t(facts.parameterBytes)},
+                    {"params", parametersJson(program, module)},
+                    {"entries", std::move(entries)}};
+  for (const CheckedRecipe &recipe : program.recipes) {
+    if (recipe.kind == "generate")
+      generate.push_back(json::Object{{"name", recipe.name}, {"settings", settingsJson(recipe)}});
+    else if (recipe.name == facts.recipe) {
+      json::Value settings = settingsJson(recipe);
+      root["recipe"] = json::Object{{"kind", "train"}, {"name", recipe.name}, {"sha256", hashOf(llvm::formatv("{0}", settings).str())},
+                                    {"losses_sha256", facts.lossesHash}, {"settings", settings}};
+      if (const Setting *optimizer = recipe.find("optimizer")) {
+        const Setting *momentum = nullptr;
+        for (auto &[name, value] : optimizer->keywords)
+          if (name == "momentum")
+            momentum = value.get();
+        int64_t moments = optimizer->text == "sgd" ? (momentum && momentum->real != 0 ? 1 : 0) : 2;
+        const Setting *accumulate = recipe.find("accumulate");
+        root["optimizer"] = json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
+        if (auto epochs = scheduleEpochs(recipe))
+          root["optimizer"].getAsObject()->insert({"epochs", *epochs});
+      }
+    }
+  }
+  root["generate"] = std::move(generate);
+  return llvm::formatv("{0:2}", json::Value(std::move(root))).str() + "\n";
+}
+
+} // namespace tenon

@@ -1,0 +1,21 @@
+// The manifest of an artifact (docs/artifact.md) from the checked program.
+#pragma once
+#include "frontend/Program.h"
+#include "lowering/schedule/PlannedEntry.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace tenon {
+
+struct ManifestFacts {
+  std::string name, dtype, recipe; // recipe: name of the chosen train recipe, or empty
+  std::string buildId, specHash;
+  std::string lossesHash; // of what the recipe's losses compute, at any sizes; empty without a recipe
+  uint64_t parameterBytes = 0;
+  std::vector<std::string> tiers;
+};
+
+/// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of the program.
+std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts, llvm::ArrayRef<PlannedEntry> planned);
+
+} // namespace tenon

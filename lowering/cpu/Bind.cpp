@@ -1,0 +1,53 @@
+// The function that evaluates the memory plan of an entry: TnBind of runtime/include/tenon/artifact.h.
+#include "lowering/cpu/EmitTier.h"
+#include "lowering/cpu/Kernel.h"
+#include "lowering/cpu/Scalars.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+void emitBind(ModuleOp module, const PlannedEntry &entry) {
+  ImplicitLocOpBuilder builder(module.getLoc(), module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  func::FuncOp source = entry.function;
+  Type address = pointer(builder), i64 = builder.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, address, address});
+  auto function = LLVM::LLVMFuncOp::create(builder, bindSymbol(source.getName()), type);
+  Block *block = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  auto element = [&](int argument, int64_t index) {
+    return elementAddress(builder, block->getArgument(argument), i64, constant(builder, index));
+  };
+  SmallVector<Value> dims;
+  for (int32_t i = 0; i < entry.dims; ++i)
+    dims.push_back(LLVM::LoadOp::create(builder, i64, element(0, i), 8));
+  auto aligned = [&](Value bytes) {
+    return multiply(builder, ceilDivide(builder, bytes, constant(builder, 64)), constant(builder, 64));
+  };
+  Value zero = constant(builder, 0), stateEnd = zero, keptEnd = zero, workspaceEnd = zero;
+  for (auto [i, bytes] : llvm::enumerate(entry.plan.stateBytes)) {
+    bool inPlace = i < entry.plan.inPlace.size() && entry.plan.inPlace[i];
+    Value &end = inPlace ? keptEnd : stateEnd;
+    LLVM::StoreOp::create(builder, end, element(1, i), 8);
+    end = add(builder, end, aligned(evaluateSize(builder, bytes, dims)));
+  }
+  SmallVector<Value> ends; // of the slots before this one
+  auto emitSlot = [&](const MemoryPlan::Slot &slot) {
+    Value offset = zero;
+    for (unsigned below : slot.after)
+      offset = maximum(builder, offset, ends[below]);
+    LLVM::StoreOp::create(builder, offset, element(1, entry.plan.stateCount + ends.size()), 8);
+    ends.push_back(add(builder, offset, aligned(evaluateSize(builder, slot.bytes, dims))));
+    workspaceEnd = maximum(builder, workspaceEnd, ends.back());
+  };
+  for (const MemoryPlan::Slot &slot : entry.plan.slots)
+    emitSlot(slot);
+  LLVM::StoreOp::create(builder, stateEnd, element(2, 0), 8);
+  LLVM::StoreOp::create(builder, workspaceEnd, element(2, 1), 8);
+  LLVM::StoreOp::create(builder, aligned(constant(builder, entry.plan.scratchBytes)), element(2, 2), 8);
+  LLVM::StoreOp::create(builder, keptEnd, element(2, 3), 8);
+  LLVM::ReturnOp::create(builder, ValueRange());
+}
+
+} // namespace tenon::cpu

@@ -1,0 +1,81 @@
+// The kernel form to functions of one CPU tier. See Passes.td.
+#include "lowering/cpu/EmitTier.h"
+#include "lowering/Passes.h"
+#include "lowering/cpu/CpuTarget.h"
+#include "lowering/cpu/Generators.h"
+#include "lowering/cpu/Kernel.h"
+#include "lowering/cpu/KernelDialects.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_EMITCPU
+#include "lowering/Passes.h.inc"
+
+namespace cpu {
+
+void registerCpu(DialectRegistry &registry) {
+  registry.insert<TenonDialect>();
+  registerKernelDialects(registry);
+  registerKernelGenerators(registry);
+  registerTarget(cpuTarget());
+}
+
+std::string runSymbol(llvm::StringRef entry, Tier tier) { return ("tn_run_" + entry + "_" + tierName(tier)).str(); }
+std::string bindSymbol(llvm::StringRef entry) { return ("tn_bind_" + entry).str(); }
+
+LogicalResult emitTier(ModuleOp target, ArrayRef<PlannedEntry> entries, ModuleOp module, Tier tier) {
+  const ParameterTable parameters = parametersOf(module);
+  SharedBodies bodies;
+  for (const PlannedEntry &entry : entries) {
+    KernelSequence sequence(target, entry.function, entry.plan, parameters, tier, bodies);
+    if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace cpu
+
+namespace {
+
+struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
+  using EmitCpuBase::EmitCpuBase;
+  void getDependentDialects(DialectRegistry &registry) const override { cpu::registerCpu(registry); }
+
+  LogicalResult emit(ModuleOp module, ModuleOp target) {
+    std::optional<cpu::Tier> chosen;
+    for (cpu::Tier each : {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512})
+      if (cpu::tierPublicName(each) == tier)
+        chosen = each;
+    if (!chosen)
+      return module.emitError("expects the tier portable, x86-64-v3 or x86-64-v4, got ") << tier.getValue();
+    std::vector<PlannedEntry> entries;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (failed(checkPlannable(function)))
+        return failure();
+      FailureOr<PlannedEntry> entry = planEntry(function, cpu::cpuTarget());
+      if (failed(entry))
+        return failure();
+      entries.push_back(std::move(*entry));
+    }
+    if (failed(cpu::emitTier(target, entries, module, *chosen)))
+      return failure();
+    for (const PlannedEntry &entry : entries)
+      if (bind)
+        cpu::emitBind(target, entry);
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+    if (failed(emit(module, *target)))
+      return signalPassFailure();
+    module.getBody()->clear();
+    module.getBody()->getOperations().splice(module.getBody()->end(), target->getBody()->getOperations());
+  }
+};
+
+} // namespace
+} // namespace tenon

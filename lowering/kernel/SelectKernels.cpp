@@ -1,0 +1,410 @@
+// Tensor form to kernel form. See Passes.td.
+#include "dialect/Build.h"
+#include "lowering/kernel/ElementCode.h"
+#include "lowering/Passes.h"
+#include "lowering/kernel/ValuesInMemory.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_SELECTKERNELS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+/// A place relative to a kernel's index space: dimension k is index number place[k] of the space; empty if it is anything else.
+using Place = std::optional<SmallVector<int64_t>>;
+
+struct IsBefore {
+  bool operator()(Operation *a, Operation *b) const { return a != b && a->isBeforeInBlock(b); }
+};
+using OpsInOrder = std::set<Operation *, IsBefore>; // of one block
+
+class Selector {
+public:
+  Selector(func::FuncOp function, bool fuse) : function(function), fuse(fuse), inMemory(valuesInMemory(function, fuse)) {}
+  void run();
+
+private:
+  void selectBlock(Block &block);
+  void selectDot(DotOp dot);
+  void selectNest(Operation *op);
+  SmallVector<Value> collectFused(Operation *root, Value value, int64_t rank);
+  void reach(Value value, Block *block, OpsInOrder &found);
+  unsigned codeOfMember(Value candidate, const llvm::SetVector<Value> &group);
+  bool fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup);
+  bool readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget);
+  void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices);
+  Value memoryOf(Value value) {
+    if (auto it = placed.find(value); it != placed.end())
+      return it->second;
+    Operation *op = value.getDefiningOp();
+    return !op || isAddress(op) || isKernel(op) ? value : Value();
+  }
+
+  func::FuncOp function;
+  bool fuse;
+  llvm::DenseSet<Value> inMemory;      // results of element ops that get memory
+  llvm::DenseMap<Value, Value> placed; // tensor-form value -> result of the kernel that makes it
+  SmallVector<Operation *> dead;
+};
+
+// ---- fusion into a root kernel
+
+/// Whether everything that `value` reads, inlined at `place`, is known when `root` runs: members of the group at their own place, or memory made before.
+bool Selector::readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget) {
+  if (budget-- == 0)
+    return false;
+  if (group.contains(value)) {
+    if (!place || place->size() != groupPlace->size())
+      return false;
+    groupPlace = place;
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != root->getBlock())
+    return true;
+  if (isKernel(op) || isAddress(op) || inMemory.contains(value)) {
+    if (isAddress(op)) { // an address of something made before
+      for (Value operand : op->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == root->getBlock() && !def->isBeforeInBlock(root))
+          return false;
+      return true;
+    }
+    return op->isBeforeInBlock(root) && (isKernel(op) || placed.contains(value));
+  }
+  for (Value operand : op->getOperands()) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    Place inner;
+    if (op->hasTrait<Elementwise>())
+      inner = place;
+    else if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && place) {
+      inner.emplace();
+      for (int64_t dim : broadcast.getDims())
+        inner->push_back((*place)[dim]);
+    }
+    Place groupBefore = groupPlace;
+    if (!readsLegally(operand, inner, root, group, groupPlace, budget))
+      return false;
+  }
+  return true;
+}
+
+/// `placeOfGroup`: in, the identity of the group's rank; out, where the candidate reads the group, as indices of the candidate.
+bool Selector::fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup) {
+  SmallVector<int64_t> own;
+  for (int64_t i = 0; i < tensorOf(candidate).getRank(); ++i)
+    own.push_back(i);
+  Place place = own;
+  unsigned budget = 200;
+  Operation *op = candidate.getDefiningOp();
+  if (!op->hasTrait<Elementwise>() && !isa<BroadcastOp>(op))
+    return false;
+  return readsLegally(candidate, place, root, group, placeOfGroup, budget);
+}
+
+/// Adds the ops of `block` that read `value` and have memory themselves, or pass it through ops that have none.
+void Selector::reach(Value value, Block *block, OpsInOrder &found) {
+  SmallVector<Value> work{value};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (user->getBlock() != block || isKernel(user) || isAddress(user))
+        continue;
+      for (Value result : user->getResults())
+        if (inMemory.contains(result))
+          found.insert(user);
+        else if (seen.insert(result).second)
+          work.push_back(result);
+    }
+}
+
+/// How much code an element of `candidate` is besides that of the group.
+unsigned Selector::codeOfMember(Value candidate, const llvm::SetVector<Value> &group) {
+  SmallVector<Value> work{candidate};
+  llvm::DenseSet<Operation *> seen;
+  unsigned code = 0;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || isKernel(op) || isAddress(op) || group.contains(value) || (value != candidate && inMemory.contains(value)) || !seen.insert(op).second)
+      continue;
+    code += codeOf(op);
+    llvm::append_range(work, op->getOperands());
+  }
+  return code;
+}
+
+SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t rank) {
+  llvm::SetVector<Value> group;
+  group.insert(value);
+  if (!fuse)
+    return {};
+  SmallVector<Value> fused;
+  auto shape = sizesOf(tensorOf(value));
+  Place identity = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  OpsInOrder readers;
+  reach(value, root->getBlock(), readers);
+  for (unsigned code = 0; !readers.empty();) { // those of a member stand behind it
+    Operation *op = *readers.begin();
+    readers.erase(readers.begin());
+    if (op == root || op->getNumResults() != 1)
+      continue;
+    Value candidate = op->getResult(0);
+    if (placed.contains(candidate) || group.contains(candidate) || sizesOf(tensorOf(candidate)) != shape)
+      continue;
+    const unsigned more = codeOfMember(candidate, group);
+    if (code + more > kMostCodeOfKernel)
+      continue;
+    Place at = identity; // the candidate must read the group at its own indices
+    inMemory.erase(candidate); // while it is looked at, it is not a leaf
+    bool legal = fusable(candidate, root, group, at) && *at == *identity;
+    inMemory.insert(candidate);
+    if (!legal)
+      continue;
+    code += more;
+    group.insert(candidate);
+    fused.push_back(candidate);
+    reach(candidate, root->getBlock(), readers);
+  }
+  return fused;
+}
+
+void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices) {
+  for (auto [value, number] : llvm::zip(group, resultNumbers)) {
+    Value scalar = code.element(value, indices);
+    if (number >= 0)
+      PutOp::create(builder, value.getLoc(), builder.getI64IntegerAttr(number), indices, scalar);
+    code.define(value, indices, scalar);
+  }
+}
+
+// ---- kernels
+
+/// The sum of a contraction is stored if someone besides the fused values reads it.
+void Selector::selectDot(DotOp dot) {
+  int64_t rank = tensorOf(dot.getY()).getRank();
+  SmallVector<Value> fused = collectFused(dot, dot.getY(), rank);
+  llvm::DenseSet<Value> inGroup(fused.begin(), fused.end());
+  bool stored = false; // does anything reach the sum without passing through a fused value?
+  SmallVector<Value> work{dot.getY()};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty() && !stored) {
+    Value value = work.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (isKernel(user) || isAddress(user) || user->getBlock() != dot->getBlock()) {
+        stored = true;
+        break;
+      }
+      for (Value result : user->getResults()) {
+        if (inGroup.contains(result))
+          continue;
+        if (inMemory.contains(result))
+          stored = true;
+        else if (seen.insert(result).second)
+          work.push_back(result);
+      }
+    }
+  }
+  SmallVector<Value> group{dot.getY()};
+  SmallVector<int64_t> numbers{stored ? 0 : -1};
+  SmallVector<Type> types;
+  if (stored)
+    types.push_back(dot.getY().getType());
+  for (Value value : fused) {
+    numbers.push_back(types.size());
+    group.push_back(value);
+    types.push_back(value.getType());
+  }
+  // The operand that has the last result dimension is b, the vector operand.
+  bool swap = rank > 0 && !llvm::is_contained(dot.getBLabels(), rank - 1);
+  Value a = swap ? dot.getB() : dot.getA(), b = swap ? dot.getA() : dot.getB();
+  OpBuilder builder(dot);
+  auto gemm = GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
+                             swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank));
+  Block *block = new Block;
+  gemm.getBody().push_back(block);
+  for (int64_t i = 0; i < rank; ++i)
+    block->addArgument(builder.getIndexType(), dot.getLoc());
+  Value sum = block->addArgument(tensorOf(dot.getY()).getElementType(), dot.getLoc());
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  inGroup.insert(dot.getY());
+  ElementCode code(inside, [&](Value value) { return inGroup.contains(value) ? Value() : memoryOf(value); });
+  ValueRange indices = block->getArguments().drop_back();
+  code.define(dot.getY(), indices, sum);
+  putGroup(code, inside, group, numbers, indices);
+  YieldOp::create(inside, dot.getLoc(), ValueRange());
+  for (auto [value, number] : llvm::zip(group, numbers))
+    if (number >= 0)
+      placed[value] = gemm.getResult(number);
+}
+
+/// One nest for the results of `op` that need memory and what fuses with them.
+void Selector::selectNest(Operation *op) {
+  SmallVector<Value> rowResults, group;
+  for (Value result : op->getResults()) {
+    if (!inMemory.contains(result) || placed.contains(result))
+      continue;
+    (isRowResult(result) ? rowResults : group).push_back(result);
+  }
+  Value root = group.empty() ? Value() : group.front();
+  if (!root && fuse) // what has an element per row gets memory, the rest may live only inside what reads it
+    for (Value result : llvm::reverse(op->getResults()))
+      root = isRowResult(result) ? root : result;
+  if (root) {
+    SmallVector<Value> fused = collectFused(op, root, tensorOf(root).getRank());
+    group.append(fused);
+  }
+  if (rowResults.empty() && group.empty())
+    return;
+  SmallVector<Type> types;
+  SmallVector<int64_t> rowNumbers, numbers;
+  for (Value value : rowResults)
+    rowNumbers.push_back(types.size()), types.push_back(value.getType());
+  for (Value value : group)
+    numbers.push_back(types.size()), types.push_back(value.getType());
+
+  auto shape = tensorOf(rowResults.empty() ? group.front() : rowResults.front());
+  SmallVector<AffineExpr> rows = sizesOf(shape), inner;
+  unsigned dimCount = dimCountOf(shape);
+  if (rowResults.empty() && !rows.empty())
+    inner.push_back(rows.pop_back_val());
+  else if (!rowResults.empty() && !group.empty()) {
+    inner.push_back(sizesOf(tensorOf(group.front())).back());
+    dimCount = dimCountOf(tensorOf(group.front()));
+  }
+  OpBuilder builder(op);
+  Location location = op->getLoc();
+  auto nest = NestOp::create(builder, location, types, AffineMapAttr::get(sizeMap(rows, dimCount, builder.getContext())));
+  Block *block = new Block;
+  nest.getBody().push_back(block);
+  for (size_t i = 0; i < rows.size(); ++i)
+    block->addArgument(builder.getIndexType(), location);
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  llvm::DenseSet<Value> own(group.begin(), group.end());
+  own.insert(rowResults.begin(), rowResults.end());
+  ElementCode code(inside, [&](Value value) { return own.contains(value) ? Value() : memoryOf(value); });
+  SmallVector<Value> indices(block->getArguments());
+  if (!rowResults.empty())
+    putGroup(code, inside, rowResults, rowNumbers, indices);
+  if (!group.empty() && !inner.empty()) {
+    auto each = EachOp::create(inside, location, sizeMap(inner, dimCount, builder.getContext()));
+    Block *loop = new Block;
+    each.getBody().push_back(loop);
+    indices.push_back(loop->addArgument(builder.getIndexType(), location));
+    inside.setInsertionPointToEnd(loop);
+    putGroup(code, inside, group, numbers, indices);
+  } else if (!group.empty()) {
+    putGroup(code, inside, group, numbers, indices);
+  }
+  hoistInvariants(*block);
+  for (auto [value, number] : llvm::zip(rowResults, rowNumbers))
+    placed[value] = nest.getResult(number);
+  for (auto [value, number] : llvm::zip(group, numbers))
+    placed[value] = nest.getResult(number);
+}
+
+void Selector::selectBlock(Block &block) {
+  // Addresses first: a kernel may fuse what stands behind it.
+  Operation *front = nullptr;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    bool movable = isa<ReadParameterOp, ReadStateOp>(op) || (isa<AtDepthOp>(op) && op.getOperand(0).getParentBlock() != &block) ||
+                   (isa<arith::ArithDialect>(op.getDialect()) && llvm::all_of(op.getResultTypes(), llvm::IsaPred<IndexType>)); // depths of these
+    if (!movable)
+      continue;
+    front ? op.moveAfter(front) : op.moveBefore(&block, block.begin());
+    front = &op;
+  }
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    for (OpOperand &operand : op->getOpOperands()) // kernels and addresses read memory
+      if ((isKernel(op) || isAddress(op)) && !isa<DotOp>(op))
+        if (auto it = placed.find(operand.get()); it != placed.end())
+          operand.set(it->second);
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      selectDot(dot);
+      dead.push_back(op);
+    } else if (isKernel(op) || isAddress(op)) {
+      for (Region &region : op->getRegions())
+        for (Block &inner : region)
+          selectBlock(inner);
+    } else if (isa<ElementOpInterface>(op)) {
+      selectNest(op);
+      dead.push_back(op);
+    }
+  }
+}
+
+void Selector::run() {
+  selectBlock(function.getBody().front());
+  for (Operation *op : llvm::reverse(dead))
+    if (op->use_empty())
+      op->erase();
+}
+
+/// A result that fusion left without readers is not stored.
+void dropUnusedResults(func::FuncOp function) {
+  SmallVector<Operation *> kernels;
+  function.walk([&](Operation *op) {
+    if (isa<NestOp, GemmOp>(op) && llvm::any_of(op->getResults(), [](Value result) { return result.use_empty(); }))
+      kernels.push_back(op);
+  });
+  for (Operation *op : kernels) {
+    SmallVector<int64_t> renumbered;
+    SmallVector<Type> types;
+    for (Value result : op->getResults()) {
+      renumbered.push_back(result.use_empty() ? -1 : int64_t(types.size()));
+      if (!result.use_empty())
+        types.push_back(result.getType());
+    }
+    if (types.empty()) {
+      op->erase();
+      continue;
+    }
+    SmallVector<PutOp> puts;
+    op->walk([&](PutOp put) { puts.push_back(put); });
+    for (PutOp put : puts) {
+      int64_t number = renumbered[put.getResult()];
+      number < 0 ? put.erase() : put.setResult(number);
+    }
+    OperationState state(op->getLoc(), op->getName(), op->getOperands(), types, op->getAttrs());
+    state.addRegion()->takeBody(op->getRegion(0));
+    Operation *fresh = OpBuilder(op).create(state);
+    for (auto [old, number] : llvm::zip(op->getResults(), renumbered))
+      if (number >= 0)
+        old.replaceAllUsesWith(fresh->getResult(number));
+    op->erase();
+  }
+}
+
+/// A body that yields one carry as another one reads a place that the copies at its end overwrite: the value gets a place of its own first.
+void copyExchangedCarries(func::FuncOp function) {
+  function.walk([&](YieldOp yield) {
+    auto stack = dyn_cast<StackOp>(yield->getParentOp());
+    for (unsigned i = 0; stack && i < stack.getCarries().size(); ++i) {
+      auto argument = dyn_cast<BlockArgument>(yield.getOperand(i));
+      if (!argument || argument.getOwner() != yield->getBlock() || argument.getArgNumber() == i + 1)
+        continue;
+      OpBuilder builder(yield);
+      SmallVector<int64_t> all(llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(argument).getRank())));
+      yield.setOperand(i, BroadcastOp::create(builder, yield.getLoc(), argument.getType(), argument, builder.getDenseI64ArrayAttr(all)));
+    }
+  });
+}
+
+struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
+  using SelectKernelsBase::SelectKernelsBase;
+  void runOnOperation() override {
+    copyExchangedCarries(getOperation());
+    Selector(getOperation(), fuse).run();
+    dropUnusedResults(getOperation());
+  }
+};
+
+} // namespace
+} // namespace tenon

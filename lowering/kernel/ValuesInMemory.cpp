@@ -1,0 +1,131 @@
+#include "lowering/kernel/ValuesInMemory.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+bool isAddress(Operation *op) { return op->hasTrait<Address>(); }
+
+bool isKernel(Operation *op) {
+  if (isa<KernelOpInterface>(op) || op->hasTrait<Contraction>())
+    return true;
+  if (isa<ElementOpInterface>(op) || isAddress(op))
+    return false;
+  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  return op->getNumRegions() > 0 || llvm::any_of(op->getOperandTypes(), isTensor) || llvm::any_of(op->getResultTypes(), isTensor);
+}
+
+bool isRowResult(Value value) {
+  auto op = value.getDefiningOp<ElementOpInterface>();
+  return op && op.isRowResult(cast<OpResult>(value).getResultNumber());
+}
+
+/// How much code one element of this op is, in additions; at least 1. What takes a pass over a row is code of its own.
+unsigned codeOf(Operation *op) {
+  auto element = dyn_cast<ElementOpInterface>(op);
+  const unsigned cost = element ? element.elementCost() : 1;
+  return cost >= kCostOfRow ? 1 : std::max(1u, cost);
+}
+
+namespace {
+
+/// A source that costs nothing; a table of sines is none.
+bool isFreeSource(Operation *op) { return op->hasTrait<Source>() && cast<ElementOpInterface>(op).elementCost() == 0; }
+unsigned costOf(Operation *op) {
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element ? element.elementCost() : 1;
+}
+
+/// Decides block by block in the order of the ops, so that what a value is computed from is decided before the value.
+class MemoryChoice {
+public:
+  MemoryChoice(bool fuse, llvm::DenseSet<Value> &inMemory) : fuse(fuse), inMemory(inMemory) {}
+  void decide(Block &block);
+
+private:
+  /// Of computing an element again: the cost of what is computed, and the code; in additions, up to kLimit.
+  struct Tree {
+    unsigned cost = 0, code = 0;
+  };
+  static constexpr unsigned kLimit = kCostOfRow;
+  bool needsMemory(Value value);
+  Tree treeOf(Value value);
+  unsigned costOfTree(Value value) { return treeOf(value).cost; }
+
+  bool fuse;
+  llvm::DenseSet<Value> &inMemory;
+  DenseMap<Value, Tree> trees; // per value that has no memory
+};
+
+MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isKernel(op) || isAddress(op) || inMemory.contains(value))
+    return {};
+  if (auto it = trees.find(value); it != trees.end())
+    return it->second;
+  Tree tree{costOf(op), codeOf(op)};
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType())) {
+      const Tree below = treeOf(operand);
+      tree = {std::min(kLimit, tree.cost + below.cost), std::min(kLimit, tree.code + below.code)};
+    }
+  return trees[value] = tree;
+}
+
+bool MemoryChoice::needsMemory(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (value.use_empty())
+    return false;
+  if (!fuse)
+    return !isFreeSource(op) || llvm::any_of(value.getUsers(), isKernel);
+  if (costOf(op) >= kCostOfRow || isRowResult(value) || treeOf(value).code > kMostCodeOfKernel)
+    return true;
+  auto isCompared = [](Operation *user) {
+    auto element = dyn_cast<ElementOpInterface>(user);
+    return element && element.comparesExactly();
+  };
+  if (llvm::any_of(value.getUsers(), isCompared) && costOfTree(value) > 0)
+    return true;
+  unsigned users = 0;
+  bool repeated = false;
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  for (Operation *user : value.getUsers()) {
+    if (isKernel(user))
+      return true;
+    bool outside = user->getBlock() != op->getBlock();
+    if (outside && !isFreeSource(op))
+      return true;
+    if (user->hasTrait<ReadsRows>() && costOfTree(value) > 0 && !isFreeSource(op))
+      return true;
+    if (auto element = dyn_cast<ElementOpInterface>(user))
+      repeated |= element.repeatsOperand();
+    users += seen.insert(user).second;
+  }
+  unsigned cost = costOfTree(value);
+  if (op->hasTrait<ReadsRows>()) // what its rows give is there
+    return users > 1;
+  return (users > 1 && cost * (users - 1) > 6) || (repeated && cost > 2);
+}
+
+void MemoryChoice::decide(Block &block) {
+  for (Operation &op : block) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        decide(inner);
+    if (isKernel(&op) || isAddress(&op))
+      continue;
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType()) && needsMemory(result))
+        inMemory.insert(result);
+  }
+}
+
+} // namespace
+
+llvm::DenseSet<Value> valuesInMemory(func::FuncOp function, bool fuse) {
+  llvm::DenseSet<Value> inMemory;
+  MemoryChoice(fuse, inMemory).decide(function.getBody().front());
+  return inMemory;
+}
+
+} // namespace tenon

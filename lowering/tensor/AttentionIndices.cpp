@@ -1,0 +1,256 @@
+#include "lowering/tensor/AttentionIndices.h"
+#include "dialect/Build.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+Labels labelsAt(AttendOp attend, size_t number) { return labelsOf(attend.getLabels()[number]); }
+
+Labelled sourceOf(BroadcastOp broadcast, ArrayRef<int64_t> labels) {
+  Labelled source{broadcast.getX(), {}};
+  for (int64_t dim : broadcast.getDims())
+    source.labels.push_back(labels[dim]);
+  return source;
+}
+
+Labelled withoutBroadcasts(Labelled tensor) {
+  while (auto broadcast = tensor.value.getDefiningOp<BroadcastOp>())
+    tensor = sourceOf(broadcast, tensor.labels);
+  return tensor;
+}
+
+std::pair<Labelled, Labelled> partsOf(GatherOp gather, ArrayRef<int64_t> labels) {
+  Labelled x{gather.getX(), {}}, index{gather.getIndex(), {}};
+  for (int64_t dim : gather.getXDims())
+    x.labels.push_back(dim < 0 ? kPlace : labels[dim]);
+  for (int64_t dim : gather.getIndexDims())
+    index.labels.push_back(labels[dim]);
+  Labelled bare = withoutBroadcasts(x);
+  return {bare.has(kPlace) ? bare : x, withoutBroadcasts(index)};
+}
+
+Value splitBeforeGather(OpBuilder &builder, Value value) {
+  auto split = value.getDefiningOp<ReshapeOp>();
+  auto gather = split ? split.getX().getDefiningOp<GatherOp>() : GatherOp();
+  if (!gather || llvm::any_of(split.getGroups(), [](int64_t group) { return group < 1; }))
+    return value;
+  ArrayRef<int64_t> groups = split.getGroups();
+  SmallVector<int64_t> first, xGroups, xDims, indexDims; // first: of the parts of each dimension of the gather's result
+  for (int64_t next = 0; int64_t group : groups) {
+    first.push_back(next);
+    next += group;
+  }
+  auto x = tensorOf(gather.getX()), y = tensorOf(value);
+  SmallVector<AffineExpr> sizes, old = sizesOf(x), whole = sizesOf(y);
+  int64_t gathered = -1;
+  for (auto [k, dim] : llvm::enumerate(gather.getXDims())) {
+    if (dim < 0) {
+      gathered = xDims.size();
+      xGroups.push_back(1);
+      xDims.push_back(-1);
+      sizes.push_back(old[k]);
+      continue;
+    }
+    xGroups.push_back(groups[dim]);
+    for (int64_t part = first[dim]; part < first[dim] + groups[dim]; ++part) {
+      xDims.push_back(part);
+      sizes.push_back(whole[part]);
+    }
+  }
+  for (int64_t dim : gather.getIndexDims()) {
+    if (groups[dim] != 1)
+      return value;
+    indexDims.push_back(first[dim]);
+  }
+  auto type = tensorType(sizes, x.getElementType(), std::max(dimCountOf(x), dimCountOf(y)));
+  Value source = ReshapeOp::create(builder, value.getLoc(), type, gather.getX(), xGroups);
+  return GatherOp::create(builder, value.getLoc(), y, source, gather.getIndex(), gathered, xDims, indexDims, gather.getClamp());
+}
+
+std::optional<double> constantOf(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getX();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant ? std::optional<double>(constant.getValue().convertToDouble()) : std::nullopt;
+}
+
+MaskForm IndexReader::emptyForm(MLIRContext *context) const {
+  MaskForm form;
+  form.rest = getAffineConstantExpr(0, context);
+  form.dimCount = dimCount;
+  return form;
+}
+
+std::optional<int64_t> IndexReader::operand(Value value, ArrayRef<int64_t> ofDims) {
+  Labelled tensor{value, Labels(ofDims)};
+  for (const Read &read : reads)
+    if (read.tensor == tensor)
+      return read.number;
+  bool lacksBatch = tensor.has(kBatch) && !llvm::all_of(space.axes(kBatch), [&](int64_t axis) { return llvm::is_contained(tensor.labels, axis); });
+  if (!tensor.only({kBatch, kQuery, kKey}) || (lacksBatch && tensor.has(kQuery) && tensor.has(kKey)))
+    return std::nullopt;
+  Labelled whole = space.axes(kBatch).size() > 1 && tensor.has(kBatch) ? space.merged(tensor, {kBatch, kQuery, kKey}) : tensor;
+  SmallVector<int64_t> own;
+  for (int64_t label : whole.labels)
+    own.push_back(label == kKey ? kKeyLabel : label == kQuery ? kQueryLabel : kBatchLabel);
+  operands.push_back(whole.value);
+  labels.push_back(DenseI64ArrayAttr::get(value.getContext(), own));
+  reads.push_back({tensor, int64_t(operands.size()) - 1});
+  return operands.size() - 1;
+}
+
+// ---- linear forms
+
+bool forEachTerm(Labelled sum, int64_t factor, llvm::function_ref<bool(const Labelled &, int64_t)> visit) {
+  sum = withoutBroadcasts(sum);
+  Operation *op = sum.value.getDefiningOp();
+  auto part = [&](Value value, int64_t by) { return forEachTerm({value, sum.labels}, factor * by, visit); };
+  if (auto add = dyn_cast_or_null<AddOp>(op))
+    return part(add.getA(), 1) && part(add.getB(), 1);
+  if (auto difference = dyn_cast_or_null<SubOp>(op))
+    return part(difference.getA(), 1) && part(difference.getB(), -1);
+  if (auto negative = dyn_cast_or_null<NegOp>(op))
+    return part(negative.getX(), -1);
+  if (auto product = dyn_cast_or_null<MulOp>(op)) {
+    if (std::optional<double> constant = constantOf(product.getA()))
+      return part(product.getB(), int64_t(*constant));
+    if (std::optional<double> constant = constantOf(product.getB()))
+      return part(product.getA(), int64_t(*constant));
+  }
+  return visit(sum, factor);
+}
+
+bool IndexReader::addLeaf(MaskForm &form, const Labelled &leaf, int64_t factor) {
+  Operation *op = leaf.value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    form.rest = form.rest + factor * int64_t(constant.getValue().convertToDouble());
+    return true;
+  }
+  if (auto size = dyn_cast_or_null<SizeOp>(op)) {
+    form.rest = form.rest + size.getForm().getResult(0) * factor;
+    return true;
+  }
+  if (auto iota = dyn_cast_or_null<IotaOp>(op)) {
+    int64_t label = leaf.labels[iota.getDim()];
+    if (label == kQuery || label == kKey) {
+      (label == kKey ? form.key : form.query) += factor;
+      return true;
+    }
+  }
+  std::optional<int64_t> number = operand(leaf.value, leaf.labels);
+  if (!number)
+    return false;
+  form.terms.push_back({*number, factor});
+  return true;
+}
+
+bool IndexReader::addForm(MaskForm &form, Labelled value, int64_t factor) {
+  return forEachTerm(value, factor, [&](const Labelled &leaf, int64_t by) { return addLeaf(form, leaf, by); });
+}
+
+// ---- places in tables
+
+/// Adds factor * index to the forms named by the bits of `branches`.
+bool IndexReader::addPlace(TablePlace &place, Labelled index, int64_t factor, unsigned branches, std::string &why) {
+  return forEachTerm(index, factor, [&](const Labelled &leaf, int64_t by) {
+    if (auto select = leaf.value.getDefiningOp<SelectOp>()) {
+      Labelled condition = withoutBroadcasts({select.getC(), leaf.labels});
+      Value yes = select.getA(), no = select.getB();
+      while (auto negation = condition.value.getDefiningOp<NotOp>()) {
+        condition = withoutBroadcasts({negation.getX(), condition.labels});
+        std::swap(yes, no);
+      }
+      if (condition.labels == Labels{kBatch}) {
+        if (place.back && place.back != condition.value)
+          return why = "the place in its table is chosen by two different conditions", false;
+        place.back = condition.value;
+        return (!(branches & 2) || addPlace(place, {yes, leaf.labels}, by, 2, why)) && (!(branches & 1) || addPlace(place, {no, leaf.labels}, by, 1, why));
+      }
+    }
+    if (leaf.has(kKey) && !isa_and_nonnull<IotaOp, ConstantOp, SizeOp>(leaf.value.getDefiningOp()))
+      return why = "the place in its table is not linear in the key, nor a function of its distance from the query", false;
+    for (unsigned branch : {0u, 1u})
+      if ((branches >> branch & 1) && !addLeaf(place.forms[branch], leaf, by))
+        return why = "the place in its table depends on the head", false;
+    return true;
+  });
+}
+
+std::optional<TablePlace> IndexReader::place(Labelled index, std::string &why) {
+  TablePlace place;
+  place.forms.assign(2, emptyForm(index.value.getContext()));
+  if (!addPlace(place, index, 1, 3, why))
+    return std::nullopt;
+  if (!place.back)
+    place.forms.pop_back();
+  for (MaskForm &form : place.forms) {
+    form.rest = simplifyAffineExpr(form.rest, dimCount, 0);
+    if (form.key != 1 && form.key != -1)
+      return why = "the place in its table does not change by one from key to key", std::nullopt;
+  }
+  return place;
+}
+
+TablePlace IndexReader::keyPlace(MLIRContext *context) const {
+  TablePlace place;
+  place.forms.push_back(emptyForm(context));
+  place.forms[0].key = 1;
+  return place;
+}
+
+// ---- masks
+
+std::optional<Mask> IndexReader::node(Mask::Kind kind, ArrayRef<Value> parts, ArrayRef<int64_t> ofDims) {
+  Mask mask;
+  mask.kind = kind;
+  for (Value part : parts) {
+    std::optional<Mask> inner = this->mask(part, ofDims);
+    if (!inner)
+      return std::nullopt;
+    if (inner->kind == kind && kind != Mask::Kind::Not)
+      mask.parts.insert(mask.parts.end(), inner->parts.begin(), inner->parts.end());
+    else
+      mask.parts.push_back(*inner);
+  }
+  return mask;
+}
+
+std::optional<Mask> IndexReader::test(CompareOp compare, ArrayRef<int64_t> ofDims) {
+  Mask mask;
+  mask.form = emptyForm(compare.getContext());
+  if (!addForm(mask.form, {compare.getA(), Labels(ofDims)}, 1) || !addForm(mask.form, {compare.getB(), Labels(ofDims)}, -1))
+    return std::nullopt;
+  bool equality = compare.getKind() == Comparison::eq || compare.getKind() == Comparison::ne;
+  mask.kind = equality ? Mask::Kind::IsZero : Mask::Kind::AtMostZero;
+  if (compare.getKind() == Comparison::lt)
+    mask.form.rest = mask.form.rest + 1;
+  if (compare.getKind() != Comparison::ne)
+    return mask;
+  Mask negated;
+  negated.kind = Mask::Kind::Not;
+  negated.parts.push_back(mask);
+  return negated;
+}
+
+std::optional<Mask> IndexReader::mask(Value value, ArrayRef<int64_t> ofDims) {
+  Labelled truth = withoutBroadcasts({value, Labels(ofDims)});
+  Operation *op = truth.value.getDefiningOp();
+  if (isa_and_nonnull<AndOp>(op))
+    return node(Mask::Kind::And, {op->getOperand(0), op->getOperand(1)}, truth.labels);
+  if (isa_and_nonnull<OrOp>(op))
+    return node(Mask::Kind::Or, {op->getOperand(0), op->getOperand(1)}, truth.labels);
+  if (isa_and_nonnull<NotOp>(op))
+    return node(Mask::Kind::Not, {op->getOperand(0)}, truth.labels);
+  if (auto compare = dyn_cast_or_null<CompareOp>(op); compare && !isa<FloatType>(tensorOf(compare.getA()).getElementType()))
+    return test(compare, truth.labels);
+  std::optional<int64_t> number = operand(truth.value, truth.labels);
+  if (!number)
+    return std::nullopt;
+  Mask mask;
+  mask.kind = Mask::Kind::Holds;
+  mask.operand = *number;
+  return mask;
+}
+
+} // namespace tenon

@@ -1,0 +1,101 @@
+// Score terms of attention: sums, contractions and gathers in tensor form, sorted into the terms of tenon.attention.
+#pragma once
+#include "lowering/tensor/AttentionDistances.h"
+
+namespace tenon {
+
+/// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
+class ScoreReader {
+public:
+  ScoreReader(mlir::OpBuilder &builder, mlir::Location location, AttentionSpace &space, IndexReader &indices)
+      : builder(builder), build(builder, location), space(space), indices(indices), distances(builder, location, space) {}
+  /// Before the scores: what all of them are multiplied by. Empty, or why not.
+  std::string scale(mlir::Value factor, llvm::ArrayRef<int64_t> labels);
+  /// Takes a score. Empty, or why not.
+  std::string add(Labelled score) { return add(score, whole); }
+  /// Takes factor * value: parts that belong to the key, and tables of relative values. Empty, or why not.
+  std::string addValue(Labelled value, double factor = 1);
+  /// After the last score: makes the operands of tenon.attention. Empty, or why not.
+  std::string finish();
+
+  mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
+  std::optional<TablePlace> place;
+  std::optional<Mask> select;
+  double factor = 1; // of the sum of all terms
+
+private:
+  /// What a score is multiplied by.
+  struct Weight {
+    struct Tensor {
+      Labelled value; // does not depend on both query and key
+      bool divides;
+      bool operator==(const Tensor &other) const { return value == other.value && divides == other.divides; }
+    };
+    double number = 1;
+    llvm::SmallVector<Tensor> tensors;
+  };
+  /// factor * (a contracted with b): a without the key, b with it or a table.
+  struct Pair {
+    Labelled a, b;
+    double factor;
+  };
+  /// Where a table is read; `place` null: at no linear form, only at a function of the distance. `byDistance`: its rows are in that order already.
+  struct Read {
+    Labelled index; // null where no gather reads
+    bool clamp;
+    std::optional<TablePlace> place;
+    bool byDistance;
+  };
+  struct Table {
+    Labelled table;
+    double factor;
+    Read read;
+  };
+  struct Weighted {
+    Labelled x;
+    llvm::SmallVector<Weight::Tensor> tensors;
+    Labelled result;
+  };
+  std::string add(Labelled score, const Weight &weight);
+  std::optional<std::string> addProduct(mlir::Operation *op, llvm::ArrayRef<int64_t> labels, const Weight &weight);
+  std::optional<std::string> addFunction(const Labelled &score, const Weight &weight);
+  std::string addTable(Labelled table, const Read &read, const Weight &weight);
+  std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, const Weight &weight);
+  std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, const Weight &weight);
+  std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, const Weight &weight);
+  std::string addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &query, const Labelled &tables, const Labelled &index, const Weight &weight);
+  std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, const Weight &weight);
+  Labelled weighted(Labelled x, llvm::ArrayRef<Weight::Tensor> tensors);
+  static std::string withoutKey(const Weight &weight);
+  bool canOrder(const Read &read);
+  /// Whether one place can be found for this read and those before it. Empty, or why not.
+  std::string checkPlace(const Read &read);
+  void takeCommonFactor();
+  /// Where a gather reads. Nothing, and why, if no table can be read there.
+  std::optional<Read> readAt(Labelled index, bool clamp, std::string &why);
+  bool samePlace(const Read &a, const Read &b) const;
+  /// One place for all tables: the linear form that they share, or the distance, by which they are rearranged.
+  std::string findPlace();
+  std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a, mlir::Value &b);
+  /// x with one dimension for each group of labels, times factor.
+  mlir::Value arranged(const Labelled &x, llvm::ArrayRef<Labels> groups, double factor);
+  /// The heads that keys and values have, if they are the first ones; else all.
+  Labels headsOfKeys() const;
+  static void accumulate(Build &build, mlir::Value &total, mlir::Value term) { total = total ? build.add(total, term) : term; }
+
+  mlir::OpBuilder &builder;
+  Build build;
+  AttentionSpace &space;
+  IndexReader &indices;
+  Distances distances;
+  llvm::SmallVector<Pair> contents, positions;
+  std::vector<Read> positionReads; // of `positions`
+  std::vector<Table> scoreTables, valueTables;
+  llvm::SmallVector<std::pair<Labelled, double>> selections;
+  std::vector<Weighted> weightedOnes;
+  Weight whole;
+  llvm::SmallVector<std::pair<Labelled, double>> values; // of the key alone
+  mlir::AffineExpr places; // of the tables
+};
+
+} // namespace tenon

@@ -1,0 +1,110 @@
+#include "lowering/tensor/SavedValues.h"
+#include "dialect/Build.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+static bool isFree(Operation *op) {
+  return op->hasTrait<Source>() || op->hasTrait<Address>() || op->hasTrait<View>() || isa<arith::ArithDialect>(op->getDialect()); // sums of depths
+}
+
+bool isRecomputed(Operation *op) {
+  if (isFree(op))
+    return true;
+  if (!op->hasTrait<Elementwise>())
+    return false;
+  // Predicates and integers are cheap to make and would be stored as whole tensors.
+  if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
+    return true;
+  return llvm::none_of(op->getResult(0).getUsers(), [&](Operation *user) { return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>(); });
+}
+
+namespace {
+
+class Availability {
+public:
+  Availability(StackOp forward, StackOp reversed)
+      : forward(forward), reversed(reversed), body(&forward.getBody().front()), front(OpBuilder::atBlockBegin(&reversed.getBody().front())) {}
+  void run();
+
+private:
+  Value available(Value value);
+  Value saved(Value value);
+
+  StackOp forward, reversed;
+  Block *body;
+  OpBuilder front;
+  DenseMap<Value, Value> known;
+  SmallVector<std::pair<Value, AtDepthOp>> loads; // forward value, its load in the reverse body
+};
+
+Value Availability::saved(Value value) {
+  auto type = tensorOf(value);
+  SmallVector<AffineExpr> sizes = sizesOf(type);
+  sizes.insert(sizes.begin(), getAffineConstantExpr(forward.getCount(), type.getContext()));
+  // The stacked value does not exist yet: the load is made on a stand-in that run() replaces.
+  Value standIn = UnrealizedConversionCastOp::create(front, value.getLoc(), tensorType(sizes, type.getElementType(), dimCountOf(type)), ValueRange()).getResult(0);
+  auto load = AtDepthOp::create(front, value.getLoc(), type, standIn, reversed.getBody().front().getArgument(0), forward.getFirstAttr());
+  loads.emplace_back(value, load);
+  return load;
+}
+
+Value Availability::available(Value value) {
+  if (value.getParentBlock() != body)
+    return value;
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  Value result;
+  if (value == body->getArgument(0)) {
+    result = reversed.getBody().front().getArgument(0);
+  } else if (Operation *op = value.getDefiningOp(); op && isRecomputed(op)) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, available(operand));
+    result = front.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
+  } else {
+    result = saved(value);
+  }
+  return known[value] = result;
+}
+
+void Availability::run() {
+  SmallVector<Operation *> users;
+  reversed.getBody().walk([&](Operation *op) { users.push_back(op); });
+  for (Operation *op : users)
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(available(operand.get()));
+  if (loads.empty())
+    return;
+  auto yield = cast<YieldOp>(body->getTerminator());
+  SmallVector<Type> types(forward.getResultTypes());
+  DenseMap<Value, unsigned> resultOf;
+  for (unsigned i = forward.getCarries().size(); i < forward.getNumResults(); ++i)
+    resultOf[yield.getOperand(i)] = i;
+  SmallVector<Value> yielded(yield.getOperands());
+  for (auto &[value, load] : loads)
+    if (resultOf.try_emplace(value, types.size()).second) {
+      types.push_back(load.getX().getType());
+      yielded.push_back(value);
+    }
+  OpBuilder builder(forward);
+  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), forward.getCarries(), forward.getReverseAttr(), forward.getFirstAttr());
+  wider.getBody().takeBody(forward.getBody());
+  yield->setOperands(yielded);
+  for (auto [old, fresh] : llvm::zip(forward.getResults(), wider.getResults()))
+    old.replaceAllUsesWith(fresh);
+  for (auto &[value, load] : loads) {
+    Operation *standIn = load.getX().getDefiningOp();
+    load.getXMutable().assign(wider.getResult(resultOf[value]));
+    standIn->erase();
+  }
+  forward.erase();
+}
+
+} // namespace
+
+void makeAvailable(StackOp forward, StackOp reversed) { Availability(forward, reversed).run(); }
+
+} // namespace tenon

@@ -1,0 +1,184 @@
+// Canonical tensor form: the dialect's own folders and canonical forms (dialect/Fold*.cpp), equal ops merged, parameter reads where they belong,
+// and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
+#include "dialect/Build.h"
+#include "lowering/tensor/AttentionOrder.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+bool isPermutation(BroadcastOp op) { return tensorOf(op.getX()).getRank() == tensorOf(op.getY()).getRank(); }
+
+/// Whether an index is made of more than places and sizes: of tokens, say.
+bool dependsOnData(Value index) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work = {index};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || (op->getNumOperands() == 0 && !isa<IotaOp, ConstantOp, SizeOp>(op)))
+      return true;
+    if (seen.insert(op).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+/// Rows up to which a table is contracted whole although only data know which of them are asked for: segments, buckets.
+constexpr int64_t kFewRows = 64;
+
+/// dot(a, x[P: index]) = dot(a, x)[P: index] where the index shares a dimension with a: relative scores contract each distance once per
+/// query and not once per pair, and the gathered vectors never exist. Source: Dai et al. 2019, appendix B. An embedding does not match: its
+/// index shares nothing with the weights, or is of tokens, and the table has a row for each of a vocabulary.
+struct ContractBeforeGather : OpRewritePattern<DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
+    return succeeded(rewrite(op, op.getA(), op.getALabels(), op.getB(), op.getBLabels(), rewriter)) ||
+                   succeeded(rewrite(op, op.getB(), op.getBLabels(), op.getA(), op.getALabels(), rewriter))
+               ? success()
+               : failure();
+  }
+
+  LogicalResult rewrite(DotOp op, Value a, ArrayRef<int64_t> aLabels, Value b, ArrayRef<int64_t> bLabels, PatternRewriter &rewriter) const {
+    SmallVector<int64_t> labels(bLabels);
+    auto view = b.getDefiningOp<BroadcastOp>();
+    GatherOp gather = view && isPermutation(view) ? view.getX().getDefiningOp<GatherOp>() : b.getDefiningOp<GatherOp>();
+    if (!gather)
+      return rewriter.notifyMatchFailure(op, "no gathered operand");
+    if (view && isPermutation(view))
+      for (auto [k, dim] : llvm::enumerate(view.getDims()))
+        labels[k] = bLabels[dim];
+    auto x = tensorOf(gather.getX()), y = tensorOf(op.getY());
+    int64_t rank = y.getRank();
+    if (!x.isDynamicDim(gather.getDim()) && x.getDimSize(gather.getDim()) > kFewRows && dependsOnData(gather.getIndex()))
+      return rewriter.notifyMatchFailure(op, "a large table of which the data ask for rows");
+    bool shares = false;
+    for (int64_t dim : gather.getIndexDims()) {
+      if (labels[dim] >= rank)
+        return rewriter.notifyMatchFailure(op, "a gathered dimension is summed over");
+      shares |= llvm::is_contained(aLabels, labels[dim]);
+    }
+    if (!shares)
+      return rewriter.notifyMatchFailure(op, "the index shares no dimension with the other operand");
+    // Result labels of the inner contraction: those of y that a or x has, then the gathered dimension.
+    SmallVector<int64_t> kept, xLabels;
+    for (int64_t dim : gather.getXDims())
+      xLabels.push_back(dim < 0 ? -1 : labels[dim]);
+    for (int64_t label = 0; label < rank; ++label)
+      if (llvm::is_contained(aLabels, label) || llvm::is_contained(xLabels, label))
+        kept.push_back(label);
+    SmallVector<AffineExpr> sizes;
+    for (int64_t label : kept)
+      sizes.push_back(sizesOf(y)[label]);
+    sizes.push_back(sizesOf(x)[gather.getDim()]);
+    int64_t gathered = kept.size(), summed = gathered + 1;
+    llvm::SmallDenseMap<int64_t, int64_t> relabel;
+    for (auto [k, label] : llvm::enumerate(kept))
+      relabel[label] = k;
+    auto renamed = [&](ArrayRef<int64_t> old) {
+      SmallVector<int64_t> result;
+      for (int64_t label : old) {
+        if (label < 0) {
+          result.push_back(gathered);
+          continue;
+        }
+        auto [it, inserted] = relabel.try_emplace(label, summed);
+        summed += inserted;
+        result.push_back(it->second);
+      }
+      return rewriter.getDenseI64ArrayAttr(result);
+    };
+    auto inner = tensorType(sizes, y.getElementType(), std::max(dimCountOf(y), dimCountOf(x)));
+    auto newA = renamed(aLabels), newX = renamed(xLabels);
+    Value dot = DotOp::create(rewriter, op.getLoc(), inner, a, gather.getX(), newA, newX);
+    SmallVector<int64_t> innerDims(kept), indexDims;
+    innerDims.push_back(-1);
+    for (int64_t dim : gather.getIndexDims())
+      indexDims.push_back(labels[dim]);
+    rewriter.replaceOpWithNewOp<GatherOp>(op, y, dot, gather.getIndex(), rewriter.getI64IntegerAttr(gathered), rewriter.getDenseI64ArrayAttr(innerDims),
+                                          rewriter.getDenseI64ArrayAttr(indexDims), gather.getClampAttr());
+    return success();
+  }
+};
+
+/// x + 0 = x. The one rewrite that is not exact, hence not a folder of the op: of x = -0 the sum is 0.
+struct DropAddedZero : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    for (auto [zero, other] : {std::pair(op.getB(), op.getA()), std::pair(op.getA(), op.getB())})
+      if (auto constant = zero.getDefiningOp<ConstantOp>(); constant && constant.getValue().isZero()) {
+        rewriter.replaceOp(op, other);
+        return success();
+      }
+    return rewriter.notifyMatchFailure(op, "no zero");
+  }
+};
+
+/// x + scatter_add(dy) = scatter_add(dy) onto x, where x is in memory anyway and nobody else reads it: the gradient of a tied embedding is a
+/// contraction plus some rows, and only those rows are touched.
+struct ScatterOntoSum : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    auto isBase = [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      bool carry = argument && isa<StackOp>(argument.getOwner()->getParentOp());
+      return value.hasOneUse() && value.getParentBlock() == op->getBlock() && (carry || value.getDefiningOp<DotOp>() || value.getDefiningOp<ScatterAddOp>());
+    };
+    for (auto [base, other] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
+      auto scatter = other.getDefiningOp<ScatterAddOp>();
+      if (!scatter || scatter.getBase() || !other.hasOneUse() || scatter->getBlock() != op->getBlock() || !isBase(base))
+        continue;
+      rewriter.replaceOpWithNewOp<ScatterAddOp>(op, op.getY().getType(), scatter.getDy(), scatter.getIndex(), base, scatter.getDimAttr(),
+                                                scatter.getXDimsAttr(), scatter.getIndexDimsAttr(), scatter.getClampAttr());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no scatter_add onto a value in memory that nobody else reads");
+  }
+};
+
+struct DropStopGradient : OpRewritePattern<StopGradientOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StopGradientOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getX());
+    return success();
+  }
+};
+
+struct Simplify : impl::SimplifyBase<Simplify> {
+  using SimplifyBase::SimplifyBase;
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    function.walk([&](ReadParameterOp read) { // without a depth: the same at every depth
+      if (read.getDepths().empty() && read->getParentOp() != function)
+        read->moveBefore(&function.getBody().front(), function.getBody().front().begin());
+    });
+    RewritePatternSet patterns(&getContext());
+    if (!afterDifferentiation)
+      patterns.add<ContractBeforeGather>(&getContext());
+    for (RegisteredOperationName op : getContext().getRegisteredOperations())
+      if (op.getDialectNamespace() == TenonDialect::getDialectNamespace())
+        op.getCanonicalizationPatterns(patterns, &getContext());
+    patterns.add<DropAddedZero>(&getContext());
+    addAttentionOrder(patterns);
+    if (afterDifferentiation)
+      patterns.add<DropStopGradient, ScatterOntoSum>(&getContext());
+    // What is left over when the driver stops early computes the same; that it does not stop is a property of the patterns.
+    [[maybe_unused]] LogicalResult ends = applyPatternsGreedily(function, std::move(patterns));
+    assert(succeeded(ends) && "the patterns come to an end");
+    DominanceInfo dominance(function);
+    IRRewriter rewriter(&getContext());
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+  }
+};
+
+} // namespace
+} // namespace tenon
