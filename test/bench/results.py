@@ -54,18 +54,19 @@ def plain(rows, heads, cells):
 def summary(rows):
     """README: the fastest peer alone."""
     chosen = [row for row in rows if row["tier"] == "best" and row["dropout"] == 0 and row["threads"] == (2 if row["row"] == "quickstart" else 1)]
-    return plain(chosen, ["model", "threads", "Tenon", "fastest peer", "ratio", "share of peak", "memory, MiB, ours / theirs"], lambda row: [
+    return plain(chosen, ["model", "threads", "Tenon", "fastest peer", "ratio", "share of peak", "peak, GFLOP/s", "memory, MiB, ours / theirs"], lambda row: [
         TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), f"{rate(row, row['fastest'])} ({row['fastest']})", f"{row['ratio']:.2f}",
-        f"{row['tenon']['share_of_peak']:.0%}", f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}"])
+        f"{row['tenon']['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
+        f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}"])
 
 
 def whole(rows):
     """docs/measurements.md: every form of the peer."""
-    return plain(rows, ["row", "threads", "dropout", "tier", "Tenon", "stock", "eager", "compiled", "JAX", "ratio", "floor", "goal", "share of peak, ours / theirs",
+    return plain(rows, ["row", "threads", "dropout", "tier", "Tenon", "stock", "eager", "compiled", "JAX", "ratio", "floor", "goal", "share of peak, ours / theirs", "peak, GFLOP/s",
                         "memory, MiB, ours / theirs", "date"], lambda row: [
         TITLES[row["row"]], str(row["threads"]), str(row["dropout"]), row["tier"], rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"),
         rate(row, "compiled"), rate(row, "jax"), f"**{row['ratio']:.2f}** ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})", str(row["floor"]), str(row["goal"]),
-        f"{row['tenon']['share_of_peak']:.0%} / {row[row['fastest']]['share_of_peak']:.0%}",
+        f"{row['tenon']['share_of_peak']:.0%} / {row[row['fastest']]['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}", row["date"]])
 
 
