@@ -42,7 +42,7 @@ def Tenon_SizesOfEntry : NativeOpTrait<"SizesOfEntry"> {
 class Tenon_Trait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::tenon";
 }
-def Tenon_Source : Tenon_Trait<"Source">;
+def Tenon_Source : Tenon_Trait<"ElementSource">;
 def Tenon_View : Tenon_Trait<"View">;
 def Tenon_Address : Tenon_Trait<"Address">;
 def Tenon_ElementwiseTrait : Tenon_Trait<"Elementwise">;

@@ -10,7 +10,7 @@ namespace tenon {
 inline constexpr unsigned kCostOfRow = 1000;
 
 /// Has no operand that is a tensor: computed where it is read.
-template <typename Op> struct Source : mlir::OpTrait::TraitBase<Op, Source> {};
+template <typename Op> struct ElementSource : mlir::OpTrait::TraitBase<Op, ElementSource> {};
 /// The elements of its operand at other places: nothing is computed.
 template <typename Op> struct View : mlir::OpTrait::TraitBase<Op, View> {};
 /// Its result lies where something else lies (a parameter, a state, a slice of a value in memory): nothing is computed or stored.

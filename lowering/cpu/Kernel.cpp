@@ -188,6 +188,8 @@ unsigned KernelSequence::temporary(AffineExpr bytes) {
 }
 
 std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
+  if (needs)
+    return std::nullopt;
   auto found = plan->buffers.find(tensor);
   if (found != plan->buffers.end())
     return found->second;

@@ -94,7 +94,7 @@ public:
   /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same ones in the same order
   /// whenever it is generated.
   unsigned temporary(mlir::AffineExpr bytes);
-  /// The place of a tensor: the plan's, else what the op that defines it says (parameters, states, slices, inputs).
+  /// The place of a tensor: the plan's, else what the op that defines it says (parameters, states, slices, inputs). None where nobody reads it, and none while needs are noted.
   std::optional<Buffer> bufferOf(Value tensor);
   const ParameterTable &allParameters();
   bool onlyNotes() const { return needs; }

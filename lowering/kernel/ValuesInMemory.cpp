@@ -30,7 +30,7 @@ unsigned codeOf(Operation *op) {
 namespace {
 
 /// A source that costs nothing; a table of sines is none.
-bool isFreeSource(Operation *op) { return op->hasTrait<Source>() && cast<ElementOpInterface>(op).elementCost() == 0; }
+bool isFreeSource(Operation *op) { return op->hasTrait<ElementSource>() && cast<ElementOpInterface>(op).elementCost() == 0; }
 unsigned costOf(Operation *op) {
   auto element = dyn_cast<ElementOpInterface>(op);
   return element ? element.elementCost() : 1;

@@ -103,7 +103,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     function.walk([&](KernelOpInterface kernel) {
       std::string domain;
       for (AffineExpr size : kernel.parallelDomain())
-        domain += (domain.empty() ? "" : ", ") + textOf(size);
+        domain += (domain.empty() ? "" : ", ") + tenon::textOf(size);
       NamedAttrList cost;
       cost.set("flops", builder.getStringAttr(space.text(kernel.countFlops(space))));
       cost.set("bytes", builder.getStringAttr(space.text(kernel.countBytes(space))));
@@ -118,13 +118,13 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       function.emitOpError("expects a size of dims from 1 on to plan for, got ") << int64_t(nominal);
       return signalPassFailure();
     }
-    if (failed(checkPlannable(function)))
-      return signalPassFailure();
     const Target *chosen = findTarget(target);
     if (!chosen) {
       function.emitOpError("expects the name of a target, got ") << target;
       return signalPassFailure();
     }
+    if (failed(checkPlannable(function)))
+      return signalPassFailure();
     FailureOr<MemoryPlan> planned = planMemory(function, *chosen, nominal);
     if (failed(planned))
       return signalPassFailure();

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace tenon {
 
 static bool isFree(Operation *op) {
-  return op->hasTrait<Source>() || op->hasTrait<Address>() || op->hasTrait<View>() || isa<arith::ArithDialect>(op->getDialect()); // sums of depths
+  return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() || isa<arith::ArithDialect>(op->getDialect()); // sums of depths
 }
 
 bool isRecomputed(Operation *op) {

@@ -1,7 +1,7 @@
 // Two ops of a dialect that nobody in the compiler knows: an elementwise one and one with a kernel of its own.
 #ifndef DEMO_OPS_TD
 #define DEMO_OPS_TD
-include "dialect/TenonDialect.td"
+include "TenonDialect.td"
 
 def Demo_Dialect : Dialect {
   let name = "demo";

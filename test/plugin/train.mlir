@@ -10,15 +10,16 @@
 // GRAD: demo.mirror
 // GRAD: tenon.stack 3 reverse(
 // GRAD: tenon.at_depth
-// GRAD: tenon.abs
 // GRAD: demo.mirror
+// GRAD: tenon.abs
 
 // KERNEL: tenon.gemm
 // KERNEL: math.absf
 // KERNEL: demo.mirror
 // KERNEL: tenon.stack 3 reverse(
-// KERNEL: math.absf
 // KERNEL: demo.mirror
+// KERNEL: tenon.nest
+// KERNEL: arith.cmpf olt
 
 // PLAN: demo.mirror {{.*}}tenon.cost = {bytes = "320", flops = "0", parallel = "5, 8"}, tenon.places = ["workspace
 
