@@ -113,6 +113,9 @@ struct Node {
 
 /// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it. An `if depth` makes
 /// several bodies of a stack. They stand one after the other in a body of *rounds*, which runs once where nothing repeats.
+/// Stacks, loops and rounds in each other that compiled code has room for (lowering/artifact/Abi.h).
+inline constexpr unsigned kMostNestedStacks = 8;
+
 struct StackInfo {
   std::string path;                  // "blocks"
   uint32_t parent = ~0u;             // enclosing stack

@@ -19,8 +19,13 @@ const char *refused(const Entry &entry, const Node &node) {
     return "top";
   case Op::Sample:
     return "sample";
-  case Op::Stack:
-    return entry.stacks[node.index].count.isConstant() ? nullptr : "a stack whose height is not a number";
+  case Op::Stack: {
+    unsigned levels = 0;
+    for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
+      ++levels;
+    static_assert(kMostNestedStacks == 8);
+    return levels > kMostNestedStacks ? "more than 8 stacks and loops in each other" : entry.stacks[node.index].count.isConstant() ? nullptr : "a stack whose height is not a number";
+  }
   default:
     return nullptr;
   }

@@ -1,4 +1,5 @@
 #include "lowering/artifact/Manifest.h"
+#include "lowering/artifact/Abi.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/sema/Averages.h"
 #include "lowering/OptimizerSettings.h"
@@ -13,6 +14,8 @@ using namespace mlir;
 namespace json = llvm::json;
 
 namespace tenon {
+
+static_assert(kMostNestedStacks == abi::maxDepths);
 namespace {
 
 json::Value sizeJson(const Size &size, const std::vector<std::string> &dims) {

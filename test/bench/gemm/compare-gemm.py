@@ -1,4 +1,4 @@
-"""Compares the generated contractions with PyTorch's (MKL, oneDNN), one thread each, alternating in one run.
+"""Compares the generated contractions with PyTorch's (MKL with its code for the processor's vectors, as the bench's `eager`), one thread each, alternating in one run.
 
 usage: compare-gemm.py BENCH [--rounds N] [--case SUBSTRING] [--tier avx512]
   BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a virtual environment with PyTorch (as for
@@ -12,6 +12,9 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 # name: M, N, K, layout of A, layout of B, as in GemmBench.cpp (r: row-major, t: transposed)
 SHAPES = {
@@ -83,7 +86,9 @@ def main():
         print("TENON_PEER is not set: nothing to compare with")
         return 0
     peer = os.path.join(peer, "bin", "python")
-    environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    from contestants import preloaded
+    folder = tempfile.TemporaryDirectory(prefix="tenon-gemm-")
+    environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", LD_PRELOAD=preloaded(folder.name))
     print("GFLOP/s of both, share of the FMA peak, ours / peer")
     print(f"{'shape':18} {'ours':>7} {'share':>6} {'peer':>7} {'ratio':>6}   range")
     for name in SHAPES:
