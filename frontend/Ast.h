@@ -1,4 +1,4 @@
-// The syntax tree of a .tn file: plain structs, no Boost, no MLIR. The grammar is language.md section 2; one struct per rule.
+// The syntax tree of a .tn file: plain structs, no Boost, no MLIR. The grammar is that of frontend/README.md; one struct per rule.
 // Every node carries the byte range of its source text. Produced by syntax/Parse.h, read by Sema.
 #pragma once
 #include <cstdint>

@@ -62,7 +62,7 @@ private:
   unsigned errors = 0, warnings = 0;
 };
 
-/// Elm/Rust style text of all diagnostics (language.md section 5); `color` only when the stream is a terminal.
+/// Elm/Rust style text of all diagnostics; `color` only when the stream is a terminal.
 std::string renderText(const SourceFiles &, const Diagnostics &, bool color);
 /// One JSON array for tools: code, severity, file, line, column, endLine, endColumn, message, related, notes.
 std::string renderJson(const SourceFiles &, const Diagnostics &);

@@ -1,6 +1,6 @@
 // The pages of `tenon explain CODE`. Every error code has one. Codes of one area stand in one file Explain<Area>.cpp:
 //   T0001..T0099 ExplainSyntax.cpp
-//   T0101..T0199, T0301..T0599 ExplainChecker.cpp
+//   T0101..T0199, T0301..T0599, T0901..T0999 ExplainChecker.cpp
 //   T0201..T0299 ExplainShapes.cpp
 //   T0601..T0699 ExplainRecipes.cpp
 // A new area adds its file to frontend/CMakeLists.txt, its function here and one line to Explain.cpp.

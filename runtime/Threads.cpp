@@ -22,7 +22,7 @@ namespace {
 // MXCSR: flush to zero (bit 15), denormals are zero (6), all exceptions masked (7..12), round to nearest (13..14 = 0).
 constexpr unsigned computeMode = 0x8000u | 0x0040u | 0x1f80u;
 
-// Waiting longer costs a neighbour its processor; parking and waking costs about as much as this (codegen notes, section 2b).
+// Waiting longer costs a neighbour its processor; parking and waking costs about as much as this (docs/cpu.md, "Traps").
 constexpr std::chrono::microseconds longestSpin(20);
 
 inline void pauseProcessor() {

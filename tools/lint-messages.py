@@ -2,7 +2,7 @@
 """Every error that the dialect and the lowering emit is expected by a test, and one of a verifier carries the number of the constraint it is about.
 
 lint-messages.py [--sources DIR..] [--tests DIR]
-  --sources  the folders whose .cpp files emit (default: dialect, lowering, lowering/cpu)
+  --sources  the folders whose .cpp files emit (default: dialect, lowering and the folders in it)
   --tests    the folder whose files expect, by `expected-error {{..}}` or by a line `CHECK..: ..error: ..` (default: test)
 
 A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is streamed after it; what is not a literal matches anything.
@@ -16,6 +16,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SOURCES = [os.path.join(ROOT, "dialect"), *(folder for folder, _, _ in sorted(os.walk(os.path.join(ROOT, "lowering"))))]
 EMIT = re.compile(r"emit(?:Op|Optional)?Error\(|\b(?:notSupported|refuse)\(")
 NUMBER = re.compile(r"// .*\b(?:[CE]\d+\b|as the caller says)")
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -51,7 +52,7 @@ def pattern(statement, prefix):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", nargs="+", default=[os.path.join(ROOT, folder) for folder in ("dialect", "lowering", "lowering/cpu")])
+    parser.add_argument("--sources", nargs="+", default=SOURCES)
     parser.add_argument("--tests", default=os.path.join(ROOT, "test"))
     options = parser.parse_args()
     expected = []

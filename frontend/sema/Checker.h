@@ -1,5 +1,5 @@
 // Evaluates one entry of a model symbolically: every definition when somebody demands it, layers once per use, functions inlined.
-// The meaning is that of the reference evaluator; where a mistake is found it is reported once and a Poison value goes on.
+// The meaning is that of docs/language.md (numbers: test/numerics/language); where a mistake is found it is reported once and a Poison value goes on.
 #pragma once
 #include "frontend/sema/Graph.h"
 #include "frontend/sema/IndexProof.h"
@@ -277,7 +277,7 @@ private:
   Value attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places, const AttendParts &parts);
   uint32_t randomSite(Scope *scope, ast::Range place);
 
-  // ---- calls (Calls.cpp, Builtins.cpp, BuiltinsLoss.cpp, BuiltinsShape.cpp)
+  // ---- calls (Layers.cpp, Builtins.cpp, BuiltinsLoss.cpp, BuiltinsShape.cpp)
   struct Call {
     Scope *scope;
     std::string name;

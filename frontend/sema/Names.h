@@ -1,4 +1,4 @@
-// `names LAYER as SCHEME` tables: the published names of parameters (language.md 3.1).
+// `names LAYER as SCHEME` tables: the published names of parameters (docs/language.md, "Recipes").
 #pragma once
 #include "frontend/Diagnostics.h"
 #include "frontend/Program.h"

@@ -1,4 +1,4 @@
-// Recipes: the settings of train and generate blocks, checked against a schema (language.md 3.5), and what they say about
+// Recipes: the settings of train and generate blocks, checked against a schema (docs/recipes.md), and what they say about
 // parameters.
 #pragma once
 #include "frontend/Diagnostics.h"

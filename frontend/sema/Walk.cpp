@@ -1,6 +1,6 @@
 // `out step(T)`: a call brings a window of new places along T, earlier ones are kept. Legal if no place needs a later one:
 // everything along T is per place, except attends whose mask hides later keys, scans, running sums and causal windows
-// (language.md 3.2).
+// (docs/language.md, "Entries that walk").
 #include "frontend/sema/Checker.h"
 #include "frontend/sema/Step.h"
 #include "frontend/sema/WalkDrift.h"

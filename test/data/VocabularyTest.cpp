@@ -79,7 +79,7 @@ TEST(Vocabulary, WordsAreSplitAtBlanks) {
   EXPECT_EQ(decoded(vocabulary, {2, 3, 0, 2}), "the cat\nthe");
 }
 
-// reference/tokenizers.md section 1, step 6: greedy longest match, and one unknown piece makes the word unknown.
+// google-research/bert, tokenization.py, WordpieceTokenizer: greedy longest match, and one unknown piece makes the word unknown.
 TEST(Vocabulary, WordPieces) {
   Vocabulary vocabulary = readOrFail("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##aff\n##able\nable\n,\nun##\n");
   EXPECT_EQ(encoded(vocabulary, "unaffable, able"), (std::vector<int32_t>{5, 6, 7, 9, 8}));

@@ -3,7 +3,7 @@
 
 usage: trained_bits.py record|compare FILE [--sizes odd,bench] [--types f32,f64] [--tiers TIER,..] [--models NAME,..] [--steps N] [--spoil]
 
-  record   trains and writes the hashes to FILE (what it holds of other cases stays)
+  record   trains and writes the hashes to FILE; cases that it holds stay, and are compared: to record one anew, take it out first
   compare  trains and compares with FILE: exit 1 and the first parameters that differ; cases that FILE does not have are an error
            --spoil: another seed, which must be noticed
 
