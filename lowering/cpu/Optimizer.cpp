@@ -6,6 +6,7 @@
 #include "lowering/cpu/Optimizer.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <cmath>
 
 using namespace mlir;
@@ -21,6 +22,8 @@ public:
   Optimizer(OptimizeOp op, KernelSequence &sequence) : op(op), sequence(sequence), rule(op.getRule()) {}
 
   LogicalResult generate() {
+    if (!llvm::is_contained({"sgd", "adam", "adamw", "bert_adam"}, rule)) // else it would be taken for another one
+      llvm::report_fatal_error("the recipe schema says that the optimizer " + rule + " works; it has no update here");
     auto tabulated = tabulate(op, sequence);
     if (failed(tabulated))
       return failure();
