@@ -45,7 +45,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
   let hasCanonicalizeMethod = 1;
 }
 
-def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DifferentiableOpInterface>, DeclareOpInterfaceMethods<DecomposableOpInterface>,
                                                    DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "fused attention";
   let description = [{
@@ -114,7 +114,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, I
   let regions = (region VariadicRegion<AnyRegion>:$step);
   let hasVerifier = 1;
 }
-def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments,
+def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>,
                                                            DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{

@@ -71,9 +71,9 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let cppNamespace = "::tenon";
-  let description = [{ A fused op in simpler ops of this dialect: the slow and obviously right path, used by the tests. }];
+  let description = [{ A fused op in simpler ops of this dialect: the slow and obviously right path, of the tests and of targets that have no kernel for it. }];
   let methods = [InterfaceMethod<
-    "One value per result (null where the result has no use).",
+    "One value per result (null where the result has no use); empty where it cannot be said in ops of the dialect, and what was built is dead.",
     "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 #endif

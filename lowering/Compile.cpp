@@ -162,6 +162,8 @@ LogicalResult Compilation::runStage(const Stage &stage) {
   StageWarnings warnings(*context, sources, diagnostics, entry);
   FormOptions options;
   options.decomposed = request.decomposed;
+  options.simpleKernels = request.simpleKernels;
+  options.target = request.target;
   PassManager manager(context.get());
   manager.addInstrumentation(std::make_unique<WatchEntry>(entry));
   stage.build(manager, options);
@@ -186,7 +188,7 @@ int Compilation::emit() {
     hash.update(name + "=" + std::to_string(value));
   for (auto &[name, value] : request.check.recipeBind)
     hash.update("recipe " + name + "=" + std::to_string(value));
-  hash.update(request.check.recipe + request.dtype + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : ""));
+  hash.update(request.check.recipe + request.dtype + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
   for (const std::string &tier : request.tiers)
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);

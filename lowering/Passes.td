@@ -80,6 +80,20 @@ def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def DecomposeForTarget : Pass<"tenon-decompose-for-target", "::mlir::func::FuncOp"> {
+  let summary = "replaces kernels that a target lacks by simpler ops";
+  let description = [{
+    Behind differentiation, before kernels are selected: an op with a kernel of its own (attention, its gradient, running sums) that the target refuses, for its element type say, becomes
+    contractions, gathers, reductions and elementwise ops through DecomposableOpInterface, with a warning that gives the reason and the bytes of the largest tensor that now exists. With
+    `without=all` a program consists afterwards of what becomes `nest` and `gemm`, of `scatter_add`, `append_state`, `optimize`, copies and loops: the first rung of a new target.
+
+    Refuses: an op that has a kernel nowhere and whose decomposition has none (a step of attention with a scalar op that the tensor form lacks).
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
+                 ListOption<"without", "without", "std::string", "mnemonics of ops to take apart whatever the target says, or all">];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "tensor form to kernel form";
   let description = [{

@@ -30,6 +30,12 @@ static void buildTrainPipeline(OpPassManager &module, const FormOptions &) {
 
 static void buildKernelPipeline(OpPassManager &module, const FormOptions &options) {
   OpPassManager &function = module.nest<func::FuncOp>();
+  DecomposeForTargetOptions apart;
+  apart.target = options.target.getValue();
+  if (options.simpleKernels)
+    apart.without = {"all"};
+  function.addPass(createDecomposeForTarget(apart));
+  function.addPass(createCSEPass());
   function.addPass(createSelectKernels({/*fuse=*/!options.decomposed}));
   function.addPass(createCSEPass());
   module.addPass(createPlaceParameters());

@@ -7,6 +7,9 @@ namespace tenon {
 
 struct FormOptions : mlir::PassPipelineOptions<FormOptions> {
   Option<bool> decomposed{*this, "decomposed", llvm::cl::desc("no fused op and no fusion of kernels: the path that tests compare with"), llvm::cl::init(false)};
+  Option<bool> simpleKernels{*this, "simple-kernels", llvm::cl::desc("kernels of their own (attention, running sums) taken apart behind differentiation: what a new target begins with"),
+                             llvm::cl::init(false)};
+  Option<std::string> target{*this, "target", llvm::cl::desc("whose kernels are to run"), llvm::cl::init("cpu")};
 };
 struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
   Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3 or x86-64-v4"), llvm::cl::init("portable")};

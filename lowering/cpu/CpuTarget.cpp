@@ -7,6 +7,15 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
+std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
+  if (!isa<CpuKernelOpInterface>(kernel.getOperation()))
+    return "the CPU has no kernel for " + kernel->getName().getStringRef().str();
+  for (Value tensor : kernel.tensorsRead())
+    if (Type element = cast<RankedTensorType>(tensor.getType()).getElementType(); isa<FloatType>(element) && !hasRealKernels(element))
+      return "the CPU's " + kernel->getName().stripDialect().str() + " has no kernel for " + elementModel(element).name().str();
+  return std::nullopt;
+}
+
 FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
   if (!generated)

@@ -16,6 +16,8 @@ class Target {
 public:
   virtual ~Target() = default;
   virtual llvm::StringRef name() const = 0;
+  /// Why it has no kernel for the op, or nothing. What it refuses is decomposed where that is possible.
+  virtual std::optional<std::string> refuses(KernelOpInterface kernel) const = 0;
   /// Of a kernel op of an entry. Fails where the target has no kernel for it, with the reason reported at the op.
   virtual mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const = 0;
 };

@@ -2,7 +2,9 @@
 """Gradients of a model with fused attention against those of the decomposed one: every parameter, without dropout (fused/ has
 recipes, and with them dropout).
 
-usage: fused_attention.py MODEL LENGTH WIDTH [--f64] [--tier TIER] [--set NAME=VALUE] [--spoil]
+usage: fused_attention.py MODEL LENGTH WIDTH [--against FORM] [--f64] [--tier TIER] [--set NAME=VALUE] [--spoil]
+
+FORM is `decomposed` (taken apart before differentiation) or `simple-kernels` (the gradient, too, is an op that is taken apart).
 
 MODEL is gpt2, bert, transformer_xl or xlnet. Transformer-XL and XLNet have LENGTH positions and 5 more in the memory.
 
@@ -60,6 +62,7 @@ def main():
     parser.add_argument("model", choices=["gpt2", "bert", "transformer_xl", "xlnet"])
     parser.add_argument("length", type=int)
     parser.add_argument("width", type=int)
+    parser.add_argument("--against", choices=["decomposed", "simple-kernels"], default="decomposed")
     parser.add_argument("--f64", action="store_true")
     parser.add_argument("--tier")
     parser.add_argument("--set", action="append", default=[])
@@ -72,7 +75,7 @@ def main():
     words = ["--grad", *(["--f64"] if given.f64 else []), *driver.settings(sets), *[word for pair in given.set for word in ("--set", pair)], "--tier", tier]
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for form in ([], ["--decomposed"]):
+        for form in ([], ["--" + given.against]):
             artifact = os.path.join(folder, "artifact" + "".join(form))
             driver.tenon("compile", driver.model(given.model + ".tn"), *words, *form, "-o", artifact)
             seed = ["--seed", 2 if given.spoil and form else 1]

@@ -48,6 +48,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--f64", line.doublePrecision, "double precision");
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
+  compile->add_flag("--simple-kernels", line.simpleKernels, "fused ops are taken apart behind differentiation, for comparison");
   compile->add_flag("--attention-maps", line.check.attentionMaps, "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")->excludes("--grad");
   compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
   compile->add_flag("--default-recipe", line.defaultRecipe, "as --recipe with the only recipe of the model, for stages, too; it is an error to have several")->excludes("--no-recipe");
@@ -125,6 +126,8 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
     unread = {"--tier"};
   if (stage != "lib" && stage != "obj")
     unread.insert("--name");
+  if (std::set<std::string>{"ast", "checked", "graph", "tenon", "fused", "grad"}.count(stage))
+    unread.insert("--simple-kernels");
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--grad", "--decomposed", "--target"});
   if (stage == "ast")

@@ -10,7 +10,7 @@ struct CommandLine {
   CheckOptions check;                 // also `path`
   std::string output, name;           // of the artifact
   std::string target = "cpu";
-  bool doublePrecision = false, gradient = false, decomposed = false, defaultRecipe = false, noRecipe = false, jsonDiagnostics = false, json = false;
+  bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, defaultRecipe = false, noRecipe = false, jsonDiagnostics = false, json = false;
   std::vector<std::string> tiers;     // empty: all
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
   std::vector<std::string> mlirFlags; // --mlir-..., as they are

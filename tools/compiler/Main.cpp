@@ -191,6 +191,7 @@ int runCompile(CommandLine &line) {
   request.target = line.target;
   request.grad = line.gradient;
   request.decomposed = line.decomposed;
+  request.simpleKernels = line.simpleKernels;
   request.tiers = line.tiers;
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
