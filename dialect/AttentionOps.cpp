@@ -23,11 +23,11 @@ LogicalResult AttendOp::verify() {
     return emitOpError("expects labels for each of ") << operands.size() << " operands, got " << getLabels().size(); // C4
   for (auto [operand, attribute] : llvm::zip(operands, getLabels())) {
     if (!isLabels(attribute)) // C4
-      return emitOpError("expects labels as lists of numbers, got ") << attribute; // C7
+      return emitOpError("expects labels as lists of numbers, got ") << attribute;
     SmallVector<int64_t> labels = labelsOf(attribute);
     auto type = tensorOf(operand);
     if (int64_t(labels.size()) != type.getRank()) // C4
-      return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size(); // C7
+      return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size();
     if (!type.getElementType().isInteger(1) && type.getElementType() != tensorOf(getY()).getElementType()) // C5
       return emitOpError("expects reals of ") << tensorOf(getY()).getElementType() << ", got " << type;
     if (operand != getFactor() && !llvm::is_contained(labels, key)) // C1

@@ -124,7 +124,7 @@ LogicalResult BroadcastOp::verify() {
     if (dim < 0 || dim >= y.getRank() || !seen.insert(dim).second)
       return emitOpError("expects different result dimensions, got ") << dim; // C1
     if (from[index] != to[dim]) // C2
-      return emitOpError("expects dimension ") << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]); // C1
+      return emitOpError("expects dimension ") << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]);
   }
   if (x.getElementType() != y.getElementType()) // C3
     return emitOpError("expects one element type, got ") << x.getElementType() << " and " << y.getElementType();

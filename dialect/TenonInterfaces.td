@@ -47,7 +47,7 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       "The tensor that result `result` starts from (what is added is added onto it), or null. Lying at the result's place, none of its elements is moved.",
       "::mlir::Value", "startsFrom", (ins "unsigned":$result), "", [{ return {}; }]>,
     InterfaceMethod<
-      [{Sizes of the index space whose points are computed independently of each other; a target cuts it into what runs in parallel. Empty: one point.}],
+      [{Sizes of the index space whose points are computed independently of each other: what a target may run in parallel, as reports and plans show it. Empty: one point.}],
       "::llvm::SmallVector<::mlir::AffineExpr>", "parallelDomain", (ins), "", [{ return {}; }]>,
     InterfaceMethod<
       [{Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on count 1 each, a fused

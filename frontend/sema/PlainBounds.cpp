@@ -238,10 +238,32 @@ Bounds PlainBounds::total(const Node &node) const {
   return result;
 }
 
+/// Every element is one of the first operand.
+static bool picksElements(Op op) {
+  switch (op) {
+  case Op::Expand:
+  case Op::Transpose:
+  case Op::StopGradient:
+  case Op::Rename:
+  case Op::Slice:
+  case Op::Flip:
+  case Op::Gather:
+  case Op::Merge:
+  case Op::Split:
+  case Op::ReduceMax:
+  case Op::ReduceMin:
+    return true;
+  default:
+    return false;
+  }
+}
+
 std::vector<NodeId> PlainBounds::needed(NodeId id) const {
   const Node &node = entry.nodes[id];
   if (node.type.element != Element::Int)
     return {};
+  if (picksElements(node.op))
+    return {node.operands[0]};
   switch (node.op) {
   case Op::Neg:
   case Op::Abs:
@@ -258,17 +280,6 @@ std::vector<NodeId> PlainBounds::needed(NodeId id) const {
     return {node.operands[1], node.operands[2]};
   case Op::Put:
     return {node.operands[0], node.operands[2]};
-  case Op::Expand:
-  case Op::Transpose:
-  case Op::StopGradient:
-  case Op::Rename:
-  case Op::Slice:
-  case Op::Flip:
-  case Op::Gather:
-  case Op::Merge:
-  case Op::Split:
-  case Op::ReduceMax:
-  case Op::ReduceMin:
   case Op::Sum:
   case Op::Cumsum:
     return {node.operands[0]};
@@ -287,6 +298,8 @@ Bounds PlainBounds::evaluate(NodeId id) const {
     return number(0, 1);
   if (node.type.element != Element::Int)
     return {};
+  if (picksElements(node.op))
+    return operand(node, 0);
   switch (node.op) {
   case Op::Constant:
     return number(node.integer, node.integer);
@@ -348,18 +361,6 @@ Bounds PlainBounds::arithmetic(const Node &node) const {
   case Op::Sum:
   case Op::Cumsum:
     return total(node);
-  case Op::Expand:
-  case Op::Transpose:
-  case Op::StopGradient:
-  case Op::Rename:
-  case Op::Slice:
-  case Op::Flip:
-  case Op::Gather:
-  case Op::Merge:
-  case Op::Split:
-  case Op::ReduceMax:
-  case Op::ReduceMin: // the value is that of some element
-    return operand(node, 0);
   default:
     return {};
   }
