@@ -76,11 +76,11 @@ const ExplainPages &explainRecipes() {
        "`depth` is the place of a parameter in its stack. It has a value only in the factors of a group, which are computed for "
        "each parameter.",
        "clip = global_norm(0.5 ^ depth)", "groups = group(\"blocks.*\", lr = 0.9 ^ (N - 1 - depth))"},
-      {"T0620", "the data task does not make an input",
+      {"T0620", "the data task and the inputs differ",
        "Each data task fills inputs by their names: byte_stream makes ids and target, mlm_nsp makes ids, seg, len, at, word, "
        "weight and follows.\n"
        "The losses of the recipe must need nothing else. Files of your own: arrays(ids = \"ids.npy\", label = \"label.npy\") and jsonl(..) name\n"
-       "every input.",
+       "every input. Losses that read no input have nothing to be given: data = caller.",
        "data = byte_stream(text = \"a.txt\")    # for BERT, which needs seg, at, ..",
        "data = mlm_nsp(text = \"a.txt\", rate = 0.15)"},
       {"T0621", "two recipes of one name", "Recipes of a model are chosen by name (--recipe small), so each name occurs once.",

@@ -12,6 +12,7 @@ config.test_exec_root = os.path.join(config.tenon_build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(config.tenon_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.environment["TENON_CACHE"] = os.path.join(config.test_exec_root, "cache") # not the user's
+config.environment["TENON_TEST_ARTIFACTS"] = os.path.join(config.test_exec_root, "cache", "artifacts") # of both suites: driver.compiled
 config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
                          ("%python", sys.executable)]
 sys.path.insert(0, os.path.join(config.test_source_root, "support"))
@@ -19,7 +20,7 @@ import tiers  # noqa: E402
 
 # The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the machine has both.
 # What compares the tiers itself, or runs all of itself on each, is left out.
-EACH_TIER_INSIDE = ["goldens", "random", "threads.test", "tiers.test", "whole-gradient.test", "compile-time.test"]
+EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "compile-time.test", "op-gradients.test", "threads.test", "tiers.test", "whole-gradient.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"

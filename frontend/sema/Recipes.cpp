@@ -124,6 +124,12 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
   if (!task || (task->makes.empty() && !task->input))
     return;
+  if (entry.inputs.empty()) {
+    Diagnostic &error = diagnostics.error("T0620", data->range, "no loss of recipe `" + recipe.name + "` reads an input, so `" + data->text + "` has nothing to give",
+                                          "nothing reads its data");
+    error.notes.emplace_back("help", "a loss of parameters alone trains with data = caller, from C or Python");
+    return;
+  }
   const std::vector<std::string> own = task->input ? inputsFrom(*data, *task) : std::vector<std::string>();
   std::string made;
   for (const schema::Made &each : task->makes)

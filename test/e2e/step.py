@@ -38,7 +38,8 @@ def compiled(folder, spec, case, dtype, entry):
     sets, options = CASES[case]
     target = os.path.join(folder, f"{entry}-{dtype}")
     words = options if entry != "infer" else []
-    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *(["--f64"] if dtype == "f64" else []), "-o", target)
+    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *(["--f64"] if dtype == "f64" else []),
+                 "--tier", driver.best_tier(), "-o", target)
     return target
 
 

@@ -72,14 +72,14 @@ def main():
     if not given.f64 and "weight" in inputs:
         inputs["weight"] = Tensor("f32", inputs["weight"].shape, inputs["weight"].values)
     tier = given.tier or driver.best_tier()
-    words = ["--grad", *(["--f64"] if given.f64 else []), *driver.settings(sets), *[word for pair in given.set for word in ("--set", pair)], "--tier", tier]
+    words = ["--grad", *(["--f64"] if given.f64 else []), *driver.settings(sets), *[word for pair in given.set for word in ("--set", pair)]]
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for form in ([], ["--" + given.against]):
-            artifact = os.path.join(folder, "artifact" + "".join(form))
-            driver.tenon("compile", driver.model(given.model + ".tn"), *words, *form, "-o", artifact)
+            chosen = driver.reference_tier() if form == ["--decomposed"] else tier
+            artifact = driver.compiled(driver.model(given.model + ".tn"), *words, *form, "--tier", chosen)
             seed = ["--seed", 2 if given.spoil and form else 1]
-            results.append(driver.gradients(folder, artifact, inputs, "--init", *seed, "--tier", tier)[1])
+            results.append(driver.gradients(folder, artifact, inputs, "--init", *seed, "--tier", chosen)[1])
     fused, decomposed = results
     bound = 1e-12 if given.f64 else 1e-5
     worst, where = 0.0, ""

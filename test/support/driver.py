@@ -1,6 +1,10 @@
 """Calls `tenon` for the tests: inputs and outputs as tensors, a failed command as an exception that carries its messages."""
+import contextlib
+import fcntl
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -28,6 +32,31 @@ def tenon(*words, folder=None, environment=None):
     return done.stdout
 
 
+def compiled(spec, *words):
+    """An artifact of `tenon compile SPEC words...`, made once for all tests of a run that want the same. Read it only; it is not removed.
+
+    The key is the text of the file, the words and the compiler's files; imports beyond the library are not followed.
+    """
+    shelf = os.environ["TENON_TEST_ARTIFACTS"]
+    command = os.path.realpath(shutil.which("tenon"))
+    library = os.path.join(os.path.dirname(os.path.dirname(command)), "lib", "libtenon-compiler.so")
+    key = hashlib.sha256(repr([str(word) for word in words]).encode())
+    with open(spec, "rb") as file:
+        key.update(file.read())
+    for path in (command, library, os.path.join(ROOT, "models", "std.tn")):
+        key.update(repr((path, os.stat(path).st_mtime_ns, os.stat(path).st_size)).encode())
+    made = os.path.join(shelf, key.hexdigest()[:24])
+    os.makedirs(shelf, exist_ok=True)
+    with open(made + ".lock", "w", encoding="utf-8") as lock, contextlib.ExitStack() as stack:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(made):
+            part = made + ".part"
+            stack.callback(shutil.rmtree, part, ignore_errors=True)
+            tenon("compile", spec, *words, "-o", part)
+            os.rename(part, made)
+    return made
+
+
 def model(name):
     return os.path.join(ROOT, "models", name)
 
@@ -40,6 +69,11 @@ def best_tier():
 def other_tier():
     """A test with many parts runs some of them on this one, so that both are tested."""
     return tiers.other()
+
+
+def reference_tier():
+    """For code that only serves as a reference, on whatever tier the test itself runs."""
+    return tiers.widest()
 
 
 def settings(values):

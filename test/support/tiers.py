@@ -32,3 +32,9 @@ def other(forced=None):
     """The next narrower one with vector code; where there is none, the same."""
     tiers = runnable(forced)
     return [tier for tier in tiers if tier != "portable" or tier == tiers[0]][:2][-1]
+
+
+def widest():
+    """The widest of the machine, whatever is forced: for code that only serves as a reference."""
+    have = features()
+    return next(tier for tier, needs in NEEDS.items() if needs <= have)

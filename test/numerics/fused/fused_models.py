@@ -109,9 +109,9 @@ def weights(model, kind):
         model.set_parameter(name, Tensor(kind, shape, list(values)))
 
 
-def results(artifact, kind, length, given, seed):
+def results(artifact, tier, kind, length, given, seed):
     """Losses and gradients of two steps, by name."""
-    model = library.Model(artifact, "grad", {"B": ROWS, "T": length, "K": PREDICTED})
+    model = library.Model(artifact, "grad", {"B": ROWS, "T": length, "K": PREDICTED}, tier)
     weights(model, kind)
     found = {}
     for step in range(2):
@@ -153,17 +153,17 @@ def main():
     if options.spoil:
         forms = [(kind, [] if options.f32 else ["--f64"])]
     with tempfile.TemporaryDirectory() as folder:
-        artifacts = []
+        artifacts = [] # and the tier of each
         for _, words in forms:
-            artifacts.append(os.path.join(folder, "artifact" + "".join(words)))
-            driver.tenon("compile", specification(folder, options.model), "--recipe", "whole", "--grad", *words, "--tier", options.tier,
-                         *driver.settings(COMMON | sets), "-o", artifacts[-1])
+            tier = driver.reference_tier() if words == exact[1] else options.tier
+            artifacts.append((driver.compiled(specification(folder, options.model), "--recipe", "whole", "--grad", *words, "--tier", tier,
+                                              *driver.settings(COMMON | sets)), tier))
         for length in lengths:
             draw = random.Random(length)
             given = [inputs(options.model, length, draw) for _ in range(2)]
-            found = [results(artifact, form, length, given, 1) for artifact, (form, _) in zip(artifacts, forms)]
+            found = [results(*artifact, form, length, given, 1) for artifact, (form, _) in zip(artifacts, forms)]
             if options.spoil:
-                found.append(results(artifacts[0], kind, length, given, 2))
+                found.append(results(*artifacts[0], kind, length, given, 2))
             bound = 1e-11
             if options.f32:
                 bound = MOST if options.spoil else min(MOST, max(LEAST, TIMES * difference(found[1], found[-1])[0]))
