@@ -256,6 +256,7 @@ struct Entry {
   std::vector<NodeId> parts;               // eval: outputs behind the results, for averages: what is left per row (and place), and values without rows
   std::vector<Average> averages;           // eval: one per result
   std::vector<AxisId> batchAxes;           // eval: of rows, then of places, which parts keep
+  std::map<AxisId, int64_t> placeShifts;   // eval: axes that are slices of the places; place p of one needs those of the row up to p + shift
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
   std::vector<State> states;               // those the entry reaches; the same path = the same state across entries
   std::string walkedAxis;                  // out step(T): "T"

@@ -89,6 +89,7 @@ struct TensorInfo {
   std::optional<AverageInfo> average; // of a loss or metric of eval
   bool perBatch = false;         // something in it is that of one batch, so that the size of batches matters
   int rows = -1, places = -1;    // of a part of eval: its axis that runs over the rows of a batch, and over the places of a row
+  int64_t shift = 0;             // its place p needs those of the row up to p + shift
 };
 struct StateInfo {
   std::string name; // one '*' per enclosing stack

@@ -5,6 +5,7 @@
 #include "runtime/ManifestParts.h"
 #include "tenon/artifact.h"
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace tenon::runtime {
@@ -63,6 +64,8 @@ TensorInfo readTensor(const ManifestReader &reader, const std::vector<DimInfo> &
   for (auto [key, axis] : {std::pair("rows", &info.rows), std::pair("places", &info.places)})
     if (reader.has(key))
       *axis = static_cast<int>(reader.member(key).integer(0, static_cast<int64_t>(info.axes.size()) - 1));
+  if (reader.has("shift"))
+    info.shift = reader.member("shift").integer(0, std::numeric_limits<int32_t>::max());
   if (reader.has("bound")) {
     info.bound = readSizeForm(reader.member("bound"), dims);
     if (info.type != DataType::I32 && info.type != DataType::I64)

@@ -14,6 +14,7 @@ public:
         first = &input;
     if (first)
       entry.batchAxes.assign(first->type.axes.begin(), first->type.axes.begin() + std::min<size_t>(2, first->type.axes.size()));
+    findPlaceShifts();
   }
 
   std::vector<BatchResult> run() {
@@ -47,6 +48,22 @@ private:
   std::vector<Reduced> reductions;
   uint32_t terms = 0, termsOfAll = 0, level = 0; // of the result at hand, of all, of the value at hand
 
+  /// h[T: 0 .. T1 -> T1] against ids[T: 1 .. T1 -> T1]: T1 are places, each of which needs one more.
+  void findPlaceShifts() {
+    if (entry.batchAxes.size() < 2)
+      return;
+    std::vector<AxisId> open; // slices that begin where the dims say
+    for (const Node &each : entry.nodes)
+      if (each.op == Op::Slice && each.axesFrom[0] == entry.batchAxes[1] && each.axesTo[0] != entry.batchAxes[1]) {
+        if (auto begin = each.size.asConstant(); begin && *begin >= 0)
+          entry.placeShifts[each.axesTo[0]] = std::max(entry.placeShifts[each.axesTo[0]], *begin);
+        else
+          open.push_back(each.axesTo[0]);
+      }
+    for (AxisId axis : open)
+      entry.placeShifts.erase(axis);
+  }
+  bool hasPlaces(NodeId id) const { return entry.batchAxes.size() < 2 || placesAmong(entry, node(id).type.axes); }
   static bool isText(const Input &input) { return input.type.element == Element::Int && input.type.axes.size() >= 2; }
   const Node &node(NodeId id) const { return entry.nodes[id]; }
   static bool contains(const std::vector<AxisId> &axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
@@ -306,10 +323,16 @@ private:
     const Depends depends = dependsOf(result); // tensors of single batches are of no use to anybody
     return firstLeaf(result) && (!depends.onBatch || depends.inside) ? result : value(id);
   }
-  /// Names and order of axes that are reduced do not matter.
+  /// Names and order of axes that are reduced do not matter, nor of what stands along them.
   void lookThrough(Reduced &reduced) const {
-    while (!hasBatch(reduced.terms)) {
+    for (;;) {
       const Node &top = node(reduced.terms);
+      if (top.op == Op::Flip && contains(reduced.axes, top.axesFrom[0])) {
+        reduced.terms = top.operands[0];
+        continue;
+      }
+      if (hasBatch(reduced.terms) && hasPlaces(reduced.terms))
+        return;
       if (top.op != Op::Rename && top.op != Op::Transpose && top.op != Op::Merge && top.op != Op::Split)
         return;
       std::vector<AxisId> axes = reduced.axes;
@@ -331,8 +354,9 @@ private:
     rest.type.element = node(reduced.terms).type.element;
     rest.range = node(reduced.terms).range;
     rest.operands = {reduced.terms};
+    const std::optional<AxisId> places = placesAmong(entry, node(reduced.terms).type.axes);
     for (AxisId axis : node(reduced.terms).type.axes)
-      (contains(reduced.axes, axis) && !contains(entry.batchAxes, axis) ? rest.axesFrom : rest.type.axes).push_back(axis);
+      (contains(reduced.axes, axis) && !contains(entry.batchAxes, axis) && axis != places ? rest.axesFrom : rest.type.axes).push_back(axis);
     return rest.axesFrom.empty() ? reduced.terms : added(rest);
   }
   /// What a dot product adds up.
@@ -367,7 +391,7 @@ private:
           if (auto count = countAlong(axes, chosen, dims); count && count->second == *wanted) {
             count->first.output = of.output;
             for (AxisId axis : of.axes) // how much of a place counts may differ from that of the next
-              if (contains(entry.batchAxes, axis))
+              if (contains(entry.batchAxes, axis) || axis == placesAmong(entry, node(of.output).type.axes))
                 count->first.axes.push_back(axis);
             return count->first;
           }
@@ -389,6 +413,15 @@ private:
 };
 
 } // namespace
+
+std::optional<AxisId> placesAmong(const Entry &entry, const std::vector<AxisId> &axes) {
+  if (entry.batchAxes.size() < 2)
+    return std::nullopt;
+  if (std::find(axes.begin(), axes.end(), entry.batchAxes[1]) != axes.end())
+    return entry.batchAxes[1];
+  auto found = std::find_if(axes.begin(), axes.end(), [&](AxisId axis) { return entry.placeShifts.count(axis) != 0; });
+  return found == axes.end() ? std::nullopt : std::optional(*found);
+}
 
 std::vector<int64_t> nominalDims(const Entry &entry) {
   static const int64_t primes[] = {10007, 10009, 10037, 10039, 10061, 10067, 10069, 10079};

@@ -15,6 +15,9 @@ struct BatchResult {
 /// row, and per place where the reduction runs over the second axis of the symbols (or of the first input) too. Adds nodes behind the others.
 std::vector<BatchResult> addAverages(Entry &entry);
 
+/// Of the axes of a part, the one that runs over the places of a row, or over a slice of them.
+std::optional<AxisId> placesAmong(const Entry &entry, const std::vector<AxisId> &axes);
+
 /// Sizes for the dims of an entry, large primes, so that only the same products of them are equal.
 std::vector<int64_t> nominalDims(const Entry &entry);
 /// The product of sizes and numbers that a scalar is, for one choice of the dims; nullopt if there is anything else in it.

@@ -146,6 +146,8 @@ private:
     std::vector<std::pair<std::vector<AxisId>, std::vector<AxisId>>> outputs; // caller's axes, the layer's own
     std::vector<std::string> outputNames;
   };
+  /// What a layer declares, without a call: its axes and keywords are checked, nothing of its body is evaluated.
+  std::optional<CallFrame> declare(Instance &instance, Scope *scope, ast::Range range);
   std::optional<CallFrame> frameOf(Instance &instance, Scope *caller, bool inStack, uint32_t body, ast::Range range);
   Value callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);

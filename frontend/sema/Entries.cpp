@@ -173,9 +173,11 @@ void Checker::runUnused() {
     for (auto &name : statement->names)
       if (statement->kind == Kind::Let)
         lookup(top, name);
-    if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State ||
-        statement->kind == Kind::Use)
+    if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State)
       lookup(top, statement->name);
+    if (statement->kind == Kind::Use)
+      if (Value used = lookup(top, statement->name); used.kind == Value::Kind::Instance && used.instance->calls.empty())
+        declare(*used.instance, top, used.instance->range); // its axes and keywords
   }
   for (auto *statement : nextStatements)
     nextStatement(top, *statement, Value());

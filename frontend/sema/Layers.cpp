@@ -356,6 +356,18 @@ Value Checker::callFunction(const FunctionReference &function, const std::vector
   return result;
 }
 
+std::optional<Checker::CallFrame> Checker::declare(Instance &instance, Scope *scope, ast::Range range) {
+  if (!spend(range, kCallUnits))
+    return std::nullopt;
+  auto frame = frameOf(instance, scope, false, scope->body, range);
+  if (!frame)
+    return std::nullopt;
+  Keywords keywords = instance.layer->keywords;
+  const ast::Callable &layer = *instance.layer->callable;
+  statements(frame->scope, layer.body, Place::Layer, &keywords, layer.name.text);
+  return frame;
+}
+
 Value Checker::member(Scope *scope, const ast::Expr &expression) {
   Value base = evaluate(scope, expression.operands[0]);
   if (base.isPoison())
@@ -370,14 +382,10 @@ Value Checker::member(Scope *scope, const ast::Expr &expression) {
           instance.name + " is a stack: it has one " + expression.text + " per layer, none of them has a name here");
     return poison();
   }
-  if (!spend(expression.range, kCallUnits))
-    return poison();
-  auto frame = frameOf(instance, scope, false, scope->body, expression.range);
+  const ast::Callable &layer = *instance.layer->callable;
+  auto frame = declare(instance, scope, expression.range);
   if (!frame)
     return poison();
-  Keywords keywords = instance.layer->keywords;
-  const ast::Callable &layer = *instance.layer->callable;
-  statements(frame->scope, layer.body, Place::Layer, &keywords, layer.name.text);
   auto found = frame->scope->names.find(expression.text);
   if (found == frame->scope->names.end()) {
     if (auto *mistake = error("T0110", expression.opRange, layer.name.text + " has no " + expression.text)) {

@@ -275,10 +275,14 @@ json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
     for (AxisId axis : type.axes)
       labels.push_back(axisLabel(entry, axis));
     object["axes"] = std::move(labels);
-    const char *names[] = {"rows", "places"};
-    for (size_t k = 0; k < entry.batchAxes.size(); ++k)
-      if (auto axis = llvm::find(type.axes, entry.batchAxes[k]); axis != type.axes.end())
-        object[names[k]] = int64_t(axis - type.axes.begin());
+    auto place = [&](AxisId axis) { return int64_t(llvm::find(type.axes, axis) - type.axes.begin()); };
+    if (!entry.batchAxes.empty() && llvm::is_contained(type.axes, entry.batchAxes[0]))
+      object["rows"] = place(entry.batchAxes[0]);
+    if (auto places = sema::placesAmong(entry, type.axes)) {
+      object["places"] = place(*places);
+      if (auto shift = entry.placeShifts.find(*places); shift != entry.placeShifts.end() && shift->second > 0)
+        object["shift"] = shift->second;
+    }
     outputs.push_back(std::move(object));
   }
   return outputs;

@@ -4,7 +4,9 @@
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
 #include "runtime/data/RowTask.h"
+#include "runtime/data/Streams.h"
 #include <algorithm>
+#include <functional>
 
 namespace tenon::data {
 
@@ -146,7 +148,8 @@ private:
   std::vector<std::string> said;
 };
 
-/// stream = true: the first axis of each file is time. B contiguous streams, segments of T, states carried over, as byte_stream does it.
+/// stream = true: the first axis of each file is time. B contiguous streams, segments of T, states carried over, as byte_stream does it. Where the inputs
+/// have no batch axis the places are the rows of an evaluation: what its numbers are averages over.
 class ArrayStreamTask : public DataTask {
 public:
   ArrayStreamTask(const TaskSettings &settings, Part part) : settings(settings), part(part) {}
@@ -175,6 +178,7 @@ public:
     if (Status status = columns.checkFixed(inputs); status.failed())
       return status;
     B = T = 0;
+    hasRows = false;
     for (const Column &column : columns.all) {
       if (column.input < 0)
         continue;
@@ -190,6 +194,7 @@ public:
         return inputError("the input '", input.name, "' has ", rows, " rows of ", places, " places where other inputs have ", B, " of ", T);
       B = rows;
       T = places;
+      hasRows |= skipped == 2;
     }
     if (B == 0)
       return inputError("the entry reads no input, so arrays has nothing to give");
@@ -198,33 +203,38 @@ public:
     if (perRow < 1)
       return inputError(columns.all[0].values.name(), " has ", count, " places for this, less than the ", B * T, " of one batch of ",
                         counted(static_cast<uint64_t>(B), "row"), " of ", T);
+    even = {static_cast<int64_t>(count), B};
     return columns.checkValues(inputs);
   }
 
   Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const uint64_t epoch = index / batchesPerEpoch();
-    const uint64_t slack = static_cast<uint64_t>(rest());
+    const uint64_t slack = static_cast<uint64_t>(rowLength - perRow * T);
     const int64_t shift = epoch == 0 ? 0 : static_cast<int64_t>(RandomStream(settings.seed, Purpose::Shift, epoch).below(slack + 1));
-    return write(static_cast<int64_t>(index % batchesPerEpoch()) * T + shift, T, inputs);
+    const int64_t from = static_cast<int64_t>(index % batchesPerEpoch()) * T + shift;
+    return write([&](int64_t row) { return row * rowLength + from; }, T, inputs);
   }
   Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
-    return write(static_cast<int64_t>(index) * T, validPlaces(index), inputs);
+    return write([&](int64_t row) { return even.begin(row) + static_cast<int64_t>(index) * T; }, placesOf(index), inputs);
   }
   uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(perRow); }
-  uint64_t evaluationBatches() const override { return batchesPerEpoch() + (rest() > 0); }
-  int64_t validRows(uint64_t) const override { return B; }
-  int64_t validPlaces(uint64_t index) const override { return index < batchesPerEpoch() ? T : rest(); }
+  uint64_t evaluationBatches() const override { return static_cast<uint64_t>((even.length() + T - 1) / T); }
+  int64_t validRows(uint64_t index) const override { return hasRows ? B : placesOf(index); }
+  int64_t validPlaces(uint64_t index) const override { return hasRows ? placesOf(index) : -1; }
+  int64_t firstPlace(uint64_t index, int64_t row) const override { return hasRows && index == 0 && even.startsEarly(row); }
+  int64_t covers(uint64_t index) const override { return hasRows ? -1 : placesOf(index); }
   bool resetsBefore(uint64_t index) const override { return index % batchesPerEpoch() == 0; }
   bool resetsInEvaluation(uint64_t index) const override { return index == 0; }
   int64_t tokensPerBatch() const override { return B * T; }
   bool isFixed(const std::string &input) const override { return columns.isFixed(input); }
-  Extent extent() const override { return {B * rowLength, static_cast<int64_t>(count), "places"}; }
+  Extent extent() const override { return {static_cast<int64_t>(count), static_cast<int64_t>(count), "places"}; }
 
 private:
-  int64_t rest() const { return rowLength - perRow * T; }
+  /// Of each row in batch `index` of an evaluation.
+  int64_t placesOf(uint64_t index) const { return std::min(T, even.length() - static_cast<int64_t>(index) * T); }
 
-  /// `valid` places of each stream from `from` on, then the last of them again where the tensors have more.
-  Status write(int64_t from, int64_t valid, std::vector<InputTensor> &inputs) const {
+  /// `valid` places of each row from `beginOf` on, then the last of them again where the tensors have more.
+  Status write(const std::function<int64_t(int64_t row)> &beginOf, int64_t valid, std::vector<InputTensor> &inputs) const {
     if (Status status = columns.writeFixed(inputs); status.failed())
       return status;
     for (const Column &column : columns.all) {
@@ -235,7 +245,7 @@ private:
       const int64_t places = input.shape[input.shape.size() > column.values.shape().size() ? 1 : 0];
       for (int64_t b = 0; b < B; ++b)
         for (int64_t t = 0; t < places; t += t < valid ? valid : 1) {
-          const uint64_t at = begin + static_cast<uint64_t>(b * rowLength + from + std::min(t, valid - 1));
+          const uint64_t at = begin + static_cast<uint64_t>(beginOf(b) + std::min(t, valid - 1));
           const uint64_t length = static_cast<uint64_t>(t < valid ? valid : 1);
           if (Status status = readInto(column.values, at * width, length * width, input, static_cast<uint64_t>(b * places + t) * width); status.failed())
             return status;
@@ -249,6 +259,8 @@ private:
   Columns columns;
   uint64_t begin = 0, count = 0; // places of this part
   int64_t B = 0, T = 0, rowLength = 0, perRow = 0;
+  bool hasRows = false; // the inputs are [B, T, ..], not [T, ..]
+  EvenRows even;        // of an evaluation
 };
 
 template <typename Task> Status make(const TaskSettings &settings, Part part, std::unique_ptr<DataTask> &result) {

@@ -2,6 +2,7 @@
 // data_utils.LMOrderedIterator). lm_blocks: blocks of T in a random order, without anything carried over.
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
+#include "runtime/data/Streams.h"
 #include <algorithm>
 
 namespace tenon::data {
@@ -27,7 +28,8 @@ public:
     rowLength = tokens.size() / (blocks() ? 1 : binding.B);
     perRow = std::max<int64_t>(0, rowLength - ahead) / binding.T;
     places = tokens.size() - ahead;
-    if (settings.evaluation && places > 0)
+    rows = {places, binding.B};
+    if (settings.evaluation && tokens.size() > 1)
       return {};
     if (perRow < 1 || (blocks() && perRow < binding.B))
       return inputError("the text has " + std::to_string(tokens.size()) + " symbols, which is less than the " +
@@ -45,11 +47,10 @@ public:
     return {};
   }
 
-  // An evaluation of streams: rows of one length, which together predict each symbol once; where their number does not divide the text, the later ones begin
-  // with a place that the row before has predicted. What is left behind whole batches is a part of a segment in each row.
+  // An evaluation of streams: rows of one length, which together predict each symbol once. What is left behind whole batches is a part of a segment in each row.
   // Of blocks: blocks for fewer rows, then a part of a block.
   uint64_t evaluationBatches() const override {
-    return static_cast<uint64_t>(blocks() ? perRow / binding.B + (restRows() > 0) + (restPlaces() > 0) : (streamLength() + binding.T - 1) / binding.T);
+    return static_cast<uint64_t>(blocks() ? perRow / binding.B + (restRows() > 0) + (restPlaces() > 0) : (rows.length() + binding.T - 1) / binding.T);
   }
   int64_t validRows(uint64_t index) const override {
     if (!blocks() || static_cast<int64_t>(index) < perRow / binding.B)
@@ -57,7 +58,7 @@ public:
     return restRows() > 0 && static_cast<int64_t>(index) == perRow / binding.B ? restRows() : 1;
   }
   int64_t validPlaces(uint64_t index) const override { return isPart(index) ? restPlaces() : binding.T; }
-  int64_t firstPlace(uint64_t index, int64_t row) const override { return !blocks() && index == 0 && startsEarly(row); }
+  int64_t firstPlace(uint64_t index, int64_t row) const override { return !blocks() && index == 0 && rows.startsEarly(row); }
   bool tellsLengths() const override { return blocks() && binding.at[kLen] >= 0; }
   Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const std::vector<int64_t> &shape = inputs[static_cast<size_t>(binding.at[binding.at[kIds] >= 0 ? kIds : kTarget])].shape;
@@ -65,7 +66,7 @@ public:
     for (int64_t b = 0; b < shape.front(); ++b) {
       const int64_t at = static_cast<int64_t>(index), row = std::min(b, validRows(index) - 1);
       const int64_t block = isPart(index) ? perRow : at * binding.B + row;
-      writeRow(write, b, shape.back(), blocks() ? block * binding.T : streamBegin(row) + at * binding.T, validPlaces(index));
+      writeRow(write, b, shape.back(), blocks() ? block * binding.T : rows.begin(row) + at * binding.T, validPlaces(index));
     }
     return {};
   }
@@ -81,15 +82,9 @@ private:
   bool blocks() const { return settings.name == "lm_blocks"; }
 
   int64_t restRows() const { return perRow % binding.B; } // of blocks
-  int64_t restPlaces() const { return (blocks() ? places : streamLength()) % binding.T; }
+  int64_t restPlaces() const { return (blocks() ? places : rows.length()) % binding.T; }
   /// The batch of an evaluation that is shorter than T.
   bool isPart(uint64_t index) const { return restPlaces() > 0 && index + 1 == evaluationBatches(); }
-
-  // Streams of an evaluation.
-  int64_t streamLength() const { return (places + binding.B - 1) / binding.B; }
-  /// Rows behind the remainder of places / B would be one place shorter, and begin with the last place of the row before instead.
-  bool startsEarly(int64_t row) const { return places % binding.B > 0 && row >= places % binding.B; }
-  int64_t streamBegin(int64_t row) const { return row * (places / binding.B) + std::min(row, places % binding.B) - startsEarly(row); }
 
   /// Row `b` of tensors with `length` places: `valid` symbols from `from` on, then the last of them again.
   void writeRow(const Writer &write, int64_t b, int64_t length, int64_t from, int64_t valid) const {
@@ -124,6 +119,7 @@ private:
   Binding binding;
   int64_t ahead = 1, rowLength = 0, perRow = 0;
   int64_t places = 0; // that predict, of the whole text
+  EvenRows rows;      // of an evaluation of streams
 };
 
 } // namespace

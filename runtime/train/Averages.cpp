@@ -134,10 +134,13 @@ void Totals::addPart(Part &part, const Counted &counted) const {
   const auto rowAxis = static_cast<size_t>(info.rows), placeAxis = static_cast<size_t>(std::max(info.places, 0));
   const int64_t rows = tensor.shape[rowAxis], places = info.places < 0 ? 1 : tensor.shape[placeAxis];
   const int64_t lastRow = counted.rows < 0 ? rows : std::min(rows, counted.rows);
-  const int64_t lastPlace = info.places < 0 ? (counted.places < 0 || counted.lengths) : counted.places < 0 ? places : std::min(places, counted.places);
+  const int64_t lastPlace = info.places < 0      ? (counted.places < 0 || counted.lengths)
+                            : counted.places < 0 ? places
+                                                 : std::min(places, std::max<int64_t>(0, counted.places - info.shift));
+  auto firstOf = [&](int64_t row) { return info.places < 0 || counted.first.empty() ? 0 : std::max<int64_t>(0, counted.first[static_cast<size_t>(row)] - info.shift); };
   const void *data = context.output(static_cast<int>(part.output));
   for (int64_t row = 0; row < lastRow; ++row)
-    for (int64_t place = info.places < 0 || counted.first.empty() ? 0 : counted.first[static_cast<size_t>(row)]; place < lastPlace; ++place) {
+    for (int64_t place = firstOf(row); place < lastPlace; ++place) {
       ++part.counted[part.placeStep > 0 ? static_cast<size_t>(place) : 0];
       const int64_t base = row * steps[rowAxis] + (info.places < 0 ? 0 : place * steps[placeAxis]), into = place * part.placeStep;
       for (auto [from, to] : part.others) {

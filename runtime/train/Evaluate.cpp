@@ -11,14 +11,14 @@ using runtime::TensorInfo;
 
 namespace {
 
-/// Symbols or rows of a batch that count.
-int64_t countedUnits(const Counted &counted, int64_t rows, int64_t places, bool perRow) {
+/// Symbols or rows of a batch that count. `shift`: predictions of symbols are made so many places before them in the row itself.
+int64_t countedUnits(const Counted &counted, int64_t rows, int64_t places, bool perRow, int64_t shift) {
   const int64_t last = counted.rows < 0 ? rows : counted.rows, end = counted.places < 0 ? places : counted.places;
   if (perRow || places < 0)
     return last;
-  int64_t units = last * end;
-  for (int64_t row = 0; row < last && !counted.first.empty(); ++row)
-    units -= counted.first[static_cast<size_t>(row)];
+  int64_t units = 0;
+  for (int64_t row = 0; row < last; ++row)
+    units += std::max<int64_t>(0, end - std::max(shift, counted.first.empty() ? 0 : counted.first[static_cast<size_t>(row)]));
   return units;
 }
 
@@ -42,6 +42,14 @@ int entropyOutput(const runtime::Context &context, const data::DataTask &task) {
     if (outputs[i].nats && !outputs[i].metric)
       return static_cast<int>(i);
   return -1;
+}
+
+int64_t predictionShift(const runtime::EntryInfo &eval) {
+  std::optional<int64_t> least;
+  for (const TensorInfo &output : eval.outputs)
+    if (output.places >= 0)
+      least = std::min(least.value_or(output.shift), output.shift);
+  return least.value_or(0);
 }
 
 double Evaluation::bitsPerCharacter() const { return numbers[static_cast<size_t>(entropy)].value / M_LN2; }
@@ -92,6 +100,7 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
       if (places < 0 && input.shape.size() > 1)
         places = input.shape[1];
     }
+  const int64_t shift = predictionShift(context.entry());
   Totals totals(context);
   context.resetStates();
   for (uint64_t i = 0; i < batches && !(stop && stop()); ++i) {
@@ -108,9 +117,11 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
     totals.add(counted);
     result.wholeBatches += counted.rows < 0 && counted.places < 0;
     const int64_t covers = task.covers(i);
-    result.extent.covered += covers >= 0 ? covers : countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows");
+    result.extent.covered += covers >= 0 ? covers : countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows", shift);
     ++result.batches;
   }
+  if (result.batches > 0 && result.extent.all > 0 && result.extent.covered == 0)
+    return runtime::inputError("there is nothing to predict in ", result.extent.all, " ", result.extent.unit);
   const std::vector<TensorInfo> &outputs = context.entry().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].axes.empty() && !outputs[i].name.starts_with("part."))

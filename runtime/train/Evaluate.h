@@ -6,6 +6,9 @@ namespace tenon::train {
 
 /// The output that bits per character come from, divided by ln 2: the first loss that is a mean of cross-entropies, where symbols are
 /// characters. -1: there is none.
+/// How far behind it in the row lies what a place predicts: 0 where entries read a target, 1 where the losses of an entry `eval` shift ids themselves.
+int64_t predictionShift(const runtime::EntryInfo &eval);
+
 int entropyOutput(const runtime::Context &context, const data::DataTask &task);
 
 /// What an evaluation found, in the order of the entry's outputs: losses, then metrics.

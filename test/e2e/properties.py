@@ -242,7 +242,7 @@ def artifact(name, folder, _spoil):
     if "tn_artifact" not in symbols.stdout.split():
         raise Wrong("the artifact does not export tn_artifact")
     size = sum(os.path.getsize(os.path.join(os.path.dirname(library), file)) for file in os.listdir(os.path.dirname(library)))
-    if size > 5 << 20:
+    if size > 5_000_000:
         raise Wrong(f"the artifact has {size} bytes")
     program = subprocess.run(["sh", "-c", "ldd $(command -v tenon)"], check=True, capture_output=True, text=True).stdout
     if "libLLVM" in program or "libMLIR" in program:
@@ -260,7 +260,7 @@ def slowness():
 
 
 PUBLISHED = {"V": 50257, "D": 768, "N": 12, "L": 1024}  # of GPT-2, whose recipe `small` has smaller ones
-LIMITS = {"seconds of CPU time": 20, "bytes of the artifact": 5 << 20, "bytes of planned memory": 2.15 * (1 << 30)}
+LIMITS = {"seconds of CPU time": 20, "bytes of the artifact": 5_000_000, "bytes of planned memory": 2.15 * (1 << 30)}
 
 
 def check_figures(name, figures):

@@ -140,6 +140,13 @@ def compare_training(spec, folder, spoil):
     return run, ours, theirs
 
 
+class OnlyDLPack:
+    """A tensor of another library."""
+
+    def __init__(self, array):
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+
 def compare_running(run, model, folder):
     ids = numpy.frombuffer(TEXT[:6], numpy.uint8).reshape(1, 6).astype(numpy.int32)
     numpy.save(os.path.join(folder, "ids.npy"), ids)
@@ -147,6 +154,8 @@ def compare_running(run, model, folder):
     with model.context("step", B=1, T=6, T_capacity=8) as context, model.context("step", B=1, T=2, T_capacity=8) as short:
         logits = context.run(ids=ids)["logits"]
         same("logits", {"logits": logits}, {"logits": numpy.load(os.path.join(folder, "logits.npy"))})
+        context.rewind(0)
+        same("logits of a DLPack input", {"logits": context.run(ids=OnlyDLPack(ids))["logits"]}, {"logits": logits})
         shared = numpy.from_dlpack(logits)
         assert shared.ctypes.data == logits.ctypes.data, "a copy"
         kept = logits.copy()

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <new>
 #include <sstream>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -57,13 +58,27 @@ void writeReport(const char *event) {
     close(file);
 }
 
+/// Code of others does not ask whether it got memory: where there is room for nothing more, that is why it crashed.
+bool isMemoryFull() {
+  constexpr size_t room = 64 << 20;
+  void *memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return true;
+  munmap(memory, room);
+  return false;
+}
+
+[[noreturn]] void onFullMemory();
+
 void onCrash(int) {
+  if (isMemoryFull())
+    onFullMemory();
   writeReport("crashed");
   _exit(70);
 }
 
 /// Not the compiler's mistake; and nothing can be said that needs memory.
-void onFullMemory() {
+[[noreturn]] void onFullMemory() {
   put(STDERR_FILENO, "tenon: error: out of memory while compiling\n");
   _exit(5);
 }

@@ -177,6 +177,16 @@ Expected<CachedModel> compileIntoCache(const ModelOptions &options) {
   return std::move(*made);
 }
 
+/// Those of files that the user makes, whatever the cache has.
+static void giveUsualModes(const fs::path &folder, std::error_code &failed) {
+  const mode_t hidden = umask(0);
+  umask(hidden);
+  for (auto entry = fs::recursive_directory_iterator(folder, failed); !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    const bool opens = entry->is_directory() || (entry->status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+    fs::permissions(entry->path(), fs::perms((opens ? 0777 : 0666) & ~hidden), failed);
+  }
+}
+
 Status copyArtifact(const std::string &from, const std::string &directory, const std::function<Status(const std::string &)> &more) {
   std::error_code failed;
   std::string temporary = directory + ".tmp";
@@ -189,6 +199,8 @@ Status copyArtifact(const std::string &from, const std::string &directory, const
   std::error_code ignored;
   if (const fs::path sources = fs::path(from) / kSourcesName; !failed && fs::is_directory(sources, ignored))
     fs::copy(sources, fs::path(temporary) / kSourcesName, fs::copy_options::recursive, failed);
+  if (!failed)
+    giveUsualModes(temporary, failed);
   if (Status status = failed || !more ? Status() : more(temporary); status.failed()) {
     fs::remove_all(temporary, ignored);
     return status;

@@ -93,10 +93,12 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
          : recipe.ok() && recipe->valid->heldOut > 0 ? Part{"held out", concat("the part held out (held_out = ", recipe->valid->heldOut, ")")}
                                                      : Part{"valid", "the data for evaluation (valid)"};
   if (recipe.ok() && options.stride > 0) {
-    if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval"))
+    if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval")) {
       for (const runtime::StateInfo &state : entry->states)
         if (!state.ofModel)
           return usageError("--stride is for models that keep nothing from window to window; this one has the state ", state.name);
+      recipe->valid->shift = train::predictionShift(*entry);
+    }
     recipe->valid->stride = options.stride;
   }
   if (recipe.ok() && options.text.empty() && !settings.data.whole)

@@ -49,6 +49,8 @@ def note_taker(stack: int) -> Any:
 
 def fit(values: Any, tensor: Tensor, what: str) -> numpy.ndarray:
     """`values` as a dense array of the tensor's type. Real numbers go into reals, whole numbers into indices; nothing is rounded silently."""
+    if not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        values = numpy.from_dlpack(values)  # what numpy would take for a single object
     array = numpy.asarray(values)
     if array.shape != tensor.shape:
         raise UsageError(f"{what} '{tensor.name}' has shape {list(tensor.shape)}, got {list(array.shape)}")
