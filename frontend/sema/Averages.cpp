@@ -48,7 +48,7 @@ private:
   std::vector<Reduced> reductions;
   uint32_t terms = 0, termsOfAll = 0, level = 0; // of the result at hand, of all, of the value at hand
 
-  /// h[T: 0 .. T1 -> T1] against ids[T: 1 .. T1 -> T1]: T1 are places, each of which needs one more.
+  /// h[T: 0 .. T1 -> T1] against ids[T: 1 .. T -> T1]: T1 are places, each of which needs one more.
   void findPlaceShifts() {
     if (entry.batchAxes.size() < 2)
       return;

@@ -22,7 +22,7 @@ public:
       return status;
     shift = binding.at[kTarget] < 0 ? settings.shift : 0;
     if (binding.at[kIds] < 0 || (binding.at[kTarget] < 0 && shift < 1))
-      return inputError("a sliding window needs an entry that reads ids and target, or whose losses predict places of ids from earlier ones (ids[T: 1 .. T1 -> T1])");
+      return inputError("a sliding window needs an entry that reads ids and target, or whose losses predict places of ids from earlier ones (ids[T: 1 .. T -> T1])");
     width = binding.T - shift;
     if (settings.stride > width)
       return inputError("a stride of ", settings.stride, " leaves symbols out: windows predict ", width, " places");

@@ -62,7 +62,7 @@ def specification(rows, sizes=SMALL):
         lines.append(f"  loss l{number} = {total}")
         losses.append(f"l{number}")
     constant, bound = (", ".join(f"{name} = {size}" for name, size in part.items()) for part in sizes)
-    recipe = (f'train Rows as t {{\n  bind {bound}\n  data = byte_stream(text = "none.txt")\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n  loss = '
+    recipe = (f'train Rows as t {{\n  bind {bound}\n  data = caller\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n  loss = '
               + " + ".join(losses) + "\n}\n")
     return "\n".join(layers) + f"\nmodel Rows {{\n  config {constant}" + HEADER + "\n".join(lines) + "\n}\n" + recipe
 
