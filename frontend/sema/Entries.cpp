@@ -176,7 +176,7 @@ void Checker::runUnused() {
     if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State)
       lookup(top, statement->name);
     if (statement->kind == Kind::Use)
-      if (Value used = lookup(top, statement->name); used.kind == Value::Kind::Instance && used.instance->calls.empty())
+      if (Value used = lookup(top, statement->name); used.kind == Value::Kind::Instance && used.instance->repeat == ast::Stmt::Repeat::None && used.instance->calls.empty())
         declare(*used.instance, top, used.instance->range); // its axes and keywords
   }
   for (auto *statement : nextStatements)

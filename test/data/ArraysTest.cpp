@@ -168,9 +168,10 @@ TEST(Arrays, StreamsGoOn) {
   ASSERT_TRUE(task->bind(batch.tensors).ok());
   ASSERT_EQ(task->batchesPerEpoch(), 2u); // rows of 11 places
   EXPECT_EQ(task->evaluationBatches(), 3u);
-  EXPECT_EQ(task->validPlaces(2), 3);
+  EXPECT_EQ(task->validPlaces(2), 4); // an evaluation has rows of 12, the second of which begins with the last place of the first
+  EXPECT_EQ(task->firstPlace(0, 0) * 10 + task->firstPlace(0, 1), 1);
   ASSERT_TRUE(task->fillEvaluation(2, batch.tensors).ok());
-  const int32_t expected[] = {8, 9, 10, 10, 19, 20, 21, 21};
+  const int32_t expected[] = {8, 9, 10, 11, 19, 20, 21, 22};
   for (int64_t i = 0; i < 8; ++i)
     EXPECT_EQ(batch.integer("n", i), expected[i]);
   EXPECT_TRUE(task->resetsBefore(0) && !task->resetsBefore(1) && task->resetsBefore(2));
