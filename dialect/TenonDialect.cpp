@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -11,6 +12,8 @@ using namespace mlir;
 #include "dialect/TenonDialect.cpp.inc"
 #include "dialect/TenonEnums.cpp.inc"
 #include "dialect/TenonInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TenonAttributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialect/TenonOps.cpp.inc"
 #pragma GCC diagnostic pop
@@ -33,6 +36,10 @@ Operation *tenon::TenonDialect::materializeConstant(OpBuilder &builder, Attribut
 
 void tenon::TenonDialect::initialize() {
   addInterfaces<KeepConstants>();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/TenonAttributes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "dialect/TenonOps.cpp.inc"

@@ -28,5 +28,7 @@ template <typename OpTy> struct SizesOfEntry : mlir::OpTrait::TraitBase<OpTy, Si
 #include "dialect/TenonDialect.h.inc"
 #include "dialect/TenonEnums.h.inc"
 #include "dialect/TenonInterfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TenonAttributes.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/TenonOps.h.inc"

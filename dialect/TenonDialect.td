@@ -32,6 +32,7 @@ def Tenon_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
   let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 /// Size maps of the results are over the dims of the entry around the op, where that says how many it has (TensorSizes.h).

@@ -133,6 +133,22 @@ def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
+  let summary = "the kernel form to the schedule form: everything has a place and an order";
+  let description = [{
+    Plans memory as `tenon-plan-memory` does and writes the program that targets translate, without a decision left: `tenon.loop` for stacks, with nothing carried; `tenon.place` for what lies
+    somewhere (parameters, states, carries, saved values); `tenon.copy` for what has to move, where the plan could not make writer and reader meet; kernels with the places of their results and
+    temporaries, `tenon.places` and `tenon.temporaries`. The function gets its slots, `tenon.slots`, and the scratch of a worker, `tenon.scratch`. Values flow from kernel to kernel within a
+    block only.
+
+    Before: the kernel form, parameters placed. After: no stack, no read or write of parameters, states, gradients, outputs.
+    Refuses: what `tenon-plan-memory` refuses.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
+                 Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def EmitCpu : Pass<"tenon-emit-cpu", "::mlir::ModuleOp"> {
   let summary = "kernel form to functions of one CPU tier";
   let description = [{

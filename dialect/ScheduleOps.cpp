@@ -1,0 +1,27 @@
+// The schedule form: verifiers.
+#include "dialect/Rules.h"
+
+using namespace mlir;
+using namespace tenon;
+
+/// Steps name loops around the op, and their bytes are one form.
+static LogicalResult verifyPlace(Operation *op, PlaceAttr place) {
+  int64_t loops = 0;
+  for (Operation *outer = op->getParentOp(); outer; outer = outer->getParentOp())
+    loops += isa<LoopOp>(outer);
+  for (StepAttr step : place.getSteps()) {
+    if (step.getLoop() < -1 || step.getLoop() >= loops) // C1
+      return op->emitOpError("expects a step over one of the ") << loops << " loops around it, or -1, got " << step.getLoop();
+    if (step.getBytes().getNumResults() != 1 || step.getBytes().getNumSymbols() != 0 || !fitsEntry(op, step.getBytes().getNumDims())) // C1
+      return op->emitOpError("expects the bytes of a step as one form over the dims of its entry, got ") << AffineMapAttr::get(step.getBytes());
+  }
+  return success();
+}
+
+LogicalResult PlaceOp::verify() { return verifyPlace(*this, getPlace()); }
+LogicalResult CopyOp::verify() { return verifyPlace(*this, getTo()); }
+LogicalResult LoopOp::verify() {
+  if (getCount().getNumResults() != 1) // C1
+    return emitOpError("expects one form as count, got ") << getCount().getNumResults();
+  return verifyLoop(*this, getCount(), getBody().front()); // C1, C2
+}

@@ -1,0 +1,124 @@
+// The schedule form: what of the kernel form has a place and an order. Loops carry nothing, what moves is a copy.
+#ifndef TENON_SCHEDULE_OPS_TD
+#define TENON_SCHEDULE_OPS_TD
+include "TenonDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def Tenon_Memory : I32EnumAttr<"Memory", "a memory that an entry reads or writes", [
+    I32EnumAttrCase<"parameters", 0>, I32EnumAttrCase<"gradients", 1>, I32EnumAttrCase<"states", 2>, I32EnumAttrCase<"next_states", 3>, I32EnumAttrCase<"kept_states", 4>,
+    I32EnumAttrCase<"workspace", 5>, I32EnumAttrCase<"input", 6>, I32EnumAttrCase<"output", 7>]> {
+  let cppNamespace = "::tenon";
+}
+
+def Tenon_StepAttr : AttrDef<Tenon_Dialect, "Step"> {
+  let mnemonic = "step";
+  let summary = "how a place moves with a loop around it";
+  let description = [{
+    (index of the loop + shift) * bytes. Loops are counted from the outermost one of the entry; -1 is none: shift * bytes. `bytes` is one form over the dims, products allowed.
+  }];
+  let parameters = (ins "int64_t":$loop, "::mlir::AffineMap":$bytes, "int64_t":$shift);
+  let assemblyFormat = "`<` $loop `,` $bytes `,` $shift `>`";
+}
+def Tenon_PlaceAttr : AttrDef<Tenon_Dialect, "Place"> {
+  let mnemonic = "place";
+  let summary = "where a dense row-major tensor lies";
+  let description = [{
+    A memory and in it a slot: for parameters and gradients the byte in their arena, for states, workspace, inputs and outputs their number. `steps` move it with the loops around.
+  }];
+  let parameters = (ins EnumParameter<Tenon_Memory>:$memory, "int64_t":$slot, OptionalArrayRefParameter<"::tenon::StepAttr">:$steps);
+  let assemblyFormat = "`<` $memory $slot (`,` `[` $steps^ `]`)? `>`";
+}
+def Tenon_SlotAttr : AttrDef<Tenon_Dialect, "Slot"> {
+  let mnemonic = "slot";
+  let summary = "a part of the workspace";
+  let description = [{
+    `bytes`, a form over the dims; it lies above the slots `after`: its offset is the largest of their ends, on a cache line. `saved`: it lives from the forward into the backward
+    pass; `temporary`: it belongs to the kernels of one op.
+  }];
+  let parameters = (ins "::mlir::AffineMap":$bytes, OptionalArrayRefParameter<"int64_t">:$after, DefaultValuedParameter<"bool", "false">:$saved,
+                        DefaultValuedParameter<"bool", "false">:$temporary);
+  let assemblyFormat = "`<` $bytes (`after` `[` $after^ `]`)? (`saved` $saved^)? (`temporary` $temporary^)? `>`";
+}
+
+def Tenon_PlaceOp : Tenon_Op<"place", [Pure, Tenon_Address]> {
+  let summary = "the tensor at a place";
+  let description = [{
+    Formula: `value = memory at the place`, as it is when it is read.
+
+    | attribute | meaning |
+    |---|---|
+    | place | memory, slot, steps over the loops around |
+
+    Constraints: C1 steps name loops around the op.
+
+    Gradient: none, places are given after differentiation.
+
+    Source: docs/architecture.md, the schedule form.
+
+    Example:
+    ```mlir
+    %w = tenon.place #tenon.place<parameters 1664> : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_PlaceAttr:$place);
+  let results = (outs Tenon_Tensor:$value);
+  let assemblyFormat = "$place attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+def Tenon_CopyOp : Tenon_Op<"copy"> {
+  let summary = "brings a tensor to a place";
+  let description = [{
+    Formula: `memory at the place = from`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | from | any | any |
+
+    Constraints: C1 steps name loops around the op.
+
+    Gradient: none, places are given after differentiation.
+
+    Source: docs/architecture.md, the schedule form.
+
+    Example:
+    ```mlir
+    tenon.copy %x to #tenon.place<output 0> : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Tensor:$from, Tenon_PlaceAttr:$to);
+  let assemblyFormat = "$from `to` $to attr-dict `:` type($from)";
+  let hasVerifier = 1;
+}
+def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
+  let summary = "runs its body for each index";
+  let description = [{
+    Formula: `body(i)` for i = first .. first + count - 1, or from the last down to the first.
+
+    | attribute | meaning |
+    |---|---|
+    | count | a form over the dims; of a stack it is a number |
+    | first | the lowest index |
+
+    Nothing is carried: what a stack carries lies at places, and moves by `tenon.copy`.
+
+    Constraints: C1 count is one form over the dims of the entry, not below 0; C2 the body takes one index.
+
+    Gradient: none, loops are made after differentiation.
+
+    Source: the loop of an imperative program: Wirth 1976, chapter 1.
+
+    Example:
+    ```mlir
+    tenon.loop affine_map<() -> (12)> {
+    ^bb0(%depth: index):
+      %h = tenon.place #tenon.place<workspace 0, [#tenon.step<0, affine_map<() -> (128)>, 0>]> : tensor<4x8xf32>
+      tenon.copy %h to #tenon.place<workspace 1> : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$count, DefaultValuedAttr<Tenon_Natural, "0">:$first, UnitAttr:$reverse);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count (`from` $first^)? (`reverse` $reverse^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+#endif

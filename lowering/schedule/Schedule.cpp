@@ -1,0 +1,276 @@
+// The kernel form to the schedule form. See Passes.td.
+#include "dialect/Build.h"
+#include "dialect/ElementModel.h"
+#include "lowering/Passes.h"
+#include "lowering/schedule/MemoryPlan.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_SCHEDULE
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+Memory memoryOf(Buffer::Base base) {
+  switch (base) {
+  case Buffer::Base::Parameters:
+    return Memory::parameters;
+  case Buffer::Base::Gradients:
+    return Memory::gradients;
+  case Buffer::Base::States:
+    return Memory::states;
+  case Buffer::Base::NextStates:
+    return Memory::next_states;
+  case Buffer::Base::KeptStates:
+    return Memory::kept_states;
+  case Buffer::Base::Workspace:
+    return Memory::workspace;
+  case Buffer::Base::Input:
+    return Memory::input;
+  case Buffer::Base::Output:
+    return Memory::output;
+  }
+  llvm_unreachable("all memories are named");
+}
+
+/// Rewrites one planned function in place. Values keep flowing between the kernels of a block; what crosses a loop is read at its place.
+class Scheduler {
+public:
+  Scheduler(func::FuncOp function, const MemoryPlan &plan) : function(function), module(function->getParentOfType<ModuleOp>()), plan(plan), builder(function.getContext()) {
+    for (Type type : function.getArgumentTypes())
+      dims += type.isIndex();
+  }
+
+  void run() {
+    scheduleBlock(function.getBody().front());
+    SmallVector<Attribute> slots;
+    for (const MemoryPlan::Slot &slot : plan.slots) {
+      SmallVector<int64_t> after(slot.after.begin(), slot.after.end());
+      slots.push_back(SlotAttr::get(builder.getContext(), formOf(slot.bytes), after, slot.saved, slot.temporary));
+    }
+    function->setAttr("tenon.slots", builder.getArrayAttr(slots));
+    function->setAttr("tenon.scratch", builder.getI64IntegerAttr(plan.scratchBytes));
+  }
+
+private:
+  AffineMap formOf(AffineExpr bytes) { return AffineMap::get(dims, 0, bytes); }
+
+  // ---- places
+
+  PlaceAttr placeOf(const Buffer &buffer) {
+    SmallVector<StepAttr> steps;
+    for (const Buffer::Step &step : buffer.steps)
+      steps.push_back(StepAttr::get(builder.getContext(), step.depth ? loops.lookup(step.depth) : -1, formOf(step.bytes), step.shift));
+    const int64_t slot = buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount : 0);
+    return PlaceAttr::get(builder.getContext(), memoryOf(buffer.base), slot, steps);
+  }
+  Value at(const Buffer &buffer, Type type, Location location) { return PlaceOp::create(builder, location, type, placeOf(buffer)); }
+  Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
+    auto parameter = module.lookupSymbol<ParameterOp>(name);
+    Buffer buffer{base, int64_t(parameter.getOffset()), {}};
+    buffer.steps = depthSteps(depths, parameter.getType().getShape(), getAffineConstantExpr(parameter.getStride(), builder.getContext()));
+    return buffer;
+  }
+  Buffer ofState(Buffer::Base base, int64_t index, ValueRange depths, Value element) {
+    Buffer buffer{base, index, {}};
+    if (!depths.empty())
+      buffer.steps = stateSteps(function, index, depths, tensorBytes(tensorOf(element)));
+    return buffer;
+  }
+  /// Of a value whose op has not been rewritten yet, or is a kernel or an input.
+  std::optional<Buffer> bufferOf(Value tensor) {
+    if (auto known = buffers.find(tensor); known != buffers.end())
+      return known->second;
+    if (auto planned = plan.buffers.find(tensor); planned != plan.buffers.end())
+      return planned->second;
+    if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &function.getBody().front())
+      return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
+    if (auto read = tensor.getDefiningOp<ReadParameterOp>())
+      return ofParameter(Buffer::Base::Parameters, read.getParameterAttr(), read.getDepths());
+    if (auto read = tensor.getDefiningOp<ReadStateOp>()) {
+      auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
+      const bool isKept = inPlace && inPlace[read.getIndex()];
+      return ofState(isKept ? Buffer::Base::KeptStates : Buffer::Base::States, read.getIndex(), read.getDepths(), tensor);
+    }
+    if (auto slice = tensor.getDefiningOp<AtDepthOp>()) {
+      std::optional<Buffer> whole = bufferOf(slice.getX());
+      if (whole)
+        whole->steps.push_back({slice.getDepth(), tensorBytes(tensorOf(tensor)), -int64_t(slice.getFirst())});
+      return whole;
+    }
+    return std::nullopt;
+  }
+
+  // ---- ops
+
+  void copyTo(Value value, const Buffer &to, Location location) {
+    std::optional<Buffer> from = bufferOf(value);
+    assert(from && "what is written somewhere has a place");
+    if (!from->samePlace(to))
+      CopyOp::create(builder, location, value, placeOf(to));
+  }
+
+  void scheduleBlock(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      builder.setInsertionPoint(&op);
+      scheduleOp(op);
+    }
+  }
+
+  void scheduleOp(Operation &op) {
+    if (auto stack = dyn_cast<StackOp>(op))
+      return scheduleStack(stack);
+    if (op.hasTrait<Address>()) {
+      Value old = op.getResult(0);
+      if (std::optional<Buffer> buffer = bufferOf(old))
+        replace(old, at(*buffer, old.getType(), op.getLoc()), *buffer);
+      op.erase(); // without a place nobody reads it
+      return;
+    }
+    if (auto write = dyn_cast<WriteGradientOp>(op)) {
+      copyTo(write.getGradient(), ofParameter(Buffer::Base::Gradients, write.getParameterAttr(), write.getDepths()), op.getLoc());
+      op.erase();
+    } else if (auto write = dyn_cast<WriteStateOp>(op)) {
+      copyTo(write.getValue(), ofState(Buffer::Base::NextStates, write.getIndex(), write.getDepths(), write.getValue()), op.getLoc());
+      op.erase();
+    } else if (auto output = dyn_cast<OutputOp>(op)) {
+      copyTo(output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}}, op.getLoc());
+      op.erase();
+    } else if (isa<KernelOpInterface>(op)) {
+      placeKernel(op);
+    }
+  }
+
+  void replace(Value old, Value placed, const Buffer &buffer) {
+    buffers[placed] = buffer;
+    old.replaceAllUsesWith(placed);
+  }
+
+  /// `places`: of each result that is a tensor, a unit where nobody reads it.
+  void placeKernel(Operation &op) {
+    SmallVector<Attribute> places;
+    for (Value result : op.getResults()) {
+      std::optional<Buffer> buffer = bufferOf(result);
+      places.push_back(buffer ? Attribute(placeOf(*buffer)) : builder.getUnitAttr());
+    }
+    op.setAttr("tenon.places", builder.getArrayAttr(places));
+    if (auto found = plan.temporaries.find(&op); found != plan.temporaries.end()) {
+      SmallVector<Attribute> temporaries;
+      for (const Buffer &buffer : found->second)
+        temporaries.push_back(placeOf(buffer));
+      op.setAttr("tenon.temporaries", builder.getArrayAttr(temporaries));
+    }
+  }
+
+  /// The place of a carry one iteration later.
+  static Buffer next(Buffer buffer, StackOp stack, Value depth) {
+    for (Buffer::Step &step : buffer.steps)
+      if (step.depth == depth)
+        step.shift += stack.getReverse() ? -1 : 1;
+    return buffer;
+  }
+
+  void scheduleStack(StackOp stack) {
+    Block &body = stack.getBody().front();
+    Value depth = body.getArgument(0);
+    const unsigned carries = stack.getCarries().size();
+    SmallVector<Buffer> arguments;
+    loops[depth] = int64_t(loopDepth);
+    for (unsigned i = 0; i < carries; ++i)
+      arguments.push_back(*bufferOf(body.getArgument(i + 1)));
+    // The places of carries may move with the loop: before it they are those of the first index.
+    const int64_t first = int64_t(stack.getFirst()) + (stack.getReverse() ? int64_t(stack.getCount()) - 1 : 0);
+    for (unsigned i = 0; i < carries; ++i)
+      copyTo(stack.getCarries()[i], fixed(arguments[i], depth, first), stack.getLoc());
+
+    auto loop = LoopOp::create(builder, stack.getLoc(), AffineMapAttr::get(AffineMap::getConstantMap(stack.getCount(), builder.getContext())), stack.getFirstAttr(), stack.getReverseAttr());
+    loop.getBody().takeBody(stack.getBody());
+    ++loopDepth;
+    builder.setInsertionPointToStart(&body);
+    for (unsigned i = 0; i < carries; ++i)
+      replace(body.getArgument(i + 1), at(arguments[i], body.getArgument(i + 1).getType(), stack.getLoc()), arguments[i]);
+    auto yield = cast<YieldOp>(body.getTerminator());
+    scheduleBody(body, yield);
+    builder.setInsertionPoint(yield);
+    // Saved values first: they may be carries of this depth, whose place the new carry is about to take.
+    for (unsigned i = carries; i < yield.getNumOperands(); ++i)
+      if (std::optional<Buffer> whole = bufferOf(stack.getResult(i))) {
+        whole->steps.push_back({depth, tensorBytes(tensorOf(yield.getOperand(i))), -int64_t(stack.getFirst())});
+        copyTo(yield.getOperand(i), *whole, stack.getLoc());
+      }
+    for (unsigned i = 0; i < carries; ++i)
+      copyTo(yield.getOperand(i), next(arguments[i], stack, depth), stack.getLoc());
+    yield.erase();
+    body.eraseArguments(1, carries);
+    --loopDepth;
+
+    builder.setInsertionPoint(stack);
+    const int64_t last = int64_t(stack.getFirst()) + (stack.getReverse() ? 0 : int64_t(stack.getCount()) - 1);
+    for (auto [i, result] : llvm::enumerate(stack.getResults())) {
+      if (result.use_empty())
+        continue;
+      Buffer to = *bufferOf(result);
+      if (i < carries) {
+        Buffer from = fixed(next(arguments[i], stack, depth), depth, last);
+        if (!from.samePlace(to)) {
+          Value carry = at(from, result.getType(), stack.getLoc());
+          buffers[carry] = from;
+          copyTo(carry, to, stack.getLoc());
+        }
+      }
+      replace(result, at(to, result.getType(), stack.getLoc()), to);
+    }
+    stack.erase();
+  }
+
+  /// All of the body but its yield.
+  void scheduleBody(Block &body, YieldOp yield) {
+    for (Operation &op : llvm::make_early_inc_range(body)) {
+      if (&op == yield.getOperation())
+        break;
+      builder.setInsertionPoint(&op);
+      scheduleOp(op);
+    }
+  }
+
+  /// The place outside of the loop, where its index is this number.
+  static Buffer fixed(Buffer buffer, Value depth, int64_t index) {
+    for (Buffer::Step &step : buffer.steps)
+      if (step.depth == depth) {
+        step.depth = Value();
+        step.shift += index;
+      }
+    return buffer;
+  }
+
+  func::FuncOp function;
+  ModuleOp module;
+  const MemoryPlan &plan;
+  OpBuilder builder;
+  int64_t dims = 0;
+  unsigned loopDepth = 0;
+  DenseMap<Value, int64_t> loops;   // the index of a loop -> how many loops are around it
+  DenseMap<Value, Buffer> buffers;  // of tenon.place
+};
+
+struct Schedule : impl::ScheduleBase<Schedule> {
+  using ScheduleBase::ScheduleBase;
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    const Target *chosen = findTarget(target);
+    if (!chosen) {
+      function.emitOpError("expects the name of a target, got ") << target;
+      return signalPassFailure();
+    }
+    if (failed(checkPlannable(function)))
+      return signalPassFailure();
+    FailureOr<MemoryPlan> plan = planMemory(function, *chosen, nominal);
+    if (failed(plan))
+      return signalPassFailure();
+    Scheduler(function, *plan).run();
+  }
+};
+
+} // namespace
+} // namespace tenon
