@@ -26,7 +26,7 @@ static std::optional<DepthForm> sum(const std::optional<DepthForm> &left, const 
 
 std::optional<DepthForm> depthFormOf(Value depth) {
   if (auto argument = dyn_cast<BlockArgument>(depth)) {
-    if (!isa_and_nonnull<StackOp>(argument.getOwner()->getParentOp()) || argument.getArgNumber() != 0)
+    if (!isa_and_nonnull<StackOp, LoopOp>(argument.getOwner()->getParentOp()) || argument.getArgNumber() != 0)
       return std::nullopt;
     return DepthForm{{{argument, 1}}, 0};
   }

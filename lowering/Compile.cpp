@@ -66,7 +66,7 @@ private:
   DialectRegistry registry;
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
-  std::vector<PlannedEntry> entries;
+  std::vector<ScheduledEntry> entries;
 };
 
 /// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not taken. A model without
@@ -193,7 +193,7 @@ int Compilation::emit() {
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
   for (auto function : module->getOps<func::FuncOp>())
-    if (FailureOr<PlannedEntry> entry = planEntry(function, *findTarget(request.target)); succeeded(entry))
+    if (FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function); succeeded(entry))
       entries.push_back(std::move(*entry));
     else
       return kCompilerError;
@@ -203,7 +203,7 @@ int Compilation::emit() {
     facts.tiers.push_back(cpu::tierPublicName(tier).str());
   options.flags = flags.get();
   options.name = request.name;
-  options.manifest = [&](ArrayRef<PlannedEntry> planned) { return writeManifest(*program, *module, facts, planned); };
+  options.manifest = [&](ArrayRef<ScheduledEntry> planned) { return writeManifest(*program, *module, facts, planned); };
   options.header = writeHeader;
   options.buildId = facts.buildId;
   if (emits("llvm"))
@@ -345,7 +345,7 @@ int Compilation::runStages() {
   printStage("tenon");
   if (failed(verify(*module)))
     return kCompilerError;
-  for (const Stage &stage : stagesToKernelForm()) {
+  for (const Stage &stage : stages()) {
     if (failed(runStage(stage)))
       return kCompilerError;
     printStage(stage.result);

@@ -150,13 +150,13 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
 }
 
 def EmitCpu : Pass<"tenon-emit-cpu", "::mlir::ModuleOp"> {
-  let summary = "kernel form to functions of one CPU tier";
+  let summary = "schedule form to functions of one CPU tier";
   let description = [{
-    Every entry becomes `tn_run_ENTRY_TIER`, a function of the LLVM dialect that calls its kernels in order, and each kernel a function of a tile with vector, scf and arith ops in it. Memory
-    is planned as by `tenon-plan-memory`. With `bind` also `tn_bind_ENTRY`, the offsets and sizes for given dims.
+    Every entry becomes `tn_run_ENTRY_TIER`, a function of the LLVM dialect that calls its kernels in order, and each kernel a function of a tile with vector, scf and arith ops in it.
+    With `bind` also `tn_bind_ENTRY`, the offsets and sizes for given dims.
 
-    Before: the kernel form with parameters placed. After: no op of the dialect `tenon`; lowering to the LLVM dialect alone is left to passes of MLIR.
-    Refuses: ops that have no kernel, at the op.
+    Before: the schedule form. After: no op of the dialect `tenon`; lowering to the LLVM dialect alone is left to passes of MLIR.
+    Refuses: ops that have no kernel, at the op; functions without a schedule.
   }];
   let options = [Option<"tier", "tier", "std::string", "\"portable\"", "portable, x86-64-v3 or x86-64-v4">,
                  Option<"bind", "bind", "bool", "false", "the functions that evaluate the memory plan too">];

@@ -41,6 +41,12 @@ static void buildKernelPipeline(OpPassManager &module, const FormOptions &option
   module.addPass(createPlaceParameters());
 }
 
+static void buildSchedulePipeline(OpPassManager &module, const FormOptions &options) {
+  ScheduleOptions own;
+  own.target = options.target.getValue();
+  module.addNestedPass<func::FuncOp>(createSchedule(own));
+}
+
 void buildLlvmPipeline(OpPassManager &module) {
   module.addPass(createSCFToControlFlowPass());
   module.addPass(arith::createArithExpandOpsPass());
@@ -49,24 +55,26 @@ void buildLlvmPipeline(OpPassManager &module) {
 }
 
 void buildCpuPipeline(OpPassManager &module, const CpuOptions &options) {
+  module.addNestedPass<func::FuncOp>(createSchedule());
   module.addPass(createEmitCpu({options.tier.getValue(), /*bind=*/false}));
   buildLlvmPipeline(module);
 }
 
-ArrayRef<Stage> stagesToKernelForm() {
-  static const Stage stages[] = {
+ArrayRef<Stage> stages() {
+  static const Stage all[] = {
       {"tenon-fuse-pipeline", "fused", "the frontend's output to a tensor form with fused attention", buildFusePipeline},
       {"tenon-train-pipeline", "grad", "gradients and the optimizer", buildTrainPipeline},
       {"tenon-kernel-pipeline", "kernel", "tensor form to kernel form, parameters placed", buildKernelPipeline},
+      {"tenon-schedule-pipeline", "schedule", "kernel form to schedule form: everything has a place and an order", buildSchedulePipeline},
   };
-  return stages;
+  return all;
 }
 
 void registerTenonPipelines() {
-  for (const Stage &stage : stagesToKernelForm())
+  for (const Stage &stage : stages())
     PassPipelineRegistration<FormOptions>(stage.pipeline, stage.summary, stage.build);
   PassPipelineRegistration<FormOptions>("tenon-kernel-form-pipeline", "the frontend's output to the kernel form", [](OpPassManager &module, const FormOptions &options) {
-    for (const Stage &stage : stagesToKernelForm())
+    for (const Stage &stage : stages().drop_back())
       stage.build(module, options);
   });
   PassPipelineRegistration<CpuOptions>("tenon-cpu-pipeline", "kernel form to the LLVM dialect, for one tier", buildCpuPipeline);

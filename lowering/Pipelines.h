@@ -22,8 +22,8 @@ struct Stage {
   llvm::StringLiteral summary;
   void (*build)(mlir::OpPassManager &module, const FormOptions &options);
 };
-/// From what the frontend makes (`tenon`) to the kernel form, in order. All in a row is tenon-kernel-form-pipeline.
-llvm::ArrayRef<Stage> stagesToKernelForm();
+/// From what the frontend makes (`tenon`) to the schedule form, in order. All but the last in a row are tenon-kernel-form-pipeline.
+llvm::ArrayRef<Stage> stages();
 
 /// tenon-cpu-pipeline: kernel form to the LLVM dialect, for one tier.
 void buildCpuPipeline(mlir::OpPassManager &module, const CpuOptions &options);

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tenon {
 
-void addArtifactTable(llvm::Module &module, llvm::ArrayRef<PlannedEntry> planned, llvm::ArrayRef<cpu::Tier> tiers, const std::string &manifest,
+void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned, llvm::ArrayRef<cpu::Tier> tiers, const std::string &manifest,
                       const std::string &buildId) {
   llvm::LLVMContext &context = module.getContext();
   auto *address = llvm::PointerType::get(context, 0);
@@ -27,7 +27,7 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<PlannedEntry> planned
   auto *runs = llvm::ArrayType::get(address, 3);
   auto *entryType = llvm::StructType::get(context, {address, address, runs, i32, i32, i32, i32, i32});
   llvm::SmallVector<llvm::Constant *> entries;
-  for (const PlannedEntry &entry : planned) {
+  for (const ScheduledEntry &entry : planned) {
     func::FuncOp source = entry.function;
     llvm::Constant *run[3] = {null, null, null};
     for (cpu::Tier tier : tiers) {
@@ -39,7 +39,7 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<PlannedEntry> planned
     entries.push_back(llvm::ConstantStruct::get(
         entryType, {text(source.getName().str(), "entry_name"), module.getFunction(cpu::bindSymbol(source.getName())),
                     llvm::ConstantArray::get(runs, run), number(entry.offsets()), number(entry.dims), number(entry.inputs),
-                    number(entry.outputs), number(entry.plan.stateCount)}));
+                    number(entry.outputs), number(int32_t(entry.arenas.stateCount()))}));
   }
   auto *list = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(entryType, entries.size()), entries), "entries");
   auto *artifactType = llvm::StructType::get(context, {i32, i32, address, address, address});

@@ -1,7 +1,7 @@
 // The table that the library exports.
 #pragma once
 #include "lowering/cpu/Tier.h"
-#include "lowering/schedule/PlannedEntry.h"
+#include "lowering/schedule/ScheduledEntry.h"
 #include <string>
 
 namespace llvm {
@@ -11,7 +11,7 @@ class Module;
 namespace tenon {
 
 /// Adds TnEntry[], TnArtifact, the strings and `tn_artifact`, the one symbol that is visible outside.
-void addArtifactTable(llvm::Module &module, llvm::ArrayRef<PlannedEntry> entries, llvm::ArrayRef<cpu::Tier> tiers, const std::string &manifest,
+void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> entries, llvm::ArrayRef<cpu::Tier> tiers, const std::string &manifest,
                       const std::string &buildId);
 
 } // namespace tenon

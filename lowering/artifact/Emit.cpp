@@ -51,10 +51,10 @@ LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::fun
   return success();
 }
 
-LogicalResult emitTables(ModuleOp module, ArrayRef<PlannedEntry> entries, const EmitOptions &options, const std::string &manifest,
+LogicalResult emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options, const std::string &manifest,
                          Unit &unit) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
-  for (const PlannedEntry &entry : entries)
+  for (const ScheduledEntry &entry : entries)
     cpu::emitBind(*target, entry);
   if (failed(translate(*target, unit, options.flags, [](llvm::StringRef) { return false; })))
     return failure();
@@ -121,7 +121,7 @@ void inThreads(size_t count, const std::function<void(size_t)> &work) {
 
 } // namespace
 
-LogicalResult emitEntries(ModuleOp module, ArrayRef<PlannedEntry> entries, const EmitOptions &options,
+LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options,
                           llvm::raw_ostream &text) {
   std::vector<Unit> units;
   auto isEntry = [](llvm::StringRef name) { return name.starts_with("tn_run_"); };

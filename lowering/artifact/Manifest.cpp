@@ -163,16 +163,16 @@ int64_t leastSize(const Entry &entry, unsigned index) {
   return least;
 }
 
-json::Object memoryJson(const PlannedEntry &planned, FormulaSpace &space) {
+json::Object memoryJson(const ScheduledEntry &planned, FormulaSpace &space) {
   MemoryReport report = reportMemory(planned, space);
   return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
                       {"states", space.text(report.states)},       {"kept_states", space.text(report.kept)},
                       {"inputs", space.text(report.inputs)},       {"outputs", space.text(report.outputs)}, {"scratch_per_worker", report.scratchPerWorker}};
 }
 
-json::Array kernelsJson(const PlannedEntry &planned, FormulaSpace &space) {
+json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
   json::Array array;
-  for (const KernelRow &row : reportKernels(planned.function, space))
+  for (const KernelRow &row : reportKernels(planned, space))
     array.push_back(json::Object{{"name", row.name},
                                  {"kind", row.kind},
                                  {"place", row.place},
@@ -288,7 +288,7 @@ json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
   return outputs;
 }
 
-json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const PlannedEntry &planned) {
+json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const ScheduledEntry &planned) {
   FormulaSpace space(entry.dims);
   json::Array dims, inputs, outputs, states;
   for (size_t i = 0; i < entry.dims.size(); ++i) {
@@ -351,7 +351,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
 
 } // namespace
 
-std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<PlannedEntry> planned) {
+std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<ScheduledEntry> planned) {
   json::Array entries, generate;
   for (auto [entry, itsPlan] : llvm::zip_equal(program.entries, planned))
     entries.push_back(entryJson(program, entry, facts, itsPlan));

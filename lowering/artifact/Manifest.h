@@ -1,7 +1,7 @@
 // The manifest of an artifact (docs/artifact.md) from the checked program.
 #pragma once
 #include "frontend/Program.h"
-#include "lowering/schedule/PlannedEntry.h"
+#include "lowering/schedule/ScheduledEntry.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
@@ -16,6 +16,6 @@ struct ManifestFacts {
 };
 
 /// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of the program.
-std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts, llvm::ArrayRef<PlannedEntry> planned);
+std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts, llvm::ArrayRef<ScheduledEntry> planned);
 
 } // namespace tenon

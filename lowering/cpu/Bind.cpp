@@ -1,4 +1,4 @@
-// The function that evaluates the memory plan of an entry: TnBind of runtime/include/tenon/artifact.h.
+// The function that evaluates the sizes of an entry: TnBind of runtime/include/tenon/artifact.h.
 #include "lowering/cpu/EmitTier.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/Scalars.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-void emitBind(ModuleOp module, const PlannedEntry &entry) {
+void emitBind(ModuleOp module, const ScheduledEntry &entry) {
   ImplicitLocOpBuilder builder(module.getLoc(), module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
   func::FuncOp source = entry.function;
@@ -26,26 +26,26 @@ void emitBind(ModuleOp module, const PlannedEntry &entry) {
     return multiply(builder, ceilDivide(builder, bytes, constant(builder, 64)), constant(builder, 64));
   };
   Value zero = constant(builder, 0), stateEnd = zero, keptEnd = zero, workspaceEnd = zero;
-  for (auto [i, bytes] : llvm::enumerate(entry.plan.stateBytes)) {
-    bool inPlace = i < entry.plan.inPlace.size() && entry.plan.inPlace[i];
+  for (auto [i, bytes] : llvm::enumerate(entry.arenas.stateBytes)) {
+    bool inPlace = i < entry.arenas.inPlace.size() && entry.arenas.inPlace[i];
     Value &end = inPlace ? keptEnd : stateEnd;
     LLVM::StoreOp::create(builder, end, element(1, i), 8);
     end = add(builder, end, aligned(evaluateSize(builder, bytes, dims)));
   }
   SmallVector<Value> ends; // of the slots before this one
-  auto emitSlot = [&](const MemoryPlan::Slot &slot) {
+  auto emitSlot = [&](const Arenas::Slot &slot) {
     Value offset = zero;
     for (unsigned below : slot.after)
       offset = maximum(builder, offset, ends[below]);
-    LLVM::StoreOp::create(builder, offset, element(1, entry.plan.stateCount + ends.size()), 8);
+    LLVM::StoreOp::create(builder, offset, element(1, entry.arenas.stateCount() + ends.size()), 8);
     ends.push_back(add(builder, offset, aligned(evaluateSize(builder, slot.bytes, dims))));
     workspaceEnd = maximum(builder, workspaceEnd, ends.back());
   };
-  for (const MemoryPlan::Slot &slot : entry.plan.slots)
+  for (const Arenas::Slot &slot : entry.arenas.slots)
     emitSlot(slot);
   LLVM::StoreOp::create(builder, stateEnd, element(2, 0), 8);
   LLVM::StoreOp::create(builder, workspaceEnd, element(2, 1), 8);
-  LLVM::StoreOp::create(builder, aligned(constant(builder, entry.plan.scratchBytes)), element(2, 2), 8);
+  LLVM::StoreOp::create(builder, aligned(constant(builder, entry.arenas.scratchBytes)), element(2, 2), 8);
   LLVM::StoreOp::create(builder, keptEnd, element(2, 3), 8);
   LLVM::ReturnOp::create(builder, ValueRange());
 }

@@ -1,4 +1,4 @@
-// The kernel form to functions of one CPU tier. See Passes.td.
+// The schedule form to functions of one CPU tier. See Passes.td.
 #include "lowering/cpu/EmitTier.h"
 #include "lowering/Passes.h"
 #include "lowering/cpu/CpuTarget.h"
@@ -24,11 +24,11 @@ void registerCpu(DialectRegistry &registry) {
 std::string runSymbol(llvm::StringRef entry, Tier tier) { return ("tn_run_" + entry + "_" + tierName(tier)).str(); }
 std::string bindSymbol(llvm::StringRef entry) { return ("tn_bind_" + entry).str(); }
 
-LogicalResult emitTier(ModuleOp target, ArrayRef<PlannedEntry> entries, ModuleOp module, Tier tier) {
+LogicalResult emitTier(ModuleOp target, ArrayRef<ScheduledEntry> entries, ModuleOp module, Tier tier) {
   const ParameterTable parameters = parametersOf(module);
   SharedBodies bodies;
-  for (const PlannedEntry &entry : entries) {
-    KernelSequence sequence(target, entry.function, entry.plan, parameters, tier, bodies);
+  for (const ScheduledEntry &entry : entries) {
+    KernelSequence sequence(target, entry, parameters, tier, bodies);
     if (failed(sequence.emit(runSymbol(func::FuncOp(entry.function).getName(), tier))))
       return failure();
   }
@@ -50,18 +50,16 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
         chosen = each;
     if (!chosen)
       return module.emitError("expects the tier portable, x86-64-v3 or x86-64-v4, got ") << tier.getValue();
-    std::vector<PlannedEntry> entries;
+    std::vector<ScheduledEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (failed(checkPlannable(function)))
-        return failure();
-      FailureOr<PlannedEntry> entry = planEntry(function, cpu::cpuTarget());
+      FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
       if (failed(entry))
         return failure();
       entries.push_back(std::move(*entry));
     }
     if (failed(cpu::emitTier(target, entries, module, *chosen)))
       return failure();
-    for (const PlannedEntry &entry : entries)
+    for (const ScheduledEntry &entry : entries)
       if (bind)
         cpu::emitBind(target, entry);
     return success();

@@ -1,7 +1,7 @@
 // From the planned kernel form to functions of one tier of the CPU.
 #pragma once
 #include "lowering/cpu/Tier.h"
-#include "lowering/schedule/PlannedEntry.h"
+#include "lowering/schedule/ScheduledEntry.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
@@ -18,8 +18,8 @@ std::string runSymbol(llvm::StringRef entry, Tier tier);
 std::string bindSymbol(llvm::StringRef entry);
 
 /// Functions `tn_run_*` of one tier and their kernels into `target`, in the dialects llvm, func, scf, vector, arith and math. Errors are reported at ops.
-mlir::LogicalResult emitTier(mlir::ModuleOp target, llvm::ArrayRef<PlannedEntry> entries, mlir::ModuleOp module, Tier tier);
+mlir::LogicalResult emitTier(mlir::ModuleOp target, llvm::ArrayRef<ScheduledEntry> entries, mlir::ModuleOp module, Tier tier);
 /// Emits TnBind of an entry into the module.
-void emitBind(mlir::ModuleOp module, const PlannedEntry &entry);
+void emitBind(mlir::ModuleOp module, const ScheduledEntry &entry);
 
 } // namespace tenon::cpu

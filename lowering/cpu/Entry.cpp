@@ -1,4 +1,4 @@
-// The entry function: the sequence of kernels, stack loops, copies to sinks.
+// The entry function: the schedule as calls of kernels, loops and copies.
 #include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
 #include "lowering/artifact/Abi.h"
@@ -56,7 +56,7 @@ LogicalResult KernelSequence::emit(StringRef symbol) {
 
 LogicalResult KernelSequence::emitBlock(Block &block) {
   for (Operation &op : block) {
-    if (isa<func::ReturnOp, YieldOp>(op))
+    if (isa<func::ReturnOp>(op))
       continue;
     entry->builder.setLoc(op.getLoc());
     current = &op;
@@ -69,41 +69,23 @@ LogicalResult KernelSequence::emitBlock(Block &block) {
 
 LogicalResult KernelSequence::emitOp(Operation &op) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  if (op.hasTrait<Address>() || isa<SizeValueOp>(op) || (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
+  if (isa<PlaceOp, SizeValueOp>(op) || (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
     return success(); // addresses, and scalars that kernels repeat
-  if (auto stack = dyn_cast<StackOp>(op))
-    return emitStack(stack);
-  auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
-  if (auto write = dyn_cast<WriteGradientOp>(op)) {
-    ParameterOp parameter = allParameters().lookup(write.getParameter());
-    Buffer sink{Buffer::Base::Gradients, int64_t(parameter.getOffset()), {}};
-    sink.steps = depthSteps(write.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(),
-                            getAffineConstantExpr(parameter.getStride(), op.getContext()));
-    return emitSink(op, write.getGradient(), sink);
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return emitLoop(loop);
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    emitCopy(copy);
+    return success();
   }
-  if (auto write = dyn_cast<WriteStateOp>(op)) {
-    Buffer sink{Buffer::Base::NextStates, int64_t(write.getIndex()), {}};
-    if (!write.getDepths().empty())
-      sink.steps = stateSteps(source, write.getIndex(), write.getDepths(), bytes(write.getValue()));
-    return emitSink(op, write.getValue(), sink);
-  }
-  if (auto output = dyn_cast<OutputOp>(op))
-    return emitSink(op, output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}});
   if (auto kernel = dyn_cast<CpuKernelOpInterface>(op))
     return kernel.generate(*this);
-  return notSupported(&op) << op.getName() << " in the kernel form of the CPU";
+  return notSupported(&op) << op.getName() << " in the schedule form of the CPU";
 }
 
-LogicalResult KernelSequence::emitSink(Operation &op, Value value, const Buffer &sink) {
-  return copy(op, value.getType(), *bufferOf(value), sink);
-}
-
-LogicalResult KernelSequence::copy(Operation &op, Type type, const Buffer &from, const Buffer &to) {
-  if (from.samePlace(to))
-    return success();
+void KernelSequence::emitCopy(CopyOp copy) {
   constexpr int64_t tileBytes = 256 << 10; // about 20 us at 12 GB/s
-  AffineExpr bytes = tensorBytes(cast<RankedTensorType>(type));
-  Kernel kernel{"copy", op.getLoc(), {}, {}, {from, to}, {}, 0, {}, {}};
+  AffineExpr bytes = tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()));
+  Kernel kernel{"copy", copy.getLoc(), {}, {}, {*bufferOf(copy.getFrom()), tenon::bufferOf(copy.getTo(), copy, *arenas)}, {}, 0, {}, {}};
   kernel.tiles = [bytes](FunctionCode &code) {
     return ceilDivide(code.builder, code.size(bytes), constant(code.builder, tileBytes));
   };
@@ -115,85 +97,23 @@ LogicalResult KernelSequence::copy(Operation &op, Type type, const Buffer &from,
                            false);
   };
   add(kernel);
-  return success();
 }
 
-/// The carry arguments hold the values of the current depth. At the end of the body each new carry is brought to where the
-/// argument lies at the next depth; nothing moves when the planner placed it there.
-LogicalResult KernelSequence::emitYield(StackOp stack, ArrayRef<Buffer> arguments) {
-  Block &block = stack.getBody().front();
-  auto yield = cast<YieldOp>(block.getTerminator());
-  const unsigned carries = stack.getCarries().size();
-  const int64_t direction = stack.getReverse() ? -1 : 1;
-  // Saved values first: they may be carries of this depth, whose place the new carry is about to take.
-  const unsigned count = yield.getNumOperands();
-  for (unsigned next = 0; next < count; ++next) {
-    const unsigned i = (next + carries) % count;
-    Value value = yield.getOperand(i);
-    auto from = bufferOf(value);
-    assert(from && "its op has a place");
-    Buffer to;
-    if (i < carries) {
-      to = arguments[i];
-      for (Buffer::Step &step : to.steps)
-        if (step.depth == block.getArgument(0))
-          step.shift += direction;
-    } else {
-      auto whole = bufferOf(stack.getResult(i));
-      if (!whole) { // nobody reads it
-        assert(stack.getResult(i).use_empty() && "its op has a place");
-        continue;
-      }
-      to = *whole;
-      to.steps.push_back({block.getArgument(0), tensorBytes(cast<RankedTensorType>(value.getType())), -int64_t(stack.getFirst())});
-    }
-    if (failed(copy(*stack, value.getType(), *from, to)))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult KernelSequence::emitStack(StackOp stack) {
+LogicalResult KernelSequence::emitLoop(LoopOp loop) {
   auto &builder = entry->builder;
-  Block &block = stack.getBody().front();
-  const unsigned carries = stack.getCarries().size();
-  if (int64_t(depths.size()) == abi::maxDepths)
-    return notSupported(stack) << "more than " << abi::maxDepths << " nested stacks";
-  SmallVector<Buffer> arguments;
-  for (unsigned i = 0; i < carries; ++i) {
-    auto buffer = bufferOf(block.getArgument(i + 1));
-    assert(buffer && "the planner gives every carry a place");
-    arguments.push_back(*buffer);
-  }
-  const int64_t count = stack.getCount(), lowest = stack.getFirst(), first = lowest + (stack.getReverse() ? count - 1 : 0);
-  Value depthAddress = byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * int64_t(depths.size())));
-  LLVM::StoreOp::create(builder, constant(builder, first), depthAddress, 8);
-  for (unsigned i = 0; i < carries; ++i)
-    if (failed(copy(*stack, stack.getCarries()[i].getType(), *bufferOf(stack.getCarries()[i]), arguments[i])))
-      return failure();
-  depths.push_back(block.getArgument(0));
+  if (loops == abi::maxDepths)
+    return notSupported(loop) << "more than " << abi::maxDepths << " nested stacks";
+  Value count = entry->size(loop.getCount().getResult(0)), lowest = constant(builder, loop.getFirst());
+  Value indexAddress = byteAddress(builder, call, constant(builder, abi::DepthValues + 8 * int64_t(loops)));
+  ++loops;
   LogicalResult result = success();
-  forLoop(builder, constant(builder, 0), constant(builder, count), [&](Value iteration) {
-    Value depth = stack.getReverse() ? subtract(builder, constant(builder, first), iteration) : cpu::add(builder, constant(builder, first), iteration);
-    LLVM::StoreOp::create(builder, depth, depthAddress, 8);
-    if (failed(emitBlock(block)) || failed(emitYield(stack, arguments)))
-      result = failure();
+  forLoop(builder, constant(builder, 0), count, [&](Value iteration) {
+    Value steps = loop.getReverse() ? subtract(builder, subtract(builder, count, constant(builder, 1)), iteration) : iteration;
+    LLVM::StoreOp::create(builder, cpu::add(builder, lowest, steps), indexAddress, 8);
+    result = emitBlock(loop.getBody().front());
   });
-  depths.pop_back();
-  if (failed(result))
-    return failure();
-  // After the loop the depth variable still names the last depth; the last carries lie one step further.
-  for (unsigned i = 0; i < carries; ++i) {
-    if (stack.getResult(i).use_empty())
-      continue;
-    Buffer last = arguments[i];
-    for (Buffer::Step &step : last.steps)
-      if (step.depth == block.getArgument(0))
-        step.shift += stack.getReverse() ? -1 : 1;
-    if (failed(copy(*stack, stack.getResult(i).getType(), last, *bufferOf(stack.getResult(i)))))
-      return failure();
-  }
-  return success();
+  --loops;
+  return result;
 }
 
 } // namespace tenon::cpu

@@ -68,7 +68,7 @@ Value FunctionCode::scalar(Value index) {
     return {};
   if (auto number = asConstant(index))
     return constant(builder, *number);
-  if (Operation *op = index.getDefiningOp(); op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested stacks
+  if (Operation *op = index.getDefiningOp(); op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested loops
     Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
     if (!left || !right)
       return {};
@@ -80,11 +80,11 @@ Value FunctionCode::scalar(Value index) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (parent == sequence.function())
     return dimValues[argument.getArgNumber()];
-  if (!isa<StackOp>(parent) || argument.getArgNumber() != 0)
+  if (!isa<LoopOp>(parent) || argument.getArgNumber() != 0)
     return {};
   int64_t level = 0;
   for (Operation *outer = parent->getParentOp(); outer; outer = outer->getParentOp())
-    level += isa<StackOp>(outer);
+    level += isa<LoopOp>(outer);
   return field(abi::DepthValues + 8 * level);
 }
 
@@ -143,9 +143,8 @@ Value FunctionCode::place(unsigned index) { return placePointers[index]; }
 Value FunctionCode::temporary(unsigned index) { return temporaryPointers[index]; }
 Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getContext()); }
 
-KernelSequence::KernelSequence(ModuleOp target, func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
-                               Tier tier, SharedBodies &bodies)
-    : target(target), source(entry), plan(&plan), parameters(&parameters), targetTier(tier), bodies(&bodies) {}
+KernelSequence::KernelSequence(ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier, SharedBodies &bodies)
+    : target(target), source(entry.function), arenas(&entry.arenas), parameters(&parameters), targetTier(tier), bodies(&bodies) {}
 
 KernelSequence::KernelSequence(func::FuncOp entry, Tier tier, KernelNeeds &needs) : source(entry), targetTier(tier), needs(&needs) {}
 
@@ -190,36 +189,16 @@ unsigned KernelSequence::temporary(AffineExpr bytes) {
 std::optional<Buffer> KernelSequence::bufferOf(Value tensor) {
   if (needs)
     return std::nullopt;
-  auto found = plan->buffers.find(tensor);
-  if (found != plan->buffers.end())
-    return found->second;
-  if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &source.getBody().front()) {
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
     int64_t dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
     return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
   }
-  Operation *definition = tensor.getDefiningOp();
-  auto number = [&](int64_t bytes) { return getAffineConstantExpr(bytes, tensor.getContext()); };
-  if (auto read = dyn_cast_or_null<ReadParameterOp>(definition)) {
-    ParameterOp parameter = allParameters().lookup(read.getParameter());
-    Buffer buffer{Buffer::Base::Parameters, int64_t(parameter.getOffset()), {}};
-    buffer.steps = depthSteps(read.getDepths(), cast<RankedTensorType>(parameter.getType()).getShape(), number(parameter.getStride()));
-    return buffer;
-  }
-  auto bytes = [](Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); };
-  if (auto read = dyn_cast_or_null<ReadStateOp>(definition)) {
-    auto inPlace = source->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
-    bool isKept = inPlace && inPlace[read.getIndex()];
-    Buffer buffer{isKept ? Buffer::Base::KeptStates : Buffer::Base::States, int64_t(read.getIndex()), {}};
-    if (!read.getDepths().empty())
-      buffer.steps = stateSteps(source, read.getIndex(), read.getDepths(), bytes(tensor));
-    return buffer;
-  }
-  if (auto slice = dyn_cast_or_null<AtDepthOp>(definition)) {
-    auto whole = bufferOf(slice.getX());
-    if (whole)
-      whole->steps.push_back({slice.getDepth(), bytes(tensor), -int64_t(slice.getFirst())});
-    return whole;
-  }
+  Operation *op = tensor.getDefiningOp();
+  if (auto placed = dyn_cast<PlaceOp>(op))
+    return tenon::bufferOf(placed.getPlace(), op, *arenas);
+  auto places = op->getAttrOfType<ArrayAttr>("tenon.places");
+  if (auto place = places ? dyn_cast<PlaceAttr>(places[cast<OpResult>(tensor).getResultNumber()]) : nullptr)
+    return tenon::bufferOf(place, op, *arenas);
   return std::nullopt;
 }
 
@@ -261,7 +240,7 @@ KernelSequence::TileArguments KernelSequence::argumentsOf(const Kernel &kernel) 
     arguments.addresses.push_back({buffer, false});
   arguments.firstTemporary = arguments.addresses.size();
   for (unsigned number : kernel.temporaries)
-    arguments.addresses.push_back({plan->temporaries.find(current)->second[number], true});
+    arguments.addresses.push_back({tenon::bufferOf(cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]), current, *arenas), true});
   return arguments;
 }
 

@@ -1,9 +1,9 @@
-// Kernels and the sequence of kernel calls that an entry becomes. Generators (one per kernel op) state what a kernel reads and
+// Kernels and the sequence of kernel calls that an entry in the schedule form becomes. Generators (one per kernel op) state what a kernel reads and
 // writes and emit the work of one tile; calls, addresses, depths and tasks are handled here.
 #pragma once
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
-#include "lowering/schedule/MemoryPlan.h"
+#include "lowering/schedule/ScheduledEntry.h"
 #include "lowering/schedule/Target.h"
 #include "lowering/cpu/SharedBodies.h"
 #include "lowering/cpu/Tier.h"
@@ -37,7 +37,7 @@ public:
 
   /// A size, from the dims of the entry.
   Value size(mlir::AffineExpr expression);
-  /// An index value of the kernel form that is a symbolic dim or the depth of a stack; null for anything else.
+  /// An index value of the kernel form that is a symbolic dim or the index of a loop; null for anything else.
   Value scalar(Value index);
   /// Address of element 0 of a tensor in `reads` or `writes` of the kernel, or (entry) of any tensor.
   Value pointer(Value tensor);
@@ -48,7 +48,7 @@ public:
   Value field(int64_t offset);
   Value pointerField(int64_t offset);
 
-  /// Computes an address from the plan instead of taking it from the arguments of the kernel.
+  /// Computes an address from a place instead of taking it from the arguments of the kernel.
   Value address(const Buffer &buffer);
   KernelSequence &sequence;
 
@@ -81,8 +81,7 @@ ParameterTable parametersOf(mlir::ModuleOp module);
 class KernelSequence {
 public:
   /// `bodies`: of all entries in `target`.
-  KernelSequence(mlir::ModuleOp target, mlir::func::FuncOp entry, const MemoryPlan &plan, const ParameterTable &parameters,
-                 Tier tier, SharedBodies &bodies);
+  KernelSequence(mlir::ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier, SharedBodies &bodies);
   /// Of a sequence that notes in `needs` what the kernels of an op need, before memory is planned: no code is made, nothing has a place.
   KernelSequence(mlir::func::FuncOp entry, Tier tier, KernelNeeds &needs);
 
@@ -94,7 +93,7 @@ public:
   /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same ones in the same order
   /// whenever it is generated.
   unsigned temporary(mlir::AffineExpr bytes);
-  /// The place of a tensor: the plan's, else what the op that defines it says (parameters, states, slices, inputs). None where nobody reads it, and none while needs are noted.
+  /// The place of a tensor, as the schedule says it. None where nobody reads it, and none while needs are noted.
   std::optional<Buffer> bufferOf(Value tensor);
   const ParameterTable &allParameters();
   bool onlyNotes() const { return needs; }
@@ -112,17 +111,15 @@ private:
   void emitWalkCheck();
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
-  mlir::LogicalResult emitStack(StackOp stack);
-  mlir::LogicalResult emitYield(StackOp stack, llvm::ArrayRef<Buffer> arguments);
-  mlir::LogicalResult emitSink(mlir::Operation &op, Value value, const Buffer &sink);
-  mlir::LogicalResult copy(mlir::Operation &op, Type type, const Buffer &from, const Buffer &to);
+  mlir::LogicalResult emitLoop(LoopOp loop);
+  void emitCopy(CopyOp copy);
   struct TileArguments;
   TileArguments argumentsOf(const Kernel &kernel);
   mlir::LLVM::LLVMFuncOp emitTileBody(const Kernel &kernel, llvm::StringRef name, const TileArguments &arguments, ImplicitLocOpBuilder &builder);
   mlir::LLVM::LLVMFuncOp emitTileFunction(const Kernel &kernel);
   mlir::ModuleOp target;
   mlir::func::FuncOp source;
-  const MemoryPlan *plan = nullptr;
+  const Arenas *arenas = nullptr;
   const ParameterTable *parameters = nullptr;
   ParameterTable ownParameters; // where none were given
   Tier targetTier;
@@ -131,7 +128,7 @@ private:
   std::string prefix;
   FunctionCode *entry = nullptr;
   Value call;                      // the entry's own copy of the context
-  llvm::SmallVector<Value> depths; // of the stacks around the current op, outermost first
+  unsigned loops = 0;              // around the current op
   mlir::Operation *current = nullptr; // whose kernels are generated
   unsigned nextTemporary = 0;         // of it
 };

@@ -21,42 +21,60 @@ std::string placeOf(Location location) {
   return place;
 }
 
-/// The parameter whose gradient it makes, else the first one that it reads.
-std::string subjectOf(KernelOpInterface kernel) {
-  for (Operation *user : kernel->getUsers())
-    if (auto write = dyn_cast<WriteGradientOp>(user))
-      return ("gradient of " + write.getParameter()).str();
-  for (Value tensor : kernel.tensorsRead())
-    if (auto read = tensor.getDefiningOp<ReadParameterOp>())
-      return read.getParameter().str();
-  return {};
-}
-
-void report(Block &block, int64_t calls, FormulaSpace &space, std::vector<KernelRow> &rows) {
-  for (Operation &op : block) {
-    if (auto stack = dyn_cast<StackOp>(op))
-      report(stack.getBody().front(), calls * int64_t(stack.getCount()), space, rows);
-    else if (auto kernel = dyn_cast<KernelOpInterface>(op))
-      rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
+/// The rows of a block and of the loops in it.
+class Rows {
+public:
+  Rows(func::FuncOp function, FormulaSpace &space) : space(space) {
+    for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>())
+      names[parameter.getOffset()] = parameter.getSymName();
+    add(function.getBody().front(), 1);
   }
-}
+  std::vector<KernelRow> rows;
+
+private:
+  void add(Block &block, int64_t calls) {
+    for (Operation &op : block) {
+      if (auto loop = dyn_cast<LoopOp>(op))
+        add(loop.getBody().front(), calls * cast<AffineConstantExpr>(loop.getCount().getResult(0)).getValue());
+      else if (auto kernel = dyn_cast<KernelOpInterface>(op))
+        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
+      else if (auto copy = dyn_cast<CopyOp>(op))
+        rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), calls, Polynomial(), space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * (2 * calls)});
+    }
+  }
+  std::string gradientAt(PlaceAttr place) { return place.getMemory() == Memory::gradients ? "gradient of " + names.lookup(place.getSlot()).str() : ""; }
+
+  /// The parameter whose gradient it makes, else the first one that it reads.
+  std::string subjectOf(KernelOpInterface kernel) {
+    if (auto places = kernel->getAttrOfType<ArrayAttr>("tenon.places"))
+      for (auto place : places.getAsRange<Attribute>())
+        if (auto one = dyn_cast<PlaceAttr>(place); one && one.getMemory() == Memory::gradients)
+          return gradientAt(one);
+    for (Operation *user : kernel->getUsers())
+      if (auto copy = dyn_cast<CopyOp>(user); copy && copy.getTo().getMemory() == Memory::gradients)
+        return gradientAt(copy.getTo());
+    for (Value tensor : kernel.tensorsRead())
+      if (auto read = tensor.getDefiningOp<PlaceOp>(); read && read.getPlace().getMemory() == Memory::parameters)
+        return names.lookup(read.getPlace().getSlot()).str();
+    return {};
+  }
+
+  FormulaSpace &space;
+  llvm::DenseMap<int64_t, StringRef> names; // of parameters, by their offset in the arenas of parameters and of gradients
+};
 
 } // namespace
 
-std::vector<KernelRow> reportKernels(func::FuncOp function, FormulaSpace &space) {
-  std::vector<KernelRow> rows;
-  report(function.getBody().front(), 1, space, rows);
-  return rows;
-}
+std::vector<KernelRow> reportKernels(const ScheduledEntry &entry, FormulaSpace &space) { return std::move(Rows(entry.function, space).rows); }
 
-MemoryReport reportMemory(const PlannedEntry &entry, FormulaSpace &space) {
+MemoryReport reportMemory(const ScheduledEntry &entry, FormulaSpace &space) {
   MemoryReport report;
-  for (auto [i, bytes] : llvm::enumerate(entry.plan.stateBytes)) {
-    bool inPlace = i < entry.plan.inPlace.size() && entry.plan.inPlace[i];
+  for (auto [i, bytes] : llvm::enumerate(entry.arenas.stateBytes)) {
+    bool inPlace = i < entry.arenas.inPlace.size() && entry.arenas.inPlace[i];
     (inPlace ? report.kept : report.states) += space.aligned(space.of(bytes));
   }
   std::vector<Maximum> ends;
-  auto place = [&](const MemoryPlan::Slot &slot) {
+  auto place = [&](const Arenas::Slot &slot) {
     Polynomial bytes = space.aligned(space.of(slot.bytes));
     Maximum end;
     end.add(space, bytes);
@@ -67,9 +85,9 @@ MemoryReport reportMemory(const PlannedEntry &entry, FormulaSpace &space) {
     if (slot.saved)
       report.saved += bytes;
   };
-  for (const MemoryPlan::Slot &slot : entry.plan.slots)
+  for (const Arenas::Slot &slot : entry.arenas.slots)
     place(slot);
-  report.scratchPerWorker = (entry.plan.scratchBytes + 63) / 64 * 64;
+  report.scratchPerWorker = (entry.arenas.scratchBytes + 63) / 64 * 64;
   func::FuncOp function = entry.function;
   auto bytes = [&](Type type) { // each input and output starts on a cache line
     return space.aligned(space.of(tensorBytes(cast<RankedTensorType>(type))));
@@ -77,8 +95,8 @@ MemoryReport reportMemory(const PlannedEntry &entry, FormulaSpace &space) {
   for (Type type : function.getArgumentTypes())
     if (isa<RankedTensorType>(type))
       report.inputs += bytes(type);
-  for (OutputOp output : function.getBody().front().getOps<OutputOp>())
-    report.outputs += bytes(output.getValue().getType());
+  for (Attribute output : function->getAttrOfType<ArrayAttr>("tenon.outputs"))
+    report.outputs += bytes(cast<TypeAttr>(output).getValue());
   return report;
 }
 

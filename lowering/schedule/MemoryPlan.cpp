@@ -1,5 +1,6 @@
 #include "lowering/schedule/MemoryPlan.h"
 #include "dialect/DepthForm.h"
+#include "dialect/ElementModel.h"
 
 using namespace mlir;
 
@@ -30,6 +31,15 @@ SmallVector<Buffer::Step, 1> depthSteps(ValueRange depths, ArrayRef<int64_t> cou
 SmallVector<Buffer::Step, 1> stateSteps(func::FuncOp entry, int64_t state, ValueRange depths, AffineExpr elementBytes) {
   auto type = cast<TypeAttr>(entry->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue();
   return depthSteps(depths, cast<RankedTensorType>(type).getShape(), elementBytes);
+}
+
+void readStates(func::FuncOp entry, Arenas &arenas) {
+  if (auto states = entry->getAttrOfType<ArrayAttr>("tenon.states"))
+    for (Attribute state : states)
+      arenas.stateBytes.push_back(tensorBytes(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
+  arenas.inPlace.assign(arenas.stateBytes.size(), false);
+  if (auto inPlace = entry->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place"))
+    arenas.inPlace.assign(inPlace.asArrayRef().begin(), inPlace.asArrayRef().end());
 }
 
 } // namespace tenon

@@ -29,12 +29,10 @@ llvm::SmallVector<Buffer::Step, 1> depthSteps(mlir::ValueRange depths, llvm::Arr
 /// Those of a state of an entry.
 llvm::SmallVector<Buffer::Step, 1> stateSteps(mlir::func::FuncOp entry, int64_t state, mlir::ValueRange depths, mlir::AffineExpr elementBytes);
 
-struct MemoryPlan {
-  llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Buffer, 1>> temporaries; // of kernel ops: what the target asks for, in its order
-  int64_t scratchBytes = 0;                                                    // per worker, the most that a kernel needs
-  /// offsets[stateCount + i] = workspaceOffsets[i]: byte offsets as formulas over the dims (affine where sizes are).
-  /// A formula is a list of terms evaluated in order by `bind`: slot i starts at the maximum over `after` of their ends, aligned to 64.
+/// Sizes of what an entry needs memory for, as formulas over the dims.
+struct Arenas {
+  /// Of the workspace. `bind` evaluates slots in order: each starts at the maximum over `after` of their ends, aligned to 64. TnContext::offsets has the
+  /// states first, then the slots.
   struct Slot {
     mlir::AffineExpr bytes;          // size over the dims (products of dims allowed: a general expression)
     std::vector<unsigned> after;     // slots that must lie below this one: its offset is max(end of those), 0 when none
@@ -44,7 +42,16 @@ struct MemoryPlan {
   std::vector<Slot> slots;
   std::vector<mlir::AffineExpr> stateBytes; // in the order of the entry's states
   std::vector<bool> inPlace;                // of the states: they lie in the arena of kept states, whose offsets are counted apart
-  unsigned stateCount = 0;
+  int64_t scratchBytes = 0;                 // per worker, the most that a kernel needs
+  int64_t stateCount() const { return int64_t(stateBytes.size()); }
+};
+
+/// Sizes of the states of an entry, as its attributes declare them.
+void readStates(mlir::func::FuncOp entry, Arenas &arenas);
+
+struct MemoryPlan : Arenas {
+  llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Buffer, 1>> temporaries; // of kernel ops: what the target asks for, in its order
 };
 
 /// Plans the function (kernel form). Pure analysis: the function is not changed. Fails where the target has no kernel for an op, which is reported there.

@@ -317,10 +317,10 @@ void Planner::pack() {
   plan.slots = slots;
   for (auto &[value, buffer] : plan.buffers)
     if (buffer.base == Buffer::Base::Workspace)
-      buffer.slot = plan.stateCount + position[buffer.slot];
+      buffer.slot = plan.stateCount() + position[buffer.slot];
   for (auto &[op, buffers] : plan.temporaries)
     for (Buffer &buffer : buffers)
-      buffer.slot = plan.stateCount + position[buffer.slot];
+      buffer.slot = plan.stateCount() + position[buffer.slot];
 }
 
 /// The number of the op that brings the loss out, or -1 in a function that is not differentiated.
@@ -334,13 +334,7 @@ int64_t Planner::endOfForward() {
 }
 
 FailureOr<MemoryPlan> Planner::run() {
-  if (auto states = function->getAttrOfType<ArrayAttr>("tenon.states"))
-    for (Attribute state : states)
-      plan.stateBytes.push_back(tensorBytes(cast<RankedTensorType>(cast<TypeAttr>(state).getValue())));
-  plan.stateCount = plan.stateBytes.size();
-  plan.inPlace.assign(plan.stateCount, false);
-  if (auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place"))
-    plan.inPlace.assign(inPlace.asArrayRef().begin(), inPlace.asArrayRef().end());
+  readStates(function, plan);
   number(function.getBody().front());
   if (failed(placeBlock(function.getBody().front())))
     return failure();

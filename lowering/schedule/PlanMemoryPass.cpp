@@ -43,7 +43,7 @@ Attribute textOf(Value value, const MemoryPlan &plan) {
   if (auto it = plan.buffers.find(value); it != plan.buffers.end()) {
     const Buffer &buffer = it->second;
     llvm::raw_string_ostream out(text);
-    out << nameOf(buffer.base) << " " << buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount : 0);
+    out << nameOf(buffer.base) << " " << buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount() : 0);
     for (const Buffer::Step &step : buffer.steps) {
       out << " + ";
       if (!step.depth)
@@ -138,7 +138,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       if (auto temporaries = plan.temporaries.find(op); temporaries != plan.temporaries.end()) {
         SmallVector<int64_t> slots;
         for (const Buffer &buffer : temporaries->second)
-          slots.push_back(buffer.slot - plan.stateCount);
+          slots.push_back(buffer.slot - plan.stateCount());
         op->setAttr("tenon.temporaries", DenseI64ArrayAttr::get(&getContext(), slots));
       }
       if (auto stack = dyn_cast<StackOp>(op))

@@ -1,8 +1,9 @@
 // The kernel form to the schedule form. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Refusal.h"
 #include "lowering/Passes.h"
-#include "lowering/schedule/MemoryPlan.h"
+#include "lowering/schedule/ScheduledEntry.h"
 
 using namespace mlir;
 
@@ -50,6 +51,7 @@ public:
       slots.push_back(SlotAttr::get(builder.getContext(), formOf(slot.bytes), after, slot.saved, slot.temporary));
     }
     function->setAttr("tenon.slots", builder.getArrayAttr(slots));
+    function->setAttr("tenon.outputs", builder.getArrayAttr(outputs));
     function->setAttr("tenon.scratch", builder.getI64IntegerAttr(plan.scratchBytes));
   }
 
@@ -62,7 +64,7 @@ private:
     SmallVector<StepAttr> steps;
     for (const Buffer::Step &step : buffer.steps)
       steps.push_back(StepAttr::get(builder.getContext(), step.depth ? loops.lookup(step.depth) : -1, formOf(step.bytes), step.shift));
-    const int64_t slot = buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount : 0);
+    const int64_t slot = buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount() : 0);
     return PlaceAttr::get(builder.getContext(), memoryOf(buffer.base), slot, steps);
   }
   Value at(const Buffer &buffer, Type type, Location location) { return PlaceOp::create(builder, location, type, placeOf(buffer)); }
@@ -135,6 +137,8 @@ private:
       copyTo(write.getValue(), ofState(Buffer::Base::NextStates, write.getIndex(), write.getDepths(), write.getValue()), op.getLoc());
       op.erase();
     } else if (auto output = dyn_cast<OutputOp>(op)) {
+      outputs.resize(std::max(outputs.size(), size_t(output.getIndex()) + 1));
+      outputs[output.getIndex()] = TypeAttr::get(output.getValue().getType());
       copyTo(output.getValue(), {Buffer::Base::Output, int64_t(output.getIndex()), {}}, op.getLoc());
       op.erase();
     } else if (isa<KernelOpInterface>(op)) {
@@ -252,7 +256,23 @@ private:
   unsigned loopDepth = 0;
   DenseMap<Value, int64_t> loops;   // the index of a loop -> how many loops are around it
   DenseMap<Value, Buffer> buffers;  // of tenon.place
+  SmallVector<Attribute> outputs;   // types, by number
 };
+
+/// Kernels, what reads and writes memory, loops and scalars: all that the kernel form has.
+LogicalResult checkKernelForm(func::FuncOp function) {
+  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  WalkResult result = function.walk([&](Operation *op) {
+    if (!isa<func::FuncOp, StackOp>(op->getParentOp()))
+      return WalkResult::advance(); // the code of a kernel
+    if (isa<StackOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(op) || op->hasTrait<Address>() ||
+        (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getResultTypes(), isTensor)))
+      return WalkResult::advance();
+    notSupported(op) << op->getName() << " in the kernel form";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
 
 struct Schedule : impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
@@ -263,14 +283,17 @@ struct Schedule : impl::ScheduleBase<Schedule> {
       function.emitOpError("expects the name of a target, got ") << target;
       return signalPassFailure();
     }
-    if (failed(checkPlannable(function)))
+    if (failed(checkPlannable(function)) || failed(checkKernelForm(function)))
       return signalPassFailure();
     FailureOr<MemoryPlan> plan = planMemory(function, *chosen, nominal);
     if (failed(plan))
       return signalPassFailure();
-    Scheduler(function, *plan).run();
+    schedule(function, *plan);
   }
 };
 
 } // namespace
+
+void schedule(func::FuncOp function, const MemoryPlan &plan) { Scheduler(function, plan).run(); }
+
 } // namespace tenon

@@ -1,6 +1,6 @@
 // What the code of a plugin's ops computes, beside plain Python; the softsign of a mirrored tensor and a contraction.
 // REQUIRES: tenon-run
-// DEFINE: %{code} = tenon-opt --load-dialect-plugin=%build/lib/tenon-demo.so %s --tenon-kernel-pipeline --tenon-emit-cpu='tier=portable bind=true' --tenon-llvm-pipeline
+// DEFINE: %{code} = tenon-opt --load-dialect-plugin=%build/lib/tenon-demo.so %s --tenon-kernel-pipeline --tenon-schedule-pipeline --tenon-emit-cpu='tier=portable bind=true' --tenon-llvm-pipeline
 // RUN: %{code} | mlir-translate --mlir-to-llvmir > %t.ll
 // RUN: clang -O1 -w -shared -fPIC %t.ll -o %t.so -lm
 // RUN: %python %S/run.py %t.so

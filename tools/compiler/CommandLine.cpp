@@ -9,7 +9,7 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr const char *kStages = "ast|checked|graph|tenon|fused|grad|kernel|llvm|asm|obj|lib";
+constexpr const char *kStages = "ast|checked|graph|tenon|fused|grad|kernel|schedule|llvm|asm|obj|lib";
 
 struct Texts {
   std::vector<std::string> set, bind, recipeBind;
@@ -44,7 +44,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_option("--tier", line.tiers, "code for this tier only; may be given again (default: all three)")
       ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4"}));
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
-      ->check(CLI::IsMember({"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "llvm", "asm", "obj", "lib"}));
+      ->check(CLI::IsMember({"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
   compile->add_flag("--f64", line.doublePrecision, "double precision");
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");

@@ -38,10 +38,11 @@ static cl::opt<unsigned> timing("time", cl::desc("also run this many times and p
 /// Every value has a slot of its own, nothing is reused.
 static MemoryPlan trivialPlan(func::FuncOp function) {
   MemoryPlan plan;
-  function.walk([&](ReadStateOp read) { plan.stateCount = std::max<unsigned>(plan.stateCount, read.getIndex() + 1); });
-  function.walk([&](WriteStateOp write) { plan.stateCount = std::max<unsigned>(plan.stateCount, write.getIndex() + 1); });
-  plan.stateBytes.assign(plan.stateCount, getAffineConstantExpr(0, function.getContext()));
-  SmallVector<Attribute> states(plan.stateCount);
+  size_t stateCount = 0;
+  function.walk([&](ReadStateOp read) { stateCount = std::max(stateCount, size_t(read.getIndex()) + 1); });
+  function.walk([&](WriteStateOp write) { stateCount = std::max(stateCount, size_t(write.getIndex()) + 1); });
+  plan.stateBytes.assign(stateCount, getAffineConstantExpr(0, function.getContext()));
+  SmallVector<Attribute> states(stateCount);
   auto stateSize = [&](int64_t index, ValueRange depths, Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<AffineExpr> sizes = sizesOf(type);
@@ -55,7 +56,7 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
     plan.slots.push_back({bytes, {}});
     if (slot > 0)
       plan.slots.back().after.push_back(slot - 1);
-    return Buffer{Buffer::Base::Workspace, int64_t(plan.stateCount + slot), {}};
+    return Buffer{Buffer::Base::Workspace, plan.stateCount() + int64_t(slot), {}};
   };
   auto place = [&](Value value) { plan.buffers[value] = newSlot(tensorBytes(cast<RankedTensorType>(value.getType()))); };
   function.walk([&](Operation *op) {
@@ -141,7 +142,8 @@ static bool hasTier(int tier) {
   return tier == 1 ? __builtin_cpu_supports("x86-64-v3") : __builtin_cpu_supports("x86-64-v4");
 }
 
-static bool runAll(std::vector<PlannedEntry> &entries, const TnArtifact &artifact) {
+static bool runAll(ModuleOp kernelForm, const TnArtifact &artifact) {
+  const SmallVector<func::FuncOp> entries(kernelForm.getOps<func::FuncOp>());
   bool good = artifact.abi == TN_ABI_VERSION && artifact.entry_count == int(entries.size());
   unsigned runs = 0;
   std::string unavailable;
@@ -153,7 +155,7 @@ static bool runAll(std::vector<PlannedEntry> &entries, const TnArtifact &artifac
       if (int(dims.size()) < artifact.entries[e].dim_count)
         continue;
       dims.resize(artifact.entries[e].dim_count);
-      Run run(entries[e].function, artifact.entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
+      Run run(entries[e], artifact.entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
       const Results expected = run.reference(corrupt);
       std::optional<Results> first;
       for (int tier = 0; tier < 3; ++tier) {
@@ -163,7 +165,7 @@ static bool runAll(std::vector<PlannedEntry> &entries, const TnArtifact &artifac
           unavailable = " (no x86-64-v4 on this machine)";
           continue;
         }
-        std::string what = entries[e].function.getName().str() + " dims " + list + " tier " + std::to_string(tier);
+        std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + std::to_string(tier);
         Results forward = run.execute(tier, false);
         good &= sameBits(what + " with tiles reversed", forward, run.execute(tier, true));
         good &= compare(what, forward, expected);
@@ -186,17 +188,18 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, &context);
   if (!module)
     return 1;
-  std::vector<PlannedEntry> entries;
+  OwningOpRef<ModuleOp> kernelForm = module->clone(); // what the reference reads
+  std::vector<ScheduledEntry> entries;
   for (func::FuncOp function : module->getOps<func::FuncOp>()) {
-    PlannedEntry entry{function, trivialPlan(function)};
-    entry.inputs = llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<RankedTensorType>(type); });
-    entry.dims = int32_t(function.getNumArguments()) - entry.inputs;
-    function.walk([&](OutputOp) { ++entry.outputs; });
-    entries.push_back(entry);
+    schedule(function, trivialPlan(function));
+    FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
+    if (failed(entry) || failed(verify(*module)))
+      return 1;
+    entries.push_back(std::move(*entry));
   }
   EmitOptions options;
   options.name = "kernel";
-  options.manifest = [](ArrayRef<PlannedEntry>) { return std::string("{}"); };
+  options.manifest = [](ArrayRef<ScheduledEntry>) { return std::string("{}"); };
   options.buildId = "0";
   if (!tierName.empty())
     options.tiers = {tierName == "portable" ? cpu::Tier::Portable : tierName == "avx2" ? cpu::Tier::Avx2 : cpu::Tier::Avx512};
@@ -223,5 +226,5 @@ int main(int argc, char **argv) {
     return 1;
   if (dimLists.empty())
     dimLists.push_back("");
-  return runAll(entries, *table()) ? 0 : 1;
+  return runAll(*kernelForm, *table()) ? 0 : 1;
 }

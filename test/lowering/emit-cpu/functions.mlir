@@ -1,7 +1,7 @@
 // f32 functions of which a straight line has few are inlined in vector code; of many, and wherever each is calls of libm, one function is shared. A model of 300 tanh
 // took 20 s and 2.9 MB on the portable tier.
-// RUN: tenon-opt %s --tenon-emit-cpu=tier=x86-64-v3 | FileCheck %s --check-prefix=VECTORS
-// RUN: tenon-opt %s --tenon-emit-cpu=tier=portable | FileCheck %s --check-prefix=PORTABLE
+// RUN: tenon-opt %s --tenon-schedule-pipeline --tenon-emit-cpu=tier=x86-64-v3 | FileCheck %s --check-prefix=VECTORS
+// RUN: tenon-opt %s --tenon-schedule-pipeline --tenon-emit-cpu=tier=portable | FileCheck %s --check-prefix=PORTABLE
 // VECTORS: llvm.func internal @tn_tanh_f32_16({{.*}}) -> vector<16xf32>
 // VECTORS-NOT: @tn_exp
 // VECTORS: @many

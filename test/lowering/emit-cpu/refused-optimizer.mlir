@@ -1,5 +1,5 @@
 // What an optimizer cannot be emitted for. What its settings may not be is the verifier's: dialect/invalid-optimize.mlir.
-// RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tenon-emit-cpu)'
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu)'
 
 tenon.parameter @single : tensor<4xf32>
 // expected-error@+1 {{not supported yet: parameters of different element types in one optimizer}}

@@ -1,4 +1,4 @@
-// RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tenon-emit-cpu)'
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu)'
 
 // Only the kernel form has code.
 func.func @tensor_form(%x: tensor<8xf32>) {

@@ -1,6 +1,6 @@
-// RUN: tenon-opt %s --pass-pipeline='builtin.module(tenon-emit-cpu)' | FileCheck %s --check-prefix=PORTABLE --implicit-check-not=tenon. --implicit-check-not=@tn_bind
-// RUN: tenon-opt %s --pass-pipeline='builtin.module(tenon-emit-cpu{tier=x86-64-v4})' | FileCheck %s --check-prefix=AVX512 --implicit-check-not=tenon. --implicit-check-not='vector<4xf32>'
-// RUN: tenon-opt %s --pass-pipeline='builtin.module(tenon-emit-cpu{bind=true})' | FileCheck %s --check-prefix=BIND
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu)' | FileCheck %s --check-prefix=PORTABLE --implicit-check-not=tenon. --implicit-check-not=@tn_bind
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu{tier=x86-64-v4})' | FileCheck %s --check-prefix=AVX512 --implicit-check-not=tenon. --implicit-check-not='vector<4xf32>'
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu{bind=true})' | FileCheck %s --check-prefix=BIND
 // RUN: tenon-opt %s --tenon-cpu-pipeline=tier=x86-64-v3 | FileCheck %s --check-prefix=LLVM --implicit-check-not=tenon. --implicit-check-not=scf. --implicit-check-not=arith. --implicit-check-not=vector. --implicit-check-not=builtin.unrealized
 // RUN: not tenon-opt %s --tenon-cpu-pipeline=tier=x86-64-v5 2>&1 | FileCheck %s --check-prefix=TIER
 // RUN: tenon-opt %s --tenon-llvm-pipeline | FileCheck %s --check-prefix=KERNELS
