@@ -2,6 +2,7 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Places.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -36,7 +37,7 @@ static Polynomial bytesOfTensors(Operation *kernel, FormulaSpace &space, llvm::f
     if (!without(tensor))
       bytes += bytesOf(tensor, space);
   for (Value result : kernel->getResults())
-    if (isa<RankedTensorType>(result.getType()) && !result.use_empty())
+    if (isa<RankedTensorType>(result.getType()) && isRead(result))
       bytes += bytesOf(result, space);
   return bytes;
 }

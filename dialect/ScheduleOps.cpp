@@ -1,10 +1,18 @@
 // The schedule form: verifiers.
+#include "dialect/Places.h"
 #include "dialect/Rules.h"
 
 using namespace mlir;
 using namespace tenon;
 
-/// Steps name loops around the op, and their bytes are one form.
+bool tenon::isRead(Value result) {
+  if (!result.use_empty())
+    return true;
+  auto places = result.getDefiningOp()->getAttrOfType<ArrayAttr>("tenon.places");
+  return places && isa<PlaceAttr>(places[cast<OpResult>(result).getResultNumber()]);
+}
+
+/// Steps name loops around the op, and their bytes are forms.
 static LogicalResult verifyPlace(Operation *op, PlaceAttr place) {
   int64_t loops = 0;
   for (Operation *outer = op->getParentOp(); outer; outer = outer->getParentOp())
@@ -12,8 +20,8 @@ static LogicalResult verifyPlace(Operation *op, PlaceAttr place) {
   for (StepAttr step : place.getSteps()) {
     if (step.getLoop() < -1 || step.getLoop() >= loops) // C1
       return op->emitOpError("expects a step over one of the ") << loops << " loops around it, or -1, got " << step.getLoop();
-    if (step.getBytes().getNumResults() != 1 || step.getBytes().getNumSymbols() != 0 || !fitsEntry(op, step.getBytes().getNumDims())) // C1
-      return op->emitOpError("expects the bytes of a step as one form over the dims of its entry, got ") << AffineMapAttr::get(step.getBytes());
+    if (step.getBytes().getNumResults() < 1 || step.getBytes().getNumSymbols() != 0 || !fitsEntry(op, step.getBytes().getNumDims())) // C1
+      return op->emitOpError("expects the bytes of a step as forms over the dims of its entry, got ") << AffineMapAttr::get(step.getBytes());
   }
   return success();
 }

@@ -14,7 +14,7 @@ def Tenon_StepAttr : AttrDef<Tenon_Dialect, "Step"> {
   let mnemonic = "step";
   let summary = "how a place moves with a loop around it";
   let description = [{
-    (index of the loop + shift) * bytes. Loops are counted from the outermost one of the entry; -1 is none: shift * bytes. `bytes` is one form over the dims, products allowed.
+    (index of the loop + shift) * bytes. Loops are counted from the outermost one of the entry; -1 is none: shift * bytes. `bytes` is the product of forms over the dims.
   }];
   let parameters = (ins "int64_t":$loop, "::mlir::AffineMap":$bytes, "int64_t":$shift);
   let assemblyFormat = "`<` $loop `,` $bytes `,` $shift `>`";
@@ -32,7 +32,7 @@ def Tenon_SlotAttr : AttrDef<Tenon_Dialect, "Slot"> {
   let mnemonic = "slot";
   let summary = "a part of the workspace";
   let description = [{
-    `bytes`, a form over the dims; it lies above the slots `after`: its offset is the largest of their ends, on a cache line. `saved`: it lives from the forward into the backward
+    `bytes`, the product of forms over the dims; it lies above the slots `after`: its offset is the largest of their ends, on a cache line. `saved`: it lives from the forward into the backward
     pass; `temporary`: it belongs to the kernels of one op.
   }];
   let parameters = (ins "::mlir::AffineMap":$bytes, OptionalArrayRefParameter<"int64_t">:$after, DefaultValuedParameter<"bool", "false">:$saved,
@@ -57,7 +57,7 @@ def Tenon_PlaceOp : Tenon_Op<"place", [Pure, Tenon_Address]> {
 
     Example:
     ```mlir
-    %w = tenon.place #tenon.place<parameters 1664> : tensor<8x8xf32>
+    %w = tenon.place <parameters 1664> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins Tenon_PlaceAttr:$place);
@@ -82,7 +82,7 @@ def Tenon_CopyOp : Tenon_Op<"copy"> {
 
     Example:
     ```mlir
-    tenon.copy %x to #tenon.place<output 0> : tensor<4x8xf32>
+    tenon.copy %x to <output 0> : tensor<4x8xf32>
     ```
   }];
   let arguments = (ins Tenon_Tensor:$from, Tenon_PlaceAttr:$to);
@@ -111,8 +111,8 @@ def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
     ```mlir
     tenon.loop affine_map<() -> (12)> {
     ^bb0(%depth: index):
-      %h = tenon.place #tenon.place<workspace 0, [#tenon.step<0, affine_map<() -> (128)>, 0>]> : tensor<4x8xf32>
-      tenon.copy %h to #tenon.place<workspace 1> : tensor<4x8xf32>
+      %h = tenon.place <workspace 0, [<0, () -> (128), 0>]> : tensor<4x8xf32>
+      tenon.copy %h to <workspace 1> : tensor<4x8xf32>
     }
     ```
   }];

@@ -2,6 +2,7 @@
 // for all heads that share them; scores live in one strip.
 #include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
+#include "dialect/Places.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -163,7 +164,7 @@ private:
     other.push_back(on.keysAheadOf(operands.value, keyBatch, nextKey, nextKeyHead, on.valueWidth, part));
     if (operands.positionQuery)
       ahead.band.push_back(on.ahead(operands.positionQuery, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
-    if (!op.getY().use_empty())
+    if (isRead(op.getY()))
       ahead.values.push_back(on.ahead(op.getY(), batch, on.queries, block.firstQuery, head, on.valueWidth, block.rows, /*write=*/true));
     return ahead;
   }
@@ -254,11 +255,11 @@ private:
     Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, on.real(-std::numeric_limits<double>::infinity()));
     Value query = emit.add(block.firstQuery, row);
     Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
-    if (!op.getRowMax().use_empty())
+    if (isRead(op.getRowMax()))
       on.storeScalar(arith::SelectOp::create(builder, unseen, on.real(0), largest), on.at(code.pointer(op.getRowMax()), statistic));
-    if (!op.getRowSumInverse().use_empty())
+    if (isRead(op.getRowSumInverse()))
       on.storeScalar(inverse, on.at(code.pointer(op.getRowSumInverse()), statistic));
-    if (op.getY().use_empty())
+    if (!isRead(op.getY()))
       return;
     Value factor = on.spread(arith::MulFOp::create(builder, inverse, on.real(65536.0 / double(65536 - threshold))));
     Value from = on.at(sums, emit.mul(row, sumStride)), to = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
@@ -290,14 +291,14 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
   AttentionOperands operands(op);
   if (!hasRealKernels(operands.element()))
     return notSupported(op) << "attention of elements other than f32 and f64";
-  if (op.use_empty())
+  if (llvm::none_of(op->getResults(), isRead))
     return success();
   IndexOperands indices(operands.labels, operands.indexOperands);
   AttentionMask mask(operands.mask, indices);
   AttentionTables tables(operands, indices, /*forGradient=*/false);
   Kernel kernel{"attention", op.getLoc(), operands.tensors(), {}, {}, {}, 0, {}, {}};
   for (Value result : op.getResults())
-    if (!result.use_empty())
+    if (isRead(result))
       kernel.writes.push_back(result);
   if (tables.any())
     kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));

@@ -1,5 +1,6 @@
 // What the backward kernel of fused attention does besides contractions: the gradient of a row's softmax, and the gradients of tables by relative position.
 #pragma once
+#include "dialect/Places.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 
 namespace tenon::cpu {
@@ -10,7 +11,7 @@ struct WantedGradients {
   explicit WantedGradients(AttentionGradOp op)
       : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())), positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())),
         selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
-  static Value read(Value result) { return result && !result.use_empty() ? result : Value(); }
+  static Value read(Value result) { return result && isRead(result) ? result : Value(); }
   /// Gradients that need those of the scores by relative position.
   bool band() const { return positionQuery || table || scoreTable; }
   bool scores() const { return query || key || selectedScores || band(); }

@@ -19,7 +19,7 @@ std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
 FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   auto generated = dyn_cast<CpuKernelOpInterface>(kernel.getOperation());
   if (!generated)
-    return notSupported(kernel) << kernel->getName() << " in the kernel form of the CPU";
+    return notSupported(kernel) << kernel->getName() << " in the kernel form";
   KernelNeeds all;
   for (Tier tier : {Tier::Portable, Tier::Avx2, Tier::Avx512}) {
     KernelNeeds needs;

@@ -56,7 +56,12 @@ public:
   }
 
 private:
-  AffineMap formOf(AffineExpr bytes) { return AffineMap::get(dims, 0, bytes); }
+  AffineMap formOf(AffineExpr bytes) {
+    AffineMap factors = factorsOf(bytes, dims);
+    if (!factors) // sizes of types are forms, and those of temporaries products of them
+      llvm::report_fatal_error("a size in the schedule that is no product of forms over the dims");
+    return factors;
+  }
 
   // ---- places
 

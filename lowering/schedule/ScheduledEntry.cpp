@@ -26,6 +26,29 @@ static Buffer::Base baseOf(Memory memory) {
   llvm_unreachable("all memories are named");
 }
 
+static void collectFactors(AffineExpr bytes, SmallVectorImpl<AffineExpr> &factors) {
+  auto product = dyn_cast<AffineBinaryOpExpr>(bytes);
+  if (bytes.isPureAffine() || !product || product.getKind() != AffineExprKind::Mul) {
+    factors.push_back(bytes);
+    return;
+  }
+  collectFactors(product.getLHS(), factors);
+  collectFactors(product.getRHS(), factors);
+}
+
+AffineMap factorsOf(AffineExpr bytes, unsigned dims) {
+  SmallVector<AffineExpr> factors;
+  collectFactors(bytes, factors);
+  return llvm::all_of(factors, [](AffineExpr factor) { return factor.isPureAffine(); }) ? AffineMap::get(dims, 0, factors, bytes.getContext()) : AffineMap();
+}
+
+AffineExpr productOf(AffineMap factors) {
+  AffineExpr product = factors.getResult(0);
+  for (AffineExpr factor : factors.getResults().drop_front())
+    product = product * factor;
+  return product;
+}
+
 Value loopIndex(Operation *op, int64_t loop) {
   SmallVector<LoopOp> around; // innermost first
   for (auto outer = op->getParentOfType<LoopOp>(); outer; outer = outer->getParentOfType<LoopOp>())
@@ -38,7 +61,7 @@ Buffer bufferOf(PlaceAttr place, Operation *op, const Arenas &arenas) {
   if (buffer.base == Buffer::Base::Workspace)
     buffer.slot += arenas.stateCount();
   for (StepAttr step : place.getSteps())
-    buffer.steps.push_back({step.getLoop() < 0 ? Value() : loopIndex(op, step.getLoop()), step.getBytes().getResult(0), step.getShift()});
+    buffer.steps.push_back({step.getLoop() < 0 ? Value() : loopIndex(op, step.getLoop()), productOf(step.getBytes()), step.getShift()});
   return buffer;
 }
 
@@ -93,9 +116,9 @@ FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   readStates(function, entry.arenas);
   for (Attribute attribute : slots) {
     auto slot = dyn_cast<SlotAttr>(attribute);
-    if (!slot || slot.getBytes().getNumResults() != 1 || llvm::any_of(slot.getAfter(), [&](int64_t below) { return below < 0 || below >= int64_t(entry.arenas.slots.size()); }))
-      return function.emitOpError("expects slots of one size each, above earlier ones, got ") << attribute;
-    entry.arenas.slots.push_back({slot.getBytes().getResult(0), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
+    if (!slot || slot.getBytes().getNumResults() < 1 || llvm::any_of(slot.getAfter(), [&](int64_t below) { return below < 0 || below >= int64_t(entry.arenas.slots.size()); }))
+      return function.emitOpError("expects slots with sizes, above earlier ones, got ") << attribute;
+    entry.arenas.slots.push_back({productOf(slot.getBytes()), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
   }
   entry.arenas.scratchBytes = scratch.getInt();
   entry.dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });

@@ -17,6 +17,11 @@ struct ScheduledEntry {
   static mlir::FailureOr<ScheduledEntry> of(mlir::func::FuncOp function);
 };
 
+/// Sizes as attributes of places and slots have them: the product of the results of a map, for a map's results have no products of dims. Null where
+/// `bytes` is no such product.
+mlir::AffineMap factorsOf(mlir::AffineExpr bytes, unsigned dims);
+mlir::AffineExpr productOf(mlir::AffineMap factors);
+
 /// The entry and the index of loop `loop` around `op`, counted from the outermost one.
 mlir::Value loopIndex(mlir::Operation *op, int64_t loop);
 /// A place, seen from an op: memory of `arenas` and steps over the loops around it.

@@ -35,7 +35,7 @@ static cl::opt<double> inputScale("scale", cl::desc("inputs are in [-2, 2) times
 static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last place instead"), cl::init(0));
 static cl::opt<unsigned> timing("time", cl::desc("also run this many times and print the best time, microseconds"));
 
-/// Every value has a slot of its own, nothing is reused.
+/// Every value that is read has a slot of its own, nothing is reused.
 static MemoryPlan trivialPlan(func::FuncOp function) {
   MemoryPlan plan;
   size_t stateCount = 0;
@@ -75,7 +75,7 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
         plan.temporaries[op].push_back(newSlot(bytes));
     }
     for (Value result : op->getResults())
-      if (isa<RankedTensorType>(result.getType()))
+      if (isa<RankedTensorType>(result.getType()) && !result.use_empty())
         place(result);
     if (auto stack = dyn_cast<StackOp>(op))
       for (BlockArgument argument : stack.getBody().getArguments())
@@ -192,8 +192,10 @@ int main(int argc, char **argv) {
   std::vector<ScheduledEntry> entries;
   for (func::FuncOp function : module->getOps<func::FuncOp>()) {
     schedule(function, trivialPlan(function));
+    if (failed(verify(*module)))
+      return 1;
     FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
-    if (failed(entry) || failed(verify(*module)))
+    if (failed(entry))
       return 1;
     entries.push_back(std::move(*entry));
   }
