@@ -38,6 +38,7 @@ static cl::opt<unsigned> timing("time", cl::desc("also run this many times and p
 /// Every value that is read has a slot of its own, nothing is reused.
 static MemoryPlan trivialPlan(func::FuncOp function) {
   MemoryPlan plan;
+  const unsigned dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });
   size_t stateCount = 0;
   function.walk([&](ReadStateOp read) { stateCount = std::max(stateCount, size_t(read.getIndex()) + 1); });
   function.walk([&](WriteStateOp write) { stateCount = std::max(stateCount, size_t(write.getIndex()) + 1); });
@@ -49,7 +50,7 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
     for (Value depth : llvm::reverse(depths))
       sizes.insert(sizes.begin(), getAffineConstantExpr(depthCount(depth), type.getContext()));
     plan.stateBytes[index] = tensorBytes(type) * copies(depths);
-    states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), 0));
+    states[index] = TypeAttr::get(tensorType(sizes, type.getElementType(), dims));
   };
   auto newSlot = [&](AffineExpr bytes) {
     unsigned slot = plan.slots.size();
