@@ -107,9 +107,9 @@ def compiled(path, seed, artifact, *words):
 
 
 def contents(path, *words):
-    """Ops of the compiled program in its three forms, and `attention.X` for an optional part of an attention."""
+    """Ops of the compiled program in its forms, and `attention.X` for an optional part of an attention."""
     found = set()
-    for form in ("tenon", "grad", "kernel"):
+    for form in ("tenon", "grad", "kernel", "schedule"):
         text = driver.tenon("compile", path, *words, f"--emit={form}")
         found |= set(re.findall(r'"?\btenon\.([a-z_]+)\b', text))
         for line in re.findall(r'"tenon\.attention"\(.*', text):
