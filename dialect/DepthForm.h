@@ -5,8 +5,9 @@
 
 namespace tenon {
 
-/// constant + the sum of factor * argument, where the arguments are the depths of stacks, or the indices of the loops that stacks become. The plain depth of a stack is that argument; in
-/// rounds of several layers it is the round times their number plus the place in the round.
+/// constant + the sum of factor * argument, where the arguments are the depths of stacks, or the indices of the loops that
+/// stacks become. The plain depth of a stack is that argument; in rounds of several layers it is the round times their
+/// number plus the place in the round.
 struct DepthForm {
   struct Term {
     mlir::BlockArgument argument;

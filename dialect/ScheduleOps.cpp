@@ -9,11 +9,11 @@ bool tenon::isRead(Value result) {
   if (!result.use_empty())
     return true;
   auto places = result.getDefiningOp()->getAttrOfType<ArrayAttr>("tenon.places");
-  return places && isa<PlaceAttr>(places[cast<OpResult>(result).getResultNumber()]);
+  const unsigned number = cast<OpResult>(result).getResultNumber();
+  return places && number < places.size() && isa<PlaceAttr>(places[number]);
 }
 
-/// Steps name loops around the op, and their bytes are forms.
-static LogicalResult verifyPlace(Operation *op, PlaceAttr place) {
+LogicalResult tenon::verifyPlace(Operation *op, PlaceAttr place) {
   int64_t loops = 0;
   for (Operation *outer = op->getParentOp(); outer; outer = outer->getParentOp())
     loops += isa<LoopOp>(outer);

@@ -5,8 +5,9 @@ include "TenonDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def Tenon_Memory : I32EnumAttr<"Memory", "a memory that an entry reads or writes", [
-    I32EnumAttrCase<"parameters", 0>, I32EnumAttrCase<"gradients", 1>, I32EnumAttrCase<"states", 2>, I32EnumAttrCase<"next_states", 3>, I32EnumAttrCase<"kept_states", 4>,
-    I32EnumAttrCase<"workspace", 5>, I32EnumAttrCase<"input", 6>, I32EnumAttrCase<"output", 7>]> {
+    I32EnumAttrCase<"Parameters", 0, "parameters">, I32EnumAttrCase<"Gradients", 1, "gradients">, I32EnumAttrCase<"States", 2, "states">,
+    I32EnumAttrCase<"NextStates", 3, "next_states">, I32EnumAttrCase<"KeptStates", 4, "kept_states">, I32EnumAttrCase<"Workspace", 5, "workspace">,
+    I32EnumAttrCase<"Input", 6, "input">, I32EnumAttrCase<"Output", 7, "output">]> {
   let cppNamespace = "::tenon";
 }
 

@@ -63,6 +63,8 @@ LogicalResult KernelSequence::emitBlock(Block &block) {
     nextTemporary = 0;
     if (failed(emitOp(op)))
       return failure();
+    if (lacksTemporary)
+      return op.emitOpError("expects places for at least ") << nextTemporary << " temporaries";
   }
   return success();
 }

@@ -183,6 +183,8 @@ LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned argume
 unsigned KernelSequence::temporary(AffineExpr bytes) {
   if (needs)
     needs->temporaries.push_back(bytes);
+  else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries"); !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
+    lacksTemporary = true;
   return nextTemporary++;
 }
 
@@ -311,6 +313,8 @@ void KernelSequence::add(const Kernel &kernel) {
     needs->scratchBytes = std::max(needs->scratchBytes, kernel.scratchBytes);
     return;
   }
+  if (lacksTemporary) // which the op is refused for
+    return;
   LLVM::LLVMFuncOp function = emitTileFunction(kernel);
   auto &builder = entry->builder;
   Value zero = constant(builder, 0);

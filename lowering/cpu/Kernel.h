@@ -131,6 +131,7 @@ private:
   unsigned loops = 0;              // around the current op
   mlir::Operation *current = nullptr; // whose kernels are generated
   unsigned nextTemporary = 0;         // of it
+  bool lacksTemporary = false;        // the schedule gives it fewer than it asks for
 };
 
 // Turn one op into kernels, and report their own errors: CpuKernelOpInterface of the dialect's ops (Generators.cpp).

@@ -42,19 +42,19 @@ private:
         rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), calls, Polynomial(), space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * (2 * calls)});
     }
   }
-  std::string gradientAt(PlaceAttr place) { return place.getMemory() == Memory::gradients ? "gradient of " + names.lookup(place.getSlot()).str() : ""; }
+  std::string gradientAt(PlaceAttr place) { return place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : ""; }
 
   /// The parameter whose gradient it makes, else the first one that it reads.
   std::string subjectOf(KernelOpInterface kernel) {
     if (auto places = kernel->getAttrOfType<ArrayAttr>("tenon.places"))
       for (auto place : places.getAsRange<Attribute>())
-        if (auto one = dyn_cast<PlaceAttr>(place); one && one.getMemory() == Memory::gradients)
+        if (auto one = dyn_cast<PlaceAttr>(place); one && one.getMemory() == Memory::Gradients)
           return gradientAt(one);
     for (Operation *user : kernel->getUsers())
-      if (auto copy = dyn_cast<CopyOp>(user); copy && copy.getTo().getMemory() == Memory::gradients)
+      if (auto copy = dyn_cast<CopyOp>(user); copy && copy.getTo().getMemory() == Memory::Gradients)
         return gradientAt(copy.getTo());
     for (Value tensor : kernel.tensorsRead())
-      if (auto read = tensor.getDefiningOp<PlaceOp>(); read && read.getPlace().getMemory() == Memory::parameters)
+      if (auto read = tensor.getDefiningOp<PlaceOp>(); read && read.getPlace().getMemory() == Memory::Parameters)
         return names.lookup(read.getPlace().getSlot()).str();
     return {};
   }

@@ -11,7 +11,8 @@ namespace tenon {
 
 /// The place of one tensor value: base address + offset + depth * depthStride, dense row-major, 64-byte aligned at depth 0.
 struct Buffer {
-  enum class Base { Parameters, Gradients, States, NextStates, KeptStates, Workspace, Input, Output } base = Base::Workspace;
+  using Base = Memory;
+  Base base = Base::Workspace;
   /// Parameters, Gradients: byte offset. States, NextStates, KeptStates, Workspace: index into TnContext::offsets. Input, Output: number.
   int64_t slot = 0;
   /// Inside stacks: the place moves with the depth of the enclosing stack(s); one (depth value, bytes per step) pair per stack.

@@ -15,35 +15,13 @@ LogicalResult checkPlannable(func::FuncOp function) {
 
 namespace {
 
-StringRef nameOf(Buffer::Base base) {
-  switch (base) {
-  case Buffer::Base::Parameters:
-    return "parameters";
-  case Buffer::Base::Gradients:
-    return "gradients";
-  case Buffer::Base::States:
-    return "states";
-  case Buffer::Base::NextStates:
-    return "next states";
-  case Buffer::Base::KeptStates:
-    return "kept states";
-  case Buffer::Base::Workspace:
-    return "workspace";
-  case Buffer::Base::Input:
-    return "input";
-  case Buffer::Base::Output:
-    return "output";
-  }
-  return "";
-}
-
 /// "workspace 3", "gradients 1664 + depth * 1664", "workspace 2 + (depth - 4) * d0 * 32".
 Attribute textOf(Value value, const MemoryPlan &plan) {
   std::string text;
   if (auto it = plan.buffers.find(value); it != plan.buffers.end()) {
     const Buffer &buffer = it->second;
     llvm::raw_string_ostream out(text);
-    out << nameOf(buffer.base) << " " << buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount() : 0);
+    out << stringifyMemory(buffer.base) << " " << buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount() : 0);
     for (const Buffer::Step &step : buffer.steps) {
       out << " + ";
       if (!step.depth)

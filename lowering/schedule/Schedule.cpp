@@ -13,28 +13,6 @@ namespace tenon {
 
 namespace {
 
-Memory memoryOf(Buffer::Base base) {
-  switch (base) {
-  case Buffer::Base::Parameters:
-    return Memory::parameters;
-  case Buffer::Base::Gradients:
-    return Memory::gradients;
-  case Buffer::Base::States:
-    return Memory::states;
-  case Buffer::Base::NextStates:
-    return Memory::next_states;
-  case Buffer::Base::KeptStates:
-    return Memory::kept_states;
-  case Buffer::Base::Workspace:
-    return Memory::workspace;
-  case Buffer::Base::Input:
-    return Memory::input;
-  case Buffer::Base::Output:
-    return Memory::output;
-  }
-  llvm_unreachable("all memories are named");
-}
-
 /// Rewrites one planned function in place. Values keep flowing between the kernels of a block; what crosses a loop is read at its place.
 class Scheduler {
 public:
@@ -70,7 +48,7 @@ private:
     for (const Buffer::Step &step : buffer.steps)
       steps.push_back(StepAttr::get(builder.getContext(), step.depth ? loops.lookup(step.depth) : -1, formOf(step.bytes), step.shift));
     const int64_t slot = buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount() : 0);
-    return PlaceAttr::get(builder.getContext(), memoryOf(buffer.base), slot, steps);
+    return PlaceAttr::get(builder.getContext(), buffer.base, slot, steps);
   }
   Value at(const Buffer &buffer, Type type, Location location) { return PlaceOp::create(builder, location, type, placeOf(buffer)); }
   Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
@@ -199,8 +177,8 @@ private:
     builder.setInsertionPointToStart(&body);
     for (unsigned i = 0; i < carries; ++i)
       replace(body.getArgument(i + 1), at(arguments[i], body.getArgument(i + 1).getType(), stack.getLoc()), arguments[i]);
+    scheduleBlock(body);
     auto yield = cast<YieldOp>(body.getTerminator());
-    scheduleBody(body, yield);
     builder.setInsertionPoint(yield);
     // Saved values first: they may be carries of this depth, whose place the new carry is about to take.
     for (unsigned i = carries; i < yield.getNumOperands(); ++i)
@@ -231,16 +209,6 @@ private:
       replace(result, at(to, result.getType(), stack.getLoc()), to);
     }
     stack.erase();
-  }
-
-  /// All of the body but its yield.
-  void scheduleBody(Block &body, YieldOp yield) {
-    for (Operation &op : llvm::make_early_inc_range(body)) {
-      if (&op == yield.getOperation())
-        break;
-      builder.setInsertionPoint(&op);
-      scheduleOp(op);
-    }
   }
 
   /// The place outside of the loop, where its index is this number.

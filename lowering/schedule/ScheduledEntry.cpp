@@ -1,30 +1,10 @@
 #include "lowering/schedule/ScheduledEntry.h"
+#include "dialect/Places.h"
+#include <limits>
 
 using namespace mlir;
 
 namespace tenon {
-
-static Buffer::Base baseOf(Memory memory) {
-  switch (memory) {
-  case Memory::parameters:
-    return Buffer::Base::Parameters;
-  case Memory::gradients:
-    return Buffer::Base::Gradients;
-  case Memory::states:
-    return Buffer::Base::States;
-  case Memory::next_states:
-    return Buffer::Base::NextStates;
-  case Memory::kept_states:
-    return Buffer::Base::KeptStates;
-  case Memory::workspace:
-    return Buffer::Base::Workspace;
-  case Memory::input:
-    return Buffer::Base::Input;
-  case Memory::output:
-    return Buffer::Base::Output;
-  }
-  llvm_unreachable("all memories are named");
-}
 
 static void collectFactors(AffineExpr bytes, SmallVectorImpl<AffineExpr> &factors) {
   auto product = dyn_cast<AffineBinaryOpExpr>(bytes);
@@ -57,7 +37,7 @@ Value loopIndex(Operation *op, int64_t loop) {
 }
 
 Buffer bufferOf(PlaceAttr place, Operation *op, const Arenas &arenas) {
-  Buffer buffer{baseOf(place.getMemory()), place.getSlot(), {}};
+  Buffer buffer{place.getMemory(), place.getSlot(), {}};
   if (buffer.base == Buffer::Base::Workspace)
     buffer.slot += arenas.stateCount();
   for (StepAttr step : place.getSteps())
@@ -65,47 +45,77 @@ Buffer bufferOf(PlaceAttr place, Operation *op, const Arenas &arenas) {
   return buffer;
 }
 
-/// Each place names memory that there is.
-static LogicalResult checkPlaces(const ScheduledEntry &entry) {
-  auto check = [&](Operation *op, PlaceAttr place) -> LogicalResult {
-    int64_t count = 0;
-    switch (place.getMemory()) {
-    case Memory::parameters:
-    case Memory::gradients: // bytes in an arena that all entries share
-      return success();
-    case Memory::states:
-    case Memory::next_states:
-    case Memory::kept_states:
-      count = entry.arenas.stateCount();
-      break;
-    case Memory::workspace:
-      count = int64_t(entry.arenas.slots.size());
-      break;
-    case Memory::input:
-      count = entry.inputs;
-      break;
-    case Memory::output:
-      count = entry.outputs;
-      break;
+namespace {
+
+/// That each place names memory that there is, and that what kernels read and write has one: the dialect's verifiers see ops alone.
+class PlaceCheck {
+public:
+  explicit PlaceCheck(const ScheduledEntry &entry) : entry(entry) {}
+  LogicalResult run() {
+    WalkResult result = func::FuncOp(entry.function).walk([&](Operation *op) {
+      if (auto placed = dyn_cast<PlaceOp>(op))
+        return WalkResult(check(op, placed.getPlace()));
+      if (auto copy = dyn_cast<CopyOp>(op))
+        return WalkResult(failure(failed(check(op, copy.getTo())) || failed(checkRead(op, copy.getFrom()))));
+      if (auto kernel = dyn_cast<KernelOpInterface>(op))
+        return WalkResult(failure(failed(checkAttribute(op, "tenon.places", op->getNumResults())) || failed(checkAttribute(op, "tenon.temporaries", {})) ||
+                                  llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(op, tensor)); })));
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+private:
+  int64_t slotsOf(Memory memory) const {
+    switch (memory) {
+    case Memory::Parameters:
+    case Memory::Gradients: // bytes in an arena that all entries share
+      return std::numeric_limits<int64_t>::max();
+    case Memory::States:
+    case Memory::NextStates:
+    case Memory::KeptStates:
+      return entry.arenas.stateCount();
+    case Memory::Workspace:
+      return int64_t(entry.arenas.slots.size());
+    case Memory::Input:
+      return entry.inputs;
+    case Memory::Output:
+      return entry.outputs;
     }
-    if (place.getSlot() >= 0 && place.getSlot() < count)
+    llvm_unreachable("all memories are named");
+  }
+  LogicalResult check(Operation *op, PlaceAttr place) const {
+    if (place.getSlot() < 0 || place.getSlot() >= slotsOf(place.getMemory()))
+      return op->emitOpError("expects a place in one of the ") << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
+    return verifyPlace(op, place);
+  }
+  LogicalResult checkAttribute(Operation *op, StringRef name, std::optional<unsigned> count) const {
+    auto places = op->getAttrOfType<ArrayAttr>(name);
+    if (!places && !count)
       return success();
-    return op->emitOpError("expects a place in one of the ") << count << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
-  };
-  WalkResult result = func::FuncOp(entry.function).walk([&](Operation *op) {
-    if (auto placed = dyn_cast<PlaceOp>(op); placed && failed(check(op, placed.getPlace())))
-      return WalkResult::interrupt();
-    if (auto copy = dyn_cast<CopyOp>(op); copy && failed(check(op, copy.getTo())))
-      return WalkResult::interrupt();
-    for (const char *name : {"tenon.places", "tenon.temporaries"})
-      if (auto places = op->getAttrOfType<ArrayAttr>(name))
-        for (Attribute place : places)
-          if (auto one = dyn_cast<PlaceAttr>(place); one && failed(check(op, one)))
-            return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
+    if (!places || (count && places.size() != *count) || !llvm::all_of(places, [](Attribute place) { return isa<PlaceAttr, UnitAttr>(place); }))
+      return op->emitOpError("expects places as ") << name << (count ? ", one per result" : "");
+    for (Attribute place : places)
+      if (auto one = dyn_cast<PlaceAttr>(place); one && failed(check(op, one)))
+        return failure();
+    return success();
+  }
+  /// What is read is an input, at a place, or the result of a kernel that has one.
+  static LogicalResult checkRead(Operation *op, Value tensor) {
+    Operation *made = tensor.getDefiningOp();
+    if (!made || isa<PlaceOp>(made))
+      return success();
+    auto places = made->getAttrOfType<ArrayAttr>("tenon.places");
+    const unsigned number = cast<OpResult>(tensor).getResultNumber();
+    if (places && number < places.size() && isa<PlaceAttr>(places[number]))
+      return success();
+    return op->emitOpError("expects to read tensors that have a place, and the result of ") << made->getName() << " has none";
+  }
+
+  const ScheduledEntry &entry;
+};
+
+} // namespace
 
 FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   auto slots = function->getAttrOfType<ArrayAttr>("tenon.slots"), outputs = function->getAttrOfType<ArrayAttr>("tenon.outputs");
@@ -113,18 +123,18 @@ FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   if (!slots || !outputs || !scratch)
     return function.emitOpError("expects the schedule form, which tenon-schedule makes: slots, outputs and scratch");
   ScheduledEntry entry{function, {}};
+  entry.dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });
+  entry.inputs = int32_t(function.getNumArguments()) - entry.dims;
+  entry.outputs = int32_t(outputs.size());
   readStates(function, entry.arenas);
   for (Attribute attribute : slots) {
     auto slot = dyn_cast<SlotAttr>(attribute);
-    if (!slot || slot.getBytes().getNumResults() < 1 || llvm::any_of(slot.getAfter(), [&](int64_t below) { return below < 0 || below >= int64_t(entry.arenas.slots.size()); }))
+    if (!slot || slot.getBytes().getNumResults() < 1 || slot.getBytes().getNumDims() != unsigned(entry.dims) || slot.getBytes().getNumSymbols() != 0 || llvm::any_of(slot.getAfter(), [&](int64_t below) { return below < 0 || below >= int64_t(entry.arenas.slots.size()); }))
       return function.emitOpError("expects slots with sizes, above earlier ones, got ") << attribute;
     entry.arenas.slots.push_back({productOf(slot.getBytes()), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
   }
   entry.arenas.scratchBytes = scratch.getInt();
-  entry.dims = llvm::count_if(function.getArgumentTypes(), [](Type type) { return type.isIndex(); });
-  entry.inputs = int32_t(function.getNumArguments()) - entry.dims;
-  entry.outputs = int32_t(outputs.size());
-  if (failed(checkPlaces(entry)))
+  if (failed(PlaceCheck(entry).run()))
     return failure();
   return entry;
 }

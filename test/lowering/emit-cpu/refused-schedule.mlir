@@ -25,3 +25,46 @@ func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [],
   %y = tenon.neg %x : tensor<4xf32>
   return
 }
+
+// -----
+func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (16)>], tenon.outputs = [tensor<4xf32>], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects places as tenon.places, one per result}}
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xf32> -> f32
+    tenon.put 0 [%i], %e : f32
+  }
+  return
+}
+
+// -----
+func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (16)>], tenon.outputs = [tensor<4xf32>], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects a step over one of the 0 loops around it, or -1, got 2}}
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> attributes {tenon.places = [#tenon.place<workspace 0, [<2, () -> (16), 0>]>]} {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xf32> -> f32
+    tenon.put 0 [%i], %e : f32
+  }
+  return
+}
+
+// -----
+func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [#tenon.slot<() -> (16)>], tenon.outputs = [tensor<4xf32>], tenon.scratch = 0 : i64} {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> attributes {tenon.places = [unit]} {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xf32> -> f32
+    tenon.put 0 [%i], %e : f32
+  }
+  // expected-error @+1 {{expects to read tensors that have a place, and the result of tenon.nest has none}}
+  tenon.copy %y to <output 0> : tensor<4xf32>
+  return
+}
+
+// -----
+// The partial sums of the gradient's norm need memory, and there is none.
+tenon.parameter @w : tensor<4xf32>
+func.func @f() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<f64>], tenon.scratch = 0 : i64} {
+  // expected-error @+1 {{expects places for at least 1 temporaries}}
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}, tenon.places = [#tenon.place<output 0>, unit]} : tensor<f64>, tensor<f64>
+  return
+}
