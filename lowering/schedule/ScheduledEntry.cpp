@@ -129,7 +129,9 @@ FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   readStates(function, entry.arenas);
   for (Attribute attribute : slots) {
     auto slot = dyn_cast<SlotAttr>(attribute);
-    if (!slot || slot.getBytes().getNumResults() < 1 || slot.getBytes().getNumDims() != unsigned(entry.dims) || slot.getBytes().getNumSymbols() != 0 || llvm::any_of(slot.getAfter(), [&](int64_t below) { return below < 0 || below >= int64_t(entry.arenas.slots.size()); }))
+    auto isEarlier = [&](int64_t below) { return below >= 0 && below < int64_t(entry.arenas.slots.size()); };
+    if (!slot || slot.getBytes().getNumResults() < 1 || slot.getBytes().getNumDims() != unsigned(entry.dims) || slot.getBytes().getNumSymbols() != 0 ||
+        !llvm::all_of(slot.getAfter(), isEarlier))
       return function.emitOpError("expects slots with sizes, above earlier ones, got ") << attribute;
     entry.arenas.slots.push_back({productOf(slot.getBytes()), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
   }
