@@ -2,6 +2,7 @@
 // them, and the other side of the kernels' tests.
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -241,9 +242,46 @@ private:
 
 constexpr double kLowest = -1e30; // of a pair that is not seen; exp makes 0 of it
 
+/// The op with operands of 16 bits, decomposed in the type they are computed in: operands widened, results narrowed.
+template <typename Op> SmallVector<Value> decomposeWidened(Op op, OpBuilder &builder) {
+  const Type narrow = tensorOf(op.getQuery()).getElementType(), compute = elementModel(narrow).compute;
+  Build g(builder, op.getLoc());
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && type.getElementType() == narrow)
+      operands.map(operand, g.convert(operand, compute));
+  Operation *wide = builder.clone(*op, operands);
+  for (Value result : wide->getResults())
+    result.setType(withElement(tensorOf(result), compute));
+  SmallVector<Value> results;
+  for (auto [result, own] : llvm::zip(wide->getResults(), op->getResults()))
+    results.push_back(own.use_empty() ? Value() : g.convert(result, tensorOf(own).getElementType()));
+  OpBuilder before(wide);
+  SmallVector<Value> parts = cast<Op>(wide).decompose(before);
+  for (auto [part, result, given] : llvm::zip(parts, wide->getResults(), results)) {
+    if (given == result)
+      given = part;
+    if (part)
+      result.replaceAllUsesWith(part);
+  }
+  if (parts.empty())
+    for (Value result : wide->getResults())
+      for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
+        user->erase();
+  wide->erase();
+  return parts.empty() ? parts : results;
+}
+
+template <typename Op> bool isNarrow(Op op) {
+  const Type element = tensorOf(op.getQuery()).getElementType();
+  return elementModel(element).compute != element;
+}
+
 } // namespace
 
 SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
+  if (isNarrow(*this))
+    return decomposeWidened(*this, builder);
   Parts<AttentionOp> parts(*this, builder);
   Build &g = parts.g;
   SmallVector<Value, 2> step = parts.stepped(parts.scaledSum());
@@ -267,6 +305,8 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
+  if (isNarrow(*this))
+    return decomposeWidened(*this, builder);
   Parts<AttentionGradOp> parts(*this, builder);
   Build &g = parts.g;
   SmallVector<Value, 2> step = parts.stepped(parts.scaledSum());

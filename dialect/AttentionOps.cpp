@@ -1,6 +1,7 @@
 // Attention: verifiers, decompositions, gradient rule.
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Rules.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -228,24 +229,25 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
     return op.emitOpError("expects numbers of heads and widths that are known");
   if (key.getDimSize(2) == 0 || query.getDimSize(2) % key.getDimSize(2) != 0) // C1
     return op.emitOpError("expects a number of heads that is a multiple of that of the keys, got ") << query.getDimSize(2) << " and " << key.getDimSize(2);
-  auto has = [&](Value operand, ArrayRef<AffineExpr> sizes) {
+  const Type element = query.getElementType(), compute = elementModel(element).compute;
+  auto has = [&](Value operand, ArrayRef<AffineExpr> sizes, Type wanted) {
     auto type = tensorOf(operand);
-    return sizesOf(type) == sizes && type.getElementType() == query.getElementType();
+    return sizesOf(type) == sizes && type.getElementType() == wanted;
   };
-  if (bool(op.getPositionQuery()) != bool(op.getTable()) || (op.getPositionQuery() && !has(op.getPositionQuery(), q))) // C2
+  if (bool(op.getPositionQuery()) != bool(op.getTable()) || (op.getPositionQuery() && !has(op.getPositionQuery(), q, element))) // C2
     return op.emitOpError("expects position_query [B, I, H, E] together with a table");
   AffineExpr places;
   for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable()})
     if (table && tensorOf(table).getRank() > 0 && !places)
       places = sizesOf(tensorOf(table))[0];
-  if (op.getTable() && !has(op.getTable(), {places, q[2], q[3]})) // C2
+  if (op.getTable() && !has(op.getTable(), {places, q[2], q[3]}, element)) // C2
     return op.emitOpError("expects a table [P, H, E], got ") << op.getTable().getType();
-  if (op.getScoreTable() && !has(op.getScoreTable(), {places, q[2]})) // C2
+  if (op.getScoreTable() && !has(op.getScoreTable(), {places, q[2]}, compute)) // C2
     return op.emitOpError("expects a score_table [P, H], got ") << op.getScoreTable().getType();
-  if (op.getValueTable() && !has(op.getValueTable(), {places, q[2], v[3]})) // C2
+  if (op.getValueTable() && !has(op.getValueTable(), {places, q[2], v[3]}, element)) // C2
     return op.emitOpError("expects a value_table [P, H, F], got ") << op.getValueTable().getType();
   bool selects = bool(op.getSelectedScores());
-  if (selects != bool(op.getSelectAttr()) || (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}))) // C5
+  if (selects != bool(op.getSelectAttr()) || (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}, compute))) // C5
     return op.emitOpError("expects selected_scores [B, I, H, 2] together with `select`");
   if (failed(verifyIndexOperands(op, {q[0], q[1], k[1]})))
     return failure();
@@ -258,9 +260,9 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   if (!(rate >= 0 && rate < 1)) // C8
     return op.emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
   for (Value statistic : {op.getRowMax(), op.getRowSumInverse()})
-    if (!has(statistic, {q[0], q[2], q[1]})) // C9
+    if (!has(statistic, {q[0], q[2], q[1]}, compute)) // C9
       return op.emitOpError("expects row statistics of shape [B, H, I], got ") << statistic.getType();
-  return verifyStep(op, query.getElementType());
+  return verifyStep(op, compute);
 }
 
 LogicalResult AttentionOp::verify() { return verifyAttention(*this); }
@@ -271,7 +273,7 @@ static Type perBatchRow(Value table, Value query) {
     return {};
   SmallVector<AffineExpr> sizes = sizesOf(tensorOf(table));
   sizes.insert(sizes.begin(), sizesOf(tensorOf(query))[0]);
-  return tensorType(sizes, tensorOf(table).getElementType(), std::max(dimCountOf(tensorOf(table)), dimCountOf(tensorOf(query))));
+  return tensorType(sizes, elementModel(tensorOf(table).getElementType()).compute, std::max(dimCountOf(tensorOf(table)), dimCountOf(tensorOf(query))));
 }
 static Type typeOf(Value value) { return value ? value.getType() : Type(); }
 
@@ -314,7 +316,7 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
     // An operand may stand in two places, as query and position_query without biases: the places are told apart by number.
     for (OpOperand &place : getOperation()->getOpOperands())
       if (place.get() == operand && !gradients[place.getOperandNumber()]) {
-        gradients[place.getOperandNumber()] = perRow ? build.reduce(Reduction::sum, gradient, {0}) : gradient;
+        gradients[place.getOperandNumber()] = perRow ? build.convert(build.reduce(Reduction::sum, gradient, {0}), tensorOf(operand).getElementType()) : gradient;
         return;
       }
   };

@@ -81,6 +81,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, I
     `mask` is a list of masks that must all hold: and, or, not over leaves that test a form for being <= 0 ("le") or = 0 ("eq"), or take an i1 operand ("holds").
     Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
 
+    query, key, value, position_query, table, value_table and y have one element type; the other tensors, and everything between, are of the type that it is computed in.
+
     Constraints: C1 query, key, value and result agree as the table says, with one element type; H, K, E, F are numbers, H a multiple of K;
     C2 position_query and table come together and have their shapes; score_table and value_table have their shapes and the P of table;
     C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do not depend on the key;
@@ -88,7 +90,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, I
     C5 select is a mask and comes together with selected_scores, which has its shape;
     C6 masks are well-formed and name operands that exist; "holds" names an i1 one; they and places are over the dims of the entry;
     C7 index operands have the sizes of their labels; C8 0 <= rate < 1, site is a number of 32 bits; C9 row_max and row_sum_inverse are [B, H, I];
-    C10 there is at most one step: a block that takes one scalar of the element type and yields two.
+    C10 there is at most one step: a block that takes one scalar of the type that elements are computed in and yields two.
 
     row_max and row_sum_inverse are kept for the gradient: the maximum of s and 1 / sum exp(s - max), 0 for a row that sees no key.
 
@@ -132,7 +134,8 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSe
     Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further real operand that is present; the tables' have the
     batch in front: dtable [B, P, H, E], dscore_table [B, P, H], dvalue_table [B, P, H, F], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
 
-    Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables with the batch in front.
+    Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables the batch in front
+    and elements of the type that is computed in.
 
     Gradient: not supported yet (a second derivative).
 

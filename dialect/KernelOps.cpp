@@ -1,5 +1,6 @@
 // The kernel form: verifiers. That indices stay inside is not decided here, kernels are made from ops whose sizes agree.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Rules.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -82,7 +83,7 @@ LogicalResult GemmOp::verify() {
     if (own.size() != sizes->size() || !std::is_permutation(own.begin(), own.end(), sizes->begin()))
       return emitOpError("expects result ") << number << " to have the " << getRank() << " dimensions of the contraction, got " << result.getType();
   }
-  return verifyArguments(*this, getBody().front(), getRank(), tensorOf(getA()).getElementType()); // C5
+  return verifyArguments(*this, getBody().front(), getRank(), elementModel(tensorOf(getA()).getElementType()).compute); // C5
 }
 LogicalResult GemmOp::verifyRegions() {
   if (size_t values = getBody().front().getTerminator()->getNumOperands()) // C6

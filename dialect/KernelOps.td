@@ -248,7 +248,7 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, D
 
     Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels below rank occur in
     an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below rank, in some order; C5 the block
-    arguments are an index for each of these and the sum, of the element type of a; C6 the body yields nothing; C7 each result has a put.
+    arguments are an index for each of these and the sum, of the type that elements of a are computed in; C6 the body yields nothing; C7 each result has a put.
 
     Gradient: none, kernels are made after differentiation.
 

@@ -1,5 +1,6 @@
 // Contractions, reductions, normalizers, dropout: element code, decompositions, gradient rules, verifiers.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "dialect/ElementFolds.h"
 #include "dialect/Rules.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,7 +49,7 @@ static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own,
   for (int64_t label : others)
     otherLabels.push_back(of(label));
   // A label that is in y only by `other` and not in a is in both operands: summed. One in dy alone cannot be (C4).
-  return g.dot(dy, dyLabels, other, otherLabels, type);
+  return g.dot(g.convert(dy, type.getElementType()), dyLabels, other, otherLabels, type);
 }
 SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   Build g(builder, getLoc());
@@ -63,8 +64,8 @@ LogicalResult DotOp::verify() {
   for (auto [label, wanted, size] : llvm::enumerate(*sizes, sizesOf(y)))
     if (wanted != size) // C2
       return emitOpError("expects label ") << label << " to have one size, got " << textOf(wanted) << " and " << textOf(size);
-  if (y.getElementType() != tensorOf(getA()).getElementType()) // C5
-    return emitOpError("expects one element type, got ") << tensorOf(getA()).getElementType() << " and " << y.getElementType();
+  if (Type element = tensorOf(getA()).getElementType(); y.getElementType() != element && y.getElementType() != elementModel(element).compute) // C5
+    return emitOpError("expects the element type of its operands or the one they are computed in, got ") << element << " and " << y.getElementType();
   return success();
 }
 

@@ -18,10 +18,11 @@ def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory]> {
     | operand | shape | dtype |
     |---|---|---|
     | a, b | any | real |
-    | y | labels 0 .. r-1 | as a |
+    | y | labels 0 .. r-1 | as a, or f32 for products of bf16 or f16 |
 
     Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an
-    operand; C4 summed labels occur in both; C5 element types agree.
+    operand; C4 summed labels occur in both; C5 a and b have one element type, y has it or the one that it is computed in.
+    Sums are made in the latter.
 
     Gradient: da = dot(dy, b), db = dot(a, dy) with the same labels.
 

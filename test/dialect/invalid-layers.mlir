@@ -157,7 +157,7 @@ func.func @dot_c2_result(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
 // -----
 // dot C5: the elements of the result.
 func.func @dot_c5_result(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
-  // expected-error @+1 {{'tenon.dot' op expects one element type, got 'f32' and 'f64'}}
+  // expected-error @+1 {{'tenon.dot' op expects the element type of its operands or the one they are computed in, got 'f32' and 'f64'}}
   %y = tenon.dot %a[0, 2], %b[1, 2] : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf64>
   return
 }

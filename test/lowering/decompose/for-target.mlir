@@ -51,7 +51,7 @@ func.func @relative(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor
 // ONE-LABEL: func.func @narrow(
 func.func @narrow(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x2x8xbf16>, %v: tensor<2x7x2x6xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
-    (tensor<2x5x4x8xbf16>, tensor<2x7x2x8xbf16>, tensor<2x7x2x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xbf16>, tensor<2x4x5xbf16>)
+    (tensor<2x5x4x8xbf16>, tensor<2x7x2x8xbf16>, tensor<2x7x2x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
   return
 }

@@ -23,8 +23,9 @@ func.func @other_dialect() {
 func.func @short_contraction(%a: tensor<4x8xbf16>, %b: tensor<6x8xbf16>) {
   // expected-error@+1 {{not supported yet: a contraction of 'bf16' on the CPU}}
   %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xbf16> {
-  ^bb0(%i: index, %j: index, %sum: bf16):
-    tenon.put 0 [%i, %j], %sum : bf16
+  ^bb0(%i: index, %j: index, %sum: f32):
+    %short = arith.truncf %sum : f32 to bf16
+    tenon.put 0 [%i, %j], %short : bf16
   }
   tenon.output 0 "y", %y : tensor<4x6xbf16>
   return
@@ -90,7 +91,7 @@ func.func @scatter(%dy: tensor<4x8xf32>, %index: tensor<4x8xi32>) {
 func.func @short_attention(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>) {
   // expected-error@+1 {{not supported yet: attention of elements other than f32 and f64}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 1.0 : f64, rate = 0.0 : f64, site = 0 : i64}> :
-    (tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xbf16>, tensor<2x4x5xbf16>)
+    (tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
   return
 }

@@ -1,0 +1,18 @@
+// bf16 and f16 between memory and registers: in registers they are the i16 of their bits, and f32 where anything is computed.
+#pragma once
+#include "lowering/cpu/Tier.h"
+#include "mlir/IR/Builders.h"
+
+namespace tenon::cpu {
+
+/// bf16 or f16.
+inline bool isShortReal(mlir::Type element) { return element.isBF16() || element.isF16(); }
+
+/// The f32 that `bits` mean, exactly; i16 or a vector of them, of bf16 or f16 elements as `element` says.
+mlir::Value widenBits(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type element, mlir::Value bits);
+
+/// `real`, f32 or a vector of it, rounded to nearest even. Equal in all tiers and to `vcvtneps2bf16`, `vcvtps2ph`: what is denormal as f32 becomes a zero of its sign, too
+/// large numbers become infinite, NaN stays NaN (quiet, upper bits kept).
+mlir::Value narrowToBits(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type element, mlir::Value real);
+
+} // namespace tenon::cpu
