@@ -296,6 +296,30 @@ LogicalResult AttentionGradOp::verify() {
   return success();
 }
 
+/// The operands of `op` that are these, each place once; absent ones are null.
+static SmallVector<OpOperand *> placesOf(Operation *op, ArrayRef<Value> wanted) {
+  SmallVector<OpOperand *> places;
+  for (OpOperand &place : op->getOpOperands())
+    if (llvm::is_contained(wanted, place.get()))
+      places.push_back(&place);
+  return places;
+}
+static SmallVector<OpResult> present(ArrayRef<Value> results) {
+  SmallVector<OpResult> there;
+  for (Value result : results)
+    if (result)
+      there.push_back(cast<OpResult>(result));
+  return there;
+}
+SmallVector<OpOperand *> AttentionOp::narrowOperands() {
+  return placesOf(*this, {getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
+}
+SmallVector<OpResult> AttentionOp::narrowResults() { return present({getY()}); }
+SmallVector<OpOperand *> AttentionGradOp::narrowOperands() {
+  return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
+}
+SmallVector<OpResult> AttentionGradOp::narrowResults() { return present({getDquery(), getDkey(), getDvalue(), getDpositionQuery()}); }
+
 SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());
   if (!resultGradients[0])

@@ -46,6 +46,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
 }
 
 def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DifferentiableOpInterface>, DeclareOpInterfaceMethods<DecomposableOpInterface>,
+                                                   DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults"]>,
                                                    DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "fused attention";
   let description = [{
@@ -117,6 +118,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [Pure, AttrSizedOperandSegments, I
   let hasVerifier = 1;
 }
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>,
+                                                           DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults"]>,
                                                            DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{

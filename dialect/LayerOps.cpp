@@ -18,6 +18,8 @@ Value DotOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, Elem
   for (auto [k, label] : llvm::enumerate(getALabels()))
     if (label >= y.getRank())
       summed.push_back(label), summedSizes.push_back(sizesOf(a)[k]);
+  const Type compute = elementModel(a.getElementType()).compute;
+  auto wide = [&](Value factor) { return factor.getType() == compute ? factor : Value(arith::ExtFOp::create(builder, getLoc(), compute, factor)); };
   auto term = [&](ValueRange j) -> Value {
     auto at = [&](ArrayRef<int64_t> labels) {
       SmallVector<Value> place;
@@ -25,11 +27,10 @@ Value DotOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, Elem
         place.push_back(label < y.getRank() ? indices[label] : j[llvm::find(summed, label) - summed.begin()]);
       return place;
     };
-    return arith::MulFOp::create(builder, getLoc(), read(getA(), at(getALabels())), read(getB(), at(getBLabels())));
+    return arith::MulFOp::create(builder, getLoc(), wide(read(getA(), at(getALabels()))), wide(read(getB(), at(getBLabels()))));
   };
-  if (summed.empty())
-    return term({});
-  return fold(builder, getLoc(), Reduction::sum, y.getElementType(), summedSizes, std::max(dimCountOf(a), dimCountOf(b)), term);
+  Value sum = summed.empty() ? term({}) : fold(builder, getLoc(), Reduction::sum, compute, summedSizes, std::max(dimCountOf(a), dimCountOf(b)), term);
+  return y.getElementType() == compute ? sum : Value(arith::TruncFOp::create(builder, getLoc(), y.getElementType(), sum));
 }
 
 /// da has the labels of a: the labels of y and b that a lacks are summed. `relabel` maps old labels so that a's come first.
@@ -51,6 +52,9 @@ static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own,
   // A label that is in y only by `other` and not in a is in both operands: summed. One in dy alone cannot be (C4).
   return g.dot(g.convert(dy, type.getElementType()), dyLabels, other, otherLabels, type);
 }
+bool NormalizeOp::isSavedNarrow(Value value) { return value == getX() || value == getY(); }
+bool ReduceOp::readsRounded() { return getKind() == Reduction::sum; }
+SmallVector<OpOperand *> DotOp::narrowOperands() { return {&getAMutable(), &getBMutable()}; }
 SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   Build g(builder, getLoc());
   return {dotGradient(g, resultGradients[0], getB(), getALabels(), getBLabels(), tensorOf(getA())),

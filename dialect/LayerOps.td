@@ -9,7 +9,7 @@ class Tenon_LayerOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemoni
 /// Of the gradient of a row op: ops without a gradient of their own.
 class Tenon_RowGradOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ReadsRows, DeclareOpInterfaceMethods<ElementOpInterface>], traits)>;
 
-def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory]> {
+def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory, DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands"]>]> {
   let summary = "contraction of two tensors";
   let description = [{
     Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others are summed
@@ -43,7 +43,7 @@ def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
     [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"all", 3>, I32EnumAttrCase<"any", 4>]> {
   let cppNamespace = "::tenon";
 }
-def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory]> {
+def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory, DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["readsRounded"]>]> {
   let summary = "sum, max, min, all or any over some dimensions";
   let description = [{
     Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the number of
@@ -131,7 +131,7 @@ def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon
   let extraClassDeclaration = Tenon_ElementCost<"kCostOfRow">.method;
 }
 
-def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, Tenon_ReadsRows, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["isSavedNarrow"]>, Tenon_ReadsRows, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "zero mean and unit variance along the last dimension";
   let description = [{
     Formula: mean = sum x / D, rstd = 1 / sqrt(sum (x - mean)^2 / D + eps) (biased variance, two passes), y = (x - mean) rstd.

@@ -58,6 +58,23 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       "::tenon::Polynomial", "countBytes", (ins "::tenon::FormulaSpace &":$space), "", [{ return ::tenon::bytesOfTensors($_op, space); }]>];
 }
 
+def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
+  let cppNamespace = "::tenon";
+  let description = [{
+    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in. An op without it is computed in the type of the
+    parameters. All its operands named here have one element type, and its results named here have it too.
+  }];
+  let methods = [
+    InterfaceMethod<"The operands that may have 16 bits: the factors of its products.", "::llvm::SmallVector<::mlir::OpOperand *>", "narrowOperands", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<"The results that then have 16 bits, too: what is rounded once when it is stored.", "::llvm::SmallVector<::mlir::OpResult>", "narrowResults", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "Whether `value`, an operand or a result, may have 16 bits where it is saved for the backward pass, although this op reads or makes more.",
+      "bool", "isSavedNarrow", (ins "::mlir::Value":$value), "", [{ return false; }]>,
+    InterfaceMethod<
+      "Whether it takes rounded numbers of an operand where a product rounds them anyway, so that these alone exist in memory.",
+      "bool", "readsRounded", (ins), "", [{ return false; }]>];
+}
+
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{ Reverse-mode rule: the vector-Jacobian product of the op, stated in ops of this dialect. }];

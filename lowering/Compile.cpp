@@ -41,6 +41,7 @@ public:
   int run();
 
 private:
+  std::string computeType() const;
   int runStages();
   ast::Range specification() const;
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
@@ -188,7 +189,7 @@ int Compilation::emit() {
     hash.update(name + "=" + std::to_string(value));
   for (auto &[name, value] : request.check.recipeBind)
     hash.update("recipe " + name + "=" + std::to_string(value));
-  hash.update(request.check.recipe + request.dtype + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
+  hash.update(request.check.recipe + request.dtype + request.numerics + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
   for (const std::string &tier : request.tiers)
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
@@ -334,11 +335,25 @@ ast::Range Compilation::specification() const {
   return range;
 }
 
+/// Of operands of contractions and of what is saved: the command line's word, else that of the recipe's policy. Doubles are doubles everywhere.
+std::string Compilation::computeType() const {
+  if (request.dtype == "f64" || !request.numerics.empty())
+    return request.dtype == "f64" ? "f64" : request.numerics;
+  const Setting *policy = recipe ? recipe->find("numerics") : nullptr;
+  for (size_t i = 0; policy && i < policy->keywords.size(); ++i)
+    if (policy->keywords[i].first == "compute")
+      return policy->keywords[i].second->text;
+  return "f32";
+}
+
 int Compilation::runStages() {
   Builder builder(context.get());
   module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()), diagnostics);
   if (!module)
     return diagnostics.hasErrors() ? 1 : kCompilerError;
+  const std::string compute = computeType();
+  if (compute == "bf16")
+    (*module)->setAttr("tenon.compute", TypeAttr::get(builder.getBF16Type()));
   describeOptimizers();
   if (diagnostics.hasErrors())
     return 1;

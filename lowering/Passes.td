@@ -80,6 +80,21 @@ def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
+  let summary = "mixed precision: what is multiplied and what is saved gets 16 bits";
+  let description = [{
+    In a module with `tenon.compute = bf16` (or f16): operands that MixedPrecisionOpInterface names are rounded by `tenon.convert`, its results are rounded and widened again. Everything else
+    stays as it is: parameters, gradients, moments, statistics, softmax, losses, sums, the optimizer.
+
+    Saved for the backward pass (results of a stack that only `tenon.at_depth` reads) are rounded values where they are rounded anyway, and results of contractions and operands of
+    normalizers, unless the backward pass compares them exactly. Row statistics and all else are saved as they are. docs/training.md has the table of rounding points.
+
+    After differentiation, so that forward and backward contractions have one rule. Idempotent: what is narrow is not f32.
+    Source: Micikevicius et al. 2018 (master weights, sums in f32); the cast policy follows PyTorch's autocast.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def DecomposeForTarget : Pass<"tenon-decompose-for-target", "::mlir::func::FuncOp"> {
   let summary = "replaces kernels that a target lacks by simpler ops";
   let description = [{

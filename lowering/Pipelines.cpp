@@ -35,6 +35,7 @@ static void buildKernelPipeline(OpPassManager &module, const FormOptions &option
   if (options.simpleKernels)
     apart.without = {"all"};
   function.addPass(createDecomposeForTarget(apart));
+  function.addPass(createApplyNumerics());
   function.addPass(createCSEPass());
   function.addPass(createSelectKernels({/*fuse=*/!options.decomposed}));
   function.addPass(createCSEPass());

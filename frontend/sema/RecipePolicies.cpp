@@ -258,7 +258,7 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
       const bool words = name == "words" && argument->text == "jieba";
       if (words || (key != "numerics" && function && !works(*function, name)))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
-      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32")
+      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32" && !(name == "compute" && argument->text == "bf16"))
         refuse(*argument, "numerics `" + name + " = " + argument->text + "`" + (argument->text == "f64" ? "; --f64 makes every real double" : ""));
       else if (key == "numerics" && argument->kind != Setting::Kind::Word)
         refuse(*argument, "numerics `" + name + "`");

@@ -2,6 +2,7 @@
 #include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Math.h"
+#include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <numeric>
@@ -10,7 +11,9 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-Type machineType(Type source) { return source.isIndex() ? IntegerType::get(source.getContext(), 64) : source; }
+Type machineType(Type source) {
+  return source.isIndex() ? IntegerType::get(source.getContext(), 64) : isShortReal(source) ? IntegerType::get(source.getContext(), 16) : source;
+}
 
 LaneValue LaneCode::get(Value source) {
   auto found = values.find(source);
@@ -194,6 +197,20 @@ bool LaneCode::emitElementwise(Operation &op) {
   return true;
 }
 
+/// Between f32 and what has 16 bits in memory. False: another op.
+bool LaneCode::emitConversion(Operation &op) {
+  const bool widens = isa<arith::ExtFOp>(op) && isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isF32();
+  const bool narrows = isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32() && isShortReal(op.getResult(0).getType());
+  if (!widens && !narrows)
+    return false;
+  LaneValue operand = get(op.getOperand(0));
+  Value machine = operand.isUniform() ? operand.base : lanesOf(operand);
+  Value result = widens ? widenBits(builder, op.getLoc(), code.tier, op.getOperand(0).getType(), machine)
+                        : narrowToBits(builder, op.getLoc(), code.tier, op.getResult(0).getType(), machine);
+  values[op.getResult(0)] = operand.isUniform() ? LaneValue::uniform(result) : LaneValue::lanes(result);
+  return true;
+}
+
 bool LaneCode::emitMath(Operation &op) {
   SmallVector<Value> operands;
   bool uniform = true;
@@ -215,6 +232,8 @@ bool LaneCode::emitOp(Operation &op) {
     auto attribute = cast<TypedAttr>(number.getValue());
     if (attribute.getType().isIndex())
       attribute = builder.getI64IntegerAttr(cast<IntegerAttr>(attribute).getInt());
+    else if (isShortReal(attribute.getType()))
+      attribute = IntegerAttr::get(machineType(attribute.getType()), cast<FloatAttr>(attribute).getValue().bitcastToAPInt());
     values[number] = LaneValue::uniform(arith::ConstantOp::create(builder, attribute));
     return true;
   }
@@ -240,6 +259,12 @@ bool LaneCode::emitOp(Operation &op) {
     return emitRandomKeep(keep);
   if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
     return emitMath(op);
+  if (emitConversion(op))
+    return true;
+  if (!isa<arith::SelectOp>(op) && llvm::any_of(op.getOperandTypes(), isShortReal)) {
+    notSupported(&op) << op.getName() << " of elements of 16 bits in a CPU kernel";
+    return false;
+  }
   if (op.getNumResults() == 1 && isa<arith::ArithDialect>(op.getDialect()))
     return emitInteger(op) || emitElementwise(op);
   notSupported(&op) << op.getName() << " in a CPU kernel";

@@ -82,6 +82,7 @@ public:
 
 private:
   bool emitElementwise(mlir::Operation &op);
+  bool emitConversion(mlir::Operation &op);
   bool emitInteger(mlir::Operation &op);
   bool emitMath(mlir::Operation &op);
   bool emitFold(FoldOp fold);
@@ -103,7 +104,7 @@ private:
   llvm::DenseMap<Value, LaneValue> values;
 };
 
-/// `index` for `index`, the type itself else.
+/// What a scalar is in registers: i64 for `index`, i16 for the bits of bf16 and f16, the type itself else.
 Type machineType(Type source);
 /// The neutral element of a reduction, as a scalar constant.
 Value neutralElement(ImplicitLocOpBuilder &builder, Reduction kind, Type element);

@@ -49,7 +49,7 @@ static Value fullMask(ImplicitLocOpBuilder &builder, int64_t lanes) {
 
 LaneValue LaneCode::load(Type element, Value base, LaneValue index) {
   const bool isTruth = element.isInteger(1);
-  Type stored = isTruth ? builder.getI8Type() : element;
+  Type stored = isTruth ? Type(builder.getI8Type()) : machineType(element);
   auto toTruth = [&](Value value) -> Value {
     if (!isTruth)
       return value;
@@ -78,7 +78,7 @@ LaneValue LaneCode::load(Type element, Value base, LaneValue index) {
 
 void LaneCode::store(Type element, Value base, LaneValue index, LaneValue value) {
   const bool isTruth = element.isInteger(1);
-  Type stored = isTruth ? builder.getI8Type() : element;
+  Type stored = isTruth ? Type(builder.getI8Type()) : machineType(element);
   if (!vectorised) {
     Value scalar = isTruth ? Value(arith::ExtUIOp::create(builder, stored, value.base)) : value.base;
     LLVM::StoreOp::create(builder, scalar, elementAddress(builder, base, stored, index.base), alignmentOf(element));

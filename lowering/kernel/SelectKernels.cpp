@@ -1,5 +1,6 @@
 // Tensor form to kernel form. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "lowering/kernel/ElementCode.h"
 #include "lowering/Passes.h"
 #include "lowering/kernel/ValuesInMemory.h"
@@ -229,8 +230,11 @@ void Selector::selectDot(DotOp dot) {
   gemm.getBody().push_back(block);
   for (int64_t i = 0; i < rank; ++i)
     block->addArgument(builder.getIndexType(), dot.getLoc());
-  Value sum = block->addArgument(tensorOf(dot.getY()).getElementType(), dot.getLoc());
+  const Type element = tensorOf(dot.getY()).getElementType(), compute = elementModel(tensorOf(a).getElementType()).compute;
+  Value sum = block->addArgument(compute, dot.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(block);
+  if (element != compute)
+    sum = arith::TruncFOp::create(inside, dot.getLoc(), element, sum);
   inGroup.insert(dot.getY());
   ElementCode code(inside, [&](Value value) { return inGroup.contains(value) ? Value() : memoryOf(value); });
   ValueRange indices = block->getArguments().drop_back();

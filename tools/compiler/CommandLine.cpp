@@ -45,7 +45,8 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
       ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4"}));
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember({"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
-  compile->add_flag("--f64", line.doublePrecision, "double precision");
+  CLI::Option *wide = compile->add_flag("--f64", line.doublePrecision, "double precision");
+  compile->add_option("--numerics", line.numerics, "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")->check(CLI::IsMember({"f32", "bf16"}))->excludes(wide);
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--simple-kernels", line.simpleKernels, "fused ops are taken apart behind differentiation, for comparison");
@@ -129,7 +130,7 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
   if (std::set<std::string>{"ast", "checked", "graph", "tenon", "fused", "grad"}.count(stage))
     unread.insert("--simple-kernels");
   if (stage == "ast" || stage == "checked" || stage == "graph")
-    unread.insert({"--f64", "--grad", "--decomposed", "--target"});
+    unread.insert({"--f64", "--numerics", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
     unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry", "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())

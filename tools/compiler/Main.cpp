@@ -188,6 +188,7 @@ int runCompile(CommandLine &line) {
   request.outputDirectory = line.output;
   request.name = artifactName(line);
   request.dtype = line.doublePrecision ? "f64" : "f32";
+  request.numerics = line.numerics;
   request.target = line.target;
   request.grad = line.gradient;
   request.decomposed = line.decomposed;

@@ -21,7 +21,7 @@ using runtime::usageError;
 /// SPEC-or-DIR and what goes with it.
 struct ModelOptions {
   std::string source; // a .tn file, an artifact directory or library, or a run directory
-  std::string model, recipe, target, tier;
+  std::string model, recipe, target, tier, numerics;
   std::string compileTier; // the only one that a specification is compiled for; empty: all
   std::vector<std::string> set, bind, entries, roots; // roots: folders of std.tn and imports; empty: those of the compiler
   bool doublePrecision = false, gradient = false, decomposed = false, attentionMaps = false, defaultRecipe = false;
@@ -32,7 +32,7 @@ bool isSpecification(const std::string &path);
 /// Runs that `path` is or has, in order of their names. Input error if there is no such path.
 Expected<std::vector<std::string>> runsIn(const std::string &path);
 enum class ModelUse { Compute, Look, Weights }; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
-/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64 and --threads.
+/// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64, --numerics and --threads.
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use = ModelUse::Compute);
 
 /// A model that is ready to make contexts.

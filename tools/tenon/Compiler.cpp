@@ -57,6 +57,7 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   add("--model", options.model);
   add("--recipe", options.recipe);
   add("--target", options.target);
+  add("--numerics", options.numerics);
   add("--tier", options.compileTier);
   for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind), std::pair("--entry", &options.entries),
                                        std::pair("--model-root", &options.roots)})

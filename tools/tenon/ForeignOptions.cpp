@@ -24,7 +24,7 @@ const Row kRows[] = {
     {true, {"seq-len", "seq-length", "sequence-length", "max-seq-len", "max-seq-length"}, "a length is a dim of the inputs: --bind T=128"},
     {true, {"device", "devices", "gpu", "gpus", "cuda", "cpu"}, "models run on the processor: --threads N says on how many of its cores"},
     {true, {"workers", "num-workers", "jobs"}, "--threads N says how many cores compute; batches need none of their own"},
-    {true, {"fp16", "bf16", "half", "precision", "dtype", "mixed-precision"}, "numbers have 32 bits, with --f64 64"},
+    {true, {"fp16", "bf16", "half", "precision", "dtype", "mixed-precision"}, "--numerics bf16 multiplies numbers of 16 bits, --f64 makes all have 64"},
     {false, {"optimizer", "optim"}, "the recipe says optimizer = adamw(lr = 1e-3)"},
     {false, {"weight-decay", "wd", "decay"}, "the recipe says optimizer = adamw(lr = 1e-3, decay = 0.01)"},
     {false, {"warmup", "warmup-steps", "schedule", "scheduler", "lr-scheduler", "lr-scheduler-type"}, "the recipe says schedule = cosine(warmup = 100, total = 1000)"},

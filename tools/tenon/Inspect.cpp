@@ -112,7 +112,7 @@ Status drawGraph(const Options &options) {
   if (!isSpecification(options.model.source))
     return usageError("--graph draws a specification (.tn), and ", options.model.source, " is compiled already");
   const ModelOptions &model = options.model;
-  if (const char *unread = !model.target.empty() ? "--target" : !model.tier.empty() ? "--tier" : model.doublePrecision ? "--f64" : nullptr)
+  if (const char *unread = !model.target.empty() ? "--target" : !model.tier.empty() ? "--tier" : model.doublePrecision ? "--f64" : !model.numerics.empty() ? "--numerics" : nullptr)
     return usageError(unread, " has no effect on --graph, which draws the model before it is compiled");
   std::vector<std::string> arguments = {"tenon", "compile", model.source, "--emit=graph"};
   auto add = [&](const char *option, const std::string &value) {

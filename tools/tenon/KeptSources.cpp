@@ -48,7 +48,7 @@ std::vector<std::string> *listOf(const std::string &option, ModelOptions &option
   return option == "--set" ? &options.set : option == "--bind-recipe" ? &options.bind : option == "--model-root" ? &options.roots : nullptr;
 }
 std::string *textOf(const std::string &option, ModelOptions &options) {
-  return option == "--model" ? &options.model : option == "--recipe" ? &options.recipe : option == "--target" ? &options.target : nullptr;
+  return option == "--model" ? &options.model : option == "--recipe" ? &options.recipe : option == "--target" ? &options.target : option == "--numerics" ? &options.numerics : nullptr;
 }
 
 } // namespace
@@ -78,7 +78,7 @@ Status keepSources(const ModelOptions &options, const std::string &recipe, const
   Command command(placeOf(absolute(options.source)));
   for (const std::string &root : record->roots)
     command.option("--model-root", placeOf(root));
-  for (const auto &[option, value] : {std::pair("--model", &options.model), std::pair("--recipe", &recipe), std::pair("--target", &options.target)})
+  for (const auto &[option, value] : {std::pair("--model", &options.model), std::pair("--recipe", &recipe), std::pair("--target", &options.target), std::pair("--numerics", &options.numerics)})
     if (!value->empty())
       command.option(option, *value);
   for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair("--bind-recipe", &options.bind)})

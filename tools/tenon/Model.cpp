@@ -22,7 +22,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
     command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4 (default: the best)");
   if (use == ModelUse::Compute)
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
-  command.add_flag("--f64", options.doublePrecision, "double precision");
+  CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");
+  command.add_option("--numerics", options.numerics, "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")->check(CLI::IsMember({"f32", "bf16"}))->excludes(wide);
 }
 
 CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data) {
@@ -75,7 +76,7 @@ namespace {
 /// Options that change what is compiled mean nothing for a model that is compiled already.
 Status checkCompiledOptions(const ModelOptions &options) {
   const char *name = !options.set.empty() ? "--set" : !options.model.empty() ? "--model" : !options.recipe.empty() ? "--recipe"
-                     : !options.target.empty() ? "--target" : options.doublePrecision ? "--f64" : nullptr;
+                     : !options.target.empty() ? "--target" : options.doublePrecision ? "--f64" : !options.numerics.empty() ? "--numerics" : nullptr;
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
 }
 

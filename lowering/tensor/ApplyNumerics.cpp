@@ -1,0 +1,176 @@
+// Mixed precision: what is multiplied and what is saved gets 16 bits. See Passes.td.
+#include "dialect/Build.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_APPLYNUMERICS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+class Narrowing {
+public:
+  Narrowing(func::FuncOp function, Type narrow) : function(function), narrow(narrow), wide(Float32Type::get(function.getContext())) {}
+
+  void run() {
+    function.walk([&](MixedPrecisionOpInterface op) { narrowOp(op); });
+    function.walk([&](StackOp stack) { narrowSaved(stack); });
+    shareRounded();
+    foldConversions();
+  }
+
+private:
+  bool isWide(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.getElementType() == wide;
+  }
+
+  void narrowOp(MixedPrecisionOpInterface op) {
+    for (OpOperand *operand : op.narrowOperands())
+      if (isWide(operand->get()))
+        operand->set(rounded(operand->get()));
+    for (OpResult result : op.narrowResults())
+      if (isWide(result))
+        changeType(result);
+  }
+
+  /// `value` in 16 bits, made once, where it is defined: a loop does not round again what stands outside of it.
+  Value rounded(Value value) {
+    if (auto it = roundedOf.find(value); it != roundedOf.end())
+      return it->second;
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfterValue(value);
+    return roundedOf[value] = Build(builder, value.getLoc()).convert(value, narrow);
+  }
+
+  /// The value gets 16 bits; who read it reads it widened.
+  Value changeType(Value value) {
+    value.setType(withElement(tensorOf(value), narrow));
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfterValue(value);
+    Value widened = Build(builder, value.getLoc()).convert(value, wide);
+    value.replaceAllUsesExcept(widened, widened.getDefiningOp());
+    return widened;
+  }
+
+  // ---- what a stack saves
+
+  /// The loads of result `number`, if nothing but loads reads it.
+  static std::optional<SmallVector<AtDepthOp>> loadsOf(Value result) {
+    SmallVector<AtDepthOp> loads;
+    for (Operation *user : result.getUsers()) {
+      auto load = dyn_cast<AtDepthOp>(user);
+      if (!load)
+        return std::nullopt;
+      loads.push_back(load);
+    }
+    return loads;
+  }
+
+  /// Whether an op behind `value`, through elementwise ops and views, tests it for being equal to another number.
+  static bool isCompared(Value value) {
+    SmallVector<Value> work{value};
+    llvm::DenseSet<Operation *> seen;
+    while (!work.empty())
+      for (Operation *user : work.pop_back_val().getUsers()) {
+        auto element = dyn_cast<ElementOpInterface>(user);
+        if (!element || !seen.insert(user).second)
+          continue;
+        if (element.comparesExactly())
+          return true;
+        if (user->hasTrait<Elementwise>() || user->hasTrait<View>())
+          llvm::append_range(work, user->getResults());
+      }
+    return false;
+  }
+
+  /// Whether `value` of a forward body is saved in 16 bits: a product rounds it, here or in the backward pass, or it is said to be good enough.
+  bool isSavedNarrow(Value value, ArrayRef<AtDepthOp> loads) {
+    if (roundedOf.contains(value) || llvm::any_of(loads, [&](AtDepthOp load) { return roundedOf.contains(load.getResult()); }))
+      return true;
+    if (auto convert = value.getDefiningOp<ConvertOp>(); convert && tensorOf(convert.getX()).getElementType() == narrow)
+      return true;
+    auto saysSo = [&](Operation *op) {
+      auto mixed = dyn_cast_or_null<MixedPrecisionOpInterface>(op);
+      return mixed && mixed.isSavedNarrow(value);
+    };
+    return saysSo(value.getDefiningOp()) || llvm::any_of(value.getUsers(), saysSo);
+  }
+
+  void narrowSaved(StackOp stack) {
+    auto yield = cast<YieldOp>(stack.getBody().front().getTerminator());
+    for (unsigned i = stack.getCarries().size(); i < stack.getNumResults(); ++i) {
+      Value result = stack.getResult(i), value = yield.getOperand(i);
+      auto loads = loadsOf(result);
+      if (!isWide(value) || !loads || loads->empty() || llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
+        continue;
+      if (Operation *op = value.getDefiningOp(); op && op->hasTrait<Contraction>())
+        roundForAll(value);
+      else if (!isSavedNarrow(value, *loads))
+        continue;
+      yield.setOperand(i, rounded(value));
+      result.setType(withElement(tensorOf(result), narrow));
+      for (AtDepthOp load : *loads)
+        changeType(load.getResult());
+    }
+  }
+
+  /// A sum that is saved is rounded before anything is made of it, so that what the backward pass computes again from it has the bits of the forward pass (the operands of
+  /// attention, whose statistics are saved).
+  void roundForAll(Value sum) {
+    Value narrowed = rounded(sum);
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfterValue(narrowed);
+    Value widened = Build(builder, sum.getLoc()).convert(narrowed, wide);
+    sum.replaceAllUsesExcept(widened, narrowed.getDefiningOp());
+  }
+
+  /// What reads the rounded numbers beside a product reads those.
+  void shareRounded() {
+    for (auto [value, narrowed] : roundedOf) {
+      Value widened;
+      for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+        auto reader = dyn_cast<MixedPrecisionOpInterface>(use.getOwner());
+        if (!reader || !reader.readsRounded())
+          continue;
+        if (!widened) {
+          OpBuilder builder(function.getContext());
+          builder.setInsertionPointAfterValue(narrowed);
+          widened = Build(builder, value.getLoc()).convert(narrowed, wide);
+        }
+        use.set(widened);
+      }
+    }
+  }
+
+  /// Widened and rounded again is what it was: such pairs, and what nobody reads of them, go.
+  void foldConversions() {
+    SmallVector<ConvertOp> conversions;
+    function.walk([&](ConvertOp op) { conversions.push_back(op); });
+    for (ConvertOp op : conversions)
+      if (auto inner = op.getX().getDefiningOp<ConvertOp>(); inner && tensorOf(op.getY()).getElementType() == narrow && inner.getX().getType() == op.getType())
+        op.getY().replaceAllUsesWith(inner.getX());
+    for (ConvertOp op : llvm::reverse(conversions))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  func::FuncOp function;
+  Type narrow, wide;
+  llvm::MapVector<Value, Value> roundedOf; // in the order of making
+};
+
+struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
+  void runOnOperation() override {
+    auto compute = getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<TypeAttr>("tenon.compute");
+    if (compute)
+      Narrowing(getOperation(), compute.getValue()).run();
+  }
+};
+
+} // namespace
+} // namespace tenon
