@@ -1,6 +1,7 @@
 // Element addresses, loads and stores of lane code.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ static Value fullMask(ImplicitLocOpBuilder &builder, int64_t lanes) {
 
 LaneValue LaneCode::load(Type element, Value base, LaneValue index) {
   const bool isTruth = element.isInteger(1);
-  Type stored = isTruth ? builder.getI8Type() : element;
+  Type stored = isTruth ? builder.getI8Type() : memoryType(element);
   auto toTruth = [&](Value value) -> Value {
     if (!isTruth)
       return value;
