@@ -3,6 +3,7 @@
 #include "lowering/cpu/GemmPlan.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
+#include "lowering/cpu/ShortReals.h"
 
 using namespace mlir;
 
@@ -21,17 +22,27 @@ int64_t sumElements(Tier tier, Type element) {
   return limits.rows * microTile(tier).vectors * tierLanes(tier, element) * limits.panels;
 }
 
+/// Elements of the rows of A that a tile reads for one block of K, where they are widened first.
+int64_t leftElements(Tier tier, Type storage) {
+  if (!isShortReal(storage))
+    return 0;
+  GemmLimits limits = gemmLimits(tier, elementModel(storage).compute);
+  return std::max(limits.rows * widenedPitch(limits.whole), limits.whole * widenedPitch(limits.rows));
+}
+
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
-/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place, B[depth, width] packed into scratch, sums [rows, width]
+/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or widened into scratch, B[depth, width] packed into scratch, sums [rows, width]
 /// per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
-      : emit(emit), spec(spec), plan(plan), vector(tierVector(spec.tier, spec.element)), lanes(vector.getNumElements()),
-        bytes(elementBytes(spec.element)), packed(scratch),
-        sums(emit.at(scratch, spec.element, panelElements(spec.tier, spec.element))),
-        runs(emit.at(sums, spec.element, sumElements(spec.tier, spec.element))) {
+      : emit(emit), spec(spec), plan(plan), element(spec.element()), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
+        bytes(elementBytes(element)), packed(scratch),
+        sums(emit.at(scratch, element, panelElements(spec.tier, element))),
+        widened(emit.at(sums, element, sumElements(spec.tier, element))),
+        runs(emit.at(widened, element, leftElements(spec.tier, spec.storage))) {
+    assert((!isShortReal(spec.storage) || spec.panelsOfB == PanelsOfB::None) && "panels are of what micro-kernels read");
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
     mayBeFull = !n || *n >= plan.width;
@@ -49,6 +60,8 @@ public:
       depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
       isLater = emit.less(emit.constant(0), block);
       isLast = emit.equal(block, emit.sub(plan.depthBlocks, 1));
+      if (isShortReal(spec.storage))
+        widenLeft();
       repeat(panels, [&](Value panel) { emitPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width)); });
     });
   }
@@ -62,10 +75,23 @@ private:
       emit.loop(emit.constant(0), count, 1, body);
   }
 
+  /// A's rows of this tile and block of K as f32, along the direction in which they are neighbours in memory.
+  void widenLeft() {
+    Value source = emit.at(spec.a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, spec.a.rowStride), emit.mul(startDepth, spec.a.colStride)));
+    bool isTransposed = isOne(spec.a.rowStride) && !isOne(spec.a.colStride);
+    Value outer = rows, inner = depth, outerStride = spec.a.rowStride, innerStride = spec.a.colStride;
+    if (isTransposed)
+      std::swap(outer, inner), std::swap(outerStride, innerStride);
+    Value pitch = emit.add(emit.roundUp(inner, kWidenedPad), kWidenedPad), one = emit.constant(1);
+    func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, isOne(innerStride));
+    func::CallOp::create(emit.builder, emit.location, function, ValueRange{outer, inner, source, outerStride, innerStride, widened, pitch});
+    left = isTransposed ? GemmOperand{widened, one, pitch} : GemmOperand{widened, pitch, one};
+  }
+
   void emitPanel(Value panel, Value column) {
     Value isSplit = emit.less(emit.constant(1), plan.depthBlocks);
     Value offset = emit.mul(emit.mul(panel, rows), plan.width);
-    panelSums = emit.at(sums, spec.element, emit.select(isSplit, offset, emit.constant(0)));
+    panelSums = emit.at(sums, element, emit.select(isSplit, offset, emit.constant(0)));
     sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
     Value columns = emit.sub(spec.n, column);
     if (spec.runs.bytes > 0)
@@ -105,9 +131,9 @@ private:
   /// Packs one panel, unless B is stored in panels, and runs the strips of rows over it. `columns` is null for a full panel.
   void emitColumns(Value column, Value columns, int64_t vectors) {
     if (spec.panelsOfB == PanelsOfB::Forward) {
-      int64_t stored = panelColumns(spec.element);
-      Value index = panelElementIndex(emit.builder, emit.location, spec.element, spec.k, startDepth, column);
-      right = {emit.at(spec.b.base, spec.element, index), emit.mul(spec.k, stored), stored};
+      int64_t stored = panelColumns(element);
+      Value index = panelElementIndex(emit.builder, emit.location, element, spec.k, startDepth, column);
+      right = {emit.at(spec.b.base, element, index), emit.mul(spec.k, stored), stored};
     } else {
       pack(column, columns ? columns : emit.constant(plan.width));
       right = {packed, emit.constant(0), plan.width};
@@ -120,16 +146,16 @@ private:
     LayoutOfB layout = LayoutOfB::Panels;
     Value offset;
     if (spec.panelsOfB == PanelsOfB::Transposed) {
-      int64_t stored = panelColumns(spec.element);
+      int64_t stored = panelColumns(element);
       b.rowStride = emit.mul(spec.n, stored);
       b.colStride = emit.constant(stored);
-      offset = panelElementIndex(emit.builder, emit.location, spec.element, spec.n, column, startDepth);
+      offset = panelElementIndex(emit.builder, emit.location, element, spec.n, column, startDepth);
     } else {
       layout = isOne(b.colStride) ? LayoutOfB::RowMajor : isOne(b.rowStride) ? LayoutOfB::Transposed : LayoutOfB::Strided;
       offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
     }
-    func::FuncOp function = getPackPanel(emit.builder, emit.location, spec.tier, spec.element, plan.width, layout);
-    Value source = emit.at(b.base, spec.element, offset);
+    func::FuncOp function = getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout);
+    Value source = emit.at(b.base, memoryType(spec.storage), offset);
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
   }
@@ -141,23 +167,27 @@ private:
     repeat(strips, [&](Value strip) {
       Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
       Value stripRows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
-      Value stripSums = emit.at(panelSums, spec.element, emit.mul(row, sumsPerRow));
+      Value stripSums = emit.at(panelSums, element, emit.mul(row, sumsPerRow));
       callMicroKernel(row, stripRows, stripSums, vectors);
       emit.branch(isLast, [&] { finishStrip(emit.add(firstRow, row), stripRows, stripSums, column, columns, vectors); });
     });
   }
 
   void callMicroKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
-    WalkOfA walk = isOne(spec.a.colStride) ? WalkOfA::RowMajor : isOne(spec.a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
-    Value offset = emit.add(emit.mul(emit.add(firstRow, row), spec.a.rowStride), emit.mul(startDepth, spec.a.colStride));
-    Value left = emit.at(spec.a.base, spec.element, offset);
+    bool inPlace = !isShortReal(spec.storage);
+    const GemmOperand &a = inPlace ? spec.a : left;
+    WalkOfA walk = isOne(a.colStride) ? WalkOfA::RowMajor : isOne(a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
+    Value offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
+    if (inPlace)
+      offset = emit.add(offset, emit.mul(startDepth, a.colStride));
+    Value first = emit.at(a.base, element, offset);
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
-      MicroKernel kernel{spec.tier, spec.element, height, vectors, walk, right.width};
+      MicroKernel kernel{spec.tier, element, height, vectors, walk, right.width};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
       func::CallOp::create(
           emit.builder, emit.location, function,
-          ValueRange{depth, left, spec.a.rowStride, spec.a.colStride, right.base, stripSums, width, isLater, right.panelStride});
+          ValueRange{depth, first, a.rowStride, a.colStride, right.base, stripSums, width, isLater, right.panelStride});
     };
     ArrayRef<int64_t> heights = plan.stripHeights;
     if (heights.empty())
@@ -186,10 +216,10 @@ private:
       for (int64_t part = 0; part < vectors; ++part)
         masks[part] = emit.firstLanes(emit.sub(columns, part * lanes), lanes);
     emit.loop(emit.constant(0), stripRows, 1, [&](Value stripRow) {
-      Value from = emit.at(stripSums, spec.element, emit.mul(stripRow, plan.width)), inMatrix = emit.add(row, stripRow);
+      Value from = emit.at(stripSums, element, emit.mul(stripRow, plan.width)), inMatrix = emit.add(row, stripRow);
       Value memory = spec.runs.bytes > 0 ? runMemory(emit.sub(inMatrix, firstRow)) : Value();
       for (int64_t part = 0; part < vectors; ++part) {
-        Value sum = emit.load(vector, emit.at(from, spec.element, part * lanes), bytes * lanes);
+        Value sum = emit.load(vector, emit.at(from, element, part * lanes), bytes * lanes);
         bool whole = !columns || part + 1 < vectors;
         spec.epilogue(emit.builder, emit.location,
                       {inMatrix, emit.add(column, part * lanes), sum, whole ? Value() : masks[part], runColumn, memory});
@@ -200,12 +230,14 @@ private:
   Emitter &emit;
   const GemmSpec &spec;
   const GemmPlan &plan;
+  Type element;
   VectorType vector;
   int64_t lanes, bytes;
-  Value packed, sums, runs; ///< scratch: one panel of B; sums of all panels of the tile; memory of the rows of a run
+  Value packed, sums, widened, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; memory of the rows of a run
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
+  GemmOperand left; ///< rows of A in `widened`
   Value panelSums, sumsPerRow;
   Value runColumn; ///< of the current panel's run
   struct {
@@ -242,13 +274,15 @@ void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, V
   TileEmitter(emit, spec, plan, scratch).run(tile);
 }
 
-int64_t gemmScratchBytes(Tier tier, Type element, int64_t runBytes) {
-  return (panelElements(tier, element) + sumElements(tier, element)) * elementBytes(element) + gemmLimits(tier, element).rows * runBytes;
+int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes) {
+  Type element = elementModel(storage).compute;
+  int64_t elements = panelElements(tier, element) + sumElements(tier, element) + leftElements(tier, storage);
+  return elements * elementBytes(element) + gemmLimits(tier, element).rows * runBytes;
 }
 
 Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Value pointer, Value mask) {
   Emitter emit(builder, location);
-  unsigned alignment = elementBytes(type.getElementType());
+  unsigned alignment = type.getElementTypeBitWidth() / 8;
   if (!mask)
     return emit.load(type, pointer, alignment);
   return LLVM::MaskedLoadOp::create(builder, location, type, pointer, mask, emit.zero(type), alignment);
@@ -271,7 +305,7 @@ constexpr int64_t kManyEntries = 16;
 struct BatchPlan {
   BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) {
     GemmSpec inner = spec.specOf(emit.builder, emit.location, emit.constant(0));
-    GemmLimits limits = gemmLimits(inner.tier, inner.element);
+    GemmLimits limits = gemmLimits(inner.tier, inner.element());
     leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
     tilesEach = GemmPlan(emit, inner, leastPanels).tiles;
     Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);

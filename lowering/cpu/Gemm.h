@@ -17,7 +17,7 @@
 namespace tenon::cpu {
 
 /// A matrix in memory. `base` is an !llvm.ptr to element (0, 0); strides are i64 values counted in elements.
-/// A: rows = M, columns = K; read in place, one stride should be the constant 1 (row-major or transposed), any pair is right.
+/// A: rows = M, columns = K; read in place (bf16, f16: widened block by block), one stride should be the constant 1 (row-major or transposed), any pair is right.
 /// B: rows = K, columns = N; packed just in time. Constant colStride 1 (row-major) packs by copies, constant rowStride 1 (Linear
 /// weights [N,K]) by in-register transposes, anything else element by element (right, slow).
 struct GemmOperand {
@@ -27,7 +27,7 @@ struct GemmOperand {
 };
 
 /// Storage of B other than by strides: panels one cache line wide along one axis of a matrix W[R, S], so that a weight that
-/// exists once serves the forward pass without packing. Panel p holds columns [width * p, width * (p + 1)) of W, row after row;
+/// exists once serves the forward pass without packing. Of f32 and f64 only. Panel p holds columns [width * p, width * (p + 1)) of W, row after row;
 /// the last panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r * width + s % width.
 enum class PanelsOfB {
   None,      ///< B by the strides of its operand
@@ -68,12 +68,13 @@ struct GemmRuns {
 
 struct GemmSpec {
   Tier tier = Tier::Avx2;
-  mlir::Type element;  ///< f32 or f64: operands, accumulation
+  mlir::Type storage;  ///< of both operands in memory: f32, f64, bf16 or f16
   mlir::Value m, n, k; ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
   GemmOperand a, b;
   PanelsOfB panelsOfB = PanelsOfB::None; ///< otherwise the strides of b are ignored and its base is aligned to 64 bytes
   GemmEpilogue epilogue;
   GemmRuns runs;
+  mlir::Type element() const { return elementModel(storage).compute; } ///< f32 or f64: products and sums
 };
 
 /// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.
@@ -83,8 +84,8 @@ mlir::Value gemmTileCount(mlir::OpBuilder &builder, mlir::Location location, con
 /// `gemmScratchBytes` bytes that belong to the running worker; its contents are garbage before and after.
 void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec, mlir::Value tile, mlir::Value scratch);
 
-/// Scratch bytes one worker needs for any contraction of this tier and element type with such runs, whatever its shape.
-int64_t gemmScratchBytes(Tier tier, mlir::Type element, int64_t runBytes = 0);
+/// Scratch bytes one worker needs for any contraction of this tier and storage type with such runs, whatever its shape.
+int64_t gemmScratchBytes(Tier tier, mlir::Type storage, int64_t runBytes = 0);
 
 /// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64).
 /// Its tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small

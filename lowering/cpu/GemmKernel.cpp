@@ -5,6 +5,7 @@
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
+#include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,9 +49,9 @@ public:
   }
 
   LogicalResult generate() {
-    Type element = a.type.getElementType();
-    if (!hasRealKernels(element))
-      return notSupported(op) << "a contraction of " << element << " on the CPU";
+    Type storage = a.type.getElementType();
+    if (!hasRealKernels(elementModel(storage).compute))
+      return notSupported(op) << "a contraction of " << storage << " on the CPU";
     Kernel kernel{"gemm", op.getLoc(), {op.getA(), op.getB()}, {}, {}, {}, 0, {}, {}};
     llvm::SetVector<Value> read;
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });
@@ -59,14 +60,14 @@ public:
     bool good = true;
     if (sortLabels()) {
       findKeptRuns();
-      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), element, keptRuns.size() * kKeepBytes);
+      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes);
       kernel.tiles = [&](FunctionCode &code) {
         if (batch.empty())
           return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
         return batchedGemmTileCount(code.builder, op.getLoc(), batched(code, nullptr, good));
       };
       kernel.body = [&](FunctionCode &code) {
-        LaneCode epilogue = outsideCode(code, tierLanes(sequence.tier(), element));
+        LaneCode epilogue = outsideCode(code, tierLanes(sequence.tier(), compute()));
         if (batch.empty())
           emitGemmTile(code.builder, op.getLoc(), specOf(code, &epilogue, {}, good), code.tile, code.scratch);
         else
@@ -81,6 +82,9 @@ public:
   }
 
 private:
+  /// Of products and sums.
+  Type compute() { return elementModel(a.type.getElementType()).compute; }
+
   /// The label of the last index of the first put: the direction in which the result is contiguous.
   int64_t contiguousLabel() {
     for (PutOp put : block.getOps<PutOp>())
@@ -175,13 +179,13 @@ private:
         Value offset = constant(builder, 0);
         for (int64_t label : batch)
           offset = add(builder, offset, multiply(builder, batchIndices[label].base, code.size(side.strideOf(label))));
-        result.base = elementAddress(builder, code.pointer(side.tensor), side.type.getElementType(), offset);
+        result.base = elementAddress(builder, code.pointer(side.tensor), memoryType(side.type.getElementType()), offset);
       }
       return result;
     };
     GemmSpec spec;
     spec.tier = sequence.tier();
-    spec.element = a.type.getElementType();
+    spec.storage = a.type.getElementType();
     spec.m = sizeOf(code, rows);
     spec.n = sizeOf(code, columns);
     spec.k = sizeOf(code, depth);
@@ -343,8 +347,7 @@ private:
         for (int64_t label = 0; label < rank; ++label)
           lanes.bind(block.getArgument(label), indices[label]);
         Labels labels = summed();
-        Type type = a.type.getElementType();
-        Type carried = rank > 0 ? Type(VectorType::get({lanes.lanes()}, type)) : type;
+        Type carried = rank > 0 ? Type(VectorType::get({lanes.lanes()}, compute())) : compute();
         Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(carried));
         DenseMap<int64_t, Value> position;
         Value sum = sumLoop(code, lanes, labels, 0, indices, position, zero);
@@ -374,8 +377,10 @@ private:
         LaneValue index = label < rank ? indices[label] : LaneValue::uniform(position[label]);
         linear = lanes.addValues(linear, lanes.multiplyValues(index, LaneValue::uniform(code.size(side.strideOf(label)))));
       }
-      LaneValue loaded = lanes.load(side.type.getElementType(), code.pointer(side.tensor), linear);
-      return rank > 0 ? lanes.lanesOf(loaded) : loaded.base;
+      Type storage = side.type.getElementType();
+      LaneValue loaded = lanes.load(storage, code.pointer(side.tensor), linear);
+      Value stored = rank > 0 ? lanes.lanesOf(loaded) : loaded.base;
+      return isShortReal(storage) ? widenBits(builder, op.getLoc(), code.tier, storage, stored) : stored;
     };
     return math::FmaOp::create(builder, factor(a), factor(b), sum);
   }

@@ -1,4 +1,5 @@
 #include "lowering/cpu/GemmPlan.h"
+#include "lowering/cpu/ShortReals.h"
 
 #include <set>
 
@@ -13,6 +14,9 @@ GemmLimits gemmLimits(Tier, Type element) {
 }
 
 namespace {
+
+/// Panels that share one widening of the rows of A.
+constexpr int64_t kWidenedPanels = 2;
 
 /// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency.
 SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int64_t> rowBlocks,
@@ -35,9 +39,9 @@ SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int6
 } // namespace
 
 GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
-  GemmLimits limits = gemmLimits(spec.tier, spec.element);
+  GemmLimits limits = gemmLimits(spec.tier, spec.element());
   MicroTile tile = microTile(spec.tier);
-  width = tile.vectors * tierLanes(spec.tier, spec.element);
+  width = tile.vectors * tierLanes(spec.tier, spec.element());
   panelsPerRun = GemmRuns::mostColumns / width;
 
   rowBlocks = emit.ceilDiv(spec.m, limits.rows);
@@ -53,6 +57,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
   if (spec.runs.bytes > 0)
     wanted = emit.max(wanted, panelsPerRun);
+  if (isShortReal(spec.storage))
+    wanted = emit.max(wanted, kWidenedPanels);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
   wanted = emit.min(wanted, limits.panels);

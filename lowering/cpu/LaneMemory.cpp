@@ -1,6 +1,7 @@
 // Element addresses, loads and stores of lane code.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

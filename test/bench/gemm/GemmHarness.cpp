@@ -4,6 +4,7 @@
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "lowering/cpu/MicroKernel.h"
+#include "lowering/cpu/ShortReals.h"
 
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -55,20 +56,33 @@ Value elementsOf(cpu::Emitter &emit, Layout layout, Type element, Value rows, Va
   return emit.mul(emit.mul(rows, columns), layout == Layout::Strided ? 2 : 1);
 }
 
+Type storageOf(Builder builder, const GemmCase &gemm) {
+  switch (gemm.type) {
+  case runtime::DataType::F64:
+    return builder.getF64Type();
+  case runtime::DataType::BF16:
+    return builder.getBF16Type();
+  case runtime::DataType::F16:
+    return builder.getF16Type();
+  default:
+    return builder.getF32Type();
+  }
+}
+
 cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, Value b, Value c, ValueRange sizes) {
-  Type element = gemm.doublePrecision ? Type(outer.builder.getF64Type()) : Type(outer.builder.getF32Type());
+  Type storage = storageOf(outer.builder, gemm), element = elementModel(storage).compute, inMemory = cpu::memoryType(storage);
   auto size = [&](int64_t position, int64_t constant) {
     return gemm.dynamic ? Value(sizes[position]) : outer.constant(constant);
   };
   Value m = size(0, gemm.m), n = size(1, gemm.n), k = size(2, gemm.k);
   auto inner = [=](OpBuilder &builder, Location location, Value index) {
     cpu::Emitter emit(builder, location);
-    Value baseA = emit.at(a, element, emit.mul(index, elementsOf(emit, gemm.a, element, m, k)));
-    Value baseB = emit.at(b, element, emit.mul(index, elementsOf(emit, gemm.b, element, k, n)));
+    Value baseA = emit.at(a, inMemory, emit.mul(index, elementsOf(emit, gemm.a, element, m, k)));
+    Value baseB = emit.at(b, inMemory, emit.mul(index, elementsOf(emit, gemm.b, element, k, n)));
     Value baseC = emit.at(c, element, emit.mul(index, emit.mul(m, n)));
     cpu::GemmSpec spec;
     spec.tier = gemm.tier;
-    spec.element = element;
+    spec.storage = storage;
     spec.m = m, spec.n = n, spec.k = k;
     spec.a = operandOf(emit, gemm.a, baseA, m, k);
     spec.b = operandOf(emit, gemm.b, baseB, k, n);
@@ -182,7 +196,7 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
   OpBuilder builder(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToEnd(module->getBody());
-  Type element = gemm.doublePrecision ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+  Type element = elementModel(storageOf(builder, gemm)).compute;
   int64_t vectors = cpu::microTile(gemm.tier).vectors, width = vectors * cpu::tierLanes(gemm.tier, element);
   for (cpu::WalkOfA walk : {cpu::WalkOfA::RowMajor, cpu::WalkOfA::Transposed, cpu::WalkOfA::Strided})
     for (int64_t height = 1; height <= rows; ++height)
@@ -206,8 +220,8 @@ CompiledGemm::CompiledGemm() = default;
 CompiledGemm::CompiledGemm(CompiledGemm &&) = default;
 CompiledGemm::~CompiledGemm() = default;
 
-int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision) {
-  int64_t width = doublePrecision ? 8 : 16;
+int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type) {
+  int64_t width = type == runtime::DataType::F64 ? 8 : 16;
   switch (layout) {
   case Layout::RowMajor:
   case Layout::Transposed:
@@ -222,8 +236,8 @@ int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecisio
   return 0;
 }
 
-int64_t placeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision, int64_t row, int64_t column) {
-  int64_t width = doublePrecision ? 8 : 16;
+int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type, int64_t row, int64_t column) {
+  int64_t width = type == runtime::DataType::F64 ? 8 : 16;
   switch (layout) {
   case Layout::RowMajor:
     return row * columns + column;
@@ -234,7 +248,7 @@ int64_t placeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecisi
   case Layout::Panels:
     return column / width * rows * width + row * width + column % width;
   case Layout::PanelsTransposed:
-    return placeOf(Layout::Panels, columns, rows, doublePrecision, column, row);
+    return placeOf(Layout::Panels, columns, rows, type, column, row);
   }
   return 0;
 }
@@ -250,8 +264,7 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   result.tileCount = check(result.engine->lookup("tile_count")).toPtr<TileCountFunction>();
   Context holder;
   Builder builder(&holder.context);
-  Type element = gemm.doublePrecision ? Type(builder.getF64Type()) : Type(builder.getF32Type());
-  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, element);
+  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storageOf(builder, gemm));
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "lowering/cpu/Tier.h"
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,12 +15,27 @@ class LLJIT;
 /// Builds, compiles and runs single contractions, for the tests and the benchmark.
 namespace tenon::test {
 
+/// A bf16 whose conversions need no library. It rounds to nearest even, by way of f32.
+class Brain {
+public:
+  Brain() = default;
+  explicit Brain(double number) {
+    uint32_t wide = std::bit_cast<uint32_t>(static_cast<float>(number));
+    bits = number != number ? 0x7fc0 : static_cast<uint16_t>((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
+  }
+  explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  explicit operator double() const { return static_cast<float>(*this); }
+
+private:
+  uint16_t bits = 0;
+};
+
 /// The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
 enum class Layout { RowMajor, Transposed, Strided, Panels, PanelsTransposed };
 
 struct GemmCase {
   cpu::Tier tier = cpu::Tier::Avx2;
-  bool doublePrecision = false;
+  runtime::DataType type = runtime::DataType::F32; ///< of A and B in memory: f32, f64, bf16, f16; C is f32, or f64 with them
   int64_t m = 1, n = 1, k = 1, batch = 1;
   Layout a = Layout::RowMajor, b = Layout::RowMajor;
   bool dynamic = false; ///< sizes are arguments of the generated function instead of constants
@@ -28,8 +44,8 @@ struct GemmCase {
 
 /// Elements that a matrix of `rows` x `columns` takes, and the place of one of them. The strided layout leaves a gap behind every
 /// element.
-int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision);
-int64_t placeOf(Layout layout, int64_t rows, int64_t columns, bool doublePrecision, int64_t row, int64_t column);
+int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type);
+int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type, int64_t row, int64_t column);
 
 /// What the generated module exports. C is row-major; batch entries follow each other.
 using GemmFunction = void (*)(const void *a, const void *b, void *c, void *scratch, int64_t m, int64_t n, int64_t k,

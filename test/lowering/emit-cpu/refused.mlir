@@ -20,19 +20,6 @@ func.func @other_dialect() {
 
 // -----
 
-func.func @short_contraction(%a: tensor<4x8xbf16>, %b: tensor<6x8xbf16>) {
-  // expected-error@+1 {{not supported yet: a contraction of 'bf16' on the CPU}}
-  %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xbf16> {
-  ^bb0(%i: index, %j: index, %sum: f32):
-    %short = arith.truncf %sum : f32 to bf16
-    tenon.put 0 [%i, %j], %short : bf16
-  }
-  tenon.output 0 "y", %y : tensor<4x6xbf16>
-  return
-}
-
-// -----
-
 func.func @short_fold(%x: tensor<4xf16>) {
   %y = tenon.nest affine_map<() -> ()> : tensor<f16> {
     // expected-error@+1 {{not supported yet: a fold of 'f16'}}
