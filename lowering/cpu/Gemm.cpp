@@ -248,7 +248,7 @@ int64_t gemmScratchBytes(Tier tier, Type element, int64_t runBytes) {
 
 Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Value pointer, Value mask) {
   Emitter emit(builder, location);
-  unsigned alignment = elementBytes(type.getElementType());
+  unsigned alignment = type.getElementTypeBitWidth() / 8;
   if (!mask)
     return emit.load(type, pointer, alignment);
   return LLVM::MaskedLoadOp::create(builder, location, type, pointer, mask, emit.zero(type), alignment);
@@ -256,7 +256,7 @@ Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Val
 
 void emitVectorStore(OpBuilder &builder, Location location, Value vector, Value pointer, Value mask) {
   Emitter emit(builder, location);
-  unsigned alignment = elementBytes(cast<VectorType>(vector.getType()).getElementType());
+  unsigned alignment = cast<VectorType>(vector.getType()).getElementTypeBitWidth() / 8;
   if (!mask)
     return emit.store(vector, pointer, alignment);
   LLVM::MaskedStoreOp::create(builder, location, vector, pointer, mask, alignment);

@@ -1,18 +1,36 @@
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/ShortReals.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
 namespace {
 
+/// Elements in memory: where they are, and as what they are computed in.
+struct Stored {
+  Stored(Emitter &emit, Tier tier, Type storage) : emit(emit), tier(tier), storage(storage) {}
+  Value at(Value pointer, Value index) { return emit.at(pointer, memoryType(storage), index); }
+  /// A `type` of the computed elements: one or a vector, of which `mask` may leave out lanes.
+  Value load(Type type, Value pointer, Value mask = {}) {
+    auto vector = dyn_cast<VectorType>(type);
+    Type inMemory = vector ? Type(vector.clone(memoryType(storage))) : memoryType(storage);
+    Value loaded = vector ? emitVectorLoad(emit.builder, emit.location, cast<VectorType>(inMemory), pointer, mask)
+                          : emit.load(inMemory, pointer, elementBytes(storage));
+    return isShortReal(storage) ? widenBits(emit.builder, emit.location, tier, storage, loaded) : loaded;
+  }
+  Emitter &emit;
+  Tier tier;
+  Type storage;
+};
+
 /// Emits the body of one packing function.
 class PackBody {
 public:
-  PackBody(Emitter &emit, Tier tier, Type element, int64_t width, ValueRange arguments)
-      : emit(emit), element(element), vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width),
-        bytes(elementBytes(element)), k(arguments[0]), columns(arguments[1]), source(arguments[2]),
+  PackBody(Emitter &emit, Tier tier, Type storage, int64_t width, ValueRange arguments)
+      : emit(emit), source(emit, tier, storage), element(elementModel(storage).compute), vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width),
+        bytes(elementBytes(element)), k(arguments[0]), columns(arguments[1]), matrix(arguments[2]),
         rowStride(arguments[3]), colStride(arguments[4]), panel(arguments[5]) {}
 
   void copyRows() {
@@ -42,10 +60,10 @@ public:
   void copyElements() {
     Value zero = arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(element));
     emit.loop(emit.constant(0), k, 1, [&](Value row) {
-      Value sourceRow = emit.at(source, element, emit.mul(row, rowStride));
+      Value sourceRow = source.at(matrix, emit.mul(row, rowStride));
       Value panelRow = emit.at(panel, element, emit.mul(row, width));
       emit.loop(emit.constant(0), columns, 1, [&](Value column) {
-        Value value = emit.load(element, emit.at(sourceRow, element, emit.mul(column, colStride)), bytes);
+        Value value = source.load(element, source.at(sourceRow, emit.mul(column, colStride)));
         emit.store(value, emit.at(panelRow, element, column), bytes);
       });
       emit.loop(columns, emit.constant(width), 1,
@@ -55,11 +73,11 @@ public:
 
 private:
   void copyRow(Value row, ArrayRef<Value> masks) {
-    Value from = emit.at(source, element, emit.mul(row, rowStride));
+    Value from = source.at(matrix, emit.mul(row, rowStride));
     Value to = emit.at(panel, element, emit.mul(row, width));
     for (int64_t part = 0; part < width / lanes; ++part) {
       Value mask = masks.empty() ? Value() : masks[part];
-      Value value = emitVectorLoad(emit.builder, emit.location, vector, emit.at(from, element, part * lanes), mask);
+      Value value = source.load(vector, source.at(from, emit.constant(part * lanes)), mask);
       emit.store(value, emit.at(to, element, part * lanes), bytes * lanes);
     }
   }
@@ -80,8 +98,8 @@ private:
       Value column = emit.add(first, lane);
       if (inside)
         column = emit.min(column, emit.sub(columns, 1));
-      Value from = emit.at(source, element, emit.add(emit.mul(column, colStride), offsetOfRow(row)));
-      square.push_back(emitVectorLoad(emit.builder, emit.location, vector, from, rowMask));
+      Value from = source.at(matrix, emit.add(emit.mul(column, colStride), offsetOfRow(row)));
+      square.push_back(source.load(vector, from, rowMask));
     }
     square = emitTranspose(emit.builder, emit.location, square);
     Value to = emit.at(panel, element, emit.add(emit.mul(row, width), first));
@@ -94,11 +112,12 @@ private:
   }
 
   Emitter &emit;
+  Stored source;
   Type element;
   VectorType vector;
   int64_t lanes, width, group = 0;
   unsigned bytes;
-  Value k, columns, source, rowStride, colStride, panel;
+  Value k, columns, matrix, rowStride, colStride, panel;
 };
 
 /// Shuffle masks in terms of 128-bit blocks, the granularity of AVX shuffles: lane `lane` of block `block` of the result is
@@ -180,27 +199,53 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
   return result;
 }
 
-func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type element, int64_t width, LayoutOfB layout) {
+func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout) {
   llvm::StringRef form = layout == LayoutOfB::RowMajor     ? "copy"
                          : layout == LayoutOfB::Transposed ? "transpose"
                          : layout == LayoutOfB::Panels     ? "panels"
                                                            : "strided";
-  llvm::StringRef type = elementModel(element).name();
+  llvm::StringRef type = elementModel(storage).name();
   std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width)).str();
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer},
                            [&](Emitter &emit, ValueRange values) {
-                             PackBody body(emit, tier, element, width, values);
+                             PackBody body(emit, tier, storage, width, values);
                              if (layout == LayoutOfB::RowMajor)
                                body.copyRows();
                              else if (layout == LayoutOfB::Transposed)
                                body.transposeSquares(0);
                              else if (layout == LayoutOfB::Panels)
-                               body.transposeSquares(panelColumns(element));
+                               body.transposeSquares(panelColumns(storage));
                              else
                                body.copyElements();
                            });
+}
+
+func::FuncOp getWidenRows(OpBuilder &builder, Location location, Tier tier, Type storage, bool neighbours) {
+  std::string name = ("tn_gemm_widen_" + tierName(tier) + "_" + elementModel(storage).name() + (neighbours ? "_rows" : "_strided")).str();
+  Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  return getOrCreateKernel(
+      builder, location, name, {index, index, pointer, index, index, pointer, index}, [&](Emitter &emit, ValueRange values) {
+        Stored source(emit, tier, storage);
+        Type element = elementModel(storage).compute;
+        VectorType vector = tierVector(tier, element);
+        int64_t lanes = vector.getNumElements(), bytes = elementBytes(element);
+        Value columns = values[1], zero = emit.constant(0);
+        emit.loop(zero, values[0], 1, [&](Value row) {
+          Value from = source.at(values[2], emit.mul(row, values[3])), to = emit.at(values[5], element, emit.mul(row, values[6]));
+          if (!neighbours)
+            return emit.loop(zero, columns, 1, [&](Value column) {
+              emit.store(source.load(element, source.at(from, emit.mul(column, values[4]))), emit.at(to, element, column), bytes);
+            });
+          Value bulk = emit.mul(emit.div(columns, lanes), lanes);
+          auto widen = [&](Value column, Value mask) {
+            emit.store(source.load(vector, source.at(from, column), mask), emit.at(to, element, column), bytes * lanes);
+          };
+          emit.loop(zero, bulk, lanes, [&](Value column) { widen(column, {}); });
+          emit.loop(bulk, columns, lanes, [&](Value column) { widen(column, emit.firstLanes(emit.sub(columns, column), lanes)); });
+        });
+      });
 }
 
 } // namespace tenon::cpu

@@ -8,6 +8,11 @@ namespace tenon::cpu {
 /// bf16 or f16.
 inline bool isShortReal(mlir::Type element) { return element.isBF16() || element.isF16(); }
 
+/// What an element is as a value of LLVM: i16 for short reals, the type itself else.
+inline mlir::Type memoryType(mlir::Type element) {
+  return isShortReal(element) ? mlir::IntegerType::get(element.getContext(), 16) : element;
+}
+
 /// The f32 that `bits` mean, exactly; i16 or a vector of them, of bf16 or f16 elements as `element` says.
 mlir::Value widenBits(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type element, mlir::Value bits);
 

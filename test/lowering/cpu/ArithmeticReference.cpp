@@ -8,6 +8,13 @@ using namespace mlir;
 
 namespace tenon::test {
 
+double rounded(Type element, double value) {
+  APFloat number(value);
+  bool inexact;
+  number.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+  return number.convertToDouble();
+}
+
 Scalar evaluateArithmetic(Operation &op, llvm::function_ref<Scalar(Value)> get) {
   auto x = [&](int i) { return get(op.getOperand(i)).real; };
   auto n = [&](int i) { return get(op.getOperand(i)).whole; };
@@ -29,7 +36,7 @@ Scalar evaluateArithmetic(Operation &op, llvm::function_ref<Scalar(Value)> get) 
       .Case([&](arith::MaximumFOp) { return real(std::isnan(x(0)) || std::isnan(x(1)) ? NAN : std::max(x(0), x(1))); })
       .Case([&](arith::MinimumFOp) { return real(std::isnan(x(0)) || std::isnan(x(1)) ? NAN : std::min(x(0), x(1))); })
       .Case([&](arith::ExtFOp) { return real(x(0)); })
-      .Case([&](arith::TruncFOp) { return real(float(x(0))); })
+      .Case([&](arith::TruncFOp) { return real(rounded(op.getResult(0).getType(), x(0))); })
       .Case([&](arith::SIToFPOp) { return real(double(n(0))); })
       .Case([&](arith::UIToFPOp) { return real(double(n(0))); })
       .Case([&](arith::AddIOp) { return whole(n(0) + n(1)); })

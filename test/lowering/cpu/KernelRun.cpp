@@ -29,7 +29,17 @@ struct Run::Buffers {
   Memory scratch;
 };
 
-static void store(Type element, char *memory, const Numbers &values) {
+static uint16_t shortBits(FloatType element, double value) {
+  APFloat number(value);
+  bool inexact;
+  number.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+  return uint16_t(number.bitcastToAPInt().getZExtValue());
+}
+static double shortReal(FloatType element, uint16_t bits) {
+  return APFloat(element.getFloatSemantics(), APInt(16, bits)).convertToDouble();
+}
+
+void store(Type element, char *memory, const Numbers &values) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (element.isF32())
       reinterpret_cast<float *>(memory)[i] = float(values[i]);
@@ -39,6 +49,8 @@ static void store(Type element, char *memory, const Numbers &values) {
       reinterpret_cast<int32_t *>(memory)[i] = int32_t(values[i]);
     else if (element.isInteger(64))
       reinterpret_cast<int64_t *>(memory)[i] = int64_t(values[i]);
+    else if (auto type = dyn_cast<FloatType>(element))
+      reinterpret_cast<uint16_t *>(memory)[i] = shortBits(type, values[i]);
     else
       memory[i] = char(values[i]);
   }
@@ -50,6 +62,7 @@ Numbers load(Type element, const char *memory, size_t count) {
                 : element.isF64()       ? reinterpret_cast<const double *>(memory)[i]
                 : element.isInteger(32) ? double(reinterpret_cast<const int32_t *>(memory)[i])
                 : element.isInteger(64) ? double(reinterpret_cast<const int64_t *>(memory)[i])
+                : isa<FloatType>(element) ? shortReal(cast<FloatType>(element), reinterpret_cast<const uint16_t *>(memory)[i])
                                         : double(memory[i]);
   return values;
 }
@@ -88,7 +101,7 @@ Run::Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims,
       machine.inputs.push_back(randomNumbers(type.getElementType(), elementCount(type, dims), state, bound ? bound.getInt() : 5));
       if (isa<FloatType>(type.getElementType()))
         for (double &value : machine.inputs.back())
-          value = float(value * options.inputScale);
+          value = rounded(type.getElementType(), float(value * options.inputScale));
     }
   function.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadStateOp>(op))

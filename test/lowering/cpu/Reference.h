@@ -38,6 +38,8 @@ Scalar evaluateArithmetic(mlir::Operation &op, llvm::function_ref<Scalar(mlir::V
 void evaluateOptimize(OptimizeOp op, Machine &machine, Tensors &tensors);
 void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors);
 void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors);
+/// To nearest even among the numbers of a type of reals.
+double rounded(mlir::Type element, double value);
 /// Depths of the stack from 0 to its last one; their product over nested stacks.
 int64_t depthCount(mlir::Value depth);
 int64_t copies(mlir::ValueRange depths);
