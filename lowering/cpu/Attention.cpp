@@ -34,8 +34,16 @@ AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operan
 }
 
 Value AttentionCode::spread(Value scalar) { return vector::BroadcastOp::create(builder, VectorType::get({rowLanes}, scalar.getType()), scalar); }
-Value AttentionCode::loadRow(Value address, Value mask) { return emitVectorLoad(builder, builder.getLoc(), rowVector(), address, mask); }
-void AttentionCode::storeRow(Value vector, Value address, Value mask) { emitVectorStore(builder, builder.getLoc(), vector, address, mask); }
+
+Value AttentionCode::loadRow(Elements place, Value mask) {
+  Value loaded = emitVectorLoad(builder, builder.getLoc(), VectorType::get({rowLanes}, memoryType(place.storage)), place.address, mask);
+  return isShortReal(place.storage) ? widenBits(builder, builder.getLoc(), code.tier, place.storage, loaded) : loaded;
+}
+
+void AttentionCode::storeRow(Value vector, Elements place, Value mask) {
+  Value stored = isShortReal(place.storage) ? narrowToBits(builder, builder.getLoc(), code.tier, place.storage, vector) : vector;
+  emitVectorStore(builder, builder.getLoc(), stored, place.address, mask);
+}
 
 Value AttentionCode::exponential(Value x) {
   if (element.isF32())
@@ -48,14 +56,20 @@ Value AttentionCode::exponential(Value x) {
 
 Value AttentionCode::roundDown(Value index, int64_t to) { return builder.createOrFold<arith::AndIOp>(index, number(-to)); }
 
-Value AttentionCode::row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
+Value AttentionCode::rowIndex(Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
   Value place = emit.add(emit.mul(batch, positions), position);
-  return at(code.pointer(tensor), emit.mul(emit.add(emit.mul(place, heads), head), ofWidth));
+  return emit.mul(emit.add(emit.mul(place, heads), head), ofWidth);
 }
 
-Value AttentionCode::keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth) {
+static Elements elementsOf(FunctionCode &code, Value tensor) { return {code.pointer(tensor), cast<RankedTensorType>(tensor.getType()).getElementType()}; }
+
+Elements AttentionCode::row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
+  return at(elementsOf(code, tensor), rowIndex(batch, positions, position, head, ofWidth));
+}
+
+Elements AttentionCode::keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth) {
   Value place = emit.add(emit.mul(batch, keys), key);
-  return at(code.pointer(tensor), emit.mul(emit.add(emit.mul(place, keyHeads), keyHead), ofWidth));
+  return at(elementsOf(code, tensor), emit.mul(emit.add(emit.mul(place, keyHeads), keyHead), ofWidth));
 }
 
 std::pair<Value, Value> AttentionCode::step(Region &step, Value scores, bool slope) {
@@ -79,19 +93,20 @@ std::pair<Value, Value> AttentionCode::step(Region &step, Value scores, bool slo
   return {result(0), slope ? result(1) : Value()};
 }
 
-void AttentionCode::packColumns(Value source, Value count, int64_t ofWidth, Value panels, Value stride) {
-  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::Transposed);
+void AttentionCode::packColumns(Elements source, Value count, int64_t ofWidth, Value panels, Value stride) {
+  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::Transposed);
   emit.loop(emit.constant(0), emit.ceilDiv(count, width), 1, [&](Value panel) {
     Value column = emit.mul(panel, width);
     Value columns = emit.min(emit.sub(count, column), width);
     func::CallOp::create(builder, pack,
-                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, stride)), number(1), stride, at(panels, emit.mul(panel, panelStride(ofWidth)))});
+                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, stride)).address, number(1), stride, at(panels, emit.mul(panel, panelStride(ofWidth)))});
   });
 }
 
-void AttentionCode::gatherRows(Value source, Value count, int64_t ofWidth, Value rows, Value stride) {
+void AttentionCode::gatherRows(Elements source, Value count, int64_t ofWidth, Value rows, Value stride) {
   emit.loop(emit.constant(0), count, 1, [&](Value row) {
-    Value from = at(source, emit.mul(row, stride)), to = at(rows, emit.mul(row, rowWidth(ofWidth)));
+    Elements from = at(source, emit.mul(row, stride));
+    Value to = at(rows, emit.mul(row, rowWidth(ofWidth)));
     for (int64_t column = 0; column < ofWidth; column += rowLanes) {
       Value inside = column + rowLanes <= ofWidth ? Value() : firstLanes(code, number(ofWidth - column), rowLanes);
       storeRow(loadRow(at(from, number(column)), inside), at(to, number(column)));
@@ -99,18 +114,20 @@ void AttentionCode::gatherRows(Value source, Value count, int64_t ofWidth, Value
   });
 }
 
-void AttentionCode::packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride) {
-  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, element, width, LayoutOfB::RowMajor);
+void AttentionCode::packRows(Elements source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride) {
+  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::RowMajor);
   for (int64_t column = 0; column < ofWidth; column += width)
     func::CallOp::create(builder, pack,
-                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)), stride, number(1),
+                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)).address, stride, number(1),
                                     at(panels, emit.mul(panelStride, column / width))});
 }
 
-void AttentionCode::copyRow(Value from, Value to, int64_t ofWidth, bool adds) {
+void AttentionCode::copyRow(Value from, Elements to, int64_t ofWidth, bool adds) {
+  assert((!adds || !isShortReal(to.storage)) && "a sum that is rounded at each term");
   for (int64_t column = 0; column < ofWidth; column += rowLanes) {
     Value inside = column + rowLanes <= ofWidth ? Value() : firstLanes(code, number(ofWidth - column), rowLanes);
-    Value target = at(to, number(column)), sum = loadRow(at(from, number(column)));
+    Elements target = at(to, number(column));
+    Value sum = loadRow(at(from, number(column)));
     if (adds)
       sum = arith::AddFOp::create(builder, loadRow(target, inside), sum);
     storeRow(sum, target, inside);

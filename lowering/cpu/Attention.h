@@ -6,6 +6,7 @@
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
+#include "lowering/cpu/ShortReals.h"
 
 namespace tenon::cpu {
 
@@ -28,7 +29,10 @@ struct AttentionOperands {
   double scale, rate;
   int64_t site;
 
-  mlir::Type element() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
+  /// What is computed in: of scores, sums, scratch, statistics, score tables, gradients of tables.
+  mlir::Type element() const { return elementModel(storage()).compute; }
+  /// Of queries, keys, values, tables, y and their gradients in memory.
+  mlir::Type storage() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getElementType(); }
   int64_t heads() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(2); }
   /// Heads of keys and values: each is read by a group of heads.
   int64_t keyHeads() const { return mlir::cast<mlir::RankedTensorType>(key.getType()).getDimSize(2); }
@@ -42,9 +46,16 @@ struct AttentionOperands {
   llvm::SmallVector<Value> tensors() const;
 };
 
+/// Elements in memory: a tensor's are stored in its type, those of scratch and temporaries in the one that is computed in.
+struct Elements {
+  Value address;
+  mlir::Type storage;
+};
+
 /// Rows of a tensor that are read or written soon: a contraction asks memory for them, some with each of its tiles. They need not exist.
 struct RowsAhead {
-  Value address, stride, rows; // stride in elements
+  Elements first;
+  Value stride, rows; // stride in elements
   int64_t width;
   bool write;
 };
@@ -114,24 +125,31 @@ public:
   Value at(Value base, Value index) { return emit.at(base, element, index); }
   Value loadScalar(Value address) { return emit.load(element, address, bytes()); }
   void storeScalar(Value value, Value address) { emit.store(value, address, bytes()); }
-  Value loadRow(Value address, Value mask = {});
-  void storeRow(Value vector, Value address, Value mask = {});
+  Elements at(Elements base, Value index) { return {emit.at(base.address, memoryType(base.storage), index), base.storage}; }
+  Elements inScratch(Value address) { return {address, element}; }
+  /// Lanes of what is computed in: what is stored short is widened, and narrowed.
+  Value loadRow(Elements place, Value mask = {});
+  void storeRow(Value vector, Elements place, Value mask = {});
+  Value loadRow(Value address, Value mask = {}) { return loadRow(inScratch(address), mask); }
+  void storeRow(Value vector, Value address, Value mask = {}) { storeRow(vector, inScratch(address), mask); }
   /// exp of lanes that are at most 0, or NaN.
   Value exponential(Value x);
   /// index rounded down to a multiple of a power of two; negative ones too.
   Value roundDown(Value index, int64_t to);
 
   /// Element (batch, position, head, 0) of a tensor [.., positions, H, width].
-  Value row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth);
+  Elements row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth);
+  /// Number of that element.
+  Value rowIndex(Value batch, Value positions, Value position, Value head, int64_t ofWidth);
   /// Element (batch, key, key head, 0) of keys, values or their gradients.
-  Value keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth);
+  Elements keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth);
   /// `count` rows `stride` elements apart, side by side in scratch `rowWidth` elements apart: rows of a tensor would share the sets of the first-level cache.
-  void gatherRows(Value source, Value count, int64_t ofWidth, Value rows, Value stride);
+  void gatherRows(Elements source, Value count, int64_t ofWidth, Value rows, Value stride);
   static int64_t rowWidth(int64_t width) { return roundUp(width, 16) + 16; }
   /// Panels over `columns` positions `stride` elements apart, the width along the depth (a transposed copy).
-  void packColumns(Value source, Value count, int64_t ofWidth, Value panels, Value stride);
+  void packColumns(Elements source, Value count, int64_t ofWidth, Value panels, Value stride);
   /// Panels over the width, `count` positions `stride` elements apart along the depth.
-  void packRows(Value source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride);
+  void packRows(Elements source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride);
   Value panelStride(int64_t depth) { return number(roundUp(depth, lanes) * width); }
   Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, lanes), width); }
   void contract(const BlockContraction &block);
@@ -145,8 +163,8 @@ public:
   }
   /// The step of a vector of scaled scores; with `slope` its derivative too.
   std::pair<Value, Value> step(mlir::Region &step, Value scores, bool slope);
-  /// A row from scratch to a tensor, masked at the width; `adds`: to what is there.
-  void copyRow(Value from, Value to, int64_t ofWidth, bool adds);
+  /// A row from scratch to a tensor or temporary, masked at the width; `adds`: to what is there.
+  void copyRow(Value from, Elements to, int64_t ofWidth, bool adds);
   /// The dropout's bits; its rate gives the threshold.
   KeepBits keeps(const AttentionOperands &operands);
   /// for (key = low; key < high; key += rowLanes), carrying vectors.

@@ -47,7 +47,7 @@ public:
                     const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
         terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op),
-        softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted), scratch(code.tier, operands, tables, wanted) {
+        softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted), queryGradients(on, operands, wanted), scratch(code.tier, operands, tables, wanted) {
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -67,7 +67,10 @@ public:
       enterHead(emit.constant(0));
     forHeads([&] { tableGradients.clear(zero); });
     emit.loop(emit.constant(0), emit.ceilDiv(on.keys, AttentionCode::chunkKeys), 1, [&](Value chunk) { emitChunk(chunk); });
-    forHeads([&] { tableGradients.store(); });
+    forHeads([&] {
+      tableGradients.store();
+      queryGradients.store();
+    });
   }
 
 private:
@@ -80,6 +83,7 @@ private:
     relative.enter(place(scratch.valueBand));
     softmax.enter(batch, head, scoreGrads, place(scratch.weights), place(scratch.keepBits));
     tableGradients.enter(batch, head);
+    queryGradients.enter(batch, head, queryGrads);
   }
 
   /// One after the other, in this order for any number of threads: their gradients of keys and values add up.
@@ -138,7 +142,7 @@ private:
     next.head = emit.select(isLast, emit.select(wraps, emit.constant(0), emit.add(keyHead, 1)), keyHead);
     next.start = emit.select(isLast, emit.constant(0), following);
     Value keyStep = on.number(on.keyHeads * on.keyWidth), valueStep = on.number(on.keyHeads * on.valueWidth);
-    Value key = on.keyRow(operands.key, batch, start, keyHead, on.keyWidth), value = on.keyRow(operands.value, batch, start, keyHead, on.valueWidth);
+    Elements key = on.keyRow(operands.key, batch, start, keyHead, on.keyWidth), value = on.keyRow(operands.value, batch, start, keyHead, on.valueWidth);
     on.packColumns(key, count, on.keyWidth, keyPanels, keyStep);
     if (wanted.scores())
       on.packColumns(value, count, on.valueWidth, valuePanels, valueStep);
@@ -177,27 +181,15 @@ private:
       if (wanted.query || wanted.positionQuery)
         on.fill(queryGrads, emit.constant(0), emit.mul(block.rows, keyStride), zero);
       for (Value result : {wanted.query, wanted.positionQuery})
-        storeQueries(block, result);
+        queryGradients.add(block, result);
       if (wanted.selectedScores)
         emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmax.storeSelected(block, emit.add(block.firstQuery, row), on.real(0), on.real(0)); });
     });
   }
 
-  /// queryGrads to the tensor, onto what earlier chunks of keys gave.
-  void storeQueries(const Block &block, Value result) {
-    if (!result)
-      return;
-    auto write = [&](bool adds) {
-      emit.loop(emit.constant(0), block.rows, 1, [&](Value row) {
-        on.copyRow(on.at(queryGrads, emit.mul(row, keyStride)), on.row(result, batch, on.queries, emit.add(block.firstQuery, row), head, on.keyWidth), on.keyWidth, adds);
-      });
-    };
-    emit.branch(emit.equal(start, emit.constant(0)), [&] { write(false); }, [&] { write(true); });
-  }
-
   void emitTerms(const Block &block) {
     Value keysHere = emit.sub(block.high, block.low), one = on.number(1), rows = block.rows;
-    Value dy = on.row(op.getDy(), batch, on.queries, block.firstQuery, head, on.valueWidth);
+    Elements dy = on.row(op.getDy(), batch, on.queries, block.firstQuery, head, on.valueWidth);
     Value gradsHere = on.at(scoreGrads, block.low);
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
@@ -218,14 +210,14 @@ private:
       on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels, on.panelStride(rows),
                    on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true, Trim::RowsOfA, block.stairs, ahead.value});
     if (wanted.key) {
-      on.packRows(terms.queryRows, rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
+      on.packRows(on.inScratch(terms.queryRows), rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
       on.contract({keysHere, on.number(on.keyWidth), rows, gradsHere, one, on.scoreStride, queryPanels, on.panelStride(rows),
                    on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true, Trim::RowsOfA, block.stairs, ahead.key});
     }
     if (wanted.query) {
       on.contract({rows, on.number(on.keyWidth), keysHere, gradsHere, on.scoreStride, one, on.at(keyRows, emit.mul(block.low, on.width)), on.panelStride(count), queryGrads,
                    on.number(keyStride), false, Trim::ColumnsOfA, block.stairs, ahead.query});
-      storeQueries(block, wanted.query);
+      queryGradients.add(block, wanted.query);
     }
     if (wanted.band())
       emitBand(block, ahead.table);
@@ -238,7 +230,7 @@ private:
     Staircase stairs = terms.from(block.bandStairs, block.bandLow);
     if (wanted.table)
       emit.branch(emit.less(emit.constant(0), places), [&] {
-        on.packRows(terms.positionRows, rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
+        on.packRows(on.inScratch(terms.positionRows), rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
         Value stride = on.number(TableGradients::width(operands));
         on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows), on.at(tableGradients.table, emit.mul(first, stride)), stride,
                      true, Trim::RowsOfA, stairs, SmallVector<RowsAhead>(ahead)});
@@ -246,7 +238,7 @@ private:
     if (wanted.positionQuery) {
       on.contract({rows, on.number(on.keyWidth), places, here, terms.bandStride, one, elementAddress(builder, terms.table.rows, on.element, emit.mul(first, on.width)),
                    terms.table.rowStride, queryGrads, on.number(keyStride), false, Trim::ColumnsOfA, stairs});
-      storeQueries(block, wanted.positionQuery);
+      queryGradients.add(block, wanted.positionQuery);
     }
     if (wanted.scoreTable)
       on.alongRow(emit.constant(0), places, {}, [&](Value place, ValueRange) -> SmallVector<Value> {
@@ -273,6 +265,7 @@ private:
   WantedGradients wanted;
   SoftmaxGradient softmax;
   TableGradients tableGradients;
+  QueryGradients queryGradients;
   BackwardScratch scratch;
   int64_t keyStride, valueStride;
   Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads;
@@ -289,7 +282,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
   AttentionOperands operands(op);
   Type element = operands.element();
   if (!hasRealKernels(element))
-    return notSupported(op) << "attention of elements other than f32 and f64";
+    return notSupported(op) << "attention of " << operands.storage() << " on the CPU";
   WantedGradients wanted(op);
   if (!wanted.any())
     return success();
@@ -305,6 +298,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
     kernel.temporaries.push_back(tables.pack(sequence, op.getLoc()));
     TableGradients::plan(kernel, sequence, operands, wanted);
   }
+  QueryGradients::plan(kernel, sequence, operands, wanted);
   kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(element);
   auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };
   kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };

@@ -34,7 +34,7 @@ private:
   std::string name() const {
     std::string steps = trim == Trim::None ? "" : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") + ("_" + stepName(lowStep)) + "_" + stepName(highStep);
     for (const RowsAhead &rows : ahead)
-      steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width);
+      steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width) + (rows.first.storage == element ? "" : elementModel(rows.first.storage).name().str());
     return ("tn_attention_block_" + tierName(tier) + "_" + elementModel(element).name() + (rowMajor ? "_row" : "_transposed") + (accumulate ? "_add" : "_set") + steps).str();
   }
 
@@ -51,7 +51,7 @@ private:
     Value panels = emit.ceilDiv(n, width);
     SmallVector<Value> each; // rows ahead per tile
     for (auto [list, rows] : llvm::enumerate(ahead)) {
-      rows.address = arguments[11 + 3 * list], rows.stride = arguments[12 + 3 * list], rows.rows = arguments[13 + 3 * list];
+      rows.first.address = arguments[11 + 3 * list], rows.stride = arguments[12 + 3 * list], rows.rows = arguments[13 + 3 * list];
       each.push_back(emit.ceilDiv(rows.rows, emit.max(emit.mul(panels, strips), int64_t(1))));
     }
     auto tile = [&](Value panel, Value strip) {
@@ -79,7 +79,7 @@ private:
         return;
       }
       if (!rowMajor) // of the next tile down: few steps follow in which its sums could come
-        prefetch(emit, {emit.at(to, element, emit.mul(rows, cStride)), cStride, rows, width, /*write=*/true}, zero, rows);
+        prefetch(emit, {{emit.at(to, element, emit.mul(rows, cStride)), element}, cStride, rows, width, /*write=*/true}, zero, rows);
       Range depth = rowMajor ? columnsOf(emit, row, rows, k) : rowsOf(emit, row, rows, k);
       Value some = accumulate && trim != Trim::None ? emit.less(depth.low, depth.high) : emit.flag(true);
       Value steps = trim == Trim::None ? k : emit.max(emit.sub(depth.high, depth.low), int64_t(0));
@@ -97,10 +97,11 @@ private:
   }
 
   void prefetch(Emitter &emit, const RowsAhead &rows, Value first, Value count) {
+    Type stored = memoryType(rows.first.storage);
     emit.loop(first, emit.min(emit.add(first, count), rows.rows), 1, [&](Value row) {
-      Value address = emit.at(rows.address, element, emit.mul(row, rows.stride));
-      for (int64_t column = 0; column < rows.width; column += 512 / element.getIntOrFloatBitWidth()) // a line of the cache
-        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, element, column), rows.write, /*hint=*/2, /*cache=*/1);
+      Value address = emit.at(rows.first.address, stored, emit.mul(row, rows.stride));
+      for (int64_t column = 0; column < rows.width; column += 512 / stored.getIntOrFloatBitWidth()) // a line of the cache
+        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, stored, column), rows.write, /*hint=*/2, /*cache=*/1);
     });
   }
 
@@ -176,7 +177,7 @@ void AttentionCode::contract(const BlockContraction &block) {
   SmallVector<Value> arguments{block.m, block.n, block.k, block.a, rowMajor ? block.aRowStride : block.aColStride, block.b, block.panelStride, block.c, block.cRowStride,
                                known(block.stairs.low), known(block.stairs.high)};
   for (const RowsAhead &rows : block.ahead)
-    arguments.append({rows.address, rows.stride, rows.rows});
+    arguments.append({rows.first.address, rows.stride, rows.rows});
   func::CallOp::create(builder, BlockFunction(*this, block).get(), arguments);
 }
 

@@ -1,8 +1,8 @@
 // tenon.attention: a task is a part of the query strips of one (batch, key head); keys and values are packed once per task while they fit,
 // for all heads that share them; scores live in one strip.
 #include "dialect/TensorSizes.h"
-#include "dialect/Refusal.h"
 #include "dialect/Places.h"
+#include "dialect/Refusal.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -262,7 +262,8 @@ private:
     if (!isRead(op.getY()))
       return;
     Value factor = on.spread(arith::MulFOp::create(builder, inverse, on.real(65536.0 / double(65536 - threshold))));
-    Value from = on.at(sums, emit.mul(row, sumStride)), to = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
+    Value from = on.at(sums, emit.mul(row, sumStride));
+    Elements to = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
     for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
       Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
       on.storeRow(arith::MulFOp::create(builder, on.loadRow(on.at(from, on.number(column))), factor), on.at(to, on.number(column)), inside);
@@ -290,7 +291,7 @@ LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) 
   auto op = cast<AttentionOp>(operation);
   AttentionOperands operands(op);
   if (!hasRealKernels(operands.element()))
-    return notSupported(op) << "attention of elements other than f32 and f64";
+    return notSupported(op) << "attention of " << operands.storage() << " on the CPU";
   if (llvm::none_of(op->getResults(), isRead))
     return success();
   IndexOperands indices(operands.labels, operands.indexOperands);

@@ -66,8 +66,9 @@ public:
 
   /// Elements between rows of the gradients of `table`.
   static int64_t width(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 32); }
-  /// The kernel's temporaries, behind the packed tables.
+  /// The kernel's temporaries, behind the packed tables, and their number.
   static void plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted);
+  static unsigned temporaries(const WantedGradients &wanted) { return unsigned(bool(wanted.table)) + bool(wanted.scoreTable) + bool(wanted.valueTable); }
   void enter(Value batch, Value head);
   void clear(Value zero);
   /// From places to rows of the tables.
@@ -82,6 +83,40 @@ private:
   Emitter &emit;
   const WantedGradients &wanted;
   Value batch, head, tableElements, scoreTableElements, valueTableElements;
+};
+
+/// Gradients of queries and position queries: sums over chunks of keys, in the result. Where that is shorter than what is computed in and there are several chunks, they are summed in
+/// temporaries and rounded once.
+class QueryGradients {
+public:
+  using Block = AttentionScores::Block;
+
+  QueryGradients(AttentionCode &on, const AttentionOperands &operands, const WantedGradients &wanted)
+      : on(on), operands(operands), code(on.code), emit(on.emit), wanted(wanted), isShort(isShortReal(operands.storage())) {}
+
+  /// The kernel's temporaries, behind those of the tables. They take no memory where one chunk has all keys.
+  static void plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted);
+  /// One head's; `grads` is scratch for the rows of a strip.
+  void enter(Value batch, Value head, Value grads);
+  /// The rows of a block, of the keys of one chunk, onto what earlier chunks gave; `result` is one of those wanted, or null.
+  void add(const Block &block, Value result);
+  /// After all chunks.
+  void store();
+
+private:
+  static int64_t sumWidth(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 16); }
+  static bool maySum(const AttentionOperands &operands);
+  /// The row of a query in the temporary of this result.
+  Value sumOf(Value result, Value query);
+  Value severalChunks() { return emit.less(on.number(AttentionCode::chunkKeys), on.keys); }
+
+  AttentionCode &on;
+  const AttentionOperands &operands;
+  FunctionCode &code;
+  Emitter &emit;
+  const WantedGradients &wanted;
+  bool isShort;
+  Value batch, head, grads;
 };
 
 } // namespace tenon::cpu

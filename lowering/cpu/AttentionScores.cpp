@@ -85,7 +85,7 @@ void AttentionScores::setBand(Block &block, const Staircase &ofKeys) {
 void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<RowsAhead> ahead, ArrayRef<RowsAhead> aheadOfBand) {
   const int64_t rowStride = on.heads * on.keyWidth;
   Value step = on.panelStride(on.keyWidth), depth = on.number(on.keyWidth), one = on.number(1);
-  Value query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
+  Elements query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
   Value width = on.number(AttentionCode::rowWidth(on.keyWidth));
   on.gatherRows(query, block.rows, on.keyWidth, queryRows, on.number(rowStride));
   on.contract({block.rows, emit.sub(block.high, block.low), depth, queryRows, width, one, on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step,
@@ -93,7 +93,7 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
   if (!operands.table)
     return;
   emit.branch(emit.less(block.bandLow, block.bandHigh), [&] {
-    Value position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
+    Elements position = on.row(operands.positionQuery, batch, on.queries, block.firstQuery, head, on.keyWidth);
     on.gatherRows(position, block.rows, on.keyWidth, positionRows, on.number(rowStride));
     Value first = on.roundDown(block.bandLow, on.width);
     Value panel = emit.div(emit.add(block.bandStart, first), on.width);

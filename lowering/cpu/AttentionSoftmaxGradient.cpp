@@ -12,7 +12,7 @@ void SoftmaxGradient::enter(Value itsBatch, Value itsHead, Value itsScoreGrads, 
 }
 
 void SoftmaxGradient::storeSelected(const Block &block, Value query, Value first, Value second) {
-  Value pair = on.row(wanted.selectedScores, batch, on.queries, query, head, 2);
+  Value pair = on.row(wanted.selectedScores, batch, on.queries, query, head, 2).address;
   emit.branch(emit.equal(block.start, emit.constant(0)),
               [&] {
                 on.storeScalar(first, pair);
@@ -27,7 +27,7 @@ void SoftmaxGradient::storeSelected(const Block &block, Value query, Value first
 
 /// D = sum of dy * y over the width.
 Value SoftmaxGradient::rowProduct(Value query) {
-  Value dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth), y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
+  Elements dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth), y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
   Value sum = zero;
   for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
     Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);

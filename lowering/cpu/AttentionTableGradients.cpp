@@ -51,7 +51,7 @@ void TableGradients::store() {
     });
   if (wanted.scoreTable)
     emit.loop(emit.constant(0), count, 1, [&](Value place) {
-      on.storeScalar(on.loadScalar(on.at(scoreTable, place)), on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1));
+      on.storeScalar(on.loadScalar(on.at(scoreTable, place)), on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1).address);
     });
   if (wanted.valueTable)
     emit.loop(emit.constant(0), count, 1, [&](Value place) {

@@ -84,7 +84,7 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   Value base = on.at(packed, emit.mul(on.code.tile, on.code.size(copyElements())));
   if (operands.table) {
     const int64_t stride = on.heads * on.keyWidth;
-    Value source = on.row(operands.table, zero, zero, emit.select(falls, last, zero), head, on.keyWidth);
+    Elements source = on.row(operands.table, zero, zero, emit.select(falls, last, zero), head, on.keyWidth);
     Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride));
     on.packColumns(source, places(on), on.keyWidth, base, step);
     if (forGradient)
@@ -92,7 +92,7 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   }
   if (operands.valueTable) {
     const int64_t stride = on.heads * on.valueWidth;
-    Value source = on.row(operands.valueTable, zero, zero, emit.select(falls, last, zero), head, on.valueWidth);
+    Elements source = on.row(operands.valueTable, zero, zero, emit.select(falls, last, zero), head, on.valueWidth);
     Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride)), to = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
     if (forGradient)
       on.packColumns(source, places(on), on.valueWidth, to, step);

@@ -9,7 +9,11 @@ def CpuKernelOpInterface : OpInterface<"CpuKernelOpInterface"> {
     An op that the CPU has a kernel for. The dialect does not know its targets: the interface is attached from outside (Generators.cpp; an op of a plugin: in its
     own library, by an extension of its dialect).
   }];
-  let methods = [InterfaceMethod<
+  let methods = [
+    InterfaceMethod<
+    "Whether its kernel reads and writes bf16 and f16 (ShortReals.h), too.",
+    "bool", "readsShortReals", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
     "Adds the kernels of the op to the sequence: what they read and write, and the code of a tile. Reports its own errors at the op.",
     "::llvm::LogicalResult", "generate", (ins "::tenon::cpu::KernelSequence &":$sequence)>];
 }

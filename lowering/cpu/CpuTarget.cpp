@@ -10,7 +10,8 @@ namespace tenon::cpu {
 std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
   if (!isa<CpuKernelOpInterface>(kernel.getOperation()))
     return "the CPU has no kernel for " + kernel->getName().getStringRef().str();
-  auto known = [&](Type element) { return hasRealKernels(isa<GemmOp>(kernel.getOperation()) ? elementModel(element).compute : element); };
+  const bool widens = cast<CpuKernelOpInterface>(kernel.getOperation()).readsShortReals();
+  auto known = [&](Type element) { return hasRealKernels(widens ? elementModel(element).compute : element); };
   for (Value tensor : kernel.tensorsRead())
     if (Type element = cast<RankedTensorType>(tensor.getType()).getElementType(); isa<FloatType>(element) && !known(element))
       return "the CPU's " + kernel->getName().stripDialect().str() + " has no kernel for " + elementModel(element).name().str();

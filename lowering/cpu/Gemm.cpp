@@ -290,7 +290,7 @@ Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Val
 
 void emitVectorStore(OpBuilder &builder, Location location, Value vector, Value pointer, Value mask) {
   Emitter emit(builder, location);
-  unsigned alignment = elementBytes(cast<VectorType>(vector.getType()).getElementType());
+  unsigned alignment = cast<VectorType>(vector.getType()).getElementTypeBitWidth() / 8;
   if (!mask)
     return emit.store(vector, pointer, alignment);
   LLVM::MaskedStoreOp::create(builder, location, vector, pointer, mask, alignment);

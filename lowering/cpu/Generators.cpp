@@ -17,18 +17,25 @@ struct GeneratedBy : CpuKernelOpInterface::ExternalModel<GeneratedBy<Op, generat
   LogicalResult generate(Operation *op, KernelSequence &sequence) const { return generator(op, sequence); }
 };
 
+template <typename Op, Generator generator>
+struct WideningGeneratedBy : CpuKernelOpInterface::ExternalModel<WideningGeneratedBy<Op, generator>, Op> {
+  LogicalResult generate(Operation *op, KernelSequence &sequence) const { return generator(op, sequence); }
+  bool readsShortReals(Operation *) const { return true; }
+};
+
+template <typename Op, Generator generator> void attachWidening(MLIRContext &context) { Op::template attachInterface<WideningGeneratedBy<Op, generator>>(context); }
 template <typename Op, Generator generator> void attach(MLIRContext &context) { Op::template attachInterface<GeneratedBy<Op, generator>>(context); }
 
 } // namespace
 
 void registerKernelGenerators(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TenonDialect *) {
-    attach<NestOp, generateNest>(*context);
-    attach<GemmOp, generateGemm>(*context);
+    attachWidening<NestOp, generateNest>(*context);
+    attachWidening<GemmOp, generateGemm>(*context);
     attach<ScatterAddOp, generateScatterAdd>(*context);
     attach<RunningSumOp, generateRunningSum>(*context);
-    attach<AttentionOp, generateAttention>(*context);
-    attach<AttentionGradOp, generateAttentionGrad>(*context);
+    attachWidening<AttentionOp, generateAttention>(*context);
+    attachWidening<AttentionGradOp, generateAttentionGrad>(*context);
     attach<AppendStateOp, generateAppendState>(*context);
     attach<OptimizeOp, generateOptimize>(*context);
   });

@@ -11,9 +11,7 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-Type machineType(Type source) {
-  return source.isIndex() ? IntegerType::get(source.getContext(), 64) : isShortReal(source) ? IntegerType::get(source.getContext(), 16) : source;
-}
+Type machineType(Type source) { return source.isIndex() ? IntegerType::get(source.getContext(), 64) : memoryType(source); }
 
 LaneValue LaneCode::get(Value source) {
   auto found = values.find(source);

@@ -39,7 +39,7 @@ static double shortReal(FloatType element, uint16_t bits) {
   return APFloat(element.getFloatSemantics(), APInt(16, bits)).convertToDouble();
 }
 
-static void store(Type element, char *memory, const Numbers &values) {
+void store(Type element, char *memory, const Numbers &values) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (element.isF32())
       reinterpret_cast<float *>(memory)[i] = float(values[i]);

@@ -17,12 +17,16 @@ struct Results {
   std::map<std::string, std::pair<mlir::Type, std::vector<char>>> named;
 };
 
-/// Numbers of `memory`, `count` elements of the type.
+/// Numbers of `memory`, `count` elements of the type, and back.
+void store(mlir::Type element, char *memory, const Numbers &values);
 Numbers load(mlir::Type element, const char *memory, size_t count);
 
 class Run {
 public:
   Run(mlir::func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims, const RunOptions &options);
+  /// One per tensor among the arguments.
+  const std::vector<Numbers> &inputs() const { return start.inputs; }
+  void useInputs(std::vector<Numbers> inputs) { start.inputs = machine.inputs = std::move(inputs); }
   /// `corrupt` is added to element 0 of every result.
   Results reference(double corrupt);
   /// The code of one tier; the tiles of a kernel from the last to the first if `reverseTiles`. Ends the process if memory outside of buffers was written.

@@ -9,7 +9,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "test/lowering/cpu/KernelRun.h"
+#include "test/lowering/cpu/ShortStorage.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
@@ -33,6 +33,7 @@ static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this 
 static cl::opt<bool> gradientsOnly("gradients-only", cl::desc("flag 1 of the context: parameters must not change"));
 static cl::opt<double> inputScale("scale", cl::desc("inputs are in [-2, 2) times this"), cl::init(1));
 static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last place instead"), cl::init(0));
+static cl::opt<std::string> storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32, whose code it is compared with as well"));
 static cl::opt<unsigned> timing("time", cl::desc("also run this many times and print the best time, microseconds"));
 
 /// Every value that is read has a slot of its own, nothing is reused.
@@ -143,8 +144,17 @@ static bool hasTier(int tier) {
   return tier == 1 ? __builtin_cpu_supports("x86-64-v3") : __builtin_cpu_supports("x86-64-v4");
 }
 
-static bool runAll(ModuleOp kernelForm, const TnArtifact &artifact) {
-  const SmallVector<func::FuncOp> entries(kernelForm.getOps<func::FuncOp>());
+/// A module in the kernel form, which the reference reads, and its code.
+struct Compiled {
+  OwningOpRef<ModuleOp> kernelForm;
+  const TnArtifact *artifact = nullptr;
+  SmallVector<func::FuncOp> functions() { return SmallVector<func::FuncOp>(kernelForm->getOps<func::FuncOp>()); }
+};
+
+/// `wide`: the same in f32, with equal results before they are rounded; null: nothing is stored short.
+static bool runAll(Compiled &compiled, Compiled *wide) {
+  const TnArtifact &artifact = *compiled.artifact;
+  const SmallVector<func::FuncOp> entries = compiled.functions();
   bool good = artifact.abi == TN_ABI_VERSION && artifact.entry_count == int(entries.size());
   unsigned runs = 0;
   std::string unavailable;
@@ -172,12 +182,50 @@ static bool runAll(ModuleOp kernelForm, const TnArtifact &artifact) {
         good &= compare(what, forward, expected);
         if (first)
           good &= sameBits(what + " against another tier", forward, *first);
+        if (wide) {
+          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
+          wideRun.useInputs(inputsWithY(entries[e], run.inputs(), forward));
+          good &= sameWhenRounded(what, forward, wideRun.execute(tier, false), corrupt);
+        }
         first = forward;
         ++runs;
       }
     }
   llvm::outs() << (good && runs > 0 ? "ok: " : "FAILED: ") << runs << " runs" << unavailable << "\n";
   return good && runs > 0;
+}
+
+static std::optional<std::vector<ScheduledEntry>> scheduled(ModuleOp module) {
+  std::vector<ScheduledEntry> entries;
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    schedule(function, trivialPlan(function));
+    if (failed(verify(module)))
+      return std::nullopt;
+    FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
+    if (failed(entry))
+      return std::nullopt;
+    entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+/// Emits and loads the code; null: an error was reported.
+static const TnArtifact *load(ModuleOp module, EmitOptions options) {
+  std::optional<std::vector<ScheduledEntry>> entries = scheduled(module);
+  llvm::SmallString<128> folder;
+  if (!entries || llvm::sys::fs::createUniqueDirectory("tenon-kernel-test", folder))
+    return nullptr;
+  options.directory = folder.str().str();
+  if (failed(emitEntries(module, *entries, options, llvm::outs())))
+    return nullptr;
+  void *library = dlopen((options.directory + "/libkernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  llvm::sys::fs::remove_directories(folder);
+  if (!library) {
+    llvm::errs() << dlerror() << "\n";
+    return nullptr;
+  }
+  auto table = reinterpret_cast<const TnArtifact *(*)()>(dlsym(library, "tn_artifact"));
+  return table ? table() : nullptr;
 }
 
 int main(int argc, char **argv) {
@@ -189,16 +237,13 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, &context);
   if (!module)
     return 1;
-  OwningOpRef<ModuleOp> kernelForm = module->clone(); // what the reference reads
-  std::vector<ScheduledEntry> entries;
-  for (func::FuncOp function : module->getOps<func::FuncOp>()) {
-    schedule(function, trivialPlan(function));
-    if (failed(verify(*module)))
+  OwningOpRef<ModuleOp> wideModule;
+  if (!storage.empty()) {
+    wideModule = module->clone();
+    takeYAsInput(*wideModule);
+    storeShort(*module, storage == "f16" ? Type(Float16Type::get(&context)) : BFloat16Type::get(&context));
+    if (failed(verify(*module)) || failed(verify(*wideModule)))
       return 1;
-    FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);
-    if (failed(entry))
-      return 1;
-    entries.push_back(std::move(*entry));
   }
   EmitOptions options;
   options.name = "kernel";
@@ -208,26 +253,20 @@ int main(int argc, char **argv) {
     options.tiers = {tierName == "portable" ? cpu::Tier::Portable : tierName == "avx2" ? cpu::Tier::Avx2 : cpu::Tier::Avx512};
   if (!emitText.empty()) {
     options.kind = emitText == "asm" ? EmitOptions::Kind::Assembly : EmitOptions::Kind::Llvm;
-    return failed(emitEntries(*module, entries, options, llvm::outs()));
+    std::optional<std::vector<ScheduledEntry>> entries = scheduled(*module);
+    return !entries || failed(emitEntries(*module, *entries, options, llvm::outs()));
   }
-  llvm::SmallString<128> folder;
-  if (llvm::sys::fs::createUniqueDirectory("tenon-kernel-test", folder))
-    return 1;
-  options.directory = folder.str().str();
-  if (failed(emitEntries(*module, entries, options, llvm::outs())))
-    return 1;
-  void *library = dlopen((options.directory + "/libkernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  llvm::sys::fs::remove_directories(folder);
-  if (!library) {
-    llvm::errs() << dlerror() << "\n";
-    return 1;
+  Compiled compiled{module->clone()}, wide;
+  compiled.artifact = load(*module, options);
+  if (wideModule) {
+    wide.kernelForm = wideModule->clone();
+    wide.artifact = load(*wideModule, options);
   }
+  if (!compiled.artifact || (wideModule && !wide.artifact))
+    return 1;
   _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
   _MM_SET_DENORMALS_ZERO_MODE(_MM_DENORMALS_ZERO_ON);
-  auto table = reinterpret_cast<const TnArtifact *(*)()>(dlsym(library, "tn_artifact"));
-  if (!table)
-    return 1;
   if (dimLists.empty())
     dimLists.push_back("");
-  return runAll(*kernelForm, *table()) ? 0 : 1;
+  return runAll(compiled, wideModule ? &wide : nullptr) ? 0 : 1;
 }
