@@ -47,6 +47,7 @@ WEIGHTS = ["--weights", "w.safetensors"]
 # Options of the model itself, which all these commands have.
 MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--model " + NEEDS), (COMPILED, ["--set", "D=4"], "--set " + NEEDS),
          (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], "--target " + NEEDS), (COMPILED, ["--f64"], "--f64 " + NEEDS),
+         (COMPILED, ["--numerics", "bf16"], "--numerics " + NEEDS), (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16}"), (SPECIFICATION, ["--numerics", "bf16", "--f64"], "excludes"),
          (SPECIFICATION, ["--set", "nothing=4"], "nothing"), (SPECIFICATION, ["--recipe", "nothing"], "nothing"), (SPECIFICATION, ["--model", "Nothing"], "Nothing"),
          (SPECIFICATION, ["--target", "abacus"], "abacus"), (ALL, ["--bind", "Q=2"], "Q")]
 TIER = [("model", ["--tier", "portable"], SAME), ("model", ["--tier", "fast"], "fast")]
@@ -67,7 +68,7 @@ ROWS = {
         ("run", ["--save-states", "s.safetensors"], "keeps no states"), ("run", ["--state", "s=@ids.npy"], "no state 's'"), ("run", ["--save-state", "s=@s.npy"], "no state 's'")],
     "grad": [("spec", ["--tier", "portable"], SAME), ("spec", ["--threads", "2"], SAME), ("spec", ["--recipe", "scaled", "--bind", "T=4"], CHANGES),
         ("spec", ["--set", "scale=3"], CHANGES), ("spec", ["--step", "7"], "the entry grad makes none"), ("spec", ["--seed", "7"], "the entry grad draws nothing else"), ("spec", ["--output-names", "hf"], CHANGES),
-        ("spec", ["--json"], CHANGES), ("spec", ["--states", "w.safetensors"], "keeps no states"), ("spec", ["--entry", "nothing"], "no entry 'nothing'"), ("spec", ["--f64"], CHANGES),
+        ("spec", ["--json"], CHANGES), ("spec", ["--states", "w.safetensors"], "keeps no states"), ("spec", ["--entry", "nothing"], "no entry 'nothing'"), ("spec", ["--f64"], CHANGES), ("spec", ["--numerics", "bf16"], CHANGES), ("spec", ["--numerics", "f32"], SAME),
         ("spec", ["--model", "Nothing"], "Nothing"), ("spec", ["--recipe", "nothing"], "nothing"), ("spec", ["--target", "abacus"], "abacus"), ("spec", ["--bind", "Q=2"], "Q"),
         ("spec", ["--checkpoint", "2"], "--checkpoint chooses one of a run"), ("spec", ["--init"], CHANGES), ("spec", ["--init", "--seed", "7"], CHANGES), ("spec", ["--partial"], SAME), ("spec", ["--names", "nothing"], "nothing"),
         ("run", [], "compiled without gradients")],
@@ -81,11 +82,11 @@ ROWS = {
         ("run", ["--greedy", "--top-k", "3"], "are for sampling"), ("run", ["--temperature", "9"], CHANGES), ("run", ["--top-k", "1"], CHANGES), ("run", ["--top-p", "0.01"], CHANGES),
         ("run", ["--length", "3"], CHANGES), ("run", ["--stop", ""], "is neither"), ("run", ["--stop", "e"], None), ("run", ["--entry", "nothing"], "no entry 'nothing'"),
         ("run", ["--prompt-file", "text.txt"], "both give the prompt"), ("run", ["--vocab", "words.txt"], None), (COMPILED, ["--bind", "T=5"], "--bind is for a specification")],
-    "export": [row for row in MODEL if row[1][0] not in ("--bind", "--set", "--target", "--f64")] + SOURCES + STEP + [
+    "export": [row for row in MODEL if row[1][0] not in ("--bind", "--set", "--target", "--f64", "--numerics")] + SOURCES + STEP + [
         ("run", ["--names", "hf"], CHANGES), ("run", ["--weight-names", "hf"], "--weight-names says whose names"), ("run", ["--names", "nothing"], "nothing"),
         ("run", ["--shard-size", "1kB"], "writes several files"), (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"), ("run", ["--set", "D=4"], "--set " + NEEDS),
         ("run", ["--f64"], "--f64 " + NEEDS), ("run", ["--target", "cpu"], "--target " + NEEDS), ("run", ["--threads", "2"], "unknown option --threads"), ("run", ["--tier", "portable"], "unknown option --tier")],
-    "init": [row for row in MODEL if row[1][0] != "--bind"] + [
+    "init": [row for row in MODEL if row[1][0] not in ("--bind", "--numerics")] + [
         ("model", ["--seed", "3"], CHANGES), ("model", ["--names", "hf"], CHANGES), (COMPILED, ["--bind", "T=5"], "parameters do not depend on sizes of a call"),
         ("model", ["--tier", "portable"], "unknown option --tier")],
     "inspect": MODEL + [("model", ["--tier", "portable"], CHANGES), ("model", ["--bind", "T=5"], CHANGES), ("model", ["--entry", "eval"], CHANGES), ("model", ["--entry", "nothing"], "no entry 'nothing'"),
@@ -97,7 +98,7 @@ ROWS = {
     "runs": [("run", ["--json"], CHANGES)],
     "train": [row for row in MODEL if row[0] != COMPILED] + TIER[1:] + [
         ("model", [option, value], f"{option} {NEEDS}") for option, value in (("--model", "Small"), ("--set", "D=4"), ("--recipe", "small"), ("--target", "cpu"))] + [
-        ("model", ["--f64"], "--f64 " + NEEDS), ("model", ["--threads", "0"], "must be a whole number"), ("model", ["--text", "other.txt"], CHANGES), ("model", ["--data", "nowhere"], "nowhere/text.txt"),
+        ("model", ["--f64"], "--f64 " + NEEDS), ("model", ["--numerics", "bf16"], "--numerics " + NEEDS), ("model", ["--threads", "0"], "must be a whole number"), ("model", ["--text", "other.txt"], CHANGES), ("model", ["--data", "nowhere"], "nowhere/text.txt"),
         ("model", ["--held-out", "0.3", "--valid-text", "other.txt"], "excludes"), ("model", ["--valid-every", "1"], CHANGES), ("model", ["--held-out", "0", "--valid-every", "1"], "there is no text to evaluate on"),
         ("model", ["--vocab", "words.txt", "--text", "words.txt", "--held-out", "0"], CHANGES), ("model", ["--vocab", "words.txt", "--unit", "bytes"], "excludes"), ("model", ["--unit", "characters"], CHANGES),
         ("model", ["--steps", "1"], CHANGES), ("model", ["--minutes", "0"], "must be a number above 0"), ("model", ["--seconds", "0"], "must be a number above 0"),

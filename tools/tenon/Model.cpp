@@ -23,7 +23,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   if (use == ModelUse::Compute)
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");
-  command.add_option("--numerics", options.numerics, "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")->check(CLI::IsMember({"f32", "bf16"}))->excludes(wide);
+  if (use != ModelUse::Weights)
+    command.add_option("--numerics", options.numerics, "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")->check(CLI::IsMember({"f32", "bf16"}))->excludes(wide);
 }
 
 CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data) {

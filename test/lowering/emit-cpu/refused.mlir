@@ -126,3 +126,18 @@ func.func @deep(%x: tensor<4xf32>) {
   tenon.output 0 "y", %y0 : tensor<4xf32>
   return
 }
+
+// -----
+
+// In registers there are no numbers of 16 bits: they are widened first.
+func.func @short_sum(%x: tensor<4xbf16>) {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xbf16> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xbf16> -> bf16
+    // expected-error@+1 {{not supported yet: arith.addf of elements of 16 bits in a CPU kernel}}
+    %s = arith.addf %e, %e : bf16
+    tenon.put 0 [%i], %s : bf16
+  }
+  tenon.output 0 "y", %y : tensor<4xbf16>
+  return
+}
