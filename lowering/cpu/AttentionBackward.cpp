@@ -1,6 +1,5 @@
 // tenon.attention_grad: a task is one (batch, key head). The heads of its group and their query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
 // temporary. Up to eight contractions, only those whose result is read.
-#include "dialect/Refusal.h"
 #include "lowering/cpu/AttentionGradients.h"
 #include "lowering/cpu/LaneCode.h"
 
@@ -280,9 +279,6 @@ private:
 LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequence) {
   auto op = cast<AttentionGradOp>(operation);
   AttentionOperands operands(op);
-  Type element = operands.element();
-  if (!hasRealKernels(element))
-    return notSupported(op) << "attention of " << operands.storage() << " on the CPU";
   WantedGradients wanted(op);
   if (!wanted.any())
     return success();
@@ -299,7 +295,7 @@ LogicalResult generateAttentionGrad(Operation *operation, KernelSequence &sequen
     TableGradients::plan(kernel, sequence, operands, wanted);
   }
   QueryGradients::plan(kernel, sequence, operands, wanted);
-  kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(element);
+  kernel.scratchBytes = BackwardScratch(sequence.tier(), operands, tables, wanted).end * elementBytes(operands.element());
   auto codeOf = [&](FunctionCode &code) { return AttentionBackward(op, code, operands, mask, indices, tables); };
   kernel.tiles = [&](FunctionCode &code) { return codeOf(code).tiles(); };
   kernel.body = [&](FunctionCode &code) { codeOf(code).emitTile(); };

@@ -2,7 +2,6 @@
 // for all heads that share them; scores live in one strip.
 #include "dialect/TensorSizes.h"
 #include "dialect/Places.h"
-#include "dialect/Refusal.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -290,8 +289,6 @@ private:
 LogicalResult generateAttention(Operation *operation, KernelSequence &sequence) {
   auto op = cast<AttentionOp>(operation);
   AttentionOperands operands(op);
-  if (!hasRealKernels(operands.element()))
-    return notSupported(op) << "attention of " << operands.storage() << " on the CPU";
   if (llvm::none_of(op->getResults(), isRead))
     return success();
   IndexOperands indices(operands.labels, operands.indexOperands);

@@ -1,4 +1,5 @@
 #include "lowering/tensor/AttentionStep.h"
+#include "dialect/ElementModel.h"
 #include "lowering/tensor/AttentionIndices.h"
 #include "lowering/kernel/ElementCode.h"
 #include "mlir/IR/IRMapping.h"
@@ -81,7 +82,7 @@ public:
     Operation *op = value.getDefiningOp();
     if (std::optional<double> constant = constantOf(value)) {
       result = build.constant(scalarLike(value), *constant);
-    } else if (isView(op)) {
+    } else if (isView(op) || (isa<ConvertOp>(op) && of(op->getOperand(0)).getType() == scalarLike(value))) {
       result = of(op->getOperand(0));
     } else {
       for (Value operand : op->getOperands())
@@ -113,7 +114,8 @@ public:
     return result ? result : build.zerosLike(x);
   }
 
-  static RankedTensorType scalarLike(Value value) { return RankedTensorType::get({}, tensorOf(value).getElementType()); }
+  /// Of the type that is computed in, as the kernels' scores are.
+  static RankedTensorType scalarLike(Value value) { return RankedTensorType::get({}, elementModel(tensorOf(value).getElementType()).compute); }
 
   OpBuilder &builder;
   Build build;

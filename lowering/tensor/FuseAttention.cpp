@@ -36,9 +36,6 @@ private:
 
 /// What has nothing to do with single terms.
 std::string Fuser::checkOutside() {
-  auto y = tensorOf(attend.getY());
-  if (!hasRealKernels(y.getElementType()))
-    return "not supported yet: elements other than f32 and f64";
   if (attend.getRate().convertToDouble() >= 1)
     return "everything is dropped";
   return {};
@@ -95,7 +92,10 @@ void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader
   SmallVector<AffineExpr> sizes;
   for (int64_t kind : {kBatch, kQuery, kHead, kWidth})
     sizes.push_back(space.whole(kind));
-  auto fusedType = space.type(sizes, y.getElementType()), statistics = space.type({sizes[kBatch], sizes[kHead], sizes[kQuery]}, y.getElementType());
+  const Type compute = elementModel(y.getElementType()).compute;
+  auto fusedType = space.type(sizes, y.getElementType()), statistics = space.type({sizes[kBatch], sizes[kHead], sizes[kQuery]}, compute);
+  Build build(builder, attend.getLoc());
+  auto computed = [&](Value scores) { return scores ? build.convert(scores, compute) : scores; };
   MLIRContext *context = attend.getContext();
   SmallVector<Attribute> places;
   IntegerAttr back;
@@ -108,7 +108,7 @@ void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader
   const double outer = attend.getScale().convertToDouble();
   auto scale = builder.getF64FloatAttr(step ? scores.factor : outer * scores.factor);
   auto fused = AttentionOp::create(builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery, scores.table,
-                                   scores.selectedScores, scores.scoreTable, scores.valueTable, indices.operands, attend.getDepth(), scale, builder.getArrayAttr(places), back,
+                                   computed(scores.selectedScores), computed(scores.scoreTable), scores.valueTable, indices.operands, attend.getDepth(), scale, builder.getArrayAttr(places), back,
                                    scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks), builder.getArrayAttr(indices.labels),
                                    attend.getRateAttr(), attend.getSiteAttr(), /*stepCount=*/step ? 1 : 0);
   if (step)

@@ -240,21 +240,7 @@ private:
 
 } // namespace
 
-/// Results of 16 bits are what memory holds of them; anything else stays in f64.
-static void roundResults(Operation *op, Tensors &tensors) {
-  for (Value result : op->getResults())
-    if (Type element = cast<RankedTensorType>(result.getType()).getElementType(); element.getIntOrFloatBitWidth() == 16)
-      for (double &value : tensors[result])
-        value = rounded(element, value);
-}
-
-void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors) {
-  Attention(Shared(op), depth, machine, tensors).forward(op);
-  roundResults(op, tensors);
-}
-void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors) {
-  Attention(Shared(op), depth, machine, tensors).backward(op);
-  roundResults(op, tensors);
-}
+void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors) { Attention(Shared(op), depth, machine, tensors).forward(op); }
+void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors) { Attention(Shared(op), depth, machine, tensors).backward(op); }
 
 } // namespace tenon::test

@@ -42,16 +42,32 @@ func.func @relative(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor
   return
 }
 
-// A type that the CPU has no kernels for: said with the bytes that it takes.
-// WARN: warning: the CPU's attention has no kernel for bf16; in simpler ops it takes tensors of up to {{[0-9]+}} bytes (every symbolic dim 64)
+// The CPU widens operands of 16 bits itself. In simpler ops they are converted first, and what is computed of them is in f32.
 // CHECK-LABEL: func.func @narrow(
-// CHECK-NOT: tenon.attention
-// CHECK: tenon.output
-// ALL-LABEL: func.func @narrow(
+// CHECK-NOT: tenon.convert
+// CHECK: tenon.attention
 // ONE-LABEL: func.func @narrow(
+// ALL-LABEL: func.func @narrow(
+// ALL-COUNT-3: tenon.convert {{.*}} -> tensor<{{.*}}xf32>
+// ALL: tenon.exp {{.*}}xf32>
+// ALL: tenon.convert {{.*}} -> tensor<2x5x4x6xbf16>
+// ALL-NEXT: tenon.output
 func.func @narrow(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x2x8xbf16>, %v: tensor<2x7x2x6xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
     (tensor<2x5x4x8xbf16>, tensor<2x7x2x8xbf16>, tensor<2x7x2x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
+  return
+}
+
+// A type that the CPU has no kernels for: said with the bytes that it takes.
+// WARN: warning: the CPU's running_sum has no kernel for bf16; in simpler ops it takes tensors of up to {{[0-9]+}} bytes (every symbolic dim 64)
+// CHECK-LABEL: func.func @sums(
+// CHECK-NOT: tenon.running_sum
+// CHECK: tenon.output
+// ALL-LABEL: func.func @sums(
+// ONE-LABEL: func.func @sums(
+func.func @sums(%x: tensor<2x5xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.running_sum %x dim 1 : tensor<2x5xbf16>
+  tenon.output 0 "y", %y : tensor<2x5xbf16>
   return
 }

@@ -75,16 +75,6 @@ func.func @scatter(%dy: tensor<4x8xf32>, %index: tensor<4x8xi32>) {
 
 // -----
 
-func.func @short_attention(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>) {
-  // expected-error@+1 {{not supported yet: attention of elements other than f32 and f64}}
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 1.0 : f64, rate = 0.0 : f64, site = 0 : i64}> :
-    (tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
-  tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
-  return
-}
-
-// -----
-
 func.func @deep(%x: tensor<4xf32>) {
   %y0 = tenon.stack 2 (%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%d0: index, %h0: tensor<4xf32>):

@@ -25,3 +25,19 @@ func.func @causal_and_length(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
   return
 }
+
+// -----
+
+// Stored short: statistics and what is added to scores are of the type that scores are computed in.
+// CHECK-LABEL: @short
+// CHECK-NOT: tenon.attend
+// CHECK: %[[TABLE:.*]] = tenon.convert %{{.*}} : tensor<7x4xbf16> -> tensor<7x4xf32>
+// CHECK: "tenon.attention"(%arg0, %arg1, %arg2, %[[TABLE]])
+// CHECK-SAME: -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+func.func @short(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>, %bias: tensor<4x7xbf16>) {
+  %s = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16> -> tensor<2x5x4x7xbf16>
+  %y = tenon.attend scores(%s, %bias) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xbf16>, tensor<4x7xbf16>, tensor<2x7x4x6xbf16>) -> tensor<2x5x4x6xbf16>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
+  return
+}

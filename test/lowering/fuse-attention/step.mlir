@@ -66,3 +66,22 @@ func.func @cap_and_factor(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: 
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
   return
 }
+
+// -----
+
+// Of short reals: the step is a function of f32, as the kernel's scores are.
+// CHECK-LABEL: @short_cap
+// CHECK: "tenon.attention"(%arg0, %arg1, %arg2)
+// CHECK: ^bb0(%[[S:.*]]: f32):
+// CHECK: math.tanh %[[S]] {{.*}}: f32
+// CHECK: tenon.yield %{{.*}}, %{{.*}} : f32, f32
+func.func @short_cap(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>) {
+  %s = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xbf16>, tensor<2x7x4x8xbf16> -> tensor<2x5x4x7xbf16>
+  %wide = tenon.convert %s : tensor<2x5x4x7xbf16> -> tensor<2x5x4x7xf32>
+  %tanh = tenon.tanh %wide : tensor<2x5x4x7xf32>
+  %score = tenon.convert %tanh : tensor<2x5x4x7xf32> -> tensor<2x5x4x7xbf16>
+  %y = tenon.attend scores(%score) masks() value(%v) labels [[0, 1, 2, 4], [0, 4, 2, 3]] scale 0.5 rate 0.0 site 0
+    : (tensor<2x5x4x7xbf16>, tensor<2x7x4x6xbf16>) -> tensor<2x5x4x6xbf16>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
+  return
+}
