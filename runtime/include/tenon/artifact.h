@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 3
+#define TN_ABI_VERSION 4
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -23,7 +23,8 @@ enum TnArena {
   TN_ARENA_WORKSPACE = 6,  /* planned buffers */
   TN_ARENA_SUMS = 7,       /* same layout as the gradients: their sum over the batches of one update; null unless the recipe accumulates */
   TN_ARENA_KEPT_STATES = 8,/* states that the manifest calls in_place: a run writes the rows of its new places, the others stay */
-  TN_ARENA_COUNT = 9
+  TN_ARENA_COPIES = 9,     /* parameters in the manifest's `copies` (16 bits), at half their offsets: what contractions read; null without */
+  TN_ARENA_COUNT = 10
 };
 
 /* Everything an entry reads. The layout is known to the code generator (lowering/artifact/Abi.h): append only, bump TN_ABI_VERSION. */
