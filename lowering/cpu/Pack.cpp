@@ -71,6 +71,14 @@ public:
     });
   }
 
+  /// A row of zeros behind an odd K.
+  void completePair() {
+    emit.loop(k, emit.roundUp(k, 2), 1, [&](Value row) {
+      for (int64_t column = 0; column < width; column += lanes)
+        emit.store(emit.zero(vector), emit.at(emit.at(panel, element, emit.mul(row, width)), element, column), bytes * lanes);
+    });
+  }
+
 private:
   void copyRow(Value row, ArrayRef<Value> masks) {
     Value from = source.at(matrix, emit.mul(row, rowStride));
@@ -219,6 +227,8 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
                                body.transposeSquares(panelColumns(storage));
                              else
                                body.copyElements();
+                             if (storage.isBF16())
+                               body.completePair();
                            });
 }
 
@@ -234,10 +244,12 @@ func::FuncOp getWidenRows(OpBuilder &builder, Location location, Tier tier, Type
         Value columns = values[1], zero = emit.constant(0);
         emit.loop(zero, values[0], 1, [&](Value row) {
           Value from = source.at(values[2], emit.mul(row, values[3])), to = emit.at(values[5], element, emit.mul(row, values[6]));
-          if (!neighbours)
-            return emit.loop(zero, columns, 1, [&](Value column) {
+          if (!neighbours) {
+            emit.loop(zero, columns, 1, [&](Value column) {
               emit.store(source.load(element, source.at(from, emit.mul(column, values[4]))), emit.at(to, element, column), bytes);
             });
+            return emit.store(arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(element)), emit.at(to, element, columns), bytes);
+          }
           Value bulk = emit.mul(emit.div(columns, lanes), lanes);
           auto widen = [&](Value column, Value mask) {
             emit.store(source.load(vector, source.at(from, column), mask), emit.at(to, element, column), bytes * lanes);

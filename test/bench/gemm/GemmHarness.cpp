@@ -150,7 +150,7 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     fail(error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpuOf(gemm), "", {}, llvm::Reloc::PIC_,
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpuOf(gemm), gemm.cpu.empty() ? cpu::tierFeatures(gemm.tier) : "", {}, llvm::Reloc::PIC_,
                                                                           std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -295,6 +295,8 @@ bool canRun(cpu::Tier tier) {
     return __builtin_cpu_supports("x86-64-v3");
   case cpu::Tier::Avx512:
     return __builtin_cpu_supports("x86-64-v4");
+  case cpu::Tier::Avx512Bf16:
+    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
   }
   return false;
 }

@@ -2,6 +2,7 @@
 // inaccessible page, so a read behind a matrix crashes; the result lies between canaries; scratch is NaN before every tile.
 #include "GemmHarness.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -52,32 +53,43 @@ template <typename S, typename T> void fill(std::vector<T> &values, unsigned see
     value = static_cast<T>(static_cast<S>(static_cast<int32_t>(random()) * 0x1p-31));
 }
 
-/// c[m,n] = a[m,k] * b[k,n], one FMA per step; `backwards` walks K from its end, which gives other bits.
+/// The order in which products are added: steps of K one after the other, or (bf16) of each two the odd one first; `backwards` walks from the end, which gives
+/// other bits.
+std::vector<int64_t> stepsInOrder(int64_t k, bool oddFirst, bool backwards) {
+  std::vector<int64_t> steps;
+  for (int64_t step = 0; step < k; ++step)
+    steps.push_back(oddFirst && (step ^ 1) < k ? step ^ 1 : step);
+  if (backwards)
+    std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+/// c[m,n] = a[m,k] * b[k,n], one FMA per step.
 [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
-referenceSingle(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+referenceSingle(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
   for (int64_t row = 0; row < m; ++row)
     for (int64_t step = 0; step < k; ++step) {
-      int64_t depth = backwards ? k - 1 - step : step;
+      int64_t depth = steps[step];
       float left = a[row * k + depth];
       for (int64_t column = 0; column < n; ++column)
         c[row * n + column] = __builtin_fmaf(left, b[depth * n + column], c[row * n + column]);
     }
 }
 [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
-referenceDouble(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+referenceDouble(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
   for (int64_t row = 0; row < m; ++row)
     for (int64_t step = 0; step < k; ++step) {
-      int64_t depth = backwards ? k - 1 - step : step;
+      int64_t depth = steps[step];
       double left = a[row * k + depth];
       for (int64_t column = 0; column < n; ++column)
         c[row * n + column] = __builtin_fma(left, b[depth * n + column], c[row * n + column]);
     }
 }
-void reference(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, bool backwards) {
-  referenceSingle(a, b, c, m, n, k, backwards);
+void reference(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
+  referenceSingle(a, b, c, m, n, k, steps);
 }
-void reference(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, bool backwards) {
-  referenceDouble(a, b, c, m, n, k, backwards);
+void reference(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
+  referenceDouble(a, b, c, m, n, k, steps);
 }
 
 /// Copies row-major `values` into `layout`; what lies between strided elements is NaN, panels are filled up with zeros.
@@ -98,9 +110,10 @@ template <typename S, typename T> struct Problem {
   Problem(const GemmCase &gemm, bool backwards)
       : a(gemm.batch * gemm.m * gemm.k), b(gemm.batch * gemm.k * gemm.n), expected(gemm.batch * gemm.m * gemm.n, T(0)) {
     fill<S>(a, 1), fill<S>(b, 2);
+    std::vector<int64_t> steps = stepsInOrder(gemm.k, gemm.type == runtime::DataType::BF16, backwards);
     for (int64_t entry = 0; entry < gemm.batch; ++entry)
       reference(&a[entry * gemm.m * gemm.k], &b[entry * gemm.k * gemm.n], &expected[entry * gemm.m * gemm.n], gemm.m, gemm.n,
-                gemm.k, backwards);
+                gemm.k, steps.data());
   }
 };
 
@@ -236,6 +249,8 @@ int main(int argumentCount, char **arguments) {
       gemm.tier = cpu::Tier::Avx2;
     else if (argument == "--tier=avx512")
       gemm.tier = cpu::Tier::Avx512;
+    else if (argument == "--tier=avx512bf16")
+      gemm.tier = cpu::Tier::Avx512Bf16;
     else if (argument == "--f64")
       gemm.type = runtime::DataType::F64;
     else if (argument == "--bf16")
