@@ -97,20 +97,16 @@ private:
     if (isTransposed)
       std::swap(outer, inner), std::swap(outerStride, innerStride);
     Value pitch = pitchOf(inner);
-    func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, isOne(innerStride));
+    FormOfA form = isTransposed ? FormOfA::AlongRows : isOne(innerStride) ? FormOfA::AlongDepth : FormOfA::Strided;
+    func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, form, order());
     func::CallOp::create(emit.builder, emit.location, function, ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
     left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
-    if (order() == DepthOrder::OddFirst && isTransposed)
-      emit.loop(depth, emit.roundUp(depth, 2), 1, [&](Value step) {
-        Value row = emit.at(staged, element, emit.mul(step, pitch));
-        emit.loop(emit.constant(0), emit.roundUp(rows, lanes), lanes, [&](Value at) { emit.store(emit.zero(vector), emit.at(row, element, at), bytes * lanes); });
-      });
   }
 
   Value pitchOf(Value columns) { return emit.add(emit.roundUp(columns, kStagedPad), kStagedPad); }
 
   /// bf16 is summed in one order in all tiers, that of the instruction for pairs.
-  DepthOrder order() const { return spec.storage.isBF16() && !isPairs ? DepthOrder::OddFirst : DepthOrder::Ascending; }
+  DepthOrder order() const { return spec.storage.isBF16() ? DepthOrder::OddFirst : DepthOrder::Ascending; }
 
   void emitPanel(Value panel, Value column) {
     Value isSplit = emit.less(emit.constant(1), plan.depthBlocks);
@@ -179,7 +175,7 @@ private:
       offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
     }
     func::FuncOp function = isPairs ? getPackPairs(emit.builder, emit.location, spec.tier, plan.width, layout)
-                                    : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout);
+                                    : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout, order());
     Value source = emit.at(b.base, memoryType(spec.storage), offset);
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
@@ -207,10 +203,10 @@ private:
       offset = emit.add(offset, emit.mul(startDepth, a.colStride));
     Type unit = !isPairs ? element : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type()) : Type(emit.builder.getI32Type());
     Value first = emit.at(a.base, unit, offset);
-    Value steps = spec.storage.isBF16() && !inPlace ? emit.roundUp(depth, 2) : depth; // what is staged ends in zeros
+    Value steps = order() == DepthOrder::OddFirst && !inPlace ? emit.roundUp(depth, 2) : depth; // what is staged ends in zeros
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
-      MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, right.width, order()};
+      MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, right.width};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
       func::CallOp::create(
           emit.builder, emit.location, function,

@@ -11,9 +11,9 @@ namespace {
 
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
-  llvm::StringRef type = elementModel(kernel.element).name(), order = kernel.order == DepthOrder::OddFirst ? "_odd" : "";
+  llvm::StringRef type = elementModel(kernel.element).name();
   return ("tn_gemm_micro_" + tierName(kernel.tier) + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" +
-          llvm::Twine(kernel.vectors) + "_" + llvm::Twine(kernel.panelWidth) + order)
+          llvm::Twine(kernel.vectors) + "_" + llvm::Twine(kernel.panelWidth))
       .str();
 }
 
@@ -33,7 +33,7 @@ public:
         b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), bPanelStride(arguments[8]),
         pairs(kernel.element.isBF16()), element(elementModel(kernel.element).compute), vector(tierVector(kernel.tier, element)),
         lanes(vector.getNumElements()), bytes(elementBytes(element)) {
-    assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided && kernel.order == DepthOrder::Ascending)) && "pairs lie side by side");
+    assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided)) && "pairs lie side by side");
     bool inHalves = pairs && kernel.walk == WalkOfA::RowMajor;
     leftUnit = !pairs ? element : inHalves ? Type(emit.builder.getI16Type()) : Type(emit.builder.getI32Type());
     leftUnits = inHalves ? 2 : 1;
@@ -45,14 +45,13 @@ public:
       state.push_back(opaque(emit.at(a, leftUnit, emit.mul(aRowStride, row))));
     for (int64_t part = 0; part < kernel.vectors; part += vectorsPerPanel())
       state.push_back(part == 0 ? b : opaque(emit.at(b, element, emit.mul(bPanelStride, part / vectorsPerPanel()))));
-    int64_t rest = kernel.order == DepthOrder::OddFirst ? 2 : 1;
-    int64_t unroll = std::max(rest, kernel.walk == WalkOfA::Strided ? 1 : microTile(kernel.tier).unroll);
+    int64_t unroll = kernel.walk == WalkOfA::Strided ? 1 : microTile(kernel.tier).unroll;
     Value depth = !pairs ? k : emit.div(leftUnits == 2 ? k : emit.add(k, 1), 2);
     Value bulk = emit.mul(emit.div(depth, unroll), unroll);
     Value zero = emit.constant(0);
     state = loop(zero, bulk, unroll, state);
-    if (unroll > rest)
-      state = loop(bulk, depth, rest, state);
+    if (unroll > 1)
+      state = loop(bulk, depth, 1, state);
     if (pairs && leftUnits == 2)
       state = loop(zero, emit.rem(k, emit.constant(2)), 1, state, /*single=*/true);
     for (int64_t row = 0; row < kernel.rows; ++row)
@@ -104,7 +103,7 @@ private:
     SmallVector<Value> pointersB(next.begin() + sums + rowPointers, next.end());
     next.truncate(sums);
     for (int64_t step = 0; step < steps; ++step)
-      multiply(next, pointersA, pointersB, kernel.order == DepthOrder::OddFirst ? step ^ 1 : step, single);
+      multiply(next, pointersA, pointersB, step, single);
     Value advance = kernel.walk == WalkOfA::RowMajor ? emit.constant(leftUnits * steps) : emit.mul(aColStride, steps);
     for (Value pointer : pointersA)
       next.push_back(emit.at(pointer, leftUnit, advance));

@@ -13,12 +13,6 @@ enum class WalkOfA {
   Strided     ///< both strides are arguments
 };
 
-/// In which order an element of C adds its products.
-enum class DepthOrder {
-  Ascending, ///< step after step of K
-  OddFirst   ///< of each two steps the second one first, as `vdpbf16ps` does; K is even
-};
-
 /// One register tile: C[rows, vectors * lanes] (+)= A[rows, K] * B[K, vectors * lanes].
 struct MicroKernel {
   Tier tier;
@@ -27,7 +21,6 @@ struct MicroKernel {
   int64_t vectors;
   WalkOfA walk;
   int64_t panelWidth; ///< columns of one panel of B = elements from one of its rows to the next
-  DepthOrder order = DepthOrder::Ascending;
 };
 
 /// The private function of `kernel` in the module around the insertion point:
@@ -35,7 +28,7 @@ struct MicroKernel {
 ///    bPanelStride: i64)
 /// Strides count elements; b is aligned to its vectors and continues in the next panel, bPanelStride elements behind, where a
 /// tile is wider than a panel; accumulate = false starts from zero, true from C. Elements of C are one fused multiply-add per
-/// step of K, in `order`.
+/// step of K, in ascending order.
 ///
 /// bf16: B has pairs of steps of a column side by side, [(K + 1) / 2][columns][2], its last odd half zero. A by rows is any matrix of bf16, whose odd last element
 /// is read alone: what lies behind it may be anything; transposed, it has pairs like B ([(K + 1) / 2][rows][2]), and aColStride counts pairs. C is f32, and each

@@ -1,5 +1,6 @@
 // Runs generated contractions and compares every bit of the result with one sequential FMA chain per element. Inputs end at an
 // inaccessible page, so a read behind a matrix crashes; the result lies between canaries; scratch is NaN before every tile.
+#include "DotPairs.h"
 #include "GemmHarness.h"
 
 #include <algorithm>
@@ -226,20 +227,22 @@ Layout layoutOf(char letter) {
 int usage() {
   std::fprintf(stderr,
                "usage: tenon-gemm-check --tier=T [--f64 | --bf16 | --f16] (--sweep [--quick] | --shape=M,N,K,BATCH [--layouts=rt] [--dynamic])\n"
-               "                        [--corrupt=bit|order|outside] [--cpu=NAME]\n"
+               "                        [--corrupt=bit|order|outside] [--cpu=NAME] [--defined]\n"
                "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
                "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
-               "       tenon-gemm-check --tier=T --can-run\n");
+               "       tenon-gemm-check --tier=T --can-run\n"
+               "       tenon-gemm-check --instruction [--corrupt=order]\n");
   return 2;
 }
 
 } // namespace
 
 int main(int argumentCount, char **arguments) {
+  flushDenormals();
   Options options;
   std::string emit;
   int64_t microRows = 0;
-  bool probe = false;
+  bool probe = false, instruction = false;
   for (int index = 1; index < argumentCount; ++index) {
     std::string argument = arguments[index];
     GemmCase &gemm = options.gemm;
@@ -265,6 +268,10 @@ int main(int argumentCount, char **arguments) {
       gemm.dynamic = true;
     else if (argument.starts_with("--corrupt="))
       options.corrupt = argument.substr(10);
+    else if (argument == "--defined")
+      gemm.defined = true;
+    else if (argument == "--instruction")
+      instruction = true;
     else if (argument == "--can-run")
       probe = true;
     else if (argument.starts_with("--cpu="))
@@ -295,6 +302,8 @@ int main(int argumentCount, char **arguments) {
   }
   if (probe)
     return canRun(options.gemm.tier) ? 0 : 1;
+  if (instruction)
+    return compareWithInstruction(options.corrupt == "order") ? 0 : 1;
   if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
     std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
     return 3;
