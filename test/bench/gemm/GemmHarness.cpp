@@ -43,6 +43,8 @@ cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value 
     return {base, one, rows};
   case Layout::Strided:
     return {base, emit.mul(columns, 2), emit.constant(2)};
+  case Layout::Padded:
+    return {base, emit.add(columns, 1), one};
   case Layout::Panels:
   case Layout::PanelsTransposed:
     return {base, Value(), Value()};
@@ -55,6 +57,8 @@ Value elementsOf(cpu::Emitter &emit, Layout layout, Type element, Value rows, Va
     return cpu::panelElementCount(emit.builder, emit.location, element, rows, columns);
   if (layout == Layout::PanelsTransposed)
     return cpu::panelElementCount(emit.builder, emit.location, element, columns, rows);
+  if (layout == Layout::Padded)
+    return emit.mul(rows, emit.add(columns, 1));
   return emit.mul(emit.mul(rows, columns), layout == Layout::Strided ? 2 : 1);
 }
 
@@ -258,6 +262,8 @@ int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType t
     return rows * columns;
   case Layout::Strided:
     return 2 * rows * columns;
+  case Layout::Padded:
+    return rows * (columns + 1);
   case Layout::Panels:
     return (columns + width - 1) / width * width * rows;
   case Layout::PanelsTransposed:
@@ -275,6 +281,8 @@ int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType 
     return column * rows + row;
   case Layout::Strided:
     return 2 * (row * columns + column);
+  case Layout::Padded:
+    return row * (columns + 1) + column;
   case Layout::Panels:
     return column / width * rows * width + row * width + column % width;
   case Layout::PanelsTransposed:

@@ -30,8 +30,8 @@ private:
   uint16_t bits = 0;
 };
 
-/// The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
-enum class Layout { RowMajor, Transposed, Strided, Panels, PanelsTransposed };
+/// Padded: row-major with a gap behind every row. The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
+enum class Layout { RowMajor, Transposed, Strided, Padded, Panels, PanelsTransposed };
 
 struct GemmCase {
   cpu::Tier tier = cpu::Tier::Avx2;

@@ -93,11 +93,11 @@ void reference(const double *a, const double *b, double *c, int64_t m, int64_t n
   referenceDouble(a, b, c, m, n, k, steps);
 }
 
-/// Copies row-major `values` into `layout`; what lies between strided elements is NaN, panels are filled up with zeros.
+/// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN, panels are filled up with zeros.
 template <typename S, typename T>
 void place(S *to, const T *values, Layout layout, int64_t rows, int64_t columns, runtime::DataType type) {
   for (int64_t index = 0; index < sizeOf(layout, rows, columns, type); ++index)
-    to[index] = layout == Layout::Strided ? static_cast<S>(std::nan("")) : S(0);
+    to[index] = layout == Layout::Strided || layout == Layout::Padded ? static_cast<S>(std::nan("")) : S(0);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
       to[placeOf(layout, rows, columns, type, row, column)] = static_cast<S>(values[row * columns + column]);
@@ -190,12 +190,13 @@ template <typename S, typename T> int check(const Options &options) {
   std::vector<Shape> shapes = {{options.gemm.m, options.gemm.n, options.gemm.k, options.gemm.batch}};
   if (options.sweep)
     shapes = sweepShapes(options.quick);
-  for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided})
+  for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Padded})
     for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
       GemmCase gemm = options.gemm;
       if (options.sweep)
         gemm.a = a, gemm.b = b, gemm.dynamic = true;
-      bool known = sizeof(S) > 2 || (gemm.b != Layout::Panels && gemm.b != Layout::PanelsTransposed);
+      // Panels are of what micro-kernels read in place; only pairs could read behind a row.
+      bool known = sizeof(S) > 2 ? gemm.a != Layout::Padded : gemm.b != Layout::Panels && gemm.b != Layout::PanelsTransposed;
       if (known && (options.sweep || cases.empty()))
         cases.push_back(gemm);
     }
@@ -221,6 +222,7 @@ Layout layoutOf(char letter) {
          : letter == 't' ? Layout::Transposed
          : letter == 'p' ? Layout::Panels
          : letter == 'q' ? Layout::PanelsTransposed
+         : letter == 'g' ? Layout::Padded
                          : Layout::Strided;
 }
 
