@@ -53,7 +53,7 @@ typedef int32_t (*TnRun)(const TnContext *context);
 typedef struct TnEntry {
   const char *name;
   TnBind bind;
-  TnRun run[3];          /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512); null where the artifact has no such tier */
+  TnRun run[4];          /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too); null where the artifact has no such tier */
   int32_t offset_count;
   int32_t dim_count, input_count, output_count, state_count;
 } TnEntry;
