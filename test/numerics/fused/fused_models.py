@@ -27,6 +27,7 @@ from tensors import Tensor, count, tensor  # noqa: E402
 
 V, ROWS, PREDICTED = 264, 2, 3  # bytes and special ids
 TIMES, LEAST, MOST = 4, 1e-5, 2e-4  # below LEAST, 80 units in the last place, errors are a matter of luck
+WEIGHT = 0.4  # the largest weight
 LENGTHS = (1, 2, 17, 67, 131, 197, 300)
 COMMON = {"V": V, "N": 2, "rate": 0.1}
 CASES = {
@@ -104,7 +105,7 @@ def weights(model, kind):
     for name, info in sorted(model.parameters().items()):
         shape = info.shape[:info.rank]
         last = name.rsplit(".", 1)[-1]
-        center, width = (1.0, 0.3) if last == "weight" and len(shape) == 1 else (0.0, 0.4)
+        center, width = (1.0, 0.3) if last == "weight" and len(shape) == 1 else (0.0, WEIGHT)
         values = array.array("f", [draw.uniform(center - width, center + width) for _ in range(count(shape))])  # that f32 and f64 have
         model.set_parameter(name, Tensor(kind, shape, list(values)))
 
@@ -175,4 +176,5 @@ def main():
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
