@@ -189,6 +189,8 @@ private:
       Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
       Value stripRows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
       Value stripSums = emit.at(panelSums, element, emit.mul(row, sumsPerRow));
+      if (spec.target.address)
+        emit.branch(isLast, [&] { fetchTarget(emit.add(firstRow, row), stripRows, column, vectors); });
       callMicroKernel(row, stripRows, stripSums, vectors);
       emit.branch(isLast, [&] { finishStrip(emit.add(firstRow, row), stripRows, stripSums, column, columns, vectors); });
     });
@@ -230,6 +232,15 @@ private:
     fill(choice.getDefaultRegion(), heights.front());
     for (auto [position, height] : llvm::enumerate(cases))
       fill(choice.getCaseRegions()[position], height);
+  }
+
+  /// The lines that the epilogue of a strip will write are on their way while its sums are computed.
+  void fetchTarget(Value row, Value stripRows, Value column, int64_t vectors) {
+    emit.loop(emit.constant(0), stripRows, 1, [&](Value stripRow) {
+      Value address = spec.target.address(emit.builder, emit.location, emit.add(row, stripRow), column);
+      for (int64_t byte = 0; byte < vectors * lanes * spec.target.bytes; byte += 64)
+        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, emit.builder.getI8Type(), byte), /*rw=*/1, /*hint=*/3, /*cache=*/1);
+    });
   }
 
   /// Hands the finished sums of one strip to the epilogue.

@@ -66,6 +66,13 @@ struct GemmRuns {
   std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value column, mlir::Value columns, mlir::Value memory)> prepare;
 };
 
+/// Where the epilogue will write: fetched into the cache while the sums are computed, for it may be memory that nobody has read for long (a gradient).
+struct GemmTarget {
+  /// Of a row and a column (i64), with the columns behind as neighbours; null: nothing is fetched.
+  std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value column)> address;
+  int64_t bytes = 0; ///< of an element
+};
+
 struct GemmSpec {
   Tier tier = Tier::Avx2;
   mlir::Type storage;  ///< of both operands in memory: f32, f64, bf16 or f16
@@ -74,6 +81,7 @@ struct GemmSpec {
   PanelsOfB panelsOfB = PanelsOfB::None; ///< otherwise the strides of b are ignored and its base is aligned to 64 bytes
   GemmEpilogue epilogue;
   GemmRuns runs;
+  GemmTarget target;
   mlir::Type element() const { return elementModel(storage).compute; } ///< f32 or f64: products and sums
   bool readsLeftInPlace() const; ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
 };

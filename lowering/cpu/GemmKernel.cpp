@@ -206,6 +206,8 @@ private:
       good &= lanes.emitOps(block);
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
+    if (PutOp put = plainPut(); put && outside && isShortReal(spec.storage))
+      spec.target = targetOf(code, *outside, fixed, put);
     spec.runs.bytes = keptRuns.size() * kKeepBytes;
     spec.runs.prepare = [this, &code, outside, fixed](OpBuilder &at, Location, Value row, Value column, Value count, Value memory) {
       OpBuilder::InsertionGuard guard(code.builder);
@@ -217,6 +219,31 @@ private:
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
     return spec;
+  }
+
+  /// A put whose last index is that of the columns, at the labels alone.
+  PutOp plainPut() {
+    for (PutOp put : block.getOps<PutOp>())
+      if (!columns.empty() && !put.getIndices().empty() && put.getIndices().back() == block.getArgument(columns.back()) &&
+          llvm::all_of(put.getIndices(), [&](Value index) { return llvm::is_contained(block.getArguments(), index); }))
+        return put;
+    return {};
+  }
+
+  GemmTarget targetOf(FunctionCode &code, const LaneCode &outside, const SmallVector<LaneValue> &fixed, PutOp put) {
+    auto type = cast<RankedTensorType>(op.getResult(put.getResult()).getType());
+    auto address = [this, &code, &outside, fixed, put, type](OpBuilder &at, Location, Value row, Value column) mutable {
+      OpBuilder::InsertionGuard guard(code.builder);
+      code.builder.restoreInsertionPoint(at.saveInsertionPoint());
+      LaneCode scalars = outside;
+      scalars.setLanes(false);
+      bindIndices(code, scalars, fixed, LaneValue::uniform(row), LaneValue::uniform(column));
+      Value place = scalars.linearIndex(type, put.getIndices()).base;
+      Value result = byteAddress(code.builder, code.pointer(op.getResult(put.getResult())), multiply(code.builder, place, constant(code.builder, elementBytes(type.getElementType()))));
+      at.restoreInsertionPoint(code.builder.saveInsertionPoint());
+      return result;
+    };
+    return {address, elementBytes(type.getElementType())};
   }
 
   void bindIndices(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> fixed, LaneValue row, LaneValue column) {

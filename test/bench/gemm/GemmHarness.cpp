@@ -100,6 +100,12 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
       Value place = emit.at(baseC, element, emit.add(emit.mul(result.row, n), result.column));
       cpu::emitVectorStore(builder, location, result.sum, place, result.mask);
     };
+    if (cpu::isShortReal(storage)) // as GemmKernel.cpp
+      spec.target = {[=](OpBuilder &builder, Location location, Value row, Value column) {
+                       cpu::Emitter emit(builder, location);
+                       return emit.at(baseC, element, emit.add(emit.mul(row, n), column));
+                     },
+                     elementBytes(element)};
     return spec;
   };
   return {size(3, gemm.batch), inner};
