@@ -25,6 +25,11 @@ ElementModel elementModel(Type element) {
   llvm_unreachable("no element of a tensor");
 }
 
+Type copyType(ModuleOp module) {
+  auto compute = module ? module->getAttrOfType<TypeAttr>("tenon.compute") : TypeAttr();
+  return compute ? compute.getValue() : Type();
+}
+
 AffineExpr tensorBytes(RankedTensorType type) { return product(sizesOf(type), type.getContext()) * elementBytes(type.getElementType()); }
 
 } // namespace tenon

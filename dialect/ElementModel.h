@@ -1,6 +1,7 @@
 // What is known of an element type, in one place: bytes, names, what is computed in. Nobody below asks for "f32 or f64".
 #pragma once
 #include "runtime/DataType.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -18,6 +19,8 @@ struct ElementModel {
 /// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1.
 ElementModel elementModel(mlir::Type element);
 inline int64_t elementBytes(mlir::Type element) { return elementModel(element).bytes(); }
+/// The type of 16 bits that a module in mixed precision multiplies in (`tenon.compute`), and its parameters of f32 have copies in. Null: there is none.
+mlir::Type copyType(mlir::ModuleOp module);
 /// Bytes of a tensor over the dims.
 mlir::AffineExpr tensorBytes(mlir::RankedTensorType type);
 /// Whether the kernels of the CPU compute reals of this type.

@@ -7,7 +7,7 @@ include "mlir/IR/AttrTypeBase.td"
 def Tenon_Memory : I32EnumAttr<"Memory", "a memory that an entry reads or writes", [
     I32EnumAttrCase<"Parameters", 0, "parameters">, I32EnumAttrCase<"Gradients", 1, "gradients">, I32EnumAttrCase<"States", 2, "states">,
     I32EnumAttrCase<"NextStates", 3, "next_states">, I32EnumAttrCase<"KeptStates", 4, "kept_states">, I32EnumAttrCase<"Workspace", 5, "workspace">,
-    I32EnumAttrCase<"Input", 6, "input">, I32EnumAttrCase<"Output", 7, "output">]> {
+    I32EnumAttrCase<"Input", 6, "input">, I32EnumAttrCase<"Output", 7, "output">, I32EnumAttrCase<"Copies", 8, "copies">]> {
   let cppNamespace = "::tenon";
 }
 
@@ -24,7 +24,7 @@ def Tenon_PlaceAttr : AttrDef<Tenon_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "where a dense row-major tensor lies";
   let description = [{
-    A memory and in it a slot: for parameters and gradients the byte in their arena, for states, workspace, inputs and outputs their number. `steps` move it with the loops around.
+    A memory and in it a slot: for parameters, their copies of 16 bits and gradients the byte in their arena, for states, workspace, inputs and outputs their number. `steps` move it with the loops around.
   }];
   let parameters = (ins EnumParameter<Tenon_Memory>:$memory, "int64_t":$slot, OptionalArrayRefParameter<"::tenon::StepAttr">:$steps);
   let assemblyFormat = "`<` $memory $slot (`,` `[` $steps^ `]`)? `>`";

@@ -1,5 +1,7 @@
 // Parameters, states, stacks, depths, outputs: verifiers and element code.
+#include "dialect/Build.h"
 #include "dialect/DepthForm.h"
+#include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -32,8 +34,8 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
-/// C1 to C4 of read_parameter.
-template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value) {
+/// C1 to C4 of read_parameter. `copy`: the element type of copies, or null.
+template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, Type copy) {
   auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
   if (!parameter) // C1
     return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
@@ -42,13 +44,15 @@ template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, Symbol
   if (!llvm::all_of(op.getDepths(), depthFormOf)) // C4
     return op.emitOpError("expects depths of the stacks around it, and sums of them");
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
-  if (value.getType() != wanted) // C3
+  if (value.getType() != wanted && (!copy || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, copy))) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
   return parameter;
 }
-LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyUse(*this, symbols, getValue()); }
+LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyUse(*this, symbols, getValue(), copyType((*this)->getParentOfType<ModuleOp>()));
+}
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient());
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), {});
   if (succeeded(parameter) && parameter->getFrozen()) // C5
     return emitOpError("expects a parameter that is trained, got ") << getParameterAttr() << ", which is frozen";
   return parameter;

@@ -28,6 +28,8 @@ def Tenon_Dialect : Dialect {
     | E3 | tenon.states | the types of its states, tensors over the dims |
     | E4 | tenon.in_place | one truth value per state: kept in place, not swapped |
     | E5 | tenon.walk | {position: number of a state, count: number of a dim, capacity: form}: position + count <= capacity |
+
+    A module with `tenon.compute = bf16` (or f16) is in mixed precision: its parameters of f32 have copies in that type.
   }];
   let hasOperationAttrVerify = 1;
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];

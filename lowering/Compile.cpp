@@ -199,7 +199,11 @@ int Compilation::emit() {
     else
       return kCompilerError;
   EmitOptions options;
-  std::erase_if(options.tiers, [&](cpu::Tier tier) { return !request.tiers.empty() && !llvm::is_contained(request.tiers, cpu::tierPublicName(tier)); });
+  options.tiers = cpu::tiersOf(*module);
+  if (!request.tiers.empty()) {
+    options.tiers.assign(std::begin(cpu::kTiers), std::end(cpu::kTiers));
+    std::erase_if(options.tiers, [&](cpu::Tier tier) { return !llvm::is_contained(request.tiers, cpu::tierPublicName(tier)); });
+  }
   for (cpu::Tier tier : options.tiers)
     facts.tiers.push_back(cpu::tierPublicName(tier).str());
   options.flags = flags.get();

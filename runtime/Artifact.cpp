@@ -196,7 +196,7 @@ Status Artifact::chooseTier(std::string_view tierName) {
     return {};
   }
   std::string lacking;
-  for (Tier tier : {Tier::X86V4, Tier::X86V3, Tier::Portable}) {
+  for (Tier tier : {Tier::X86V4Bf16, Tier::X86V4, Tier::X86V3, Tier::Portable}) {
     if (!present(tier))
       continue;
     std::string_view feature = missingFeature(tier);

@@ -298,6 +298,7 @@ Status Context::run() {
   for (int i = 0; i < 4; ++i)
     arenas[i] = model->arena(static_cast<ParameterArena>(i));
   arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums);
+  arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies);
   loadModelStates();
   if (Status status = checkInputs(); status.failed())
     return status;

@@ -8,7 +8,7 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr std::string_view tierNames[tierCount] = {"portable", "x86-64-v3", "x86-64-v4"};
+constexpr std::string_view tierNames[tierCount] = {"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16"};
 
 #if defined(__x86_64__)
 struct Registers {
@@ -59,6 +59,8 @@ std::string_view missing(Tier tier) {
       return feature.name;
   if ((saved & 0xe6) != 0xe6)
     return "operating system support for AVX-512 registers";
+  if (tier == Tier::X86V4Bf16 && (cpuid(7, 1).a >> 5 & 1) == 0)
+    return "AVX512_BF16";
   return {};
 }
 #else
@@ -73,13 +75,13 @@ Expected<Tier> tierFromName(std::string_view name) {
   for (int i = 0; i < tierCount; ++i)
     if (tierNames[i] == name)
       return static_cast<Tier>(i);
-  return usageError("unknown tier '", name, "': expected portable, x86-64-v3 or x86-64-v4");
+  return usageError("unknown tier '", name, "': expected portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16");
 }
 
 std::string_view missingFeature(Tier tier) { return missing(tier); }
 
 Tier machineTier() {
-  for (Tier tier : {Tier::X86V4, Tier::X86V3})
+  for (Tier tier : {Tier::X86V4Bf16, Tier::X86V4, Tier::X86V3})
     if (missing(tier).empty())
       return tier;
   return Tier::Portable;

@@ -32,5 +32,7 @@ std::optional<DataType> dataTypeFromSafetensors(std::string_view name);
 
 float floatFromBFloat16(uint16_t bits);
 float floatFromHalf(uint16_t bits);
+/// To nearest, ties to even; what is denormal becomes a zero of its sign, as compiled code rounds (lowering/cpu/ShortReals.h).
+uint16_t bfloat16FromFloat(float value);
 
 } // namespace tenon::runtime

@@ -136,6 +136,7 @@ struct Manifest {
   uint64_t parameterBytes = 0;
   std::vector<ParameterInfo> parameters;
   std::string optimizer; // kind, empty without a train recipe
+  std::optional<DataType> copies; // bf16: every parameter, of f32, is kept in that type, too, for contractions
   int moments = 0;       // moment arenas of the optimizer, 0..2
   int64_t accumulate = 1; // batches of one optimizer step
   double epochs = 0;      // length of the schedule in passes over the data; 0: the compiled step knows it in steps

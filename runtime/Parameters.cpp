@@ -16,7 +16,8 @@ namespace tenon::runtime {
 namespace {
 /// Contexts have the steps 4 to 7 of the stagger (Context.cpp).
 constexpr unsigned sumsStagger = 8;
-const char *const arenaNames[5] = {"parameters", "gradients", "first moments", "second moments", "sums of gradients"};
+constexpr unsigned copiesStagger = 9;
+const char *const arenaNames[6] = {"parameters", "gradients", "first moments", "second moments", "sums of gradients", "copies of the parameters"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -56,7 +57,10 @@ Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const A
   std::shared_ptr<Parameters> result(new Parameters);
   result->artifact = std::move(artifact);
   const Manifest &manifest = result->manifest();
-  if (Status status = result->ensure(ParameterArena::Values); status.failed())
+  Status status = result->ensure(ParameterArena::Values);
+  if (status.ok() && manifest.copies)
+    status = result->ensure(ParameterArena::Copies);
+  if (status.failed())
     return status;
   for (const ParameterInfo &info : manifest.parameters)
     for (int64_t i = 0; i < info.stackElements; ++i)
@@ -78,7 +82,9 @@ Status Parameters::ensure(ParameterArena which) {
   int index = static_cast<int>(which);
   if (present[index])
     return {};
-  auto arena = Arena::allocate(manifest().parameterBytes, which == ParameterArena::Sums ? sumsStagger : static_cast<unsigned>(index), arenaNames[index]);
+  const uint64_t bytes = which == ParameterArena::Copies ? manifest().parameterBytes / 2 : manifest().parameterBytes;
+  const unsigned stagger = which == ParameterArena::Sums ? sumsStagger : which == ParameterArena::Copies ? copiesStagger : static_cast<unsigned>(index);
+  auto arena = Arena::allocate(bytes, stagger, arenaNames[index]);
   if (!arena.ok())
     return arena.status();
   arenas[index] = arena.take();
@@ -174,8 +180,14 @@ void Parameters::getAt(const Place &place, void *values, ParameterArena which) c
 void Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
   char *stored = arena(which) + place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
   toStored(*place.info, manifest().type, static_cast<const char *>(values), stored);
-  if (which == ParameterArena::Values)
-    given.emplace(place.info, place.stackIndex);
+  if (which != ParameterArena::Values)
+    return;
+  given.emplace(place.info, place.stackIndex);
+  if (manifest().copies) {
+    const uint64_t offset = static_cast<uint64_t>(stored - arena(ParameterArena::Values)) / 2;
+    std::transform(reinterpret_cast<const float *>(stored), reinterpret_cast<const float *>(stored) + place.info->storedElements,
+                   reinterpret_cast<uint16_t *>(arena(ParameterArena::Copies) + offset), bfloat16FromFloat);
+  }
 }
 
 Status Parameters::checkGiven() const {

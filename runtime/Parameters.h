@@ -13,7 +13,7 @@ class SafetensorsFile;
 
 inline constexpr const char *kVocabularyNote = "tenon.vocabulary";
 
-enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3, Sums = 4 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS
+enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3, Sums = 4, Copies = 5 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
@@ -99,8 +99,8 @@ public:
 private:
   Parameters() = default;
   std::shared_ptr<const Artifact> artifact;
-  Arena arenas[5];
-  bool present[5] = {};
+  Arena arenas[6];
+  bool present[6] = {};
   std::unordered_map<std::string, Place> places;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
   std::map<std::string, ModelState> states; // by StateInfo::name

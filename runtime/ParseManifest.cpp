@@ -201,6 +201,10 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.triple = reader.member("target").member("triple").text();
   manifest.tiers = readTexts(reader.member("target").member("tiers"));
   manifest.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64});
+  if (reader.has("copies"))
+    manifest.copies = readType(reader.member("copies"), {DataType::BF16});
+  if (manifest.copies && manifest.type != DataType::F32)
+    reader.fail("copies are of parameters of f32");
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
   if (reader.has("optimizer")) {
     manifest.optimizer = reader.member("optimizer").member("kind").text();

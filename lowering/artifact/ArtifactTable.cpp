@@ -24,12 +24,12 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> plann
     return constantGlobal(llvm::ConstantDataArray::getString(context, value), name);
   };
   auto number = [&](int64_t value) -> llvm::Constant * { return llvm::ConstantInt::get(i32, value); };
-  auto *runs = llvm::ArrayType::get(address, 3);
+  auto *runs = llvm::ArrayType::get(address, std::size(cpu::kTiers));
   auto *entryType = llvm::StructType::get(context, {address, address, runs, i32, i32, i32, i32, i32});
   llvm::SmallVector<llvm::Constant *> entries;
   for (const ScheduledEntry &entry : planned) {
     func::FuncOp source = entry.function;
-    llvm::Constant *run[3] = {null, null, null};
+    llvm::SmallVector<llvm::Constant *> run(std::size(cpu::kTiers), null);
     for (cpu::Tier tier : tiers) {
       auto *function = llvm::Function::Create(llvm::FunctionType::get(i32, {address}, false), llvm::GlobalValue::ExternalLinkage,
                                               cpu::runSymbol(source.getName(), tier), module);

@@ -24,7 +24,7 @@ struct EmitOptions {
   PassFlags *flags = nullptr;              // MLIR's own, if any were given
   std::error_code *fileFailure = nullptr; // why a file could not be written; kinds that write files need it
   std::string *machineFailure = nullptr;  // what the machine lacks, a linker or memory; Library needs it
-  std::vector<cpu::Tier> tiers = {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512};
+  std::vector<cpu::Tier> tiers;            // of cpu::tiersOf, or fewer
 };
 
 /// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the

@@ -1,3 +1,4 @@
+#include "dialect/ElementModel.h"
 #include "lowering/artifact/Manifest.h"
 #include "lowering/artifact/Abi.h"
 #include "dialect/TenonDialect.h"
@@ -368,6 +369,8 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"param_bytes", int64_t(facts.parameterBytes)},
                     {"params", parametersJson(program, module)},
                     {"entries", std::move(entries)}};
+  if (Type copies = copyType(module))
+    root["copies"] = elementModel(copies).name();
   for (const CheckedRecipe &recipe : program.recipes) {
     if (recipe.kind == "generate")
       generate.push_back(json::Object{{"name", recipe.name}, {"settings", settingsJson(recipe)}});

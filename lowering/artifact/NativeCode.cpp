@@ -35,7 +35,7 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::Tier tier, std::s
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.MCOptions.AsmVerbose = true; // --emit=asm names spills
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu::tierCpu(tier), "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, cpu::tierCpu(tier), cpu::tierFeatures(tier), options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Kernels come vectorized, tiled and unrolled where it pays; what is left to LLVM is to inline the shared bodies, to keep in registers what loops do not change,
@@ -75,6 +75,8 @@ NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", cpu::tierCpu(tier));
+    if (!cpu::tierFeatures(tier).empty())
+      function.addFnAttr("target-features", cpu::tierFeatures(tier));
     function.addFnAttr("prefer-vector-width", std::to_string(cpu::tierVectorBits(tier)));
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }

@@ -23,7 +23,12 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   if (!generated)
     return notSupported(kernel) << kernel->getName() << " in the kernel form";
   KernelNeeds all;
-  for (Tier tier : {Tier::Portable, Tier::Avx2, Tier::Avx512}) {
+  bool readsPairs = llvm::any_of(kernel.tensorsRead(), [](Value tensor) {
+    return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(tensor.getType()).getElementType());
+  });
+  for (Tier tier : kTiers) {
+    if (tier == Tier::Avx512Bf16 && !readsPairs) // as for x86-64-v4
+      continue;
     KernelNeeds needs;
     KernelSequence sequence(kernel->getParentOfType<func::FuncOp>(), tier, needs);
     if (failed(generated.generate(sequence)))

@@ -24,6 +24,16 @@ void registerCpu(DialectRegistry &registry) {
 std::string runSymbol(llvm::StringRef entry, Tier tier) { return ("tn_run_" + entry + "_" + tierName(tier)).str(); }
 std::string bindSymbol(llvm::StringRef entry) { return ("tn_bind_" + entry).str(); }
 
+std::vector<Tier> tiersOf(ModuleOp module) {
+  std::vector<Tier> tiers(std::begin(kTiers), std::end(kTiers));
+  WalkResult found = module.walk([](GemmOp op) {
+    return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(op.getA().getType()).getElementType()) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    llvm::erase(tiers, Tier::Avx512Bf16);
+  return tiers;
+}
+
 LogicalResult emitTier(ModuleOp target, ArrayRef<ScheduledEntry> entries, ModuleOp module, Tier tier) {
   const ParameterTable parameters = parametersOf(module);
   SharedBodies bodies;
@@ -45,11 +55,11 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
 
   LogicalResult emit(ModuleOp module, ModuleOp target) {
     std::optional<cpu::Tier> chosen;
-    for (cpu::Tier each : {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512})
+    for (cpu::Tier each : cpu::kTiers)
       if (cpu::tierPublicName(each) == tier)
         chosen = each;
     if (!chosen)
-      return module.emitError("expects the tier portable, x86-64-v3 or x86-64-v4, got ") << tier.getValue();
+      return module.emitError("expects the tier portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16, got ") << tier.getValue();
     std::vector<ScheduledEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);

@@ -3,6 +3,7 @@
 #include "lowering/cpu/GemmPlan.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
+#include "lowering/cpu/PackPairs.h"
 #include "lowering/cpu/ShortReals.h"
 
 using namespace mlir;
@@ -10,38 +11,43 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
+/// Columns of one panel.
+int64_t panelWidth(Tier tier, Type storage) { return microTile(tier).vectors * tierLanes(tier, elementModel(storage).compute); }
+
+/// Steps of the longest block of K: pairs where pairs are multiplied. Panels and rows in scratch take as many elements of the sums' size.
+int64_t mostSteps(Tier tier, Type storage) { return gemmLimits(tier, storage).whole / (multipliesPairs(tier, storage) ? 2 : 1); }
+
 /// Elements of the packed panel in scratch: one whole square of rows more than its depth, which the transposing form may clear.
-int64_t panelElements(Tier tier, Type element) {
-  int64_t width = microTile(tier).vectors * tierLanes(tier, element);
-  return (gemmLimits(tier, element).whole + tierLanes(tier, element)) * width;
+int64_t panelElements(Tier tier, Type storage) {
+  return (mostSteps(tier, storage) + tierLanes(tier, elementModel(storage).compute)) * panelWidth(tier, storage);
 }
 
 /// Elements of the sums of a whole tile.
-int64_t sumElements(Tier tier, Type element) {
-  GemmLimits limits = gemmLimits(tier, element);
-  return limits.rows * microTile(tier).vectors * tierLanes(tier, element) * limits.panels;
+int64_t sumElements(Tier tier, Type storage) {
+  GemmLimits limits = gemmLimits(tier, storage);
+  return limits.rows * panelWidth(tier, storage) * limits.panels;
 }
 
-/// Elements of the rows of A that a tile reads for one block of K, where they are widened first.
+/// Elements of the rows of A that a tile reads for one block of K, where they may be in scratch.
 int64_t leftElements(Tier tier, Type storage) {
   if (!isShortReal(storage))
     return 0;
-  GemmLimits limits = gemmLimits(tier, elementModel(storage).compute);
-  return std::max(limits.rows * widenedPitch(limits.whole), limits.whole * widenedPitch(limits.rows));
+  int64_t rows = gemmLimits(tier, storage).rows, steps = mostSteps(tier, storage);
+  return std::max(rows * stagedPitch(steps), steps * stagedPitch(rows));
 }
 
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
-/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or widened into scratch, B[depth, width] packed into scratch, sums [rows, width]
+/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or in scratch, B[depth, width] packed into scratch, sums [rows, width]
 /// per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
-      : emit(emit), spec(spec), plan(plan), element(spec.element()), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
+      : emit(emit), spec(spec), plan(plan), element(spec.element()), isPairs(multipliesPairs(spec.tier, spec.storage)), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
         bytes(elementBytes(element)), packed(scratch),
-        sums(emit.at(scratch, element, panelElements(spec.tier, element))),
-        widened(emit.at(sums, element, sumElements(spec.tier, element))),
-        runs(emit.at(widened, element, leftElements(spec.tier, spec.storage))) {
+        sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
+        staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
+        runs(emit.at(staged, element, leftElements(spec.tier, spec.storage))) {
     assert((!isShortReal(spec.storage) || spec.panelsOfB == PanelsOfB::None) && "panels are of what micro-kernels read");
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
@@ -60,8 +66,8 @@ public:
       depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
       isLater = emit.less(emit.constant(0), block);
       isLast = emit.equal(block, emit.sub(plan.depthBlocks, 1));
-      if (isShortReal(spec.storage))
-        widenLeft();
+      if (!spec.readsLeftInPlace())
+        stageLeft();
       repeat(panels, [&](Value panel) { emitPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width)); });
     });
   }
@@ -75,18 +81,32 @@ private:
       emit.loop(emit.constant(0), count, 1, body);
   }
 
-  /// A's rows of this tile and block of K as f32, along the direction in which they are neighbours in memory.
-  void widenLeft() {
+  /// A's rows of this tile and block of K into scratch: as f32 along the direction in which they are neighbours in memory, or as pairs.
+  void stageLeft() {
     Value source = emit.at(spec.a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, spec.a.rowStride), emit.mul(startDepth, spec.a.colStride)));
     bool isTransposed = isOne(spec.a.rowStride) && !isOne(spec.a.colStride);
+    Value one = emit.constant(1);
+    if (isPairs) {
+      Value pitch = pitchOf(isTransposed ? rows : emit.ceilDiv(depth, 2));
+      func::FuncOp function = getPairRows(emit.builder, emit.location, spec.tier, isTransposed);
+      func::CallOp::create(emit.builder, emit.location, function, ValueRange{rows, depth, source, spec.a.rowStride, spec.a.colStride, staged, pitch});
+      left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, emit.mul(pitch, 2), one};
+      return;
+    }
     Value outer = rows, inner = depth, outerStride = spec.a.rowStride, innerStride = spec.a.colStride;
     if (isTransposed)
       std::swap(outer, inner), std::swap(outerStride, innerStride);
-    Value pitch = emit.add(emit.roundUp(inner, kWidenedPad), kWidenedPad), one = emit.constant(1);
-    func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, isOne(innerStride));
-    func::CallOp::create(emit.builder, emit.location, function, ValueRange{outer, inner, source, outerStride, innerStride, widened, pitch});
-    left = isTransposed ? GemmOperand{widened, one, pitch} : GemmOperand{widened, pitch, one};
+    Value pitch = pitchOf(inner);
+    FormOfA form = isTransposed ? FormOfA::AlongRows : isOne(innerStride) ? FormOfA::AlongDepth : FormOfA::Strided;
+    func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, form, order());
+    func::CallOp::create(emit.builder, emit.location, function, ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
+    left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
   }
+
+  Value pitchOf(Value columns) { return emit.add(emit.roundUp(columns, kStagedPad), kStagedPad); }
+
+  /// bf16 is summed in one order in all tiers, that of the instruction for pairs.
+  DepthOrder order() const { return spec.storage.isBF16() ? DepthOrder::OddFirst : DepthOrder::Ascending; }
 
   void emitPanel(Value panel, Value column) {
     Value isSplit = emit.less(emit.constant(1), plan.depthBlocks);
@@ -154,7 +174,8 @@ private:
       layout = isOne(b.colStride) ? LayoutOfB::RowMajor : isOne(b.rowStride) ? LayoutOfB::Transposed : LayoutOfB::Strided;
       offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
     }
-    func::FuncOp function = getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout);
+    func::FuncOp function = isPairs ? getPackPairs(emit.builder, emit.location, spec.tier, plan.width, layout)
+                                    : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout, order());
     Value source = emit.at(b.base, memoryType(spec.storage), offset);
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
@@ -174,20 +195,22 @@ private:
   }
 
   void callMicroKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
-    bool inPlace = !isShortReal(spec.storage);
+    bool inPlace = spec.readsLeftInPlace();
     const GemmOperand &a = inPlace ? spec.a : left;
     WalkOfA walk = isOne(a.colStride) ? WalkOfA::RowMajor : isOne(a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
     Value offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
     if (inPlace)
       offset = emit.add(offset, emit.mul(startDepth, a.colStride));
-    Value first = emit.at(a.base, element, offset);
+    Type unit = !isPairs ? element : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type()) : Type(emit.builder.getI32Type());
+    Value first = emit.at(a.base, unit, offset);
+    Value steps = order() == DepthOrder::OddFirst && !inPlace ? emit.roundUp(depth, 2) : depth; // what is staged ends in zeros
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
-      MicroKernel kernel{spec.tier, element, height, vectors, walk, right.width};
+      MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, right.width};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
       func::CallOp::create(
           emit.builder, emit.location, function,
-          ValueRange{depth, first, a.rowStride, a.colStride, right.base, stripSums, width, isLater, right.panelStride});
+          ValueRange{steps, first, a.rowStride, a.colStride, right.base, stripSums, width, isLater, right.panelStride});
     };
     ArrayRef<int64_t> heights = plan.stripHeights;
     if (heights.empty())
@@ -231,13 +254,14 @@ private:
   const GemmSpec &spec;
   const GemmPlan &plan;
   Type element;
+  bool isPairs;
   VectorType vector;
   int64_t lanes, bytes;
-  Value packed, sums, widened, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; memory of the rows of a run
+  Value packed, sums, staged, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; memory of the rows of a run
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
-  GemmOperand left; ///< rows of A in `widened`
+  GemmOperand left; ///< rows of A in `staged`
   Value panelSums, sumsPerRow;
   Value runColumn; ///< of the current panel's run
   struct {
@@ -247,6 +271,8 @@ private:
 };
 
 } // namespace
+
+bool GemmSpec::readsLeftInPlace() const { return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride)); }
 
 int64_t panelColumns(Type element) { return 64 / elementBytes(element); }
 
@@ -276,8 +302,8 @@ void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, V
 
 int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes) {
   Type element = elementModel(storage).compute;
-  int64_t elements = panelElements(tier, element) + sumElements(tier, element) + leftElements(tier, storage);
-  return elements * elementBytes(element) + gemmLimits(tier, element).rows * runBytes;
+  int64_t elements = panelElements(tier, storage) + sumElements(tier, storage) + leftElements(tier, storage);
+  return elements * elementBytes(element) + gemmLimits(tier, storage).rows * runBytes;
 }
 
 Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Value pointer, Value mask) {
@@ -305,7 +331,7 @@ constexpr int64_t kManyEntries = 16;
 struct BatchPlan {
   BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) {
     GemmSpec inner = spec.specOf(emit.builder, emit.location, emit.constant(0));
-    GemmLimits limits = gemmLimits(inner.tier, inner.element());
+    GemmLimits limits = gemmLimits(inner.tier, inner.storage);
     leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
     tilesEach = GemmPlan(emit, inner, leastPanels).tiles;
     Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);

@@ -17,7 +17,7 @@
 namespace tenon::cpu {
 
 /// A matrix in memory. `base` is an !llvm.ptr to element (0, 0); strides are i64 values counted in elements.
-/// A: rows = M, columns = K; read in place (bf16, f16: widened block by block), one stride should be the constant 1 (row-major or transposed), any pair is right.
+/// A: rows = M, columns = K; read in place or, of bf16 and f16, block by block from scratch; one stride should be the constant 1 (row-major or transposed), any pair is right.
 /// B: rows = K, columns = N; packed just in time. Constant colStride 1 (row-major) packs by copies, constant rowStride 1 (Linear
 /// weights [N,K]) by in-register transposes, anything else element by element (right, slow).
 struct GemmOperand {
@@ -75,6 +75,7 @@ struct GemmSpec {
   GemmEpilogue epilogue;
   GemmRuns runs;
   mlir::Type element() const { return elementModel(storage).compute; } ///< f32 or f64: products and sums
+  bool readsLeftInPlace() const; ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
 };
 
 /// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.

@@ -1,5 +1,4 @@
 #include "lowering/cpu/GemmPlan.h"
-#include "lowering/cpu/ShortReals.h"
 
 #include <set>
 
@@ -7,16 +6,16 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-GemmLimits gemmLimits(Tier, Type element) {
-  int64_t scale = std::max<int64_t>(1, elementBytes(element) / 4);
-  return {/*rows=*/384, /*whole=*/768 / scale, /*depth=*/512 / scale,
-          /*panels=*/8, /*split=*/8,           /*work=*/(int64_t(2) << 20) / scale};
+GemmLimits gemmLimits(Tier tier, Type storage) {
+  int64_t bytes = multipliesPairs(tier, storage) ? 2 : elementBytes(elementModel(storage).compute); // of what micro-kernels read
+  return {/*rows=*/384, /*whole=*/768 * 4 / bytes, /*depth=*/512 * 4 / bytes,
+          /*panels=*/8, /*split=*/8,               /*work=*/(int64_t(2) << 20) * 4 / bytes};
 }
 
 namespace {
 
-/// Panels that share one widening of the rows of A.
-constexpr int64_t kWidenedPanels = 2;
+/// Panels that share the rows of A in scratch.
+constexpr int64_t kStagedPanels = 2;
 
 /// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency.
 SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int64_t> rowBlocks,
@@ -39,7 +38,7 @@ SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int6
 } // namespace
 
 GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
-  GemmLimits limits = gemmLimits(spec.tier, spec.element());
+  GemmLimits limits = gemmLimits(spec.tier, spec.storage);
   MicroTile tile = microTile(spec.tier);
   width = tile.vectors * tierLanes(spec.tier, spec.element());
   panelsPerRun = GemmRuns::mostColumns / width;
@@ -57,8 +56,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   wanted = emit.max(wanted, emit.select(isWhole, emit.constant(1), emit.ceilDiv(panels, limits.split)));
   if (spec.runs.bytes > 0)
     wanted = emit.max(wanted, panelsPerRun);
-  if (isShortReal(spec.storage))
-    wanted = emit.max(wanted, kWidenedPanels);
+  if (!spec.readsLeftInPlace())
+    wanted = emit.max(wanted, kStagedPanels);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
   wanted = emit.min(wanted, limits.panels);

@@ -17,7 +17,7 @@ struct GemmLimits {
   int64_t work;   ///< multiply-adds below which a tile takes more panels: about 20 us on a fast core
 };
 
-GemmLimits gemmLimits(Tier tier, mlir::Type element);
+GemmLimits gemmLimits(Tier tier, mlir::Type storage);
 
 /// How a contraction is cut: every field depends on m, n, k, tier and element only. Values are i64, constants where the shape is.
 struct GemmPlan {

@@ -101,6 +101,9 @@ Value FunctionCode::address(const Buffer &buffer) {
   case Buffer::Base::Parameters:
     base = byteAddress(builder, arena(TN_ARENA_PARAMS), constant(builder, buffer.slot));
     break;
+  case Buffer::Base::Copies:
+    base = byteAddress(builder, arena(TN_ARENA_COPIES), constant(builder, buffer.slot));
+    break;
   case Buffer::Base::Gradients:
     base = byteAddress(builder, arena(TN_ARENA_GRADS), constant(builder, buffer.slot));
     break;
@@ -258,9 +261,10 @@ LLVM::LLVMFuncOp KernelSequence::emitTileBody(const Kernel &kernel, StringRef na
   for (auto [i, entry] : llvm::enumerate(arguments.addresses)) {
     if (entry.alone)
       body.setArgAttr(first + i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    const bool isCopy = entry.buffer.base == Buffer::Base::Copies;
     const bool inArena = entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients;
     if (entry.buffer.steps.empty())
-      body.setArgAttr(first + i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(inArena ? 4 : 64));
+      body.setArgAttr(first + i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(isCopy ? 2 : inArena ? 4 : 64));
   }
   OpBuilder::InsertionGuard guard(builder);
   Block *block = body.addEntryBlock(builder);

@@ -17,27 +17,43 @@ std::string kernelName(const MicroKernel &kernel) {
       .str();
 }
 
+/// sum + a[2i + 1] b[2i + 1] + a[2i] b[2i] for lane i of vectors of i32, each of them two bf16: two fused multiply-adds, the odd one first, without denormals.
+Value emitDotPairs(Emitter &emit, Value sum, Value a, Value b) {
+  auto halves = VectorType::get({2 * cast<VectorType>(sum.getType()).getNumElements()}, emit.builder.getBF16Type());
+  auto asHalves = [&](Value pairs) -> Value { return LLVM::BitcastOp::create(emit.builder, emit.location, halves, pairs); };
+  auto name = emit.builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
+  return LLVM::CallIntrinsicOp::create(emit.builder, emit.location, sum.getType(), name, ValueRange{sum, asHalves(a), asHalves(b)}).getResults();
+}
+
 /// Emits the body of one micro-kernel. Accumulators are loop-carried 1-D vectors, row by row.
 class MicroKernelBody {
 public:
   MicroKernelBody(Emitter &emit, const MicroKernel &kernel, ValueRange arguments)
       : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
         b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), bPanelStride(arguments[8]),
-        vector(tierVector(kernel.tier, kernel.element)), lanes(vector.getNumElements()),
-        bytes(elementBytes(kernel.element)) {}
+        pairs(kernel.element.isBF16()), element(elementModel(kernel.element).compute), vector(tierVector(kernel.tier, element)),
+        lanes(vector.getNumElements()), bytes(elementBytes(element)) {
+    assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided)) && "pairs lie side by side");
+    bool inHalves = pairs && kernel.walk == WalkOfA::RowMajor;
+    leftUnit = !pairs ? element : inHalves ? Type(emit.builder.getI16Type()) : Type(emit.builder.getI32Type());
+    leftUnits = inHalves ? 2 : 1;
+  }
 
   void run() {
     SmallVector<Value> state = initialSums();
     for (int64_t row = 0; row < kernel.rows; row += rowsPerPointer())
-      state.push_back(opaque(emit.at(a, kernel.element, emit.mul(aRowStride, row))));
+      state.push_back(opaque(emit.at(a, leftUnit, emit.mul(aRowStride, row))));
     for (int64_t part = 0; part < kernel.vectors; part += vectorsPerPanel())
-      state.push_back(part == 0 ? b : opaque(emit.at(b, kernel.element, emit.mul(bPanelStride, part / vectorsPerPanel()))));
+      state.push_back(part == 0 ? b : opaque(emit.at(b, element, emit.mul(bPanelStride, part / vectorsPerPanel()))));
     int64_t unroll = kernel.walk == WalkOfA::Strided ? 1 : microTile(kernel.tier).unroll;
-    Value bulk = emit.mul(emit.div(k, unroll), unroll);
+    Value depth = !pairs ? k : emit.div(leftUnits == 2 ? k : emit.add(k, 1), 2);
+    Value bulk = emit.mul(emit.div(depth, unroll), unroll);
     Value zero = emit.constant(0);
     state = loop(zero, bulk, unroll, state);
     if (unroll > 1)
-      state = loop(bulk, k, 1, state);
+      state = loop(bulk, depth, 1, state);
+    if (pairs && leftUnits == 2)
+      state = loop(zero, emit.rem(k, emit.constant(2)), 1, state, /*single=*/true);
     for (int64_t row = 0; row < kernel.rows; ++row)
       for (int64_t part = 0; part < kernel.vectors; ++part)
         emit.store(state[row * kernel.vectors + part], addressOfC(row, part), bytes);
@@ -45,8 +61,8 @@ public:
 
 private:
   Value addressOfC(int64_t row, int64_t part) {
-    Value start = emit.at(c, kernel.element, emit.mul(cRowStride, row));
-    return emit.at(start, kernel.element, part * lanes);
+    Value start = emit.at(c, element, emit.mul(cRowStride, row));
+    return emit.at(start, element, part * lanes);
   }
 
   SmallVector<Value> initialSums() {
@@ -75,8 +91,8 @@ private:
   /// other inside the loop, keeps all intermediate addresses alive and spills integer registers.
   Value opaque(Value pointer) { return LLVM::FreezeOp::create(emit.builder, emit.location, pointer); }
 
-  /// `steps` steps of K per iteration; state = sums, pointers into A, pointers into B.
-  SmallVector<Value> loop(Value lower, Value upper, int64_t steps, ValueRange state) {
+  /// `steps` steps of K per iteration; state = sums, pointers into A, pointers into B. `single`: A has only the first half of the pair.
+  SmallVector<Value> loop(Value lower, Value upper, int64_t steps, ValueRange state, bool single = false) {
     auto op = scf::ForOp::create(emit.builder, emit.location, lower, upper, emit.constant(steps), state);
     OpBuilder::InsertionGuard guard(emit.builder);
     emit.builder.setInsertionPointToStart(op.getBody());
@@ -87,12 +103,12 @@ private:
     SmallVector<Value> pointersB(next.begin() + sums + rowPointers, next.end());
     next.truncate(sums);
     for (int64_t step = 0; step < steps; ++step)
-      multiply(next, pointersA, pointersB, step);
-    Value advance = kernel.walk == WalkOfA::RowMajor ? emit.constant(steps) : emit.mul(aColStride, steps);
+      multiply(next, pointersA, pointersB, step, single);
+    Value advance = kernel.walk == WalkOfA::RowMajor ? emit.constant(leftUnits * steps) : emit.mul(aColStride, steps);
     for (Value pointer : pointersA)
-      next.push_back(emit.at(pointer, kernel.element, advance));
+      next.push_back(emit.at(pointer, leftUnit, advance));
     for (Value pointer : pointersB)
-      next.push_back(emit.at(pointer, kernel.element, steps * kernel.panelWidth));
+      next.push_back(emit.at(pointer, element, steps * kernel.panelWidth));
     scf::YieldOp::create(emit.builder, emit.location, next);
     return op.getResults();
   }
@@ -102,38 +118,49 @@ private:
     row %= rowsPerPointer();
     switch (kernel.walk) {
     case WalkOfA::RowMajor:
-      return emit.at(emit.at(pointer, kernel.element, emit.mul(aRowStride, row)), kernel.element, step);
+      return emit.at(emit.at(pointer, leftUnit, emit.mul(aRowStride, row)), leftUnit, leftUnits * step);
     case WalkOfA::Transposed:
-      return emit.at(emit.at(pointer, kernel.element, emit.mul(aColStride, step)), kernel.element, row);
+      return emit.at(emit.at(pointer, leftUnit, emit.mul(aColStride, step)), leftUnit, row);
     case WalkOfA::Strided:
-      return emit.at(pointer, kernel.element, emit.add(emit.mul(aRowStride, row), emit.mul(aColStride, step)));
+      return emit.at(pointer, leftUnit, emit.add(emit.mul(aRowStride, row), emit.mul(aColStride, step)));
     }
     return {};
   }
 
-  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, ArrayRef<Value> pointersB, int64_t step) {
+  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, ArrayRef<Value> pointersB, int64_t step, bool single) {
+    VectorType inRegister = pairs ? vector.clone(emit.builder.getI32Type()) : vector;
     SmallVector<Value> right;
     for (int64_t part = 0; part < kernel.vectors; ++part) {
       int64_t offset = step * kernel.panelWidth + part % vectorsPerPanel() * lanes;
-      Value pointer = emit.at(pointersB[part / vectorsPerPanel()], kernel.element, offset);
-      right.push_back(emit.load(vector, pointer, bytes * lanes));
+      Value pointer = emit.at(pointersB[part / vectorsPerPanel()], element, offset);
+      right.push_back(emit.load(inRegister, pointer, bytes * lanes));
     }
     for (int64_t row = 0; row < kernel.rows; ++row) {
-      Value scalar = emit.load(kernel.element, addressOfA(pointersA, row, step), bytes);
-      Value left = vector::BroadcastOp::create(emit.builder, emit.location, vector, scalar);
+      Value left = vector::BroadcastOp::create(emit.builder, emit.location, inRegister, elementOfA(addressOfA(pointersA, row, step), single));
       for (int64_t part = 0; part < kernel.vectors; ++part) {
         Value &sum = sums[row * kernel.vectors + part];
-        sum = math::FmaOp::create(emit.builder, emit.location, left, right[part], sum);
+        sum = pairs ? emitDotPairs(emit, sum, left, right[part]) : Value(math::FmaOp::create(emit.builder, emit.location, left, right[part], sum));
       }
     }
+  }
+
+  Value elementOfA(Value address, bool single) {
+    unsigned alignment = leftUnit.getIntOrFloatBitWidth() / 8;
+    if (single)
+      return arith::ExtUIOp::create(emit.builder, emit.location, emit.builder.getI32Type(), emit.load(leftUnit, address, alignment));
+    return emit.load(pairs ? emit.builder.getI32Type() : element, address, alignment);
   }
 
   Emitter &emit;
   const MicroKernel &kernel;
   Value k, a, aRowStride, aColStride, b, c, cRowStride, accumulate, bPanelStride;
+  bool pairs;
+  Type element; // of sums
   VectorType vector;
   int64_t lanes;
   unsigned bytes;
+  Type leftUnit;     // strides and steps of A count these
+  int64_t leftUnits; // from one step to the next where elements of a row are neighbours
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/Optimizer.h"
+#include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -29,6 +30,8 @@ public:
       return failure();
     table = std::move(*tabulated);
     element = table.element;
+    if (element.isF32())
+      copies = copyType(op->getParentOfType<ModuleOp>());
     collectTables();
     partials = sequence.temporary(getAffineConstantExpr(8 * int64_t(tileSegments.size() + table.bounds.size()), op.getContext()));
     addNorm();
@@ -112,7 +115,7 @@ private:
     auto &builder = code.builder;
     Value base = LLVM::LoadOp::create(builder, pointer(builder),
                                       byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
-    return byteAddress(builder, base, piece.offset);
+    return byteAddress(builder, base, number == TN_ARENA_COPIES ? divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(copies))) : piece.offset);
   }
   int64_t laneCount() { return elementModel(element).lanes; }
 
@@ -330,9 +333,15 @@ private:
           c2 = spread(real(code, 1 - beta2)), mu = spread(real(code, momentum));
     Value parameters = arena(code, TN_ARENA_PARAMS, piece), gradients = arena(code, TN_ARENA_GRADS, piece);
     Value firsts = arena(code, TN_ARENA_MOMENT1, piece), seconds = arena(code, TN_ARENA_MOMENT2, piece);
+    Value narrowed = copies ? arena(code, TN_ARENA_COPIES, piece) : Value();
     lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
       auto read = [&](Value base) { return lanes.load(element, base, index).base; };
       auto write = [&](Value base, Value value) { lanes.store(element, base, index, LaneValue::lanes(value)); };
+      auto writeParameter = [&](Value value) {
+        write(parameters, value);
+        if (copies)
+          lanes.store(copies, narrowed, index, LaneValue::lanes(narrowToBits(builder, op.getLoc(), code.tier, copies, value)));
+      };
       Value p = read(parameters), g = mul(read(gradients), scale);
       if (isSgd) {
         g = add(g, mul(decay, p));
@@ -341,7 +350,7 @@ private:
           write(firsts, buffer);
           g = op.isSet("nesterov") ? add(g, mul(mu, buffer)) : buffer;
         }
-        write(parameters, sub(p, mul(rates, g)));
+        writeParameter(sub(p, mul(rates, g)));
         return true;
       }
       if (rule == "adam")
@@ -354,7 +363,7 @@ private:
         direction = add(direction, mul(decay, p));
       if (rule == "adamw")
         p = mul(p, keep);
-      write(parameters, sub(p, mul(rates, direction)));
+      writeParameter(sub(p, mul(rates, direction)));
       return true;
     });
   }
@@ -362,7 +371,7 @@ private:
   OptimizeOp op;
   KernelSequence &sequence;
   StringRef rule;
-  Type element;
+  Type element, copies; // of parameters, and of what is multiplied in their place; null: there are no copies
   OptimizerTable table;
   SmallVector<int32_t> tileSegments;
   std::string tileTable, wholeTable, realTable, boundTable;

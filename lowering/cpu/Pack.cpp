@@ -25,11 +25,17 @@ struct Stored {
   Type storage;
 };
 
+/// Where a step of K is written.
+Value placeOf(Emitter &emit, DepthOrder order, Value step) {
+  return order == DepthOrder::OddFirst ? Value(arith::XOrIOp::create(emit.builder, emit.location, step, emit.constant(1))) : step;
+}
+llvm::StringRef suffixOf(DepthOrder order) { return order == DepthOrder::OddFirst ? "_odd" : ""; }
+
 /// Emits the body of one packing function.
 class PackBody {
 public:
-  PackBody(Emitter &emit, Tier tier, Type storage, int64_t width, ValueRange arguments)
-      : emit(emit), source(emit, tier, storage), element(elementModel(storage).compute), vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width),
+  PackBody(Emitter &emit, Tier tier, Type storage, int64_t width, DepthOrder order, ValueRange arguments)
+      : emit(emit), source(emit, tier, storage), order(order), element(elementModel(storage).compute), vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width),
         bytes(elementBytes(element)), k(arguments[0]), columns(arguments[1]), matrix(arguments[2]),
         rowStride(arguments[3]), colStride(arguments[4]), panel(arguments[5]) {}
 
@@ -61,7 +67,7 @@ public:
     Value zero = arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(element));
     emit.loop(emit.constant(0), k, 1, [&](Value row) {
       Value sourceRow = source.at(matrix, emit.mul(row, rowStride));
-      Value panelRow = emit.at(panel, element, emit.mul(row, width));
+      Value panelRow = rowOfPanel(row);
       emit.loop(emit.constant(0), columns, 1, [&](Value column) {
         Value value = source.load(element, source.at(sourceRow, emit.mul(column, colStride)));
         emit.store(value, emit.at(panelRow, element, column), bytes);
@@ -71,10 +77,20 @@ public:
     });
   }
 
+  /// A row of zeros behind an odd K.
+  void completePair() {
+    emit.loop(k, emit.roundUp(k, 2), 1, [&](Value row) {
+      for (int64_t column = 0; column < width; column += lanes)
+        emit.store(emit.zero(vector), emit.at(rowOfPanel(row), element, column), bytes * lanes);
+    });
+  }
+
 private:
+  Value rowOfPanel(Value row) { return emit.at(panel, element, emit.mul(placeOf(emit, order, row), width)); }
+
   void copyRow(Value row, ArrayRef<Value> masks) {
     Value from = source.at(matrix, emit.mul(row, rowStride));
-    Value to = emit.at(panel, element, emit.mul(row, width));
+    Value to = rowOfPanel(row);
     for (int64_t part = 0; part < width / lanes; ++part) {
       Value mask = masks.empty() ? Value() : masks[part];
       Value value = source.load(vector, source.at(from, emit.constant(part * lanes)), mask);
@@ -107,17 +123,78 @@ private:
     for (auto [index, value] : llvm::enumerate(square)) {
       if (inside)
         value = arith::SelectOp::create(emit.builder, emit.location, columnMask, value, emit.zero(vector));
-      emit.store(value, emit.at(to, element, static_cast<int64_t>(index) * width), bytes * lanes);
+      int64_t place = order == DepthOrder::OddFirst ? static_cast<int64_t>(index) ^ 1 : static_cast<int64_t>(index);
+      emit.store(value, emit.at(to, element, place * width), bytes * lanes);
     }
   }
 
   Emitter &emit;
   Stored source;
+  DepthOrder order;
   Type element;
   VectorType vector;
   int64_t lanes, width, group = 0;
   unsigned bytes;
   Value k, columns, matrix, rowStride, colStride, panel;
+};
+
+/// Emits the body of one widening function.
+class WidenBody {
+public:
+  WidenBody(Emitter &emit, Tier tier, Type storage, FormOfA form, DepthOrder order, ValueRange arguments)
+      : emit(emit), source(emit, tier, storage), form(form), order(order), element(elementModel(storage).compute), vector(tierVector(tier, element)),
+        lanes(vector.getNumElements()), bytes(elementBytes(element)), rows(arguments[0]), columns(arguments[1]), matrix(arguments[2]), rowStride(arguments[3]),
+        colStride(arguments[4]), target(arguments[5]), pitch(arguments[6]), zero(emit.constant(0)) {}
+
+  void run() {
+    emit.loop(zero, rows, 1, [&](Value row) {
+      Value from = source.at(matrix, emit.mul(row, rowStride));
+      if (form == FormOfA::Strided)
+        copyElements(from, emit.at(target, element, emit.mul(row, pitch)));
+      else
+        copyRow(from, emit.at(target, element, emit.mul(form == FormOfA::AlongRows ? placeOf(emit, order, row) : row, pitch)));
+    });
+    if (form == FormOfA::AlongRows && order == DepthOrder::OddFirst)
+      emit.loop(rows, emit.roundUp(rows, 2), 1, [&](Value row) {
+        Value to = emit.at(target, element, emit.mul(placeOf(emit, order, row), pitch));
+        emit.loop(zero, columns, lanes, [&](Value column) { emit.store(emit.zero(vector), emit.at(to, element, column), bytes * lanes); });
+      });
+  }
+
+private:
+  void copyElements(Value from, Value to) {
+    auto place = [&](Value column) { return emit.at(to, element, placeOf(emit, order, column)); };
+    emit.loop(zero, columns, 1, [&](Value column) { emit.store(source.load(element, source.at(from, emit.mul(column, colStride))), place(column), bytes); });
+    if (order == DepthOrder::OddFirst)
+      emit.loop(columns, emit.roundUp(columns, 2), 1, [&](Value column) {
+        emit.store(arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(element)), place(column), bytes);
+      });
+  }
+
+  void copyRow(Value from, Value to) {
+    auto widen = [&](Value column, Value mask) {
+      Value value = source.load(vector, source.at(from, column), mask);
+      if (form == FormOfA::AlongDepth && order == DepthOrder::OddFirst) {
+        SmallVector<int64_t> swapped;
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          swapped.push_back(lane ^ 1);
+        value = emit.shuffle(value, value, swapped);
+      }
+      emit.store(value, emit.at(to, element, column), bytes * lanes);
+    };
+    Value bulk = emit.mul(emit.div(columns, lanes), lanes);
+    emit.loop(zero, bulk, lanes, [&](Value column) { widen(column, {}); });
+    emit.loop(bulk, columns, lanes, [&](Value column) { widen(column, emit.firstLanes(emit.sub(columns, column), lanes)); });
+  }
+
+  Emitter &emit;
+  Stored source;
+  FormOfA form;
+  DepthOrder order;
+  Type element;
+  VectorType vector;
+  int64_t lanes, bytes;
+  Value rows, columns, matrix, rowStride, colStride, target, pitch, zero;
 };
 
 /// Shuffle masks in terms of 128-bit blocks, the granularity of AVX shuffles: lane `lane` of block `block` of the result is
@@ -199,18 +276,18 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
   return result;
 }
 
-func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout) {
+func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout, DepthOrder order) {
   llvm::StringRef form = layout == LayoutOfB::RowMajor     ? "copy"
                          : layout == LayoutOfB::Transposed ? "transpose"
                          : layout == LayoutOfB::Panels     ? "panels"
                                                            : "strided";
   llvm::StringRef type = elementModel(storage).name();
-  std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width)).str();
+  std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer},
                            [&](Emitter &emit, ValueRange values) {
-                             PackBody body(emit, tier, storage, width, values);
+                             PackBody body(emit, tier, storage, width, order, values);
                              if (layout == LayoutOfB::RowMajor)
                                body.copyRows();
                              else if (layout == LayoutOfB::Transposed)
@@ -219,33 +296,17 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
                                body.transposeSquares(panelColumns(storage));
                              else
                                body.copyElements();
+                             if (order == DepthOrder::OddFirst)
+                               body.completePair();
                            });
 }
 
-func::FuncOp getWidenRows(OpBuilder &builder, Location location, Tier tier, Type storage, bool neighbours) {
-  std::string name = ("tn_gemm_widen_" + tierName(tier) + "_" + elementModel(storage).name() + (neighbours ? "_rows" : "_strided")).str();
+func::FuncOp getWidenRows(OpBuilder &builder, Location location, Tier tier, Type storage, FormOfA form, DepthOrder order) {
+  llvm::StringRef formName = form == FormOfA::AlongDepth ? "_rows" : form == FormOfA::AlongRows ? "_columns" : "_strided";
+  std::string name = ("tn_gemm_widen_" + tierName(tier) + "_" + elementModel(storage).name() + formName + suffixOf(order)).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return getOrCreateKernel(
-      builder, location, name, {index, index, pointer, index, index, pointer, index}, [&](Emitter &emit, ValueRange values) {
-        Stored source(emit, tier, storage);
-        Type element = elementModel(storage).compute;
-        VectorType vector = tierVector(tier, element);
-        int64_t lanes = vector.getNumElements(), bytes = elementBytes(element);
-        Value columns = values[1], zero = emit.constant(0);
-        emit.loop(zero, values[0], 1, [&](Value row) {
-          Value from = source.at(values[2], emit.mul(row, values[3])), to = emit.at(values[5], element, emit.mul(row, values[6]));
-          if (!neighbours)
-            return emit.loop(zero, columns, 1, [&](Value column) {
-              emit.store(source.load(element, source.at(from, emit.mul(column, values[4]))), emit.at(to, element, column), bytes);
-            });
-          Value bulk = emit.mul(emit.div(columns, lanes), lanes);
-          auto widen = [&](Value column, Value mask) {
-            emit.store(source.load(vector, source.at(from, column), mask), emit.at(to, element, column), bytes * lanes);
-          };
-          emit.loop(zero, bulk, lanes, [&](Value column) { widen(column, {}); });
-          emit.loop(bulk, columns, lanes, [&](Value column) { widen(column, emit.firstLanes(emit.sub(columns, column), lanes)); });
-        });
-      });
+  return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer, index},
+                           [&](Emitter &emit, ValueRange values) { WidenBody(emit, tier, storage, form, order, values).run(); });
 }
 
 } // namespace tenon::cpu

@@ -13,8 +13,11 @@ namespace tenon::cpu {
 enum class Tier {
   Portable, ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
   Avx2,     ///< x86-64-v3: 8 lanes f32
-  Avx512    ///< x86-64-v4: 16 lanes f32
+  Avx512,   ///< x86-64-v4: 16 lanes f32
+  Avx512Bf16 ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
 };
+/// From the least to the most demanding; the number of a tier is its place in TnEntry::run.
+constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16};
 
 /// Register tile of the contraction micro-kernel: `rows` x (`vectors` * lanes) accumulators, `unroll` steps of K per iteration.
 struct MicroTile {
@@ -32,14 +35,29 @@ inline llvm::StringRef tierName(Tier tier) {
     return "avx2";
   case Tier::Avx512:
     return "avx512";
+  case Tier::Avx512Bf16:
+    return "avx512bf16";
   }
   return "";
 }
 
 /// As in manifests, in `--tier` and in options of passes.
-inline llvm::StringRef tierPublicName(Tier tier) { return tier == Tier::Portable ? "portable" : tier == Tier::Avx2 ? "x86-64-v3" : "x86-64-v4"; }
+inline llvm::StringRef tierPublicName(Tier tier) {
+  switch (tier) {
+  case Tier::Portable:
+    return "portable";
+  case Tier::Avx2:
+    return "x86-64-v3";
+  case Tier::Avx512:
+    return "x86-64-v4";
+  case Tier::Avx512Bf16:
+    return "x86-64-v4-bf16";
+  }
+  return "";
+}
 
-/// The `-mcpu` of the tier's target machine; its features are exactly the tier's.
+/// The `-mcpu` of the tier's target machine and its `-mattr`: together exactly the tier's features.
+inline llvm::StringRef tierFeatures(Tier tier) { return tier == Tier::Avx512Bf16 ? "+avx512bf16" : ""; }
 inline llvm::StringRef tierCpu(Tier tier) {
   switch (tier) {
   case Tier::Portable:
@@ -47,6 +65,7 @@ inline llvm::StringRef tierCpu(Tier tier) {
   case Tier::Avx2:
     return "x86-64-v3";
   case Tier::Avx512:
+  case Tier::Avx512Bf16:
     return "x86-64-v4";
   }
   return "";
@@ -59,6 +78,7 @@ inline int64_t tierVectorBits(Tier tier) {
   case Tier::Avx2:
     return 256;
   case Tier::Avx512:
+  case Tier::Avx512Bf16:
     return 512;
   }
   return 0;
@@ -71,6 +91,9 @@ inline mlir::VectorType tierVector(Tier tier, mlir::Type element) {
   return mlir::VectorType::get({tierLanes(tier, element)}, element);
 }
 
+/// Whether contractions of `storage` multiply pairs along K (`vdpbf16ps`): one register holds two steps.
+inline bool multipliesPairs(Tier tier, mlir::Type storage) { return tier == Tier::Avx512Bf16 && storage.isBF16(); }
+
 /// Tiles that keep every accumulator in a register and hide the FMA latency. AVX2: 12 accumulators, 2 vectors of B, 1 broadcast
 /// of 16 registers; AVX-512: 28 + 2 + 1 of 32. One more accumulator spills into the dependency chain (0.26 of the speed,
 /// measured).
@@ -81,6 +104,7 @@ inline MicroTile microTile(Tier tier) {
   case Tier::Avx2:
     return {6, 2, 4};
   case Tier::Avx512:
+  case Tier::Avx512Bf16:
     return {14, 2, 1};
   }
   return {1, 1, 1};

@@ -54,8 +54,11 @@ private:
       if (auto copy = dyn_cast<CopyOp>(user); copy && copy.getTo().getMemory() == Memory::Gradients)
         return gradientAt(copy.getTo());
     for (Value tensor : kernel.tensorsRead())
-      if (auto read = tensor.getDefiningOp<PlaceOp>(); read && read.getPlace().getMemory() == Memory::Parameters)
-        return names.lookup(read.getPlace().getSlot()).str();
+      if (auto read = tensor.getDefiningOp<PlaceOp>()) {
+        const Memory memory = read.getPlace().getMemory();
+        if (memory == Memory::Parameters || memory == Memory::Copies)
+          return names.lookup(read.getPlace().getSlot() * (memory == Memory::Copies ? 2 : 1)).str();
+      }
     return {};
   }
 

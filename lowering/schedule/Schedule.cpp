@@ -53,8 +53,9 @@ private:
   Value at(const Buffer &buffer, Type type, Location location) { return PlaceOp::create(builder, location, type, placeOf(buffer)); }
   Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
     auto parameter = module.lookupSymbol<ParameterOp>(name);
-    Buffer buffer{base, int64_t(parameter.getOffset()), {}};
-    buffer.steps = depthSteps(depths, parameter.getType().getShape(), getAffineConstantExpr(parameter.getStride(), builder.getContext()));
+    const int64_t part = base == Buffer::Base::Copies ? elementBytes(parameter.getType().getElementType()) / elementBytes(copyType(module)) : 1; // one layout, by elements
+    Buffer buffer{base, int64_t(parameter.getOffset()) / part, {}};
+    buffer.steps = depthSteps(depths, parameter.getType().getShape(), getAffineConstantExpr(parameter.getStride() / part, builder.getContext()));
     return buffer;
   }
   Buffer ofState(Buffer::Base base, int64_t index, ValueRange depths, Value element) {
@@ -72,7 +73,7 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &function.getBody().front())
       return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
     if (auto read = tensor.getDefiningOp<ReadParameterOp>())
-      return ofParameter(Buffer::Base::Parameters, read.getParameterAttr(), read.getDepths());
+      return ofParameter(tensorOf(tensor).getElementType() == copyType(module) ? Buffer::Base::Copies : Buffer::Base::Parameters, read.getParameterAttr(), read.getDepths());
     if (auto read = tensor.getDefiningOp<ReadStateOp>()) {
       auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
       const bool isKept = inPlace && inPlace[read.getIndex()];

@@ -69,6 +69,7 @@ private:
   int64_t slotsOf(Memory memory) const {
     switch (memory) {
     case Memory::Parameters:
+    case Memory::Copies:
     case Memory::Gradients: // bytes in an arena that all entries share
       return std::numeric_limits<int64_t>::max();
     case Memory::States:

@@ -1,7 +1,9 @@
 // Mixed precision: what is multiplied and what is saved gets 16 bits. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -44,7 +46,27 @@ private:
       return it->second;
     OpBuilder builder(function.getContext());
     builder.setInsertionPointAfterValue(value);
-    return roundedOf[value] = Build(builder, value.getLoc()).convert(value, narrow);
+    Value narrowed = copyOfParameter(value, builder);
+    return roundedOf[value] = narrowed ? narrowed : Build(builder, value.getLoc()).convert(value, narrow);
+  }
+
+  /// A parameter that nothing but views changed is read from its copy, which is rounded once a step. Null: it is none.
+  Value copyOfParameter(Value value, OpBuilder &builder) {
+    Operation *op = value.getDefiningOp();
+    IRMapping mapping;
+    if (op && op->hasTrait<View>() && op->getNumOperands() == 1) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(op);
+      Value source = copyOfParameter(op->getOperand(0), builder);
+      if (!source)
+        return {};
+      mapping.map(op->getOperand(0), source);
+    } else if (!isa_and_nonnull<ReadParameterOp>(op)) {
+      return {};
+    }
+    Operation *clone = builder.clone(*op, mapping);
+    clone->getResult(0).setType(withElement(tensorOf(value), narrow));
+    return clone->getResult(0);
   }
 
   /// The value gets 16 bits; who read it reads it widened.
@@ -166,9 +188,8 @@ private:
 
 struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
   void runOnOperation() override {
-    auto compute = getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<TypeAttr>("tenon.compute");
-    if (compute)
-      Narrowing(getOperation(), compute.getValue()).run();
+    if (Type narrow = copyType(getOperation()->getParentOfType<ModuleOp>()))
+      Narrowing(getOperation(), narrow).run();
   }
 };
 

@@ -28,7 +28,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 3");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 4");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -58,6 +58,9 @@ TEST(Cpu, TiersIncludeEachOther) {
   if (missingFeature(Tier::X86V4).empty()) {
     EXPECT_TRUE(missingFeature(Tier::X86V3).empty());
   }
+  if (missingFeature(Tier::X86V4Bf16).empty()) {
+    EXPECT_TRUE(missingFeature(Tier::X86V4).empty());
+  }
 }
 
 // Each row breaks the manifest of the fake artifact in one place: the error must name it.
@@ -71,7 +74,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 3", "\"abi\": 7", "ABI version 7, this runtime has 3"},
+      {"\"abi\": 4", "\"abi\": 7", "ABI version 7, this runtime has 4"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -96,7 +99,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 3", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 4", "\"abi\": 18446744073709551616", "is too large"},
   };
   for (const Row &row : rows) {
     std::string bad = good;

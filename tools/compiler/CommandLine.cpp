@@ -41,8 +41,8 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_option("-o,--output", line.output, "directory of the artifact")->type_name("DIR");
   compile->add_option("--name", line.name, "name of the artifact (default: of the file)");
   compile->add_option("--target", line.target, "target (default: cpu)");
-  compile->add_option("--tier", line.tiers, "code for this tier only; may be given again (default: all three)")
-      ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4"}));
+  compile->add_option("--tier", line.tiers, "code for this tier only; may be given again (default: all that the model has code of its own for)")
+      ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16"}));
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember({"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
   CLI::Option *wide = compile->add_flag("--f64", line.doublePrecision, "double precision");

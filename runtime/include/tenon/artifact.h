@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 3
+#define TN_ABI_VERSION 4
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -23,7 +23,8 @@ enum TnArena {
   TN_ARENA_WORKSPACE = 6,  /* planned buffers */
   TN_ARENA_SUMS = 7,       /* same layout as the gradients: their sum over the batches of one update; null unless the recipe accumulates */
   TN_ARENA_KEPT_STATES = 8,/* states that the manifest calls in_place: a run writes the rows of its new places, the others stay */
-  TN_ARENA_COUNT = 9
+  TN_ARENA_COPIES = 9,     /* parameters in the manifest's `copies` (16 bits), at half their offsets: what contractions read; null without */
+  TN_ARENA_COUNT = 10
 };
 
 /* Everything an entry reads. The layout is known to the code generator (lowering/artifact/Abi.h): append only, bump TN_ABI_VERSION. */
@@ -52,7 +53,7 @@ typedef int32_t (*TnRun)(const TnContext *context);
 typedef struct TnEntry {
   const char *name;
   TnBind bind;
-  TnRun run[3];          /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512); null where the artifact has no such tier */
+  TnRun run[4];          /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too); null where the artifact has no such tier */
   int32_t offset_count;
   int32_t dim_count, input_count, output_count, state_count;
 } TnEntry;

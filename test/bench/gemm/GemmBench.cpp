@@ -2,6 +2,9 @@
 // Prints one JSON line per case; compare-gemm.py puts PyTorch beside it.
 #include "GemmHarness.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,7 +25,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 /// Best GFLOP/s of 12 independent chains of `instruction` over a few 1 ms samples; written in assembly, so that no compiler can
 /// change what is measured.
-#define TENON_FMA_PROBE(name, register, lanes)                                                                                   \
+#define TENON_FMA_PROBE(name, instruction, register, lanes)                                                                                \
   double name() {                                                                                                                \
     double best = 0;                                                                                                             \
     for (int sample = 0; sample < 3; ++sample) {                                                                                 \
@@ -31,7 +34,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
       double start = now();                                                                                                      \
       asm volatile(                                                                                                              \
           "vxorps %%xmm0, %%xmm0, %%xmm0\n1:\n"                                                                                  \
-          ".irp n,1,2,3,4,5,6,7,8,9,10,11,12\n vfmadd231ps %%" register "0, %%" register "0, %%" register "\\n\n.endr\n"         \
+          ".irp n,1,2,3,4,5,6,7,8,9,10,11,12\n " instruction " %%" register "0, %%" register "0, %%" register "\\n\n.endr\n"         \
                                                                                                           "dec %0\njnz "         \
                                                                                                           "1b\nvzeroupper"       \
           : "+r"(count)                                                                                                          \
@@ -41,12 +44,15 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
     }                                                                                                                            \
     return best;                                                                                                                 \
   }
-TENON_FMA_PROBE(probeAvx2, "ymm", 8)
-TENON_FMA_PROBE(probeAvx512, "zmm", 16)
+TENON_FMA_PROBE(probeAvx2, "vfmadd231ps", "ymm", 8)
+TENON_FMA_PROBE(probeAvx512, "vfmadd231ps", "zmm", 16)
+TENON_FMA_PROBE(probePairs, "vdpbf16ps", "zmm", 32)
 #undef TENON_FMA_PROBE
 
 double peak(const GemmCase &gemm) {
-  double single = gemm.tier == cpu::Tier::Avx512 ? probeAvx512() : probeAvx2();
+  if (gemm.tier == cpu::Tier::Avx512Bf16 && gemm.type == runtime::DataType::BF16)
+    return probePairs();
+  double single = gemm.tier >= cpu::Tier::Avx512 ? probeAvx512() : probeAvx2();
   return gemm.type == runtime::DataType::F64 ? single / 2 : single;
 }
 
@@ -217,8 +223,8 @@ int main(int argumentCount, char **arguments) {
     }
   }
   int failures = 0;
-  for (cpu::Tier tier : {cpu::Tier::Portable, cpu::Tier::Avx2, cpu::Tier::Avx512}) {
-    if (tiers.find(cpu::tierName(tier).str()) == std::string::npos || !canRun(tier))
+  for (cpu::Tier tier : cpu::kTiers) {
+    if (!llvm::is_contained(llvm::split(tiers, ','), cpu::tierName(tier)) || !canRun(tier))
       continue;
     gemm.tier = tier;
     for (const NamedCase &entry : kCases) {

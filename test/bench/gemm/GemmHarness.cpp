@@ -1,4 +1,5 @@
 #include "GemmHarness.h"
+#include "DotPairs.h"
 
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
@@ -13,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -41,6 +43,8 @@ cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value 
     return {base, one, rows};
   case Layout::Strided:
     return {base, emit.mul(columns, 2), emit.constant(2)};
+  case Layout::Padded:
+    return {base, emit.add(columns, 1), one};
   case Layout::Panels:
   case Layout::PanelsTransposed:
     return {base, Value(), Value()};
@@ -53,6 +57,8 @@ Value elementsOf(cpu::Emitter &emit, Layout layout, Type element, Value rows, Va
     return cpu::panelElementCount(emit.builder, emit.location, element, rows, columns);
   if (layout == Layout::PanelsTransposed)
     return cpu::panelElementCount(emit.builder, emit.location, element, columns, rows);
+  if (layout == Layout::Padded)
+    return emit.mul(rows, emit.add(columns, 1));
   return emit.mul(emit.mul(rows, columns), layout == Layout::Strided ? 2 : 1);
 }
 
@@ -150,13 +156,35 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     fail(error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpuOf(gemm), "", {}, llvm::Reloc::PIC_,
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpuOf(gemm), gemm.cpu.empty() && !gemm.defined ? cpu::tierFeatures(gemm.tier) : "", {}, llvm::Reloc::PIC_,
                                                                           std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 using ModuleBuilder = llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)>;
 
-std::unique_ptr<llvm::Module> translate(llvm::LLVMContext &llvmContext, ModuleBuilder build, llvm::TargetMachine &machine) {
+/// Calls tenon_test_dot_pairs instead of the instruction, by way of memory.
+void replaceDotPairs(llvm::Module &module) {
+  llvm::Function *instruction = module.getFunction("llvm.x86.avx512bf16.dpbf16ps.512");
+  if (!instruction)
+    return;
+  llvm::Type *pointer = llvm::PointerType::get(module.getContext(), 0);
+  llvm::FunctionCallee definition = module.getOrInsertFunction("tenon_test_dot_pairs", llvm::Type::getVoidTy(module.getContext()), pointer, pointer, pointer);
+  for (llvm::User *user : llvm::make_early_inc_range(instruction->users())) {
+    auto *call = cast<llvm::CallInst>(user);
+    llvm::IRBuilder<> places(&*call->getFunction()->getEntryBlock().begin()), builder(call);
+    llvm::SmallVector<llvm::Value *> memory;
+    for (llvm::Value *argument : call->args()) {
+      memory.push_back(places.CreateAlloca(argument->getType()));
+      builder.CreateStore(argument, memory.back());
+    }
+    builder.CreateCall(definition, memory);
+    call->replaceAllUsesWith(builder.CreateLoad(call->getType(), memory.front()));
+    call->eraseFromParent();
+  }
+  instruction->eraseFromParent();
+}
+
+std::unique_ptr<llvm::Module> translate(const GemmCase &gemm, llvm::LLVMContext &llvmContext, ModuleBuilder build, llvm::TargetMachine &machine) {
   Context holder;
   OwningOpRef<ModuleOp> module = build(holder.context);
   PassManager passes(&holder.context);
@@ -167,6 +195,8 @@ std::unique_ptr<llvm::Module> translate(llvm::LLVMContext &llvmContext, ModuleBu
   std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(*module, llvmContext);
   if (!result)
     fail("translation to LLVM IR failed");
+  if (gemm.defined)
+    replaceDotPairs(*result);
   result->setDataLayout(machine.createDataLayout());
   result->setTargetTriple(machine.getTargetTriple());
   if (llvm::Error error = makeOptimizingTransformer(3, 0, &machine)(result.get()))
@@ -177,7 +207,7 @@ std::unique_ptr<llvm::Module> translate(llvm::LLVMContext &llvmContext, ModuleBu
 llvm::SmallVector<char, 0> emitFile(const GemmCase &gemm, ModuleBuilder build, llvm::CodeGenFileType type) {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(gemm);
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translate(context, build, *machine);
+  std::unique_ptr<llvm::Module> module = translate(gemm, context, build, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -196,13 +226,17 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
   OpBuilder builder(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToEnd(module->getBody());
-  Type element = elementModel(storageOf(builder, gemm)).compute;
+  Type storage = storageOf(builder, gemm), element = elementModel(storage).compute;
   int64_t vectors = cpu::microTile(gemm.tier).vectors, width = vectors * cpu::tierLanes(gemm.tier, element);
-  for (cpu::WalkOfA walk : {cpu::WalkOfA::RowMajor, cpu::WalkOfA::Transposed, cpu::WalkOfA::Strided})
+  bool pairs = cpu::multipliesPairs(gemm.tier, storage), isShort = cpu::isShortReal(storage);
+  SmallVector<cpu::WalkOfA> walks = {cpu::WalkOfA::RowMajor, cpu::WalkOfA::Transposed};
+  if (!isShort) // short ones are never read by strides
+    walks.push_back(cpu::WalkOfA::Strided);
+  for (cpu::WalkOfA walk : walks)
     for (int64_t height = 1; height <= rows; ++height)
       for (int64_t part = 1; part <= vectors; ++part)
-        for (int64_t panel : std::set<int64_t>{width, cpu::panelColumns(element)}) {
-          cpu::MicroKernel kernel{gemm.tier, element, height, part, walk, panel};
+        for (int64_t panel : isShort ? std::set<int64_t>{width} : std::set<int64_t>{width, cpu::panelColumns(element)}) {
+          cpu::MicroKernel kernel{gemm.tier, pairs ? storage : element, height, part, walk, panel};
           cpu::getMicroKernel(builder, builder.getUnknownLoc(), kernel)->removeAttr("llvm.linkage");
         }
   return module;
@@ -228,6 +262,8 @@ int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType t
     return rows * columns;
   case Layout::Strided:
     return 2 * rows * columns;
+  case Layout::Padded:
+    return rows * (columns + 1);
   case Layout::Panels:
     return (columns + width - 1) / width * width * rows;
   case Layout::PanelsTransposed:
@@ -245,6 +281,8 @@ int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType 
     return column * rows + row;
   case Layout::Strided:
     return 2 * (row * columns + column);
+  case Layout::Padded:
+    return row * (columns + 1) + column;
   case Layout::Panels:
     return column / width * rows * width + row * width + column % width;
   case Layout::PanelsTransposed:
@@ -257,6 +295,10 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   CompiledGemm result;
   llvm::SmallVector<char, 0> object = emitFile(gemm, llvm::CodeGenFileType::ObjectFile);
   result.engine = check(llvm::orc::LLJITBuilder().create());
+  llvm::orc::SymbolMap symbols{{result.engine->mangleAndIntern("tenon_test_dot_pairs"),
+                                {llvm::orc::ExecutorAddr::fromPtr(&tenon_test_dot_pairs), llvm::JITSymbolFlags::Exported}}};
+  if (llvm::Error error = result.engine->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
+    fail(llvm::toString(std::move(error)));
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), /*RequiresNullTerminator=*/false);
   if (llvm::Error error = result.engine->addObjectFile(std::move(buffer)))
     fail(llvm::toString(std::move(error)));
@@ -295,6 +337,8 @@ bool canRun(cpu::Tier tier) {
     return __builtin_cpu_supports("x86-64-v3");
   case cpu::Tier::Avx512:
     return __builtin_cpu_supports("x86-64-v4");
+  case cpu::Tier::Avx512Bf16:
+    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
   }
   return false;
 }

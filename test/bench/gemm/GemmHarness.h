@@ -30,8 +30,8 @@ private:
   uint16_t bits = 0;
 };
 
-/// The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
-enum class Layout { RowMajor, Transposed, Strided, Panels, PanelsTransposed };
+/// Padded: row-major with a gap behind every row. The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
+enum class Layout { RowMajor, Transposed, Strided, Padded, Panels, PanelsTransposed };
 
 struct GemmCase {
   cpu::Tier tier = cpu::Tier::Avx2;
@@ -39,6 +39,7 @@ struct GemmCase {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   Layout a = Layout::RowMajor, b = Layout::RowMajor;
   bool dynamic = false; ///< sizes are arguments of the generated function instead of constants
+  bool defined = false; ///< `vdpbf16ps` is replaced by its definition in C (DotPairs.h), so that its kernels run on any machine
   std::string cpu;      ///< compile for this CPU instead of the tier's own, e.g. 16 lanes on a machine that has 8
 };
 

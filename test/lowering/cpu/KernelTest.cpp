@@ -26,7 +26,7 @@ static cl::list<std::string> dimLists("dims",
                                       cl::desc("values of the symbolic dims, in order, comma separated; one run per option"));
 static cl::opt<double> tolerance("tolerance", cl::init(2e-6), cl::desc("largest error relative to max(1, |x|)"));
 static cl::opt<std::string> emitText("emit", cl::desc("llvm or asm: print the code of --tier instead of running it"));
-static cl::opt<std::string> tierName("tier", cl::desc("only this tier: portable, avx2, avx512"));
+static cl::opt<std::string> tierName("tier", cl::desc("only this tier: portable, avx2, avx512, avx512bf16"));
 static cl::opt<uint64_t> seed("seed", cl::init(0x123456789abcdefull)), stepNumber("step", cl::init(3));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
                                cl::init(0));
@@ -139,9 +139,17 @@ static bool sameBits(const std::string &what, const Results &a, const Results &b
 }
 
 static bool hasTier(int tier) {
-  if (tier == 0)
+  switch (cpu::kTiers[tier]) {
+  case cpu::Tier::Portable:
     return true;
-  return tier == 1 ? __builtin_cpu_supports("x86-64-v3") : __builtin_cpu_supports("x86-64-v4");
+  case cpu::Tier::Avx2:
+    return __builtin_cpu_supports("x86-64-v3");
+  case cpu::Tier::Avx512:
+    return __builtin_cpu_supports("x86-64-v4");
+  case cpu::Tier::Avx512Bf16:
+    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
+  }
+  return false;
 }
 
 /// A module in the kernel form, which the reference reads, and its code.
@@ -169,11 +177,11 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
       Run run(entries[e], artifact.entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
       const Results expected = run.reference(corrupt);
       std::optional<Results> first;
-      for (int tier = 0; tier < 3; ++tier) {
+      for (int tier = 0; tier < int(std::size(cpu::kTiers)); ++tier) {
         if (!artifact.entries[e].run[tier])
           continue;
         if (!hasTier(tier)) {
-          unavailable = " (no x86-64-v4 on this machine)";
+          unavailable = " (no " + cpu::tierPublicName(cpu::kTiers[tier]).str() + " on this machine)";
           continue;
         }
         std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + std::to_string(tier);
@@ -249,8 +257,9 @@ int main(int argc, char **argv) {
   options.name = "kernel";
   options.manifest = [](ArrayRef<ScheduledEntry>) { return std::string("{}"); };
   options.buildId = "0";
+  options.tiers = cpu::tiersOf(*module);
   if (!tierName.empty())
-    options.tiers = {tierName == "portable" ? cpu::Tier::Portable : tierName == "avx2" ? cpu::Tier::Avx2 : cpu::Tier::Avx512};
+    std::erase_if(options.tiers, [](cpu::Tier tier) { return cpu::tierName(tier) != tierName.getValue(); });
   if (!emitText.empty()) {
     options.kind = emitText == "asm" ? EmitOptions::Kind::Assembly : EmitOptions::Kind::Llvm;
     std::optional<std::vector<ScheduledEntry>> entries = scheduled(*module);

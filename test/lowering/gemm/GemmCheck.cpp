@@ -1,7 +1,9 @@
 // Runs generated contractions and compares every bit of the result with one sequential FMA chain per element. Inputs end at an
 // inaccessible page, so a read behind a matrix crashes; the result lies between canaries; scratch is NaN before every tile.
+#include "DotPairs.h"
 #include "GemmHarness.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -52,39 +54,50 @@ template <typename S, typename T> void fill(std::vector<T> &values, unsigned see
     value = static_cast<T>(static_cast<S>(static_cast<int32_t>(random()) * 0x1p-31));
 }
 
-/// c[m,n] = a[m,k] * b[k,n], one FMA per step; `backwards` walks K from its end, which gives other bits.
+/// The order in which products are added: steps of K one after the other, or (bf16) of each two the odd one first; `backwards` walks from the end, which gives
+/// other bits.
+std::vector<int64_t> stepsInOrder(int64_t k, bool oddFirst, bool backwards) {
+  std::vector<int64_t> steps;
+  for (int64_t step = 0; step < k; ++step)
+    steps.push_back(oddFirst && (step ^ 1) < k ? step ^ 1 : step);
+  if (backwards)
+    std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+/// c[m,n] = a[m,k] * b[k,n], one FMA per step.
 [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
-referenceSingle(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+referenceSingle(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
   for (int64_t row = 0; row < m; ++row)
     for (int64_t step = 0; step < k; ++step) {
-      int64_t depth = backwards ? k - 1 - step : step;
+      int64_t depth = steps[step];
       float left = a[row * k + depth];
       for (int64_t column = 0; column < n; ++column)
         c[row * n + column] = __builtin_fmaf(left, b[depth * n + column], c[row * n + column]);
     }
 }
 [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
-referenceDouble(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, bool backwards) {
+referenceDouble(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
   for (int64_t row = 0; row < m; ++row)
     for (int64_t step = 0; step < k; ++step) {
-      int64_t depth = backwards ? k - 1 - step : step;
+      int64_t depth = steps[step];
       double left = a[row * k + depth];
       for (int64_t column = 0; column < n; ++column)
         c[row * n + column] = __builtin_fma(left, b[depth * n + column], c[row * n + column]);
     }
 }
-void reference(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, bool backwards) {
-  referenceSingle(a, b, c, m, n, k, backwards);
+void reference(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
+  referenceSingle(a, b, c, m, n, k, steps);
 }
-void reference(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, bool backwards) {
-  referenceDouble(a, b, c, m, n, k, backwards);
+void reference(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k, const int64_t *steps) {
+  referenceDouble(a, b, c, m, n, k, steps);
 }
 
-/// Copies row-major `values` into `layout`; what lies between strided elements is NaN, panels are filled up with zeros.
+/// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN, panels are filled up with zeros.
 template <typename S, typename T>
 void place(S *to, const T *values, Layout layout, int64_t rows, int64_t columns, runtime::DataType type) {
   for (int64_t index = 0; index < sizeOf(layout, rows, columns, type); ++index)
-    to[index] = layout == Layout::Strided ? static_cast<S>(std::nan("")) : S(0);
+    to[index] = layout == Layout::Strided || layout == Layout::Padded ? static_cast<S>(std::nan("")) : S(0);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
       to[placeOf(layout, rows, columns, type, row, column)] = static_cast<S>(values[row * columns + column]);
@@ -98,9 +111,10 @@ template <typename S, typename T> struct Problem {
   Problem(const GemmCase &gemm, bool backwards)
       : a(gemm.batch * gemm.m * gemm.k), b(gemm.batch * gemm.k * gemm.n), expected(gemm.batch * gemm.m * gemm.n, T(0)) {
     fill<S>(a, 1), fill<S>(b, 2);
+    std::vector<int64_t> steps = stepsInOrder(gemm.k, gemm.type == runtime::DataType::BF16, backwards);
     for (int64_t entry = 0; entry < gemm.batch; ++entry)
       reference(&a[entry * gemm.m * gemm.k], &b[entry * gemm.k * gemm.n], &expected[entry * gemm.m * gemm.n], gemm.m, gemm.n,
-                gemm.k, backwards);
+                gemm.k, steps.data());
   }
 };
 
@@ -176,12 +190,13 @@ template <typename S, typename T> int check(const Options &options) {
   std::vector<Shape> shapes = {{options.gemm.m, options.gemm.n, options.gemm.k, options.gemm.batch}};
   if (options.sweep)
     shapes = sweepShapes(options.quick);
-  for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided})
+  for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Padded})
     for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
       GemmCase gemm = options.gemm;
       if (options.sweep)
         gemm.a = a, gemm.b = b, gemm.dynamic = true;
-      bool known = sizeof(S) > 2 || (gemm.b != Layout::Panels && gemm.b != Layout::PanelsTransposed);
+      // Panels are of what micro-kernels read in place; only pairs could read behind a row.
+      bool known = sizeof(S) > 2 ? gemm.a != Layout::Padded : gemm.b != Layout::Panels && gemm.b != Layout::PanelsTransposed;
       if (known && (options.sweep || cases.empty()))
         cases.push_back(gemm);
     }
@@ -207,26 +222,29 @@ Layout layoutOf(char letter) {
          : letter == 't' ? Layout::Transposed
          : letter == 'p' ? Layout::Panels
          : letter == 'q' ? Layout::PanelsTransposed
+         : letter == 'g' ? Layout::Padded
                          : Layout::Strided;
 }
 
 int usage() {
   std::fprintf(stderr,
                "usage: tenon-gemm-check --tier=T [--f64 | --bf16 | --f16] (--sweep [--quick] | --shape=M,N,K,BATCH [--layouts=rt] [--dynamic])\n"
-               "                        [--corrupt=bit|order|outside] [--cpu=NAME]\n"
+               "                        [--corrupt=bit|order|outside] [--cpu=NAME] [--defined]\n"
                "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
                "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
-               "       tenon-gemm-check --tier=T --can-run\n");
+               "       tenon-gemm-check --tier=T --can-run\n"
+               "       tenon-gemm-check --instruction [--corrupt=order]\n");
   return 2;
 }
 
 } // namespace
 
 int main(int argumentCount, char **arguments) {
+  flushDenormals();
   Options options;
   std::string emit;
   int64_t microRows = 0;
-  bool probe = false;
+  bool probe = false, instruction = false;
   for (int index = 1; index < argumentCount; ++index) {
     std::string argument = arguments[index];
     GemmCase &gemm = options.gemm;
@@ -236,6 +254,8 @@ int main(int argumentCount, char **arguments) {
       gemm.tier = cpu::Tier::Avx2;
     else if (argument == "--tier=avx512")
       gemm.tier = cpu::Tier::Avx512;
+    else if (argument == "--tier=avx512bf16")
+      gemm.tier = cpu::Tier::Avx512Bf16;
     else if (argument == "--f64")
       gemm.type = runtime::DataType::F64;
     else if (argument == "--bf16")
@@ -250,6 +270,10 @@ int main(int argumentCount, char **arguments) {
       gemm.dynamic = true;
     else if (argument.starts_with("--corrupt="))
       options.corrupt = argument.substr(10);
+    else if (argument == "--defined")
+      gemm.defined = true;
+    else if (argument == "--instruction")
+      instruction = true;
     else if (argument == "--can-run")
       probe = true;
     else if (argument.starts_with("--cpu="))
@@ -280,6 +304,8 @@ int main(int argumentCount, char **arguments) {
   }
   if (probe)
     return canRun(options.gemm.tier) ? 0 : 1;
+  if (instruction)
+    return compareWithInstruction(options.corrupt == "order") ? 0 : 1;
   if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
     std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
     return 3;
