@@ -34,7 +34,7 @@ def compiler():
 class Peer:
     """PyTorch or JAX: peer/worker.py or peer/MODULE_jax.py, spoken to through its standard input. `form`: one of FORMS."""
 
-    def __init__(self, python, module, size, threads, form, folder, tier=None):
+    def __init__(self, python, module, size, threads, form, folder, tier=None, numerics="f32"):
         script = f"{module}_jax.py" if form == "jax" else "worker.py"
         command = [python, os.path.join(HERE, "peer", script), module, "--size", json.dumps(size), "--threads", str(threads)]
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1", "JAX_PLATFORMS": "cpu"}
@@ -42,7 +42,9 @@ class Peer:
             environment |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
         if form in ("eager", "compiled"):
             environment["LD_PRELOAD"] = preloaded(folder)
-        self.process = subprocess.Popen(command + (["--compile"] if form == "compiled" else []), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        command += ["--compile"] if form == "compiled" else []
+        command += ["--numerics", numerics] if form != "jax" else []
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
         self.about = self.answer()
         self.peak = 0
@@ -112,7 +114,10 @@ def checked(command):
     return done.stdout
 
 
-def gradients_agree(python, peers, row, size, folder, bound):
+LOSS_BOUND = {"f32": 1e-4, "bf16": 1e-2}
+
+
+def gradients_agree(python, peers, row, size, folder, bound, numerics):
     """All sides from the first peer's weights and inputs, dropout off; raises RuntimeError when a loss or gradient differs. Returns what was compared."""
     saved = peers[0].save(os.path.join(folder, "weights.safetensors"))
     theirs = os.path.join(folder, "theirs.safetensors")
@@ -122,15 +127,15 @@ def gradients_agree(python, peers, row, size, folder, bound):
         if "jax" in peer.about:
             peer.load(saved["weights"])
             other = os.path.join(folder, "jax.safetensors")
-            found.append("JAX " + compared(python, peer.gradients(other)["losses"], other, expected["losses"], theirs, bound))
+            found.append("JAX " + compared(python, peer.gradients(other)["losses"], other, expected["losses"], theirs, bound, LOSS_BOUND[numerics]))
     ours = os.path.join(folder, "ours.safetensors")
-    losses = json.loads(checked(gradient_command(python, row, {**size, "rate": 0}, saved, ours)))
-    return "; ".join([*found, "Tenon " + compared(python, losses, ours, expected["losses"], theirs, bound)])
+    losses = json.loads(checked([*gradient_command(python, row, {**size, "rate": 0}, saved, ours), "--numerics", numerics]))
+    return "; ".join([*found, "Tenon " + compared(python, losses, ours, expected["losses"], theirs, bound, LOSS_BOUND[numerics])])
 
 
-def compared(python, losses, ours, expected, theirs, bound):
+def compared(python, losses, ours, expected, theirs, bound, loss_bound):
     for name, value in expected.items():
-        if not abs(losses[name] - value) <= 1e-4 * abs(value):
+        if not abs(losses[name] - value) <= loss_bound * abs(value):
             raise RuntimeError(f"the loss {name} is {losses[name]}, PyTorch says {value}")
     return checked([python, os.path.join(HERE, "peer", "compare.py"), ours, theirs, str(bound)]).strip()
 
@@ -154,7 +159,7 @@ class Tenon:
     """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a line's
     `seconds` is the time since the start, so the step between two lines took their difference."""
 
-    def __init__(self, row, size, threads, folder, text, tier=None):
+    def __init__(self, row, size, threads, folder, text, tier=None, numerics="f32"):
         self.text = os.path.join(folder, "text.txt")
         if text:
             os.symlink(os.path.abspath(text), self.text)
@@ -163,7 +168,7 @@ class Tenon:
         spec, options = words(row, size)
         begin = time.monotonic()
         artifact, run = os.path.join(folder, "artifact"), os.path.join(folder, "run")
-        checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", *options])
+        checked(["tenon", "compile", spec, "-o", artifact, "--recipe", "bench", "--numerics", numerics, *options])
         self.compile_seconds = time.monotonic() - begin
         self.artifact_bytes = sum(os.path.getsize(os.path.join(artifact, name)) for name in os.listdir(artifact))
         self.flops = useful_operations(artifact)

@@ -5,7 +5,7 @@
   step N         N training steps; answers {"seconds": [..], "peak_bytes": ..}
   quit
 
-usage: worker.py MODULE --size JSON --threads N [--compile] [--weights FILE] [--seed N]
+usage: worker.py MODULE --size JSON --threads N [--compile] [--numerics bf16] [--weights FILE] [--seed N]
 """
 import argparse
 import importlib
@@ -52,10 +52,15 @@ class Run:
         self.generator = torch.Generator().manual_seed(options.seed)
         self.batch = self.module.inputs(self.size, self.generator)
         self.forward = torch.compile(self.model) if options.compile else self.model
+        self.mixed = options.numerics == "bf16"
+
+    def losses(self, model):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.mixed):
+            return model(**self.batch)
 
     def step(self):
         begin = time.perf_counter()
-        losses = self.forward(**self.batch)
+        losses = self.losses(self.forward)
         sum(losses.values()).backward()
         if self.bound:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.bound)
@@ -77,7 +82,7 @@ class Run:
 
     def gradients(self, path):
         self.model.eval()
-        losses = self.model(**self.batch)
+        losses = self.losses(self.model)
         sum(losses.values()).backward()
         tensors = {name: p.grad.contiguous() for name, p in self.model.named_parameters() if p.grad is not None}
         save_file(tensors, path)
@@ -102,6 +107,7 @@ def main():
     parser.add_argument("--size", required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--numerics", choices=["f32", "bf16"], default="f32", help="bf16: the forward pass under autocast")
     parser.add_argument("--weights")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
