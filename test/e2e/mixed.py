@@ -67,7 +67,7 @@ def checkpoints(folder, spoil):
     spec, text = driver.model("gpt2.tn"), properties.sample(folder)
     runs = {}
     for numerics in ("bf16", "f32"):
-        runs[numerics] = train(folder, spec, numerics, "--numerics", numerics, "--steps", 8, "--checkpoint-every", 4)
+        runs[numerics] = train(folder, spec, numerics, "--numerics", numerics, "--steps", 8, "--checkpoint-every", 4, "--keep", 3)
     for numerics, other in (("bf16", "f32"), ("f32", "bf16")):
         run, file = runs[numerics], weights(runs[numerics], 8)
         if {value.kind for value in load_safetensors(file).values()} != {"f32"}:
@@ -87,7 +87,7 @@ def checkpoints(folder, spoil):
         if {len(one) for one in made.values()} != {len("and so") + 20 + 1}:
             raise Wrong(f"trained in {numerics}: generated {made}")
         # From the newest checkpoint, and from an earlier one, under the other numerics: as near as the two runs are to each other.
-        train(folder, spec, numerics, "--numerics", other, "--steps", 12)
+        train(folder, spec, numerics, "--numerics", other, "--steps", 12, "--keep", 3)
     near("8 steps in bf16 and 4 in f32, 8 in f32 and 4 in bf16", held_out(runs["bf16"]), held_out(runs["f32"]))
     gone_on = held_out(runs["f32"])
     train(folder, spec, "f32", "--numerics", "f32", "--from", 4, "--steps", 12)
