@@ -135,7 +135,7 @@ const ExplainPages &explainParameters() {
        "groups = group(\"*\", lr = 0.9 ^ depth)", "groups = group(\"blocks.*\", lr = 0.9 ^ depth)"},
       {"T0690", "not supported yet",
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
-       "than f32 and f64,\n"
+       "than f32 with compute = bf16,\n"
        "several tasks, an optimizer or schedule without a generated step. `tenon check` accepts such recipes, `tenon compile` "
        "and `tenon train`\n"
        "refuse them.",

@@ -68,7 +68,8 @@ ROWS = {
         ("run", ["--save-states", "s.safetensors"], "keeps no states"), ("run", ["--state", "s=@ids.npy"], "no state 's'"), ("run", ["--save-state", "s=@s.npy"], "no state 's'")],
     "grad": [("spec", ["--tier", "portable"], SAME), ("spec", ["--threads", "2"], SAME), ("spec", ["--recipe", "scaled", "--bind", "T=4"], CHANGES),
         ("spec", ["--set", "scale=3"], CHANGES), ("spec", ["--step", "7"], "the entry grad makes none"), ("spec", ["--seed", "7"], "the entry grad draws nothing else"), ("spec", ["--output-names", "hf"], CHANGES),
-        ("spec", ["--json"], CHANGES), ("spec", ["--states", "w.safetensors"], "keeps no states"), ("spec", ["--entry", "nothing"], "no entry 'nothing'"), ("spec", ["--f64"], CHANGES), ("spec", ["--numerics", "bf16"], CHANGES), ("spec", ["--numerics", "f32"], SAME),
+        ("spec", ["--json"], CHANGES), ("spec", ["--states", "w.safetensors"], "keeps no states"), ("spec", ["--entry", "nothing"], "no entry 'nothing'"), ("spec", ["--f64"], CHANGES),
+        ("spec", ["--numerics", "bf16"], CHANGES), ("spec", ["--numerics", "f32"], SAME),
         ("spec", ["--model", "Nothing"], "Nothing"), ("spec", ["--recipe", "nothing"], "nothing"), ("spec", ["--target", "abacus"], "abacus"), ("spec", ["--bind", "Q=2"], "Q"),
         ("spec", ["--checkpoint", "2"], "--checkpoint chooses one of a run"), ("spec", ["--init"], CHANGES), ("spec", ["--init", "--seed", "7"], CHANGES), ("spec", ["--partial"], SAME), ("spec", ["--names", "nothing"], "nothing"),
         ("run", [], "compiled without gradients")],
@@ -98,7 +99,8 @@ ROWS = {
     "runs": [("run", ["--json"], CHANGES)],
     "train": [row for row in MODEL if row[0] != COMPILED] + TIER[1:] + [
         ("model", [option, value], f"{option} {NEEDS}") for option, value in (("--model", "Small"), ("--set", "D=4"), ("--recipe", "small"), ("--target", "cpu"))] + [
-        ("model", ["--f64"], "--f64 " + NEEDS), ("model", ["--numerics", "bf16"], "--numerics " + NEEDS), ("model", ["--threads", "0"], "must be a whole number"), ("model", ["--text", "other.txt"], CHANGES), ("model", ["--data", "nowhere"], "nowhere/text.txt"),
+        ("model", ["--f64"], "--f64 " + NEEDS), ("model", ["--numerics", "bf16"], "--numerics " + NEEDS),
+        ("model", ["--threads", "0"], "must be a whole number"), ("model", ["--text", "other.txt"], CHANGES), ("model", ["--data", "nowhere"], "nowhere/text.txt"),
         ("model", ["--held-out", "0.3", "--valid-text", "other.txt"], "excludes"), ("model", ["--valid-every", "1"], CHANGES), ("model", ["--held-out", "0", "--valid-every", "1"], "there is no text to evaluate on"),
         ("model", ["--vocab", "words.txt", "--text", "words.txt", "--held-out", "0"], CHANGES), ("model", ["--vocab", "words.txt", "--unit", "bytes"], "excludes"), ("model", ["--unit", "characters"], CHANGES),
         ("model", ["--steps", "1"], CHANGES), ("model", ["--minutes", "0"], "must be a number above 0"), ("model", ["--seconds", "0"], "must be a number above 0"),

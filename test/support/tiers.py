@@ -7,6 +7,7 @@ import os
 
 # The widest first, and what it needs of the CPU.
 NEEDS = {"x86-64-v4": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, "x86-64-v3": {"avx2", "fma"}, "portable": set()}
+MORE_OF_BF16 = "x86-64-v4-bf16"
 
 
 def features():
@@ -22,6 +23,12 @@ def runnable(forced=None):
     if forced and forced not in found:
         raise SystemExit(f"TENON_TEST_TIER is {forced}; this machine can run {', '.join(found)}")
     return [forced] if forced else found
+
+
+def of_bf16(forced=None):
+    """Those of a program that contracts bf16, which may have one tier more."""
+    found = runnable(forced)
+    return ([MORE_OF_BF16] if found[0] == "x86-64-v4" and "avx512_bf16" in features() else []) + found
 
 
 def best(forced=None):
