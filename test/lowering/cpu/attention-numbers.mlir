@@ -28,3 +28,13 @@ func.func @far(%q: tensor<2x17x2x40xf32>, %k: tensor<2x1100x2x40xf32>, %v: tenso
   tenon.output 3 "dv", %dv : tensor<2x1100x2x24xf32>
   return
 }
+
+// Beside it the module is made for x86-64-v4-bf16, too: attention there is that of x86-64-v4.
+func.func @contraction(%a: tensor<5x24xbf16>, %b: tensor<40x24xbf16>) {
+  %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<5x24xbf16>, tensor<40x24xbf16> -> tensor<5x40xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<5x40xf32>
+  return
+}
