@@ -1,6 +1,5 @@
 // tenon.gemm: labels sorted into rows, columns, depth and batch of packed contractions (Gemm.h); the body becomes the epilogue.
 #include "dialect/TensorSizes.h"
-#include "dialect/Refusal.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
@@ -50,8 +49,6 @@ public:
 
   LogicalResult generate() {
     Type storage = a.type.getElementType();
-    if (!hasRealKernels(elementModel(storage).compute))
-      return notSupported(op) << "a contraction of " << storage << " on the CPU";
     Kernel kernel{"gemm", op.getLoc(), {op.getA(), op.getB()}, {}, {}, {}, 0, {}, {}};
     llvm::SetVector<Value> read;
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });
