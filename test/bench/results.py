@@ -23,7 +23,7 @@ TITLES = {
 
 
 def key(row):
-    return (list(TITLES).index(row["row"]), row["threads"], row["dropout"], row["tier"], numerics(row))
+    return (list(TITLES).index(row["row"]), row["threads"], row["dropout"], row["tier"], numerics(row) != "f32", numerics(row))
 
 
 def numerics(row):
