@@ -286,7 +286,7 @@ TEST(Recipes, NamesOfRecipes) {
 }
 
 TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
-  Checked c(train("numerics = policy(params = f32, compute = bf16)", "lamb(lr = 1)"));
+  Checked c(train("numerics = policy(params = f32, compute = f16)", "lamb(lr = 1)"));
   ASSERT_EQ(c.mistakes(), "");
   reportUnsupported(c.checked[0], c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
