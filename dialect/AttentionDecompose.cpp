@@ -1,5 +1,5 @@
-// tenon.attention and its gradient in contractions, gathers, reductions and elementwise ops: every score exists. For targets and element types without a kernel for
-// them, and the other side of the kernels' tests.
+// tenon.attention and its gradient in contractions, gathers, reductions and elementwise ops: every score exists. For targets and
+// element types without a kernel for them, and the other side of the kernels' tests.
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
@@ -15,7 +15,9 @@ namespace {
 /// What the op and its gradient have in common. Scores are tensors [B, I, H, J]; places, masks and selections [B, I, J].
 template <typename Op> class Parts {
 public:
-  Parts(Op op, OpBuilder &builder) : op(op), builder(builder), g(builder, op.getLoc()), query(sizesOf(tensorOf(op.getQuery()))), key(sizesOf(tensorOf(op.getKey()))) {
+  Parts(Op op, OpBuilder &builder)
+      : op(op), builder(builder), g(builder, op.getLoc()), query(sizesOf(tensorOf(op.getQuery()))),
+        key(sizesOf(tensorOf(op.getKey()))) {
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType>(operand.getType())) {
         dimCount = std::max(dimCount, dimCountOf(tensorOf(operand)));
@@ -31,7 +33,9 @@ public:
       byPlace = real({query[0], query[1], query[2], places});
   }
 
-  RankedTensorType real(ArrayRef<AffineExpr> sizes) { return tensorType(sizes, tensorOf(op.getQuery()).getElementType(), dimCount); }
+  RankedTensorType real(ArrayRef<AffineExpr> sizes) {
+    return tensorType(sizes, tensorOf(op.getQuery()).getElementType(), dimCount);
+  }
 
   // ---- integers and truth values of a pair
 
@@ -65,7 +69,8 @@ public:
     }
     Value all = g.constant(pairs, mask.kind == Mask::Kind::And ? 1 : 0);
     for (const Mask &part : mask.parts)
-      all = mask.kind == Mask::Kind::And ? Value(AndOp::create(builder, op.getLoc(), pairs, all, maskOf(part))) : Value(OrOp::create(builder, op.getLoc(), pairs, all, maskOf(part)));
+      all = mask.kind == Mask::Kind::And ? Value(AndOp::create(builder, op.getLoc(), pairs, all, maskOf(part)))
+                                         : Value(OrOp::create(builder, op.getLoc(), pairs, all, maskOf(part)));
     return all;
   }
   /// Truth values [B, I, H, J]; null: all pairs are seen.
@@ -97,13 +102,15 @@ public:
 
   /// [B, I, H, n] at an index of the pair: [B, I, H, J].
   Value atKeys(Value x, Value index) {
-    return GatherOp::create(builder, op.getLoc(), scores, x, index, builder.getI64IntegerAttr(3), builder.getDenseI64ArrayAttr({0, 1, 2, -1}), builder.getDenseI64ArrayAttr({0, 1, 3}),
+    return GatherOp::create(builder, op.getLoc(), scores, x, index, builder.getI64IntegerAttr(3),
+                            builder.getDenseI64ArrayAttr({0, 1, 2, -1}), builder.getDenseI64ArrayAttr({0, 1, 3}),
                             builder.getUnitAttr());
   }
   /// The sums over the keys of equal index: [B, I, H, J] to `type`, [B, I, H, n].
   Value byIndex(Value x, Value index, RankedTensorType type) {
-    return ScatterAddOp::create(builder, op.getLoc(), type, x, index, Value(), builder.getI64IntegerAttr(3), builder.getDenseI64ArrayAttr({0, 1, 2, -1}),
-                                builder.getDenseI64ArrayAttr({0, 1, 3}), builder.getUnitAttr());
+    return ScatterAddOp::create(builder, op.getLoc(), type, x, index, Value(), builder.getI64IntegerAttr(3),
+                                builder.getDenseI64ArrayAttr({0, 1, 2, -1}), builder.getDenseI64ArrayAttr({0, 1, 3}),
+                                builder.getUnitAttr());
   }
 
   // ---- heads: query head h reads key head h div (H / K)
@@ -116,7 +123,9 @@ public:
     auto type = real({sizes[0], sizes[1], key[2], getAffineConstantExpr(members, op.getContext()), sizes[3]});
     return ReshapeOp::create(builder, op.getLoc(), type, x, builder.getDenseI64ArrayAttr({1, 1, 2, 1}));
   }
-  Value fromGroups(Value x, RankedTensorType type) { return ReshapeOp::create(builder, op.getLoc(), type, x, builder.getDenseI64ArrayAttr({1, 1, -2, 1})); }
+  Value fromGroups(Value x, RankedTensorType type) {
+    return ReshapeOp::create(builder, op.getLoc(), type, x, builder.getDenseI64ArrayAttr({1, 1, -2, 1}));
+  }
   /// Rows [B, I, H, m] against rows [B, J, K, m]: [B, I, H, J].
   Value perPair(Value rows, Value keyRows) {
     if (!grouped())
@@ -152,11 +161,13 @@ public:
     if (op.getSelectedScores())
       sum = g.add(sum, atKeys(op.getSelectedScores(), selection()));
     if (op.getScoreTable())
-      sum = g.add(sum, GatherOp::create(builder, op.getLoc(), scores, op.getScoreTable(), place(), builder.getI64IntegerAttr(0), builder.getDenseI64ArrayAttr({-1, 2}),
-                                        builder.getDenseI64ArrayAttr({0, 1, 3}), builder.getUnitAttr()));
+      sum = g.add(sum, GatherOp::create(builder, op.getLoc(), scores, op.getScoreTable(), place(), builder.getI64IntegerAttr(0),
+                                        builder.getDenseI64ArrayAttr({-1, 2}), builder.getDenseI64ArrayAttr({0, 1, 3}),
+                                        builder.getUnitAttr()));
     return g.scale(sum, op.getScale().convertToDouble());
   }
-  /// The step on the scaled sum, and its derivative; the sum itself and null without one. Empty where its code has no op of the tensor form.
+  /// The step on the scaled sum, and its derivative; the sum itself and null without one. Empty where its code has no op of the
+  /// tensor form.
   SmallVector<Value, 2> stepped(Value sum) {
     if (op.getStep().empty())
       return {sum, Value()};
@@ -174,7 +185,8 @@ public:
   Value dropped(Value p) {
     if (op.getRate().convertToDouble() == 0)
       return p;
-    return DropoutOp::create(builder, op.getLoc(), p.getType(), p, op.getDepth(), op.getRateAttr(), op.getSiteAttr(), builder.getDenseI64ArrayAttr({}));
+    return DropoutOp::create(builder, op.getLoc(), p.getType(), p, op.getDepth(), op.getRateAttr(), op.getSiteAttr(),
+                             builder.getDenseI64ArrayAttr({}));
   }
   /// [B, H, I] as [B, I, H].
   Value asRows(Value statistics) { return transposed(statistics, {query[0], query[1], query[2]}); }
@@ -207,7 +219,8 @@ private:
     return llvm::TypeSwitch<Operation *, Value>(&inner)
         .Case([&](arith::ConstantOp constant) {
           auto number = dyn_cast<FloatAttr>(constant.getValue());
-          return number ? g.constant(scores, number.getValueAsDouble()) : g.constant(truth, constant.getValue() == builder.getBoolAttr(true));
+          return number ? g.constant(scores, number.getValueAsDouble())
+                        : g.constant(truth, constant.getValue() == builder.getBoolAttr(true));
         })
         .Case([&](arith::AddFOp) { return g.add(at(0), at(1)); })
         .Case([&](arith::SubFOp) { return g.sub(at(0), at(1)); })
@@ -220,9 +233,14 @@ private:
           const Predicate kind = compare.getPredicate();
           if (kind != Predicate::OLT && kind != Predicate::OLE && kind != Predicate::OEQ && kind != Predicate::UNE)
             return Value();
-          return g.compare(kind == Predicate::OLT ? Comparison::lt : kind == Predicate::OLE ? Comparison::le : kind == Predicate::OEQ ? Comparison::eq : Comparison::ne, at(0), at(1));
+          return g.compare(kind == Predicate::OLT   ? Comparison::lt
+                           : kind == Predicate::OLE ? Comparison::le
+                           : kind == Predicate::OEQ ? Comparison::eq
+                                                    : Comparison::ne,
+                           at(0), at(1));
         })
-        .Case([&](arith::XOrIOp) { return Value(NotOp::create(builder, op.getLoc(), truth, at(0))); }) // of a truth value with true
+        .Case(
+            [&](arith::XOrIOp) { return Value(NotOp::create(builder, op.getLoc(), truth, at(0))); }) // of a truth value with true
         .Case([&](arith::AndIOp) { return Value(AndOp::create(builder, op.getLoc(), truth, at(0), at(1))); })
         .Case([&](arith::OrIOp) { return Value(OrOp::create(builder, op.getLoc(), truth, at(0), at(1))); })
         .Case([&](math::ExpOp) { return g.unary<ExpOp>(at(0)); })
@@ -300,8 +318,10 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
   p = parts.dropped(g.mul(p, g.alongLast(inverse, parts.scores)));
   Value y = parts.perQuery(p, getValue(), tensorOf(getY()));
   if (getValueTable())
-    y = g.add(y, g.dot(parts.byIndex(p, parts.place(), parts.byPlace), {0, 1, 2, 4}, getValueTable(), {4, 2, 3}, tensorOf(getY())));
-  return {y, getRowMax().use_empty() ? Value() : parts.asStatistics(largest), getRowSumInverse().use_empty() ? Value() : parts.asStatistics(inverse)};
+    y = g.add(y,
+              g.dot(parts.byIndex(p, parts.place(), parts.byPlace), {0, 1, 2, 4}, getValueTable(), {4, 2, 3}, tensorOf(getY())));
+  return {y, getRowMax().use_empty() ? Value() : parts.asStatistics(largest),
+          getRowSumInverse().use_empty() ? Value() : parts.asStatistics(inverse)};
 }
 
 SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
@@ -340,8 +360,12 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
   give(getDpositionQuery(), [&] { return g.dot(dByPlace, {0, 1, 2, 4}, getTable(), {4, 2, 3}, tensorOf(getDpositionQuery())); });
   give(getDtable(), [&] { return g.dot(dByPlace, {0, 4, 2, 1}, getPositionQuery(), {0, 4, 2, 3}, tensorOf(getDtable())); });
   give(getDselectedScores(), [&] { return parts.byIndex(dSum, parts.selection(), tensorOf(getDselectedScores())); });
-  give(getDscoreTable(), [&] { return g.broadcast(g.reduce(Reduction::sum, dByPlace, {1}), {0, 2, 1}, tensorOf(getDscoreTable())); });
-  give(getDvalueTable(), [&] { return g.dot(parts.byIndex(weights, parts.place(), parts.byPlace), {0, 4, 2, 1}, getDy(), {0, 4, 2, 3}, tensorOf(getDvalueTable())); });
+  give(getDscoreTable(),
+       [&] { return g.broadcast(g.reduce(Reduction::sum, dByPlace, {1}), {0, 2, 1}, tensorOf(getDscoreTable())); });
+  give(getDvalueTable(), [&] {
+    return g.dot(parts.byIndex(weights, parts.place(), parts.byPlace), {0, 4, 2, 1}, getDy(), {0, 4, 2, 3},
+                 tensorOf(getDvalueTable()));
+  });
   return gradients;
 }
 

@@ -37,7 +37,8 @@ Attribute toAttribute(const Mask &mask, MLIRContext *context) {
   Builder builder(context);
   auto text = [&](StringRef word) { return builder.getStringAttr(word); };
   if (mask.kind == Mask::Kind::Holds)
-    return builder.getDictionaryAttr({builder.getNamedAttr("test", text("holds")), builder.getNamedAttr("operand", builder.getI64IntegerAttr(mask.operand))});
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("test", text("holds")), builder.getNamedAttr("operand", builder.getI64IntegerAttr(mask.operand))});
   if (mask.kind == Mask::Kind::AtMostZero || mask.kind == Mask::Kind::IsZero) {
     SmallVector<NamedAttribute> entries{builder.getNamedAttr("test", text(mask.kind == Mask::Kind::IsZero ? "eq" : "le"))};
     addForm(mask.form, builder, entries);
@@ -71,7 +72,9 @@ static std::optional<MaskForm> toForm(DictionaryAttr entries, ArrayRef<StringRef
     else if ((name == "operands" || name == "coefficients") && list)
       (name == "operands" ? operands : coefficients) = list.asArrayRef();
     else if (!llvm::is_contained(others, name))
-      return problem = "a form is rest (a map of one result), query, key (numbers), operands, coefficients (lists), not `" + name.str() + "`", std::nullopt;
+      return problem = "a form is rest (a map of one result), query, key (numbers), operands, coefficients (lists), not `" +
+                       name.str() + "`",
+             std::nullopt;
   }
   if (operands.size() != coefficients.size())
     return problem = "a form has one coefficient per operand", std::nullopt;

@@ -28,14 +28,16 @@ struct MaskForm {
 /// One node. Leaves: form <= 0, form == 0, or the truth value of an operand.
 struct Mask {
   enum class Kind { And, Or, Not, AtMostZero, IsZero, Holds } kind = Kind::And;
-  std::vector<Mask> parts;       // And, Or: any number; Not: one
-  MaskForm form;                 // AtMostZero, IsZero
-  int64_t operand = 0;           // Holds
+  std::vector<Mask> parts; // And, Or: any number; Not: one
+  MaskForm form;           // AtMostZero, IsZero
+  int64_t operand = 0;     // Holds
 };
 
-/// As an attribute: `{rest = affine_map<(d0) -> (d0)>, query = 1, key = -1, operands = array<i64: 0>, coefficients = array<i64: 1>}`; what is 0 or empty is left out.
+/// As an attribute: `{rest = affine_map<(d0) -> (d0)>, query = 1, key = -1, operands = array<i64: 0>, coefficients = array<i64:
+/// 1>}`; what is 0 or empty is left out.
 mlir::DictionaryAttr toAttribute(const MaskForm &form, mlir::MLIRContext *context);
-/// As an attribute: `["and", a, b]`, `["or", a, b]`, `["not", a]`, `{test = "le", ..}` with the rest as for a form, `{test = "holds", operand = 0}`.
+/// As an attribute: `["and", a, b]`, `["or", a, b]`, `["not", a]`, `{test = "le", ..}` with the rest as for a form, `{test =
+/// "holds", operand = 0}`.
 mlir::Attribute toAttribute(const Mask &mask, mlir::MLIRContext *context);
 /// Nothing if the attribute is no form or no mask; `problem` then says why.
 std::optional<MaskForm> toForm(mlir::Attribute attribute, std::string &problem);

@@ -38,7 +38,8 @@ LogicalResult AttendOp::verify() {
         return emitOpError("expects different labels from 0 to ") << key << ", got " << label << " for " << type;
       auto [it, inserted] = sizes.try_emplace(label, size);
       if (!inserted && it->second != size) // C2
-        return emitOpError("expects label ") << label << " to have one size, got " << textOf(it->second) << " and " << textOf(size);
+        return emitOpError("expects label ")
+               << label << " to have one size, got " << textOf(it->second) << " and " << textOf(size);
       mentioned.insert(label);
     }
   }
@@ -108,7 +109,8 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
   Value safe = g.select(g.compare(Comparison::lt, zero, sum), sum, g.constant(sum.getType(), 1));
   p = g.div(p, g.alongLast(safe, real));
   if (getRate().convertToDouble() > 0)
-    p = DropoutOp::create(builder, getLoc(), p.getType(), p, getDepth(), getRateAttr(), getSiteAttr(), builder.getDenseI64ArrayAttr({}));
+    p = DropoutOp::create(builder, getLoc(), p.getType(), p, getDepth(), getRateAttr(), getSiteAttr(),
+                          builder.getDenseI64ArrayAttr({}));
   return {g.dot(p, space, getValue(), labels[getScores().size() + getMasks().size()], tensorOf(getY()))};
 }
 
@@ -117,7 +119,8 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
 /// C6, C7.
 template <typename OpTy> static LogicalResult verifyIndexOperands(OpTy op, ArrayRef<AffineExpr> sizes) {
   if (op.getIndexLabels().size() != op.getIndexOperands().size())
-    return op.emitOpError("expects labels for each of ") << op.getIndexOperands().size() << " index operands, got " << op.getIndexLabels().size(); // C4
+    return op.emitOpError("expects labels for each of ")
+           << op.getIndexOperands().size() << " index operands, got " << op.getIndexLabels().size(); // C4
   for (auto [operand, attribute] : llvm::zip(op.getIndexOperands(), op.getIndexLabels())) {
     if (!isLabels(attribute))
       return op.emitOpError("expects labels as lists of numbers, got ") << attribute; // C7
@@ -164,7 +167,8 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attr
   if (!fits)
     return op.emitOpError("expects a mask over the dims of its entry, got ") << attribute; // C6
   forEachHolds(*mask, [&](int64_t operand) { truth &= isTruth(op.getIndexOperands()[operand]); });
-  return truth ? success() : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values")); // C6
+  return truth ? success()
+               : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values")); // C6
 }
 
 /// C3, C4.
@@ -172,7 +176,8 @@ template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
   bool hasTable = op.getTable() || op.getScoreTable() || op.getValueTable();
   size_t wanted = !hasTable ? 0 : op.getBack() ? 2 : 1;
   if (op.getPlace().size() != wanted)
-    return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got " << op.getPlace().size(); // C3
+    return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got "
+                                      << op.getPlace().size(); // C3
   int64_t count = op.getIndexOperands().size();
   for (Attribute attribute : op.getPlace()) {
     std::string problem;
@@ -193,7 +198,8 @@ template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
   if (!op.getBack())
     return success();
   int64_t back = *op.getBack();
-  if (!hasTable || back < 0 || back >= count || !isTruth(op.getIndexOperands()[back]) || labelsOf(op.getIndexLabels()[back]) != SmallVector<int64_t>{kBatchLabel})
+  if (!hasTable || back < 0 || back >= count || !isTruth(op.getIndexOperands()[back]) ||
+      labelsOf(op.getIndexLabels()[back]) != SmallVector<int64_t>{kBatchLabel})
     return op.emitOpError("expects `back` to name an index operand of truth values over the batch, and a table"); // C4
   return success();
 }
@@ -204,7 +210,8 @@ template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) 
   if (steps.empty())
     return success();
   Region &step = steps.front();
-  auto yield = steps.size() == 1 && step.hasOneBlock() && !step.front().empty() ? dyn_cast<YieldOp>(step.front().back()) : YieldOp();
+  auto yield =
+      steps.size() == 1 && step.hasOneBlock() && !step.front().empty() ? dyn_cast<YieldOp>(step.front().back()) : YieldOp();
   if (!yield || step.getNumArguments() != 1 || step.getArgument(0).getType() != element || yield->getNumOperands() != 2 ||
       !llvm::all_of(yield->getOperandTypes(), [&](Type type) { return type == element; }))
     return op.emitOpError("expects one step that takes a scalar of ") << element << " and yields two"; // C10
@@ -228,13 +235,15 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   if (query.isDynamicDim(2) || key.isDynamicDim(2) || query.isDynamicDim(3) || value.isDynamicDim(3)) // C1
     return op.emitOpError("expects numbers of heads and widths that are known");
   if (key.getDimSize(2) == 0 || query.getDimSize(2) % key.getDimSize(2) != 0) // C1
-    return op.emitOpError("expects a number of heads that is a multiple of that of the keys, got ") << query.getDimSize(2) << " and " << key.getDimSize(2);
+    return op.emitOpError("expects a number of heads that is a multiple of that of the keys, got ")
+           << query.getDimSize(2) << " and " << key.getDimSize(2);
   const Type element = query.getElementType(), compute = elementModel(element).compute;
   auto has = [&](Value operand, ArrayRef<AffineExpr> sizes, Type wanted) {
     auto type = tensorOf(operand);
     return sizesOf(type) == sizes && type.getElementType() == wanted;
   };
-  if (bool(op.getPositionQuery()) != bool(op.getTable()) || (op.getPositionQuery() && !has(op.getPositionQuery(), q, element))) // C2
+  if (bool(op.getPositionQuery()) != bool(op.getTable()) ||
+      (op.getPositionQuery() && !has(op.getPositionQuery(), q, element))) // C2
     return op.emitOpError("expects position_query [B, I, H, E] together with a table");
   AffineExpr places;
   for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable()})
@@ -247,7 +256,8 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   if (op.getValueTable() && !has(op.getValueTable(), {places, q[2], v[3]}, element)) // C2
     return op.emitOpError("expects a value_table [P, H, F], got ") << op.getValueTable().getType();
   bool selects = bool(op.getSelectedScores());
-  if (selects != bool(op.getSelectAttr()) || (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}, compute))) // C5
+  if (selects != bool(op.getSelectAttr()) ||
+      (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}, compute))) // C5
     return op.emitOpError("expects selected_scores [B, I, H, 2] together with `select`");
   if (failed(verifyIndexOperands(op, {q[0], q[1], k[1]})))
     return failure();
@@ -273,7 +283,8 @@ static Type perBatchRow(Value table, Value query) {
     return {};
   SmallVector<AffineExpr> sizes = sizesOf(tensorOf(table));
   sizes.insert(sizes.begin(), sizesOf(tensorOf(query))[0]);
-  return tensorType(sizes, elementModel(tensorOf(table).getElementType()).compute, std::max(dimCountOf(tensorOf(table)), dimCountOf(tensorOf(query))));
+  return tensorType(sizes, elementModel(tensorOf(table).getElementType()).compute,
+                    std::max(dimCountOf(tensorOf(table)), dimCountOf(tensorOf(query))));
 }
 static Type typeOf(Value value) { return value ? value.getType() : Type(); }
 
@@ -292,7 +303,8 @@ LogicalResult AttentionGradOp::verify() {
                                      {getDvalueTable(), perBatchRow(getValueTable(), getQuery())}};
   for (auto [number, pair] : llvm::enumerate(wanted))
     if (typeOf(pair.first) != pair.second) // C3
-      return emitOpError("expects gradient ") << number << " exactly with its operand and of its type, those of tables with the batch in front";
+      return emitOpError("expects gradient ")
+             << number << " exactly with its operand and of its type, those of tables with the batch in front";
   return success();
 }
 
@@ -318,18 +330,21 @@ SmallVector<OpResult> AttentionOp::narrowResults() { return present({getY()}); }
 SmallVector<OpOperand *> AttentionGradOp::narrowOperands() {
   return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
 }
-SmallVector<OpResult> AttentionGradOp::narrowResults() { return present({getDquery(), getDkey(), getDvalue(), getDpositionQuery()}); }
+SmallVector<OpResult> AttentionGradOp::narrowResults() {
+  return present({getDquery(), getDkey(), getDvalue(), getDpositionQuery()});
+}
 
 SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());
   if (!resultGradients[0])
     return gradients; // the statistics are constants of the gradient
-  auto grad = AttentionGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), typeOf(getPositionQuery()),
-                                      perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()),
-                                      perBatchRow(getValueTable(), getQuery()), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(),
-                                      getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(), getValueTable(),
-                                      getIndexOperands(), getDepth(), getScaleAttr(), getPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(), getIndexLabelsAttr(),
-                                      getRateAttr(), getSiteAttr(), getStep().size());
+  auto grad = AttentionGradOp::create(
+      builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), typeOf(getPositionQuery()),
+      perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()),
+      perBatchRow(getValueTable(), getQuery()), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(),
+      getValue(), getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(), getValueTable(), getIndexOperands(),
+      getDepth(), getScaleAttr(), getPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(), getIndexLabelsAttr(),
+      getRateAttr(), getSiteAttr(), getStep().size());
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(getStep(), grad.getStep()))
     from.cloneInto(&to, mapping);
@@ -340,7 +355,8 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
     // An operand may stand in two places, as query and position_query without biases: the places are told apart by number.
     for (OpOperand &place : getOperation()->getOpOperands())
       if (place.get() == operand && !gradients[place.getOperandNumber()]) {
-        gradients[place.getOperandNumber()] = perRow ? build.convert(build.reduce(Reduction::sum, gradient, {0}), tensorOf(operand).getElementType()) : gradient;
+        gradients[place.getOperandNumber()] =
+            perRow ? build.convert(build.reduce(Reduction::sum, gradient, {0}), tensorOf(operand).getElementType()) : gradient;
         return;
       }
   };

@@ -4,7 +4,9 @@ using namespace mlir;
 
 namespace tenon {
 
-RankedTensorType withElement(RankedTensorType type, Type element) { return RankedTensorType::get(type.getShape(), element, type.getEncoding()); }
+RankedTensorType withElement(RankedTensorType type, Type element) {
+  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
+}
 
 RankedTensorType withoutDims(RankedTensorType type, ArrayRef<int64_t> dims) {
   SmallVector<AffineExpr> kept;
@@ -14,9 +16,7 @@ RankedTensorType withoutDims(RankedTensorType type, ArrayRef<int64_t> dims) {
   return tensorType(kept, type.getElementType(), dimCountOf(type));
 }
 
-Value Build::compare(Comparison kind, Value a, Value b) {
-  return CompareOp::create(builder, location, kind, a, b);
-}
+Value Build::compare(Comparison kind, Value a, Value b) { return CompareOp::create(builder, location, kind, a, b); }
 
 Value Build::convert(Value x, Type element) {
   if (tensorOf(x).getElementType() == element)
@@ -47,7 +47,8 @@ Value Build::reduce(Reduction kind, Value x, ArrayRef<int64_t> dims) {
 Value Build::reduceLast(Reduction kind, Value x) { return reduce(kind, x, {tensorOf(x).getRank() - 1}); }
 
 Value Build::dot(Value a, ArrayRef<int64_t> aLabels, Value b, ArrayRef<int64_t> bLabels, RankedTensorType type) {
-  return DotOp::create(builder, location, type, a, b, builder.getDenseI64ArrayAttr(aLabels), builder.getDenseI64ArrayAttr(bLabels));
+  return DotOp::create(builder, location, type, a, b, builder.getDenseI64ArrayAttr(aLabels),
+                       builder.getDenseI64ArrayAttr(bLabels));
 }
 
 Value Build::sizeLike(AffineExpr size, RankedTensorType type) {

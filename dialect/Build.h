@@ -10,7 +10,9 @@ class Build {
 public:
   Build(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
 
-  mlir::Value constant(mlir::Type type, double value) { return ConstantOp::create(builder, location, type, builder.getF64FloatAttr(value)); }
+  mlir::Value constant(mlir::Type type, double value) {
+    return ConstantOp::create(builder, location, type, builder.getF64FloatAttr(value));
+  }
   mlir::Value zerosLike(mlir::Value x) { return constant(x.getType(), 0); }
   mlir::Value add(mlir::Value a, mlir::Value b) { return AddOp::create(builder, location, a.getType(), a, b); }
   mlir::Value sub(mlir::Value a, mlir::Value b) { return SubOp::create(builder, location, a.getType(), a, b); }
@@ -20,7 +22,9 @@ public:
   mlir::Value neg(mlir::Value a) { return NegOp::create(builder, location, a.getType(), a); }
   template <typename OpTy> mlir::Value unary(mlir::Value a) { return OpTy::create(builder, location, a.getType(), a); }
   mlir::Value compare(Comparison kind, mlir::Value a, mlir::Value b);
-  mlir::Value select(mlir::Value c, mlir::Value a, mlir::Value b) { return SelectOp::create(builder, location, a.getType(), c, a, b); }
+  mlir::Value select(mlir::Value c, mlir::Value a, mlir::Value b) {
+    return SelectOp::create(builder, location, a.getType(), c, a, b);
+  }
   mlir::Value convert(mlir::Value x, mlir::Type element);
   /// x's dimension k becomes dimension dims[k] of a tensor of `sizes`.
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> dims, mlir::RankedTensorType type);
@@ -28,7 +32,8 @@ public:
   mlir::Value alongLast(mlir::Value x, mlir::RankedTensorType type);
   mlir::Value reduce(Reduction kind, mlir::Value x, llvm::ArrayRef<int64_t> dims);
   mlir::Value reduceLast(Reduction kind, mlir::Value x);
-  mlir::Value dot(mlir::Value a, llvm::ArrayRef<int64_t> aLabels, mlir::Value b, llvm::ArrayRef<int64_t> bLabels, mlir::RankedTensorType type);
+  mlir::Value dot(mlir::Value a, llvm::ArrayRef<int64_t> aLabels, mlir::Value b, llvm::ArrayRef<int64_t> bLabels,
+                  mlir::RankedTensorType type);
   /// A size of a tensor, as a scalar of `element` repeated over `type`.
   mlir::Value sizeLike(mlir::AffineExpr size, mlir::RankedTensorType type);
 

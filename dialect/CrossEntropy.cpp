@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace tenon;
 
 /// The weight of class c in the target of a row: `spread` for others (not `skip`), the rest of 1 for the label.
-static Value targetWeight(OpBuilder &builder, Location location, RankedTensorType logits, Value isLabel, Value column, double spread, int64_t skip) {
+static Value targetWeight(OpBuilder &builder, Location location, RankedTensorType logits, Value isLabel, Value column,
+                          double spread, int64_t skip) {
   Type element = logits.getElementType();
   Value none = real(builder, location, element, 0);
   if (spread == 0)
@@ -16,12 +17,15 @@ static Value targetWeight(OpBuilder &builder, Location location, RankedTensorTyp
   Value u = real(builder, location, element, spread);
   auto restOf = [&](double taken) -> Value { // 1 - (V - taken) u
     Value others = arith::SubFOp::create(builder, location, count, real(builder, location, element, taken));
-    return arith::SubFOp::create(builder, location, real(builder, location, element, 1), arith::MulFOp::create(builder, location, others, u));
+    return arith::SubFOp::create(builder, location, real(builder, location, element, 1),
+                                 arith::MulFOp::create(builder, location, others, u));
   };
   if (skip < 0)
     return arith::SelectOp::create(builder, location, isLabel, restOf(1), u);
-  // A label that is the skipped class has V - 1 others, any other label V - 2: the weights of a row sum to 1, as its gradient assumes.
-  Value isSkip = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, column, arith::ConstantIndexOp::create(builder, location, skip));
+  // A label that is the skipped class has V - 1 others, any other label V - 2: the weights of a row sum to 1, as its gradient
+  // assumes.
+  Value isSkip = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, column,
+                                       arith::ConstantIndexOp::create(builder, location, skip));
   Value rest = arith::SelectOp::create(builder, location, isSkip, restOf(1), restOf(2));
   return arith::SelectOp::create(builder, location, isLabel, rest, arith::SelectOp::create(builder, location, isSkip, none, u));
 }
@@ -50,7 +54,8 @@ Value CrossEntropyOp::buildElement(OpBuilder &builder, unsigned result, ValueRan
     loss = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) -> Value {
       Value isLabel = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, place.back(), label);
       Value weight = targetWeight(builder, location, x, isLabel, place.back(), getSpread().convertToDouble(), getSkip());
-      return arith::MulFOp::create(builder, location, weight, arith::SubFOp::create(builder, location, lse, read(getLogits(), place)));
+      return arith::MulFOp::create(builder, location, weight,
+                                   arith::SubFOp::create(builder, location, lse, read(getLogits(), place)));
     });
   }
   return keep ? Value(arith::SelectOp::create(builder, location, keep, loss, zero)) : loss;
@@ -93,11 +98,13 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
 SmallVector<Value> CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());
   if (resultGradients[0])
-    gradients[0] = CrossEntropyGradOp::create(builder, getLoc(), getLogits().getType(), resultGradients[0], getLogits(), getLabels(), getLse(), getWhere(), getSpreadAttr(), getSkipAttr());
+    gradients[0] = CrossEntropyGradOp::create(builder, getLoc(), getLogits().getType(), resultGradients[0], getLogits(),
+                                              getLabels(), getLse(), getWhere(), getSpreadAttr(), getSkipAttr());
   return gradients;
 }
 /// The type of a row of logits without the classes, after the rules of its labels and of the target.
-static FailureOr<RankedTensorType> rowType(std::optional<Location> location, const char *name, Value logits, Value labels, Value where, double spread) {
+static FailureOr<RankedTensorType> rowType(std::optional<Location> location, const char *name, Value logits, Value labels,
+                                           Value where, double spread) {
   auto x = tensorOf(logits);
   if (x.getRank() == 0)
     return emitOptionalError(location, name, "expects a class dimension, got ", x); // C1
@@ -109,16 +116,18 @@ static FailureOr<RankedTensorType> rowType(std::optional<Location> location, con
     return emitOptionalError(location, name, "expects a spread in 0 .. 1, got ", spread);
   return row;
 }
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  FailureOr<RankedTensorType> row =
-      rowType(location, "'tenon.cross_entropy' op ", adaptor.getLogits(), adaptor.getLabels(), adaptor.getWhere(), adaptor.getSpread().convertToDouble());
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> row = rowType(location, "'tenon.cross_entropy' op ", adaptor.getLogits(), adaptor.getLabels(),
+                                            adaptor.getWhere(), adaptor.getSpread().convertToDouble());
   if (failed(row))
     return failure();
   types.append({*row, *row}); // C1
   return success();
 }
 LogicalResult CrossEntropyGradOp::verify() {
-  FailureOr<RankedTensorType> row = rowType(getLoc(), "'tenon.cross_entropy_grad' op ", getLogits(), getLabels(), getWhere(), getSpread().convertToDouble());
+  FailureOr<RankedTensorType> row =
+      rowType(getLoc(), "'tenon.cross_entropy_grad' op ", getLogits(), getLabels(), getWhere(), getSpread().convertToDouble());
   if (succeeded(row) && getLse().getType() != *row) // C3
     return emitOpError("expects lse and dloss of ") << *row << ", got " << getLse().getType();
   return row;
@@ -130,7 +139,8 @@ Value CrossEntropyGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange 
   Value label = arith::IndexCastOp::create(builder, location, builder.getIndexType(), read(getLabels(), row));
   Value isLabel = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, indices.back(), label);
   Value weight = targetWeight(builder, location, x, isLabel, indices.back(), getSpread().convertToDouble(), getSkip());
-  Value p = math::ExpOp::create(builder, location, arith::SubFOp::create(builder, location, read(getLogits(), indices), read(getLse(), row)));
+  Value p = math::ExpOp::create(builder, location,
+                                arith::SubFOp::create(builder, location, read(getLogits(), indices), read(getLse(), row)));
   Value d = arith::MulFOp::create(builder, location, read(getDloss(), row), arith::SubFOp::create(builder, location, p, weight));
   if (!getWhere())
     return d;

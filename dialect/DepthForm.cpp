@@ -48,12 +48,15 @@ std::optional<DepthForm> depthFormOf(Value depth) {
   return left;
 }
 
-Value buildDepth(OpBuilder &builder, Location location, const DepthForm &form, llvm::function_ref<Value(BlockArgument)> argumentOf) {
+Value buildDepth(OpBuilder &builder, Location location, const DepthForm &form,
+                 llvm::function_ref<Value(BlockArgument)> argumentOf) {
   Value result;
   auto add = [&](Value more) { result = result ? Value(arith::AddIOp::create(builder, location, result, more)) : more; };
   for (const DepthForm::Term &term : form.terms) {
     Value value = argumentOf(term.argument);
-    add(term.factor == 1 ? value : arith::MulIOp::create(builder, location, value, arith::ConstantIndexOp::create(builder, location, term.factor)));
+    add(term.factor == 1
+            ? value
+            : arith::MulIOp::create(builder, location, value, arith::ConstantIndexOp::create(builder, location, term.factor)));
   }
   if (form.constant != 0 || !result)
     add(arith::ConstantIndexOp::create(builder, location, form.constant));

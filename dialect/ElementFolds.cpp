@@ -16,7 +16,8 @@ Value fold(OpBuilder &builder, Location location, Reduction kind, Type element, 
   return op.getValue();
 }
 
-Value foldRow(OpBuilder &builder, Location location, Reduction kind, RankedTensorType x, ValueRange row, llvm::function_ref<Value(ValueRange)> term) {
+Value foldRow(OpBuilder &builder, Location location, Reduction kind, RankedTensorType x, ValueRange row,
+              llvm::function_ref<Value(ValueRange)> term) {
   return fold(builder, location, kind, x.getElementType(), {sizesOf(x).back()}, dimCountOf(x), [&](ValueRange j) {
     SmallVector<Value> all(row);
     all.push_back(j[0]);

@@ -15,7 +15,8 @@ ElementModel elementModel(Type element) {
   if (element.isF32())
     return {DataType::F32, element, rowBytes / int64_t(sizeof(float))};
   if (element.isBF16() || element.isF16())
-    return {element.isBF16() ? DataType::BF16 : DataType::F16, Float32Type::get(element.getContext()), rowBytes / int64_t(sizeof(float))};
+    return {element.isBF16() ? DataType::BF16 : DataType::F16, Float32Type::get(element.getContext()),
+            rowBytes / int64_t(sizeof(float))};
   if (element.isInteger(64))
     return {DataType::I64, element, 16};
   if (element.isInteger(32))
@@ -30,6 +31,8 @@ Type copyType(ModuleOp module) {
   return compute ? compute.getValue() : Type();
 }
 
-AffineExpr tensorBytes(RankedTensorType type) { return product(sizesOf(type), type.getContext()) * elementBytes(type.getElementType()); }
+AffineExpr tensorBytes(RankedTensorType type) {
+  return product(sizesOf(type), type.getContext()) * elementBytes(type.getElementType());
+}
 
 } // namespace tenon

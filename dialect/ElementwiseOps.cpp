@@ -19,9 +19,18 @@ struct Scalar {
       return arith::ConstantOp::create(builder, location, builder.getFloatAttr(floating, value));
     return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, int64_t(value)));
   }
-  Value add(Value a, Value b) { return real(a) ? Value(arith::AddFOp::create(builder, location, a, b)) : Value(arith::AddIOp::create(builder, location, a, b)); }
-  Value sub(Value a, Value b) { return real(a) ? Value(arith::SubFOp::create(builder, location, a, b)) : Value(arith::SubIOp::create(builder, location, a, b)); }
-  Value mul(Value a, Value b) { return real(a) ? Value(arith::MulFOp::create(builder, location, a, b)) : Value(arith::MulIOp::create(builder, location, a, b)); }
+  Value add(Value a, Value b) {
+    return real(a) ? Value(arith::AddFOp::create(builder, location, a, b))
+                   : Value(arith::AddIOp::create(builder, location, a, b));
+  }
+  Value sub(Value a, Value b) {
+    return real(a) ? Value(arith::SubFOp::create(builder, location, a, b))
+                   : Value(arith::SubIOp::create(builder, location, a, b));
+  }
+  Value mul(Value a, Value b) {
+    return real(a) ? Value(arith::MulFOp::create(builder, location, a, b))
+                   : Value(arith::MulIOp::create(builder, location, a, b));
+  }
   Value div(Value a, Value b) { return arith::DivFOp::create(builder, location, a, b); }
   Value less(Value a, Value b) {
     return real(a) ? Value(arith::CmpFOp::create(builder, location, arith::CmpFPredicate::OLT, a, b))
@@ -33,37 +42,37 @@ struct Scalar {
 } // namespace
 
 // One element: read the operands at the same indices, combine. The combination is written once per op below.
-#define TENON_UNARY_ELEMENT(OP, EXPRESSION)                                                                                                          \
-  Value OP::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {                                                     \
-    [[maybe_unused]] Scalar s{builder, getLoc()};                                                                                                    \
-    Value x = read(getX(), indices);                                                                                                                 \
-    return EXPRESSION;                                                                                                                               \
+#define TENON_UNARY_ELEMENT(OP, EXPRESSION)                                                                                      \
+  Value OP::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {                                 \
+    [[maybe_unused]] Scalar s{builder, getLoc()};                                                                                \
+    Value x = read(getX(), indices);                                                                                             \
+    return EXPRESSION;                                                                                                           \
   }
-#define TENON_BINARY_ELEMENT(OP, EXPRESSION)                                                                                                         \
-  Value OP::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {                                                     \
-    [[maybe_unused]] Scalar s{builder, getLoc()};                                                                                                    \
-    Value a = read(getA(), indices), b = read(getB(), indices);                                                                                      \
-    return EXPRESSION;                                                                                                                               \
+#define TENON_BINARY_ELEMENT(OP, EXPRESSION)                                                                                     \
+  Value OP::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {                                 \
+    [[maybe_unused]] Scalar s{builder, getLoc()};                                                                                \
+    Value a = read(getA(), indices), b = read(getB(), indices);                                                                  \
+    return EXPRESSION;                                                                                                           \
   }
 // Gradient rules: dy is the gradient of the result, g builds ops.
-#define TENON_UNARY_VJP(OP, EXPRESSION)                                                                                                              \
-  SmallVector<Value> OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {                                                             \
-    Build g(builder, getLoc());                                                                                                                      \
-    Value x = getX(), y = getY(), dy = resultGradients[0];                                                                                           \
-    (void)x, (void)y;                                                                                                                                \
-    return {EXPRESSION};                                                                                                                             \
+#define TENON_UNARY_VJP(OP, EXPRESSION)                                                                                          \
+  SmallVector<Value> OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {                                         \
+    Build g(builder, getLoc());                                                                                                  \
+    Value x = getX(), y = getY(), dy = resultGradients[0];                                                                       \
+    (void)x, (void)y;                                                                                                            \
+    return {EXPRESSION};                                                                                                         \
   }
-#define TENON_BINARY_VJP(OP, DA, DB)                                                                                                                 \
-  SmallVector<Value> OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {                                                             \
-    if (!isa<FloatType>(tensorOf(getY()).getElementType()))                                                                                          \
-      return {Value(), Value()};                                                                                                                     \
-    Build g(builder, getLoc());                                                                                                                      \
-    Value a = getA(), b = getB(), y = getY(), dy = resultGradients[0];                                                                               \
-    (void)a, (void)b, (void)y;                                                                                                                       \
-    Value da = DA, db = DB;                                                                                                                          \
-    return {da, db};                                                                                                                                 \
+#define TENON_BINARY_VJP(OP, DA, DB)                                                                                             \
+  SmallVector<Value> OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {                                         \
+    if (!isa<FloatType>(tensorOf(getY()).getElementType()))                                                                      \
+      return {Value(), Value()};                                                                                                 \
+    Build g(builder, getLoc());                                                                                                  \
+    Value a = getA(), b = getB(), y = getY(), dy = resultGradients[0];                                                           \
+    (void)a, (void)b, (void)y;                                                                                                   \
+    Value da = DA, db = DB;                                                                                                      \
+    return {da, db};                                                                                                             \
   }
-#define TENON_NO_GRADIENT(OP)                                                                                                                        \
+#define TENON_NO_GRADIENT(OP)                                                                                                    \
   SmallVector<Value> OP::buildVjp(OpBuilder &, ArrayRef<Value>) { return SmallVector<Value>(getOperation()->getNumOperands()); }
 
 static Value createMath(Scalar &s, StringRef name, Value x) {
@@ -99,7 +108,9 @@ TENON_UNARY_ELEMENT(CosOp, createMath(s, "cos", x))
 TENON_UNARY_VJP(CosOp, g.neg(g.mul(dy, g.unary<SinOp>(x))))
 TENON_UNARY_ELEMENT(TanhOp, createMath(s, "tanh", x))
 TENON_UNARY_VJP(TanhOp, g.mul(dy, g.sub(g.constant(y.getType(), 1), g.mul(y, y))))
-TENON_UNARY_ELEMENT(SigmoidOp, s.div(s.number(x.getType(), 1), s.add(s.number(x.getType(), 1), createMath(s, "exp", arith::NegFOp::create(builder, getLoc(), x)))))
+TENON_UNARY_ELEMENT(SigmoidOp,
+                    s.div(s.number(x.getType(), 1),
+                          s.add(s.number(x.getType(), 1), createMath(s, "exp", arith::NegFOp::create(builder, getLoc(), x)))))
 TENON_UNARY_VJP(SigmoidOp, g.mul(dy, g.mul(y, g.sub(g.constant(y.getType(), 1), y))))
 TENON_UNARY_ELEMENT(ReluOp, s.select(s.less(x, s.number(x.getType(), 0)), s.number(x.getType(), 0), x)) // a NaN stays
 TENON_UNARY_VJP(ReluOp, g.select(g.compare(Comparison::lt, g.zerosLike(x), x), dy, g.zerosLike(x)))
@@ -137,8 +148,12 @@ Value GeluTanhOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices,
 static SmallVector<Value> activationVjp(Operation *op, StringRef name, Value x, Value dy, OpBuilder &builder) {
   return {ActivationGradOp::create(builder, op->getLoc(), x.getType(), builder.getStringAttr(name), x, dy)};
 }
-SmallVector<Value> GeluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) { return activationVjp(*this, "gelu", getX(), dy[0], builder); }
-SmallVector<Value> GeluTanhOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) { return activationVjp(*this, "gelu_tanh", getX(), dy[0], builder); }
+SmallVector<Value> GeluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  return activationVjp(*this, "gelu", getX(), dy[0], builder);
+}
+SmallVector<Value> GeluTanhOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  return activationVjp(*this, "gelu_tanh", getX(), dy[0], builder);
+}
 
 Value ActivationGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Scalar s{builder, getLoc()};
@@ -204,7 +219,9 @@ static SmallVector<Value> extremumVjp(Operation *op, Value winner, Value loser, 
   return {forWinner, forLoser};
 }
 static bool isRealTensor(Value value) { return isa<FloatType>(tensorOf(value).getElementType()); }
-SmallVector<Value> MaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) { return extremumVjp(*this, getA(), getB(), dy[0], isRealTensor(getY()), builder); }
+SmallVector<Value> MaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
+  return extremumVjp(*this, getA(), getB(), dy[0], isRealTensor(getY()), builder);
+}
 SmallVector<Value> MinOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   // a takes what the larger one of a maximum would take where b is the larger one, and the other way round.
   return extremumVjp(*this, getB(), getA(), dy[0], isRealTensor(getY()), builder);
@@ -213,10 +230,12 @@ SmallVector<Value> MinOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
 Value CompareOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Value a = read(getA(), indices), b = read(getB(), indices);
   if (isa<FloatType>(a.getType())) {
-    constexpr arith::CmpFPredicate predicates[] = {arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE, arith::CmpFPredicate::OLT, arith::CmpFPredicate::OLE};
+    constexpr arith::CmpFPredicate predicates[] = {arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE,
+                                                   arith::CmpFPredicate::OLT, arith::CmpFPredicate::OLE};
     return arith::CmpFOp::create(builder, getLoc(), predicates[unsigned(getKind())], a, b);
   }
-  constexpr arith::CmpIPredicate predicates[] = {arith::CmpIPredicate::eq, arith::CmpIPredicate::ne, arith::CmpIPredicate::slt, arith::CmpIPredicate::sle};
+  constexpr arith::CmpIPredicate predicates[] = {arith::CmpIPredicate::eq, arith::CmpIPredicate::ne, arith::CmpIPredicate::slt,
+                                                 arith::CmpIPredicate::sle};
   return arith::CmpIOp::create(builder, getLoc(), predicates[unsigned(getKind())], a, b);
 }
 TENON_NO_GRADIENT(CompareOp)
@@ -241,8 +260,10 @@ Value ConvertOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
     return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth() ? Value(arith::ExtFOp::create(builder, getLoc(), to, x))
                                                                      : Value(arith::TruncFOp::create(builder, getLoc(), to, x));
   if (isa<FloatType>(to))
-    return from.isInteger(1) ? Value(arith::UIToFPOp::create(builder, getLoc(), to, x)) : Value(arith::SIToFPOp::create(builder, getLoc(), to, x));
-  return from.isInteger(1) ? Value(arith::ExtUIOp::create(builder, getLoc(), to, x)) : Value(arith::ExtSIOp::create(builder, getLoc(), to, x));
+    return from.isInteger(1) ? Value(arith::UIToFPOp::create(builder, getLoc(), to, x))
+                             : Value(arith::SIToFPOp::create(builder, getLoc(), to, x));
+  return from.isInteger(1) ? Value(arith::ExtUIOp::create(builder, getLoc(), to, x))
+                           : Value(arith::ExtSIOp::create(builder, getLoc(), to, x));
 }
 SmallVector<Value> ConvertOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   if (!isRealTensor(getX()) || !isRealTensor(getY()))
@@ -255,7 +276,8 @@ LogicalResult ActivationGradOp::verify() {
     return emitOpError("expects the activation gelu or gelu_tanh, got ") << getOf(); // C1
   return success();
 }
-LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   types.push_back(withElement(tensorOf(adaptor.getA()), IntegerType::get(context, 1))); // C1
   return success();
 }

@@ -16,8 +16,10 @@ static LogicalResult verifyDims(FunctionOpInterface entry, Attribute value) {
   if (!names || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
     return entry.emitOpError("expects names as tenon.dims, got ") << value; // E1
   ArrayRef<Type> arguments = entry.getArgumentTypes();
-  if (arguments.size() < names.size() || !llvm::all_of(arguments.take_front(names.size()), [](Type type) { return type.isIndex(); }))
-    return entry.emitOpError("expects the sizes of its ") << names.size() << " dims as first arguments, got (" << arguments << ")"; // E1
+  if (arguments.size() < names.size() ||
+      !llvm::all_of(arguments.take_front(names.size()), [](Type type) { return type.isIndex(); }))
+    return entry.emitOpError("expects the sizes of its ")
+           << names.size() << " dims as first arguments, got (" << arguments << ")"; // E1
   for (Type type : arguments.drop_front(names.size()))
     if (!isTensorOf(entry, type))
       return entry.emitOpError("expects tensors over its dims as further arguments, got ") << type; // E1
@@ -40,7 +42,8 @@ static size_t stateCount(FunctionOpInterface entry) {
 static LogicalResult verifyInPlace(FunctionOpInterface entry, Attribute value) {
   auto flags = dyn_cast<DenseBoolArrayAttr>(value);
   if (!flags || size_t(flags.size()) != stateCount(entry))
-    return entry.emitOpError("expects a truth value for each of ") << stateCount(entry) << " states as tenon.in_place, got " << value; // E4
+    return entry.emitOpError("expects a truth value for each of ")
+           << stateCount(entry) << " states as tenon.in_place, got " << value; // E4
   return success();
 }
 
@@ -53,7 +56,9 @@ static LogicalResult verifyWalk(FunctionOpInterface entry, Attribute value) {
   auto dims = entry->getAttrOfType<ArrayAttr>("tenon.dims");
   auto capacity = walk ? walk.getAs<AffineMapAttr>("capacity") : AffineMapAttr();
   if (!capacity || !below("position", stateCount(entry)) || !below("count", dims ? dims.size() : 0))
-    return entry.emitOpError("expects the number of a state as position, of a dim as count and a form as capacity of tenon.walk, got ") << value; // E5
+    return entry.emitOpError(
+               "expects the number of a state as position, of a dim as count and a form as capacity of tenon.walk, got ")
+           << value; // E5
   return verifyForm(entry, capacity.getValue());
 }
 

@@ -17,8 +17,10 @@ mlir::Type elementOf(mlir::Value tensor);
 
 using FoldReals = llvm::function_ref<std::optional<llvm::APFloat>(llvm::ArrayRef<llvm::APFloat>)>;
 using FoldIntegers = llvm::function_ref<std::optional<llvm::APInt>(llvm::ArrayRef<llvm::APInt>)>;
-/// The result of an elementwise op on constants, computed in the precision of the operands (`element`), hence the bits that the machine gives:
-/// only f32, f64 and integers. Null where an operand is no constant, where the function gives nothing, and for NaN and integers that f64 cannot hold.
-mlir::Attribute foldConstants(llvm::ArrayRef<mlir::Attribute> operands, mlir::Type element, FoldReals reals, FoldIntegers integers);
+/// The result of an elementwise op on constants, computed in the precision of the operands (`element`), hence the bits that the
+/// machine gives: only f32, f64 and integers. Null where an operand is no constant, where the function gives nothing, and for NaN
+/// and integers that f64 cannot hold.
+mlir::Attribute foldConstants(llvm::ArrayRef<mlir::Attribute> operands, mlir::Type element, FoldReals reals,
+                              FoldIntegers integers);
 
 } // namespace tenon

@@ -1,9 +1,10 @@
-// Folders and canonical forms of elementwise ops. Every rewrite gives the same bits as the op it replaces, for zeros of either sign, infinities
-// and NaN (but for the sign and payload of a NaN). What is not exact is not here: x + 0 turns -0 into 0, x - x is NaN for infinities, x * 0 for
-// NaN, -(a - b) has the other zero than b - a, and exp, tanh and their kind have the bits of the kernels' own polynomials.
-// Terminates: each rewrite removes an op, or replaces it by one that no rewrite makes into it again (div to mul, add of neg to sub).
-#include "dialect/Fold.h"
+// Folders and canonical forms of elementwise ops. Every rewrite gives the same bits as the op it replaces, for zeros of either
+// sign, infinities and NaN (but for the sign and payload of a NaN). What is not exact is not here: x + 0 turns -0 into 0, x - x
+// is NaN for infinities, x * 0 for NaN, -(a - b) has the other zero than b - a, and exp, tanh and their kind have the bits of the
+// kernels' own polynomials. Terminates: each rewrite removes an op, or replaces it by one that no rewrite makes into it again
+// (div to mul, add of neg to sub).
 #include "dialect/Build.h"
+#include "dialect/Fold.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -51,7 +52,8 @@ Attribute foldConstants(ArrayRef<Attribute> operands, Type element, FoldReals re
   }
   if (!isa<Float32Type, Float64Type>(element))
     return {};
-  SmallVector<APFloat> values = llvm::map_to_vector(operands, [&](Attribute a) { return toReal(constantOf(a), cast<FloatType>(element)); });
+  SmallVector<APFloat> values =
+      llvm::map_to_vector(operands, [&](Attribute a) { return toReal(constantOf(a), cast<FloatType>(element)); });
   std::optional<APFloat> result = reals(values);
   return result ? fromReal(*result, context) : Attribute();
 }
@@ -80,7 +82,8 @@ OpFoldResult NegOp::fold(FoldAdaptor adaptor) {
   if (Value x = operandOf<NegOp>(getX()))
     return x;
   return foldConstants(
-      adaptor.getOperands(), elementOf(getX()), [](ArrayRef<APFloat> v) { return neg(v[0]); }, [](ArrayRef<APInt> v) { return -v[0]; });
+      adaptor.getOperands(), elementOf(getX()), [](ArrayRef<APFloat> v) { return neg(v[0]); },
+      [](ArrayRef<APInt> v) { return -v[0]; });
 }
 /// |x| is written `x < 0 ? 0 - x : x`: -0 stays -0, so that |-x| is not |x|.
 OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
@@ -91,7 +94,8 @@ OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
       [](ArrayRef<APInt> v) { return v[0].abs(); });
 }
 OpFoldResult SqrtOp::fold(FoldAdaptor adaptor) {
-  // The machine's square root is rounded correctly, and rounding that of f64 once more to f32 gives the correctly rounded one: 53 >= 2 * 24 + 2.
+  // The machine's square root is rounded correctly, and rounding that of f64 once more to f32 gives the correctly rounded one: 53
+  // >= 2 * 24 + 2.
   return foldConstants(
       adaptor.getOperands(), elementOf(getX()),
       [](ArrayRef<APFloat> v) -> std::optional<APFloat> {
@@ -108,7 +112,8 @@ OpFoldResult ReluOp::fold(FoldAdaptor adaptor) {
   if (operandOf<ReluOp>(getX()))
     return getX();
   return foldConstants(
-      adaptor.getOperands(), elementOf(getX()), [](ArrayRef<APFloat> v) { return v[0].isNegative() && !v[0].isZero() ? APFloat::getZero(v[0].getSemantics()) : v[0]; },
+      adaptor.getOperands(), elementOf(getX()),
+      [](ArrayRef<APFloat> v) { return v[0].isNegative() && !v[0].isZero() ? APFloat::getZero(v[0].getSemantics()) : v[0]; },
       noInteger);
 }
 OpFoldResult NotOp::fold(FoldAdaptor adaptor) {
@@ -148,7 +153,8 @@ OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   if (neutral(adaptor.getA()))
     return getB();
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] + v[1]; }, [](ArrayRef<APInt> v) { return v[0] + v[1]; });
+      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] + v[1]; },
+      [](ArrayRef<APInt> v) { return v[0] + v[1]; });
 }
 LogicalResult AddOp::canonicalize(AddOp op, PatternRewriter &rewriter) {
   if (Value b = operandOf<NegOp>(op.getB()))
@@ -163,7 +169,8 @@ OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
   if (!isReal(getY()) && getA() == getB())
     return numberAttr(0, getContext());
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] - v[1]; }, [](ArrayRef<APInt> v) { return v[0] - v[1]; });
+      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] - v[1]; },
+      [](ArrayRef<APInt> v) { return v[0] - v[1]; });
 }
 LogicalResult SubOp::canonicalize(SubOp op, PatternRewriter &rewriter) {
   if (Value b = operandOf<NegOp>(op.getB()))
@@ -178,7 +185,8 @@ OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
   if (!isReal(getY()) && (isZero(adaptor.getA()) || isZero(adaptor.getB())))
     return numberAttr(0, getContext());
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] * v[1]; }, [](ArrayRef<APInt> v) { return v[0] * v[1]; });
+      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] * v[1]; },
+      [](ArrayRef<APInt> v) { return v[0] * v[1]; });
 }
 LogicalResult MulOp::canonicalize(MulOp op, PatternRewriter &rewriter) {
   Value a = operandOf<NegOp>(op.getA()), b = operandOf<NegOp>(op.getB());
@@ -187,8 +195,7 @@ LogicalResult MulOp::canonicalize(MulOp op, PatternRewriter &rewriter) {
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getB(), 1))
     return getA();
-  return foldConstants(
-      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] / v[1]; }, noInteger);
+  return foldConstants(adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0] / v[1]; }, noInteger);
 }
 /// A power of two whose inverse is a normal number: quotient and product are the same real number, rounded once.
 LogicalResult DivOp::canonicalize(DivOp op, PatternRewriter &rewriter) {
@@ -209,14 +216,16 @@ OpFoldResult MaxOp::fold(FoldAdaptor adaptor) {
   if (getA() == getB())
     return getA();
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[0].compare(v[1]) == APFloat::cmpLessThan ? v[1] : v[0]; },
+      adaptor.getOperands(), elementOf(getY()),
+      [](ArrayRef<APFloat> v) { return v[0].compare(v[1]) == APFloat::cmpLessThan ? v[1] : v[0]; },
       [](ArrayRef<APInt> v) { return v[0].slt(v[1]) ? v[1] : v[0]; });
 }
 OpFoldResult MinOp::fold(FoldAdaptor adaptor) {
   if (getA() == getB())
     return getA();
   return foldConstants(
-      adaptor.getOperands(), elementOf(getY()), [](ArrayRef<APFloat> v) { return v[1].compare(v[0]) == APFloat::cmpLessThan ? v[1] : v[0]; },
+      adaptor.getOperands(), elementOf(getY()),
+      [](ArrayRef<APFloat> v) { return v[1].compare(v[0]) == APFloat::cmpLessThan ? v[1] : v[0]; },
       [](ArrayRef<APInt> v) { return v[1].slt(v[0]) ? v[1] : v[0]; });
 }
 /// The quotient rounded down; nothing for a division by 0 and for the one quotient that does not fit.
@@ -229,7 +238,8 @@ static std::optional<APInt> floorQuotient(const APInt &a, const APInt &b) {
 OpFoldResult FloorDivOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getB(), 1))
     return getA();
-  return foldConstants(adaptor.getOperands(), elementOf(getY()), noReal, [](ArrayRef<APInt> v) { return floorQuotient(v[0], v[1]); });
+  return foldConstants(adaptor.getOperands(), elementOf(getY()), noReal,
+                       [](ArrayRef<APInt> v) { return floorQuotient(v[0], v[1]); });
 }
 OpFoldResult ModOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getB(), 1))
@@ -245,7 +255,8 @@ template <typename OpTy> static OpFoldResult foldLogic(OpTy op, typename OpTy::F
     return op.getA();
   for (auto [constant, other] : {std::pair(adaptor.getA(), Value(op.getB())), std::pair(adaptor.getB(), Value(op.getA()))})
     if (FloatAttr value = constantOf(constant))
-      return (value.getValueAsDouble() != 0) == neutral ? OpFoldResult(other) : OpFoldResult(numberAttr(!neutral, op.getContext()));
+      return (value.getValueAsDouble() != 0) == neutral ? OpFoldResult(other)
+                                                        : OpFoldResult(numberAttr(!neutral, op.getContext()));
   return {};
 }
 OpFoldResult AndOp::fold(FoldAdaptor adaptor) { return foldLogic(*this, adaptor, true); }
@@ -268,7 +279,10 @@ OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
   // f64 holds either exactly once they are rounded to the element type; a constant that is NaN compares as the machine does.
   double left = isReal(getA()) ? toReal(a, cast<FloatType>(element)).convertToDouble() : a.getValueAsDouble();
   double right = isReal(getA()) ? toReal(b, cast<FloatType>(element)).convertToDouble() : b.getValueAsDouble();
-  bool holds = kind == Comparison::eq ? left == right : kind == Comparison::ne ? left != right : kind == Comparison::lt ? left < right : left <= right;
+  bool holds = kind == Comparison::eq   ? left == right
+               : kind == Comparison::ne ? left != right
+               : kind == Comparison::lt ? left < right
+                                        : left <= right;
   return numberAttr(holds, getContext());
 }
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
@@ -292,7 +306,8 @@ static bool isLossless(Type from, Type to) {
   if (from == to || from.isInteger(1))
     return true;
   if (isa<IntegerType>(from))
-    return isa<IntegerType>(to) ? from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth() : from.getIntOrFloatBitWidth() - 1 <= digits(to) && !to.isF16();
+    return isa<IntegerType>(to) ? from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth()
+                                : from.getIntOrFloatBitWidth() - 1 <= digits(to) && !to.isF16();
   // bf16 has the exponents of f32, f16 fewer: neither is in the other, both are in f32.
   return isa<FloatType>(to) && from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
 }
@@ -303,7 +318,8 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   if (auto inner = getX().getDefiningOp<ConvertOp>(); inner && inner.getX().getType() == getType() && isLossless(to, from))
     return inner.getX();
   FloatAttr constant = constantOf(adaptor.getX());
-  if (!constant || !(isa<IntegerType>(from) || isa<Float32Type, Float64Type>(from)) || !(isa<IntegerType>(to) || isa<Float32Type, Float64Type>(to)))
+  if (!constant || !(isa<IntegerType>(from) || isa<Float32Type, Float64Type>(from)) ||
+      !(isa<IntegerType>(to) || isa<Float32Type, Float64Type>(to)))
     return {};
   if (isa<IntegerType>(from))
     return isa<IntegerType>(to) ? Attribute(constant) : fromReal(toReal(constant, cast<FloatType>(to)), getContext());

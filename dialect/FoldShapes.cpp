@@ -1,6 +1,7 @@
-// Folders and canonical forms of sources, views, moves and layers. Elements are moved, none is computed anew but sums of +0: the bits stay.
-// What is not exact is not here: a reduction of a reduction of reals adds in another order, a padded -0 is not the 0 beside it.
-// Terminates: each rewrite removes an op or moves a view into the labels, places or bounds of the op it stands at; none makes a view.
+// Folders and canonical forms of sources, views, moves and layers. Elements are moved, none is computed anew but sums of +0: the
+// bits stay. What is not exact is not here: a reduction of a reduction of reals adds in another order, a padded -0 is not the 0
+// beside it. Terminates: each rewrite removes an op or moves a view into the labels, places or bounds of the op it stands at;
+// none makes a view.
 #include "dialect/Build.h"
 #include "dialect/Fold.h"
 #include "mlir/IR/PatternMatch.h"
@@ -18,7 +19,9 @@ OpFoldResult SizeOp::fold(FoldAdaptor) {
     return {};
   return numberAttr(double(number.getValue()), getContext());
 }
-OpFoldResult IotaOp::fold(FoldAdaptor) { return tensorOf(getY()).getDimSize(getDim()) == 1 ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult(); }
+OpFoldResult IotaOp::fold(FoldAdaptor) {
+  return tensorOf(getY()).getDimSize(getDim()) == 1 ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult();
+}
 
 // ---- broadcast
 
@@ -44,9 +47,11 @@ LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewrite
     return rewriter.notifyMatchFailure(op, "no transposition of a contraction that nobody else reads");
   int64_t rank = tensorOf(op.getY()).getRank();
   auto rename = [&](ArrayRef<int64_t> labels) {
-    return rewriter.getDenseI64ArrayAttr(llvm::map_to_vector(labels, [&](int64_t label) { return label < rank ? op.getDims()[label] : label; }));
+    return rewriter.getDenseI64ArrayAttr(
+        llvm::map_to_vector(labels, [&](int64_t label) { return label < rank ? op.getDims()[label] : label; }));
   };
-  rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getA(), dot.getB(), rename(dot.getALabels()), rename(dot.getBLabels()));
+  rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getA(), dot.getB(), rename(dot.getALabels()),
+                                     rename(dot.getBLabels()));
   return success();
 }
 /// A contraction reads a transposed operand in place: the labels are permuted instead.
@@ -93,7 +98,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
     return getX();
   if (FloatAttr constant = constantOf(adaptor.getX()))
     return constant;
-  if (auto pad = getX().getDefiningOp<PadOp>(); pad && pad.getDim() == getDim() && pad.getLow().getResult(0) == getLow().getResult(0) && pad.getX().getType() == getType())
+  if (auto pad = getX().getDefiningOp<PadOp>();
+      pad && pad.getDim() == getDim() && pad.getLow().getResult(0) == getLow().getResult(0) && pad.getX().getType() == getType())
     return pad.getX();
   auto inner = getX().getDefiningOp<SliceOp>();
   if (!inner || inner.getDim() != getDim())
@@ -118,7 +124,8 @@ LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
       rewriter.replaceOp(op, part);
       return success();
     }
-    start = simplifyAffineExpr(start + sizesOf(tensorOf(part))[dim], std::max(dimCountOf(tensorOf(part)), op.getLow().getNumDims()), 0);
+    start = simplifyAffineExpr(start + sizesOf(tensorOf(part))[dim],
+                               std::max(dimCountOf(tensorOf(part)), op.getLow().getNumDims()), 0);
   }
   return rewriter.notifyMatchFailure(op, "the slice is no part of its own");
 }
@@ -148,7 +155,8 @@ static RankedTensorType joined(SliceOp left, SliceOp right, int64_t dim) {
   if (!left || !right || left.getX() != right.getX() || int64_t(left.getDim()) != dim || int64_t(right.getDim()) != dim)
     return {};
   auto type = tensorOf(left.getY());
-  unsigned dimCount = std::max({dimCountOf(type), dimCountOf(tensorOf(right.getY())), left.getLow().getNumDims(), right.getLow().getNumDims()});
+  unsigned dimCount =
+      std::max({dimCountOf(type), dimCountOf(tensorOf(right.getY())), left.getLow().getNumDims(), right.getLow().getNumDims()});
   SmallVector<AffineExpr> sizes = sizesOf(type);
   AffineExpr end = simplifyAffineExpr(left.getLow().getResult(0) + sizes[dim], dimCount, 0);
   if (end != right.getLow().getResult(0))
@@ -189,7 +197,8 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "no scalar index that is known");
   MLIRContext *context = op.getContext();
   unsigned dimCount = std::max(dimCountOf(x), size ? size.getForm().getNumDims() : 0u);
-  AffineExpr low = size ? size.getForm().getResult(0) : getAffineConstantExpr(int64_t(constant.getValue().convertToDouble()), context);
+  AffineExpr low =
+      size ? size.getForm().getResult(0) : getAffineConstantExpr(int64_t(constant.getValue().convertToDouble()), context);
   SmallVector<AffineExpr> sizes = sizesOf(x);
   sizes[op.getDim()] = getAffineConstantExpr(1, context);
   // The dimension of size 1 is merged into a neighbour of known size, or dropped by an index that is always 0.
@@ -199,13 +208,14 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
     neighbour = op.getDim() > 0 ? op.getDim() - 1 : neighbour;
   if (!isa<AffineConstantExpr>(sizes[neighbour]))
     return rewriter.notifyMatchFailure(op, "no neighbouring dimension of known size");
-  Value slice = SliceOp::create(rewriter, op.getLoc(), tensorType(sizes, x.getElementType(), dimCountOf(x)), op.getX(), op.getDimAttr(),
-                                sizeAttribute(low, dimCount));
+  Value slice = SliceOp::create(rewriter, op.getLoc(), tensorType(sizes, x.getElementType(), dimCountOf(x)), op.getX(),
+                                op.getDimAttr(), sizeAttribute(low, dimCount));
   size_t first = std::min<size_t>(neighbour, op.getDim());
   groups[first] = -2;
   SmallVector<AffineExpr> rest(sizes);
   rest.erase(rest.begin() + op.getDim());
-  Value merged = ReshapeOp::create(rewriter, op.getLoc(), tensorType(rest, x.getElementType(), dimCountOf(x)), slice, rewriter.getDenseI64ArrayAttr(groups));
+  Value merged = ReshapeOp::create(rewriter, op.getLoc(), tensorType(rest, x.getElementType(), dimCountOf(x)), slice,
+                                   rewriter.getDenseI64ArrayAttr(groups));
   SmallVector<int64_t> dims;
   for (int64_t dim : op.getXDims())
     if (dim >= 0)
@@ -214,8 +224,12 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 /// Zeros added to zeros. Onto a tensor they are not nothing: -0 + 0 is 0.
-OpFoldResult RunningSumOp::fold(FoldAdaptor adaptor) { return isZero(adaptor.getX()) ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult(); }
-OpFoldResult ScatterAddOp::fold(FoldAdaptor adaptor) { return !getBase() && isZero(adaptor.getDy()) ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult(); }
+OpFoldResult RunningSumOp::fold(FoldAdaptor adaptor) {
+  return isZero(adaptor.getX()) ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult();
+}
+OpFoldResult ScatterAddOp::fold(FoldAdaptor adaptor) {
+  return !getBase() && isZero(adaptor.getDy()) ? OpFoldResult(numberAttr(0, getContext())) : OpFoldResult();
+}
 OpFoldResult AtDepthOp::fold(FoldAdaptor adaptor) { return constantOf(adaptor.getX()); }
 
 // ---- reduce, dropout, cross_entropy, attend
@@ -270,7 +284,8 @@ LogicalResult AttendOp::canonicalize(AttendOp op, PatternRewriter &rewriter) {
   for (auto [i, mask] : llvm::enumerate(op.getMasks())) {
     size_t place = op.getScores().size() + i;
     auto constant = mask.getDefiningOp<ConstantOp>();
-    if (!constant || constant.getValue().isZero() || !llvm::all_of(labelsOf(labels[place]), [&](int64_t label) { return ofScores.contains(label); }))
+    if (!constant || constant.getValue().isZero() ||
+        !llvm::all_of(labelsOf(labels[place]), [&](int64_t label) { return ofScores.contains(label); }))
       continue;
     labels.erase(labels.begin() + place);
     rewriter.modifyOpInPlace(op, [&] {
@@ -290,7 +305,8 @@ OpFoldResult AtOp::fold(FoldAdaptor adaptor) {
   if (!constant)
     return {};
   double value = constant.getValueAsDouble();
-  return isa<FloatType>(element) ? Attribute(FloatAttr::get(element, value)) : Attribute(IntegerAttr::get(element, int64_t(value)));
+  return isa<FloatType>(element) ? Attribute(FloatAttr::get(element, value))
+                                 : Attribute(IntegerAttr::get(element, int64_t(value)));
 }
 OpFoldResult SizeValueOp::fold(FoldAdaptor) {
   auto number = dyn_cast<AffineConstantExpr>(getForm().getResult(0));

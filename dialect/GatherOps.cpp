@@ -7,14 +7,17 @@ using namespace tenon;
 
 /// The indices into x for the element `indices` of y.
 template <typename OpTy>
-static SmallVector<Value> gatheredIndices(OpTy op, RankedTensorType x, OpBuilder &builder, ValueRange indices, ElementReader read) {
+static SmallVector<Value> gatheredIndices(OpTy op, RankedTensorType x, OpBuilder &builder, ValueRange indices,
+                                          ElementReader read) {
   SmallVector<Value> ofIndex, source;
   for (int64_t dim : op.getIndexDims())
     ofIndex.push_back(indices[dim]);
   Value index = arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), read(op.getIndex(), ofIndex));
   if (op.getClamp()) {
-    Value last = SizeValueOp::create(builder, op.getLoc(), builder.getIndexType(), sizeAttribute(sizesOf(x)[op.getDim()] - 1, dimCountOf(x)));
-    index = arith::MaxSIOp::create(builder, op.getLoc(), arith::ConstantIndexOp::create(builder, op.getLoc(), 0), arith::MinSIOp::create(builder, op.getLoc(), index, last));
+    Value last = SizeValueOp::create(builder, op.getLoc(), builder.getIndexType(),
+                                     sizeAttribute(sizesOf(x)[op.getDim()] - 1, dimCountOf(x)));
+    index = arith::MaxSIOp::create(builder, op.getLoc(), arith::ConstantIndexOp::create(builder, op.getLoc(), 0),
+                                   arith::MinSIOp::create(builder, op.getLoc(), index, last));
   }
   for (int64_t dim : op.getXDims())
     source.push_back(dim < 0 ? index : indices[dim]);
@@ -26,11 +29,14 @@ Value GatherOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, E
 SmallVector<Value> GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   if (!isa<FloatType>(tensorOf(getX()).getElementType()))
     return {Value(), Value()};
-  return {ScatterAddOp::create(builder, getLoc(), getX().getType(), dy[0], getIndex(), Value(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+  return {ScatterAddOp::create(builder, getLoc(), getX().getType(), dy[0], getIndex(), Value(), getDimAttr(), getXDimsAttr(),
+                               getIndexDimsAttr(), getClampAttr()),
+          Value()};
 }
 
 /// The type of the tensor gathered from one of type `x`: of the result of gather, of dy of scatter_add. C1 to C4 of gather.
-template <typename OpTy> static FailureOr<RankedTensorType> gatheredType(std::optional<Location> location, StringRef name, OpTy op, RankedTensorType x) {
+template <typename OpTy>
+static FailureOr<RankedTensorType> gatheredType(std::optional<Location> location, StringRef name, OpTy op, RankedTensorType x) {
   auto index = tensorOf(op.getIndex());
   int64_t dim = op.getDim();
   if (int64_t(op.getXDims().size()) != x.getRank() || dim < 0 || dim >= x.getRank() || op.getXDims()[dim] != -1) // C1
@@ -54,7 +60,8 @@ template <typename OpTy> static FailureOr<RankedTensorType> gatheredType(std::op
     all.push_back(size);
   return tensorType(all, x.getElementType(), std::max(dimCountOf(x), dimCountOf(index)));
 }
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   FailureOr<RankedTensorType> type = gatheredType(location, "'tenon.gather' op ", adaptor, tensorOf(adaptor.getX()));
   if (succeeded(type))
     types.push_back(*type);
@@ -79,9 +86,12 @@ Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indice
     Value at = gatheredIndices(*this, x, builder, ofY, read)[getDim()];
     Value dy = read(getDy(), ofY);
     Value hit = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, at, indices[getDim()]);
-    return arith::SelectOp::create(builder, location, hit, dy, arith::ConstantOp::create(builder, location, builder.getZeroAttr(dy.getType())));
+    return arith::SelectOp::create(builder, location, hit, dy,
+                                   arith::ConstantOp::create(builder, location, builder.getZeroAttr(dy.getType())));
   };
-  auto ontoBase = [&](Value sum) -> Value { return getBase() ? arith::AddFOp::create(builder, location, read(getBase(), indices), sum) : sum; };
+  auto ontoBase = [&](Value sum) -> Value {
+    return getBase() ? arith::AddFOp::create(builder, location, read(getBase(), indices), sum) : sum;
+  };
   if (folded.empty())
     return ontoBase(term());
   auto fold = FoldOp::create(builder, location, y.getElementType(), Reduction::sum, sizeMap(folded, dimCountOf(y), getContext()));
@@ -94,7 +104,9 @@ Value ScatterAddOp::buildElement(OpBuilder &builder, unsigned, ValueRange indice
   return ontoBase(fold.getValue());
 }
 SmallVector<Value> ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
-  SmallVector<Value> gradients{GatherOp::create(builder, getLoc(), Type(getDy().getType()), resultGradients[0], getIndex(), getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()), Value()};
+  SmallVector<Value> gradients{GatherOp::create(builder, getLoc(), Type(getDy().getType()), resultGradients[0], getIndex(),
+                                                getDimAttr(), getXDimsAttr(), getIndexDimsAttr(), getClampAttr()),
+                               Value()};
   if (getBase())
     gradients.push_back(resultGradients[0]);
   return gradients;

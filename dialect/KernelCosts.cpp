@@ -200,16 +200,18 @@ Polynomial GemmOp::countBytes(FormulaSpace &space) {
 
 constexpr int64_t kSoftmaxFlops = 6; // per pair: scale, maximum, subtraction, exp, sum, normalisation
 
-/// Twice the number of pairs (query, key) that a list of masks leaves, when one mask on positions alone decides: key <= query + const. Others depend on
-/// data or are rare: all pairs count.
+/// Twice the number of pairs (query, key) that a list of masks leaves, when one mask on positions alone decides: key <= query +
+/// const. Others depend on data or are rare: all pairs count.
 static Polynomial doubledPairs(FormulaSpace &space, ArrayAttr masks, const Polynomial &queries, const Polynomial &keys) {
   Polynomial all = Polynomial(2) * queries * keys, best = all;
   for (Attribute attribute : masks) {
     std::string problem;
     auto mask = toMask(attribute, problem);
-    if (!mask || mask->kind != Mask::Kind::AtMostZero || !mask->form.terms.empty() || mask->form.key != 1 || mask->form.query != -1)
+    if (!mask || mask->kind != Mask::Kind::AtMostZero || !mask->form.terms.empty() || mask->form.key != 1 ||
+        mask->form.query != -1)
       continue;
-    // Query i sees the keys 0 .. i + first - 1, if that is within the keys for the last query and no less than nothing for the first.
+    // Query i sees the keys 0 .. i + first - 1, if that is within the keys for the last query and no less than nothing for the
+    // first.
     Polynomial first = Polynomial(1) - space.of(mask->form.rest);
     if (!space.atMost(0, first) || !space.atMost(queries + first - Polynomial(1), keys))
       continue;
@@ -281,7 +283,9 @@ Polynomial RunningSumOp::countFlops(FormulaSpace &space) { return elementsOf(get
 
 SmallVector<AffineExpr> AppendStateOp::parallelDomain() { return sizesOf(tensorOf(getRows())); }
 Polynomial AppendStateOp::countFlops(FormulaSpace &) { return 0; }
-Polynomial AppendStateOp::countBytes(FormulaSpace &space) { return Polynomial(2) * bytesOf(getRows(), space) + bytesOf(getPosition(), space); }
+Polynomial AppendStateOp::countBytes(FormulaSpace &space) {
+  return Polynomial(2) * bytesOf(getRows(), space) + bytesOf(getPosition(), space);
+}
 
 /// Per element: the norm of the gradient, clipping, and the rule of the optimizer (moments, bias correction, decay, update).
 static int64_t flopsOfRule(StringRef rule) { return rule == "sgd" ? 7 : 16; }

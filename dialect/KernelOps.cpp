@@ -7,10 +7,12 @@
 using namespace mlir;
 using namespace tenon;
 
-LogicalResult AtOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult AtOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                     SmallVectorImpl<Type> &types) {
   auto tensor = cast<RankedTensorType>(adaptor.getTensor().getType());
   if (tensor.getRank() != int64_t(adaptor.getIndices().size())) // C1
-    return emitOptionalError(location, "'tenon.at' op expects one index per dimension, got ", adaptor.getIndices().size(), " for rank ", tensor.getRank());
+    return emitOptionalError(location, "'tenon.at' op expects one index per dimension, got ", adaptor.getIndices().size(),
+                             " for rank ", tensor.getRank());
   types.push_back(tensor.getElementType());
   return success();
 }
@@ -34,12 +36,13 @@ static LogicalResult verifyResultsArePut(Operation *op) {
   llvm::SmallBitVector isPut(op->getNumResults());
   collectPuts(op->getRegion(0).front(), isPut);
   if (int missing = isPut.find_first_unset(); missing >= 0)
-    return op->emitOpError("expects a put for each of its ") << op->getNumResults() << " results, got none for " << missing; // C3 of nest, C7 of gemm
+    return op->emitOpError("expects a put for each of its ")
+           << op->getNumResults() << " results, got none for " << missing; // C3 of nest, C7 of gemm
   return success();
 }
 
 LogicalResult NestOp::verify() { return verifyLoop(*this, getRows(), getBody().front()); } // C1, C2
-LogicalResult NestOp::verifyRegions() { return verifyResultsArePut(*this); }              // C3
+LogicalResult NestOp::verifyRegions() { return verifyResultsArePut(*this); }               // C3
 
 LogicalResult EachOp::verify() { return verifyLoop(*this, getSizes(), getBody().front()); } // C2, C3
 
@@ -54,7 +57,8 @@ LogicalResult FoldOp::verify() {
 LogicalResult FoldOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield->getOperandTypes() != (*this)->getResultTypes()) // C4
-    return emitOpError("expects a body that yields ") << getType() << ", got (" << getBody().front().getTerminator()->getOperandTypes() << ")";
+    return emitOpError("expects a body that yields ")
+           << getType() << ", got (" << getBody().front().getTerminator()->getOperandTypes() << ")";
   return success();
 }
 
@@ -75,13 +79,15 @@ LogicalResult PutOp::verify() {
 }
 
 LogicalResult GemmOp::verify() {
-  FailureOr<SmallVector<AffineExpr>> sizes = verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), getRank()); // C1 to C3
+  FailureOr<SmallVector<AffineExpr>> sizes =
+      verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), getRank()); // C1 to C3
   if (failed(sizes))
     return failure();
   for (auto [number, result] : llvm::enumerate(getResults())) { // C4
     SmallVector<AffineExpr> own = sizesOf(tensorOf(result));
     if (own.size() != sizes->size() || !std::is_permutation(own.begin(), own.end(), sizes->begin()))
-      return emitOpError("expects result ") << number << " to have the " << getRank() << " dimensions of the contraction, got " << result.getType();
+      return emitOpError("expects result ") << number << " to have the " << getRank() << " dimensions of the contraction, got "
+                                            << result.getType();
   }
   return verifyArguments(*this, getBody().front(), getRank(), elementModel(tensorOf(getA()).getElementType()).compute); // C5
 }

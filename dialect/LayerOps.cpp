@@ -1,7 +1,7 @@
 // Contractions, reductions, normalizers, dropout: element code, decompositions, gradient rules, verifiers.
 #include "dialect/Build.h"
-#include "dialect/ElementModel.h"
 #include "dialect/ElementFolds.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Rules.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/Sequence.h"
@@ -19,7 +19,9 @@ Value DotOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, Elem
     if (label >= y.getRank())
       summed.push_back(label), summedSizes.push_back(sizesOf(a)[k]);
   const Type compute = elementModel(a.getElementType()).compute;
-  auto wide = [&](Value factor) { return factor.getType() == compute ? factor : Value(arith::ExtFOp::create(builder, getLoc(), compute, factor)); };
+  auto wide = [&](Value factor) {
+    return factor.getType() == compute ? factor : Value(arith::ExtFOp::create(builder, getLoc(), compute, factor));
+  };
   auto term = [&](ValueRange j) -> Value {
     auto at = [&](ArrayRef<int64_t> labels) {
       SmallVector<Value> place;
@@ -29,12 +31,15 @@ Value DotOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, Elem
     };
     return arith::MulFOp::create(builder, getLoc(), wide(read(getA(), at(getALabels()))), wide(read(getB(), at(getBLabels()))));
   };
-  Value sum = summed.empty() ? term({}) : fold(builder, getLoc(), Reduction::sum, compute, summedSizes, std::max(dimCountOf(a), dimCountOf(b)), term);
+  Value sum = summed.empty()
+                  ? term({})
+                  : fold(builder, getLoc(), Reduction::sum, compute, summedSizes, std::max(dimCountOf(a), dimCountOf(b)), term);
   return y.getElementType() == compute ? sum : Value(arith::TruncFOp::create(builder, getLoc(), y.getElementType(), sum));
 }
 
 /// da has the labels of a: the labels of y and b that a lacks are summed. `relabel` maps old labels so that a's come first.
-static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own, ArrayRef<int64_t> others, RankedTensorType type) {
+static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own, ArrayRef<int64_t> others,
+                         RankedTensorType type) {
   llvm::SmallDenseMap<int64_t, int64_t> relabel;
   for (auto [k, label] : llvm::enumerate(own))
     relabel[label] = k;
@@ -62,14 +67,17 @@ SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGra
 }
 LogicalResult DotOp::verify() {
   auto y = tensorOf(getY());
-  FailureOr<SmallVector<AffineExpr>> sizes = verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), y.getRank()); // C1 to C5
+  FailureOr<SmallVector<AffineExpr>> sizes =
+      verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), y.getRank()); // C1 to C5
   if (failed(sizes))
     return failure();
   for (auto [label, wanted, size] : llvm::enumerate(*sizes, sizesOf(y)))
     if (wanted != size) // C2
       return emitOpError("expects label ") << label << " to have one size, got " << textOf(wanted) << " and " << textOf(size);
-  if (Type element = tensorOf(getA()).getElementType(); y.getElementType() != element && y.getElementType() != elementModel(element).compute) // C5
-    return emitOpError("expects the element type of its operands or the one they are computed in, got ") << element << " and " << y.getElementType();
+  if (Type element = tensorOf(getA()).getElementType();
+      y.getElementType() != element && y.getElementType() != elementModel(element).compute) // C5
+    return emitOpError("expects the element type of its operands or the one they are computed in, got ")
+           << element << " and " << y.getElementType();
   return success();
 }
 
@@ -78,13 +86,16 @@ LogicalResult DotOp::verify() {
 Value RunningSumOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   auto x = tensorOf(getX());
   const int64_t dim = getDim();
-  return tenon::fold(builder, getLoc(), Reduction::sum, x.getElementType(), sizesOf(x)[dim], dimCountOf(x), [&](ValueRange j) -> Value {
-    SmallVector<Value> place(indices);
-    place[dim] = j[0];
-    Value term = read(getX(), place), zero = arith::ConstantOp::create(builder, getLoc(), builder.getZeroAttr(term.getType()));
-    auto counts = getReverse() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
-    return arith::SelectOp::create(builder, getLoc(), arith::CmpIOp::create(builder, getLoc(), counts, j[0], indices[dim]), term, zero);
-  });
+  return tenon::fold(builder, getLoc(), Reduction::sum, x.getElementType(), sizesOf(x)[dim], dimCountOf(x),
+                     [&](ValueRange j) -> Value {
+                       SmallVector<Value> place(indices);
+                       place[dim] = j[0];
+                       Value term = read(getX(), place),
+                             zero = arith::ConstantOp::create(builder, getLoc(), builder.getZeroAttr(term.getType()));
+                       auto counts = getReverse() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+                       return arith::SelectOp::create(
+                           builder, getLoc(), arith::CmpIOp::create(builder, getLoc(), counts, j[0], indices[dim]), term, zero);
+                     });
 }
 /// All pairs of places: T x T work, of reals as a contraction with a triangle of ones.
 SmallVector<Value> RunningSumOp::decompose(OpBuilder &builder) {
@@ -93,7 +104,8 @@ SmallVector<Value> RunningSumOp::decompose(OpBuilder &builder) {
   const int64_t dim = getDim(), rank = x.getRank();
   Type number = builder.getI32Type();
   AffineExpr size = sizesOf(x)[dim];
-  SmallVector<int64_t> sourceLabels = llvm::to_vector(llvm::seq<int64_t>(0, rank)); // x's dimension `dim` becomes the one that is summed, behind the others
+  SmallVector<int64_t> sourceLabels =
+      llvm::to_vector(llvm::seq<int64_t>(0, rank)); // x's dimension `dim` becomes the one that is summed, behind the others
   sourceLabels[dim] = rank;
   auto pairs = [&](RankedTensorType type, int64_t from, int64_t to) {
     Value source = IotaOp::create(builder, getLoc(), type, from), target = IotaOp::create(builder, getLoc(), type, to);
@@ -112,7 +124,8 @@ SmallVector<Value> RunningSumOp::decompose(OpBuilder &builder) {
 SmallVector<Value> RunningSumOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   if (!isa<FloatType>(tensorOf(getX()).getElementType()))
     return {Value()};
-  return {RunningSumOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getReverse() ? UnitAttr() : builder.getUnitAttr())};
+  return {RunningSumOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(),
+                               getReverse() ? UnitAttr() : builder.getUnitAttr())};
 }
 LogicalResult RunningSumOp::verify() {
   if (int64_t(getDim()) >= tensorOf(getX()).getRank()) // C1
@@ -149,7 +162,8 @@ SmallVector<Value> ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> result
   Value share = g.div(resultGradients[0], g.reduce(Reduction::sum, winners, getDims()));
   return {g.mul(winners, g.broadcast(share, kept, x))};
 }
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   auto x = tensorOf(adaptor.getX());
   ArrayRef<int64_t> dims = adaptor.getDims();
   bool ascending = std::adjacent_find(dims.begin(), dims.end(), std::greater_equal<>()) == dims.end();
@@ -197,7 +211,9 @@ SmallVector<Value> SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resul
     return {g.sub(dy, g.mul(g.unary<ExpOp>(y), g.alongLast(g.reduceLast(Reduction::sum, dy), type)))};
   return {g.mul(y, g.sub(dy, g.alongLast(g.reduceLast(Reduction::sum, g.mul(dy, y)), type)))};
 }
-LogicalResult SoftmaxOp::verify() { return tensorOf(getX()).getRank() ? success() : emitOpError("expects at least one dimension"); } // C1
+LogicalResult SoftmaxOp::verify() {
+  return tensorOf(getX()).getRank() ? success() : emitOpError("expects at least one dimension");
+} // C1
 
 // ---- normalize
 
@@ -215,8 +231,10 @@ Value NormalizeOp::buildElement(OpBuilder &builder, unsigned result, ValueRange 
     return arith::MulFOp::create(builder, location, centred, centred);
   });
   Value variance = arith::DivFOp::create(builder, location, squares, count);
-  Value shifted = arith::AddFOp::create(builder, location, variance, real(builder, location, x.getElementType(), getEps().convertToDouble()));
-  Value rstd = arith::DivFOp::create(builder, location, real(builder, location, x.getElementType(), 1), math::SqrtOp::create(builder, location, shifted));
+  Value shifted =
+      arith::AddFOp::create(builder, location, variance, real(builder, location, x.getElementType(), getEps().convertToDouble()));
+  Value rstd = arith::DivFOp::create(builder, location, real(builder, location, x.getElementType(), 1),
+                                     math::SqrtOp::create(builder, location, shifted));
   if (result == 2)
     return rstd;
   return arith::MulFOp::create(builder, location, arith::SubFOp::create(builder, location, read(getX(), indices), mean), rstd);
@@ -236,7 +254,8 @@ SmallVector<Value> NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
     return {Value()};
   return {NormalizeGradOp::create(builder, getLoc(), getX().getType(), resultGradients[0], getX(), getMean(), getRstd())};
 }
-LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   auto x = tensorOf(adaptor.getX());
   if (x.getRank() == 0)
     return emitOptionalError(location, "'tenon.normalize' op expects at least one dimension"); // C1
@@ -263,7 +282,8 @@ Value NormalizeGradOp::buildElement(OpBuilder &builder, unsigned, ValueRange ind
   Value sumDyN = foldRow(builder, location, Reduction::sum, x, row, [&](ValueRange place) -> Value {
     return arith::MulFOp::create(builder, location, read(getDy(), place), normal(place));
   });
-  Value meanDy = arith::DivFOp::create(builder, location, sumDy, count), meanDyN = arith::DivFOp::create(builder, location, sumDyN, count);
+  Value meanDy = arith::DivFOp::create(builder, location, sumDy, count),
+        meanDyN = arith::DivFOp::create(builder, location, sumDyN, count);
   Value inner = arith::SubFOp::create(builder, location, read(getDy(), indices), meanDy);
   inner = arith::SubFOp::create(builder, location, inner, arith::MulFOp::create(builder, location, normal(indices), meanDyN));
   return arith::MulFOp::create(builder, location, rstd, inner);
@@ -289,13 +309,16 @@ Value DropoutOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, 
     index = arith::MulIOp::create(builder, location, index, SizeValueOp::create(builder, location, builder.getIndexType(), form));
     index = arith::AddIOp::create(builder, location, index, indices[i]);
   }
-  Value keep = RandomKeepOp::create(builder, location, builder.getI1Type(), index, getDepth(), getSiteAttr(), builder.getI64IntegerAttr(threshold));
-  Value scaled = arith::MulFOp::create(builder, location, x, real(builder, location, type.getElementType(), 65536.0 / double(65536 - threshold)));
+  Value keep = RandomKeepOp::create(builder, location, builder.getI1Type(), index, getDepth(), getSiteAttr(),
+                                    builder.getI64IntegerAttr(threshold));
+  Value scaled = arith::MulFOp::create(builder, location, x,
+                                       real(builder, location, type.getElementType(), 65536.0 / double(65536 - threshold)));
   return arith::SelectOp::create(builder, location, keep, scaled, zero);
 }
 SmallVector<Value> DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   SmallVector<Value> gradients(getOperation()->getNumOperands());
-  gradients[0] = DropoutOp::create(builder, getLoc(), dy[0].getType(), dy[0], getDepth(), getRateAttr(), getSiteAttr(), getSharedAttr());
+  gradients[0] =
+      DropoutOp::create(builder, getLoc(), dy[0].getType(), dy[0], getDepth(), getRateAttr(), getSiteAttr(), getSharedAttr());
   return gradients;
 }
 LogicalResult DropoutOp::verify() {

@@ -29,8 +29,11 @@ static LogicalResult verifySetting(OptimizeOp op, NamedAttribute setting) {
   if (key == "schedule")
     return isa<StringAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a name as schedule, got ") << value); // C2
   if (llvm::is_contained({"nesterov", "at_start"}, key))
-    return isa<BoolAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a truth value as ") << key << ", got " << value); // C2
-  if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "warmup", "total", "floor", "size", "factor", "clip", "accumulate", "warmup_share"}, key))
+    return isa<BoolAttr>(value) ? success()
+                                : LogicalResult(op.emitOpError("expects a truth value as ") << key << ", got " << value); // C2
+  if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "warmup", "total", "floor", "size", "factor",
+                           "clip", "accumulate", "warmup_share"},
+                          key))
     return op.emitOpError("expects settings that there are, got ") << key; // C2
   const bool isNumber = isa<FloatAttr>(value) || (isa<IntegerAttr>(value) && !isa<BoolAttr>(value));
   return isNumber ? success() : LogicalResult(op.emitOpError("expects a number as ") << key << ", got " << value); // C2
@@ -49,7 +52,8 @@ LogicalResult OptimizeOp::verify() {
     return emitOpError("expects the setting lr, got ") << getSettings();
   if (double batches = number("accumulate", 1); !(batches >= 1)) // C4
     return emitOpError("expects accumulate to be 1 or more, got ") << batches;
-  if (double total = number("total", 0), warmup = number("warmup", 0); schema::decays(schedule()) && !isSet("at_start") && !(total > warmup)) // C5
+  if (double total = number("total", 0), warmup = number("warmup", 0);
+      schema::decays(schedule()) && !isSet("at_start") && !(total > warmup)) // C5
     return emitOpError("expects total to be larger than warmup, got ") << total << " and " << warmup;
   if (double size = number("size", 0), warmup = number("warmup", 0); schedule() == "noam" && !(size > 0 && warmup > 0)) // C6
     return emitOpError("expects size and warmup of the schedule noam to be positive, got ") << size << " and " << warmup;

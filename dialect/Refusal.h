@@ -1,4 +1,5 @@
-// Errors by which a pass says that it cannot do something, which are mistakes in the reader's eyes and none of the compiler's: they carry their code.
+// Errors by which a pass says that it cannot do something, which are mistakes in the reader's eyes and none of the compiler's:
+// they carry their code.
 #pragma once
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
@@ -8,7 +9,8 @@ namespace tenon {
 
 inline constexpr const char *kNotSupported = "T0901", *kNoGradient = "T0626";
 
-/// An error at the op, with a code of `tenon explain`, which is a string literal. Any other error of a pass is a bug of the compiler.
+/// An error at the op, with a code of `tenon explain`, which is a string literal. Any other error of a pass is a bug of the
+/// compiler.
 inline mlir::InFlightDiagnostic refuse(mlir::Operation *op, const char *code) {
   mlir::InFlightDiagnostic diagnostic = op->emitError();
   diagnostic.getUnderlyingDiagnostic()->getMetadata().push_back(mlir::DiagnosticArgument(llvm::StringRef(code)));

@@ -59,25 +59,30 @@ LogicalResult verifyArguments(Operation *op, Block &block, unsigned indices, Typ
   SmallVector<Type> wanted(indices, IndexType::get(op->getContext()));
   llvm::append_range(wanted, further);
   if (block.getArgumentTypes() != TypeRange(wanted))
-    return op->emitOpError("expects block arguments (") << TypeRange(wanted) << "), got (" << block.getArgumentTypes() << ")"; // as the caller says
+    return op->emitOpError("expects block arguments (")
+           << TypeRange(wanted) << "), got (" << block.getArgumentTypes() << ")"; // as the caller says
   return success();
 }
 
-FailureOr<SmallVector<AffineExpr>> verifyLabels(Operation *op, Value a, Value b, ArrayRef<int64_t> aLabels, ArrayRef<int64_t> bLabels, int64_t rank) {
+FailureOr<SmallVector<AffineExpr>> verifyLabels(Operation *op, Value a, Value b, ArrayRef<int64_t> aLabels,
+                                                ArrayRef<int64_t> bLabels, int64_t rank) {
   std::map<int64_t, AffineExpr> sizes; // a dense map has no place for the largest numbers
   if (tensorOf(a).getElementType() != tensorOf(b).getElementType())
-    return op->emitOpError("expects one element type, got ") << tensorOf(a).getElementType() << " and " << tensorOf(b).getElementType(); // C5 of dot, C3 of gemm
+    return op->emitOpError("expects one element type, got ")
+           << tensorOf(a).getElementType() << " and " << tensorOf(b).getElementType(); // C5 of dot, C3 of gemm
   for (auto [operand, labels] : {std::pair(a, aLabels), std::pair(b, bLabels)}) {
     auto type = tensorOf(operand);
     llvm::SmallSet<int64_t, 8> own(labels.begin(), labels.end());
     if (int64_t(labels.size()) != type.getRank() || int64_t(own.size()) != type.getRank())
-      return op->emitOpError("expects one label per dimension, all different, got ") << labels.size() << " for rank " << type.getRank(); // C1 of dot and gemm
+      return op->emitOpError("expects one label per dimension, all different, got ")
+             << labels.size() << " for rank " << type.getRank(); // C1 of dot and gemm
     for (auto [label, size] : llvm::zip(labels, sizesOf(type))) {
       if (label < 0)
         return op->emitOpError("expects labels from 0 on, got ") << label; // C1 of dot and gemm
       auto [place, isNew] = sizes.try_emplace(label, size);
       if (!isNew && place->second != size)
-        return op->emitOpError("expects label ") << label << " to have one size, got " << textOf(place->second) << " and " << textOf(size); // C2 of dot and gemm
+        return op->emitOpError("expects label ")
+               << label << " to have one size, got " << textOf(place->second) << " and " << textOf(size); // C2 of dot and gemm
       if (label >= rank && !(llvm::is_contained(aLabels, label) && llvm::is_contained(bLabels, label)))
         return op->emitOpError("expects the summed label ") << label << " in both operands"; // C4 of dot, C2 of gemm
     }

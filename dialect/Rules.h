@@ -14,9 +14,10 @@ bool fitsEntry(mlir::Operation *op, unsigned dimCount);
 mlir::LogicalResult verifyArguments(mlir::Operation *op, mlir::Block &block, unsigned indices, mlir::TypeRange further);
 /// The sizes of a loop: forms as above, no number below 0, and `block` takes an index for each.
 mlir::LogicalResult verifyLoop(mlir::Operation *op, mlir::AffineMap sizes, mlir::Block &block);
-/// The labels of a contraction: one per dimension, different, from 0 on, with one size; those below `rank` in an operand, the others in both.
-/// Gives the sizes of the labels below `rank`.
-mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> verifyLabels(mlir::Operation *op, mlir::Value a, mlir::Value b, llvm::ArrayRef<int64_t> aLabels,
+/// The labels of a contraction: one per dimension, different, from 0 on, with one size; those below `rank` in an operand, the
+/// others in both. Gives the sizes of the labels below `rank`.
+mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> verifyLabels(mlir::Operation *op, mlir::Value a, mlir::Value b,
+                                                                  llvm::ArrayRef<int64_t> aLabels,
                                                                   llvm::ArrayRef<int64_t> bLabels, int64_t rank);
 
 } // namespace tenon

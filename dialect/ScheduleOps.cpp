@@ -20,8 +20,10 @@ LogicalResult tenon::verifyPlace(Operation *op, PlaceAttr place) {
   for (StepAttr step : place.getSteps()) {
     if (step.getLoop() < -1 || step.getLoop() >= loops) // C1
       return op->emitOpError("expects a step over one of the ") << loops << " loops around it, or -1, got " << step.getLoop();
-    if (step.getBytes().getNumResults() < 1 || step.getBytes().getNumSymbols() != 0 || !fitsEntry(op, step.getBytes().getNumDims())) // C1
-      return op->emitOpError("expects the bytes of a step as forms over the dims of its entry, got ") << AffineMapAttr::get(step.getBytes());
+    if (step.getBytes().getNumResults() < 1 || step.getBytes().getNumSymbols() != 0 ||
+        !fitsEntry(op, step.getBytes().getNumDims())) // C1
+      return op->emitOpError("expects the bytes of a step as forms over the dims of its entry, got ")
+             << AffineMapAttr::get(step.getBytes());
   }
   return success();
 }

@@ -9,7 +9,9 @@ using namespace tenon;
 
 namespace {
 
-Value indexConstant(OpBuilder &builder, Location location, int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
+Value indexConstant(OpBuilder &builder, Location location, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, location, value);
+}
 
 } // namespace
 
@@ -61,9 +63,11 @@ Value SinusoidOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices,
   auto real = [&](double v) -> Value { return arith::ConstantOp::create(builder, location, builder.getF64FloatAttr(v)); };
   auto whole = [&](int64_t v) { return indexConstant(builder, location, v); };
   int64_t width = tensorOf(getY()).getDimSize(1), half = width / 2;
-  Value place = arith::AddIOp::create(builder, location, indices[0], SizeValueOp::create(builder, location, builder.getIndexType(), getStartAttr()));
+  Value place = arith::AddIOp::create(builder, location, indices[0],
+                                      SizeValueOp::create(builder, location, builder.getIndexType(), getStartAttr()));
   if (int64_t clamp = getClamp(); clamp > 0)
-    place = arith::MaxSIOp::create(builder, location, whole(-clamp), arith::MinSIOp::create(builder, location, whole(clamp), place));
+    place =
+        arith::MaxSIOp::create(builder, location, whole(-clamp), arith::MinSIOp::create(builder, location, whole(clamp), place));
   Value column = indices[1];
   Value isSin, k;
   if (getInterleaved()) {
@@ -75,12 +79,14 @@ Value SinusoidOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices,
     k = arith::SelectOp::create(builder, location, isSin, column, arith::SubIOp::create(builder, location, column, whole(half)));
   }
   auto toReal = [&](Value v) -> Value {
-    return arith::SIToFPOp::create(builder, location, f64, arith::IndexCastOp::create(builder, location, builder.getI64Type(), v));
+    return arith::SIToFPOp::create(builder, location, f64,
+                                   arith::IndexCastOp::create(builder, location, builder.getI64Type(), v));
   };
   double rate = getT2t() ? -std::log(10000.0) / std::max<int64_t>(half - 1, 1) : -2 * std::log(10000.0) / double(width);
   Value frequency = math::ExpOp::create(builder, location, arith::MulFOp::create(builder, location, toReal(k), real(rate)));
   Value angle = arith::MulFOp::create(builder, location, toReal(place), frequency);
-  Value y = arith::SelectOp::create(builder, location, isSin, math::SinOp::create(builder, location, angle), math::CosOp::create(builder, location, angle));
+  Value y = arith::SelectOp::create(builder, location, isSin, math::SinOp::create(builder, location, angle),
+                                    math::CosOp::create(builder, location, angle));
   Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, k, whole(half));
   y = arith::SelectOp::create(builder, location, inside, y, real(0));
   Type element = tensorOf(getY()).getElementType();
@@ -89,7 +95,7 @@ Value SinusoidOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices,
 LogicalResult SinusoidOp::verify() {
   if (tensorOf(getY()).getRank() != 2 || tensorOf(getY()).isDynamicDim(1))
     return emitOpError("expects a table [places, features] with a known number of features, got ") << getY().getType(); // C1
-  return verifyForm(*this, getStart()); // C2
+  return verifyForm(*this, getStart());                                                                                 // C2
 }
 
 // ---- broadcast
@@ -109,7 +115,8 @@ SmallVector<Value> BroadcastOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
   for (int64_t i = 0; i < tensorOf(getY()).getRank(); ++i)
     (llvm::is_contained(getDims(), i) ? kept : repeated).push_back(i);
   Value sum = g.reduce(Reduction::sum, resultGradients[0], repeated);
-  SmallVector<int64_t> back(kept.size()); // kept[j] is dimension j of the sum; it came from dimension k of x with dims[k] = kept[j]
+  SmallVector<int64_t> back(
+      kept.size()); // kept[j] is dimension j of the sum; it came from dimension k of x with dims[k] = kept[j]
   for (auto [j, dim] : llvm::enumerate(kept))
     back[j] = llvm::find(getDims(), dim) - getDims().begin();
   return {g.broadcast(sum, back, type)};
@@ -117,14 +124,16 @@ SmallVector<Value> BroadcastOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
 LogicalResult BroadcastOp::verify() {
   auto x = tensorOf(getX()), y = tensorOf(getY());
   if (int64_t(getDims().size()) != x.getRank()) // C1
-    return emitOpError("expects one result dimension per operand dimension, got ") << getDims().size() << " for rank " << x.getRank();
+    return emitOpError("expects one result dimension per operand dimension, got ")
+           << getDims().size() << " for rank " << x.getRank();
   SmallVector<AffineExpr> from = sizesOf(x), to = sizesOf(y);
   llvm::SmallDenseSet<int64_t> seen;
   for (auto [index, dim] : llvm::enumerate(getDims())) {
     if (dim < 0 || dim >= y.getRank() || !seen.insert(dim).second)
       return emitOpError("expects different result dimensions, got ") << dim; // C1
-    if (from[index] != to[dim]) // C2
-      return emitOpError("expects dimension ") << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]);
+    if (from[index] != to[dim])                                               // C2
+      return emitOpError("expects dimension ")
+             << index << " to keep its size, got " << textOf(from[index]) << " and " << textOf(to[dim]);
   }
   if (x.getElementType() != y.getElementType()) // C3
     return emitOpError("expects one element type, got ") << x.getElementType() << " and " << y.getElementType();
@@ -194,7 +203,8 @@ LogicalResult ReshapeOp::verify() {
   for (int64_t group : getGroups()) {
     size_t nx = group > 0 ? 1 : -group, ny = group > 0 ? group : 1;
     if (group == 0 || x + nx > from.size() || y + ny > to.size()) // C1
-      return emitOpError("expects groups inside both shapes, got ") << group << " for " << getX().getType() << " and " << getY().getType();
+      return emitOpError("expects groups inside both shapes, got ")
+             << group << " for " << getX().getType() << " and " << getY().getType();
     unsigned dims = dimCountOf(tensorOf(getX())); // simplified: (d0 + 3) * 8 is d0 * 8 + 24
     if (simplifyAffineExpr(product(ArrayRef(from).slice(x, nx), getContext()), dims, 0) !=
         simplifyAffineExpr(product(ArrayRef(to).slice(y, ny), getContext()), dims, 0)) // C2
@@ -217,7 +227,8 @@ static LogicalResult verifyOtherDims(Operation *op, Value x, Value y, int64_t di
   SmallVector<AffineExpr> a = sizesOf(from), b = sizesOf(to);
   for (int64_t i = 0; i < from.getRank(); ++i)
     if (i != dim && a[i] != b[i])
-      return op->emitOpError("expects dimension ") << i << " to keep its size, got " << textOf(a[i]) << " and " << textOf(b[i]); // C1
+      return op->emitOpError("expects dimension ")
+             << i << " to keep its size, got " << textOf(a[i]) << " and " << textOf(b[i]); // C1
   return success();
 }
 
@@ -232,19 +243,25 @@ SmallVector<Value> SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
     return {Value()};
   return {PadOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getLowAttr())};
 }
-LogicalResult SliceOp::verify() { return failure(failed(verifyOtherDims(*this, getX(), getY(), getDim())) || failed(verifyForm(*this, getLow()))); } // C1, C2
+LogicalResult SliceOp::verify() {
+  return failure(failed(verifyOtherDims(*this, getX(), getY(), getDim())) || failed(verifyForm(*this, getLow())));
+} // C1, C2
 
 Value PadOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Location location = getLoc();
   Value low = SizeValueOp::create(builder, location, builder.getIndexType(), getLowAttr());
   AffineExpr size = sizesOf(tensorOf(getX()))[getDim()];
-  Value count = SizeValueOp::create(builder, location, builder.getIndexType(), AffineMapAttr::get(AffineMap::get(dimCountOf(tensorOf(getX())), 0, {size}, getContext())));
+  Value count = SizeValueOp::create(builder, location, builder.getIndexType(),
+                                    AffineMapAttr::get(AffineMap::get(dimCountOf(tensorOf(getX())), 0, {size}, getContext())));
   Value zero = indexConstant(builder, location, 0), one = indexConstant(builder, location, 1);
   Value index = arith::SubIOp::create(builder, location, indices[getDim()], low);
-  Value inside = arith::AndIOp::create(builder, location, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, zero, index),
-                                       arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, index, count));
+  Value inside =
+      arith::AndIOp::create(builder, location, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, zero, index),
+                            arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, index, count));
   SmallVector<Value> source(indices); // the read is clamped: outside its value is thrown away
-  source[getDim()] = arith::MaxSIOp::create(builder, location, zero, arith::MinSIOp::create(builder, location, index, arith::SubIOp::create(builder, location, count, one)));
+  source[getDim()] = arith::MaxSIOp::create(
+      builder, location, zero,
+      arith::MinSIOp::create(builder, location, index, arith::SubIOp::create(builder, location, count, one)));
   Value x = read(getX(), source);
   Value nothing = arith::ConstantOp::create(builder, location, builder.getZeroAttr(x.getType()));
   return arith::SelectOp::create(builder, location, inside, x, nothing);
@@ -254,7 +271,9 @@ SmallVector<Value> PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
     return {Value()};
   return {SliceOp::create(builder, getLoc(), getX().getType(), dy[0], getDimAttr(), getLowAttr())};
 }
-LogicalResult PadOp::verify() { return failure(failed(verifyOtherDims(*this, getX(), getY(), getDim())) || failed(verifyForm(*this, getLow()))); } // C1, C2
+LogicalResult PadOp::verify() {
+  return failure(failed(verifyOtherDims(*this, getX(), getY(), getDim())) || failed(verifyForm(*this, getLow())));
+} // C1, C2
 
 Value ConcatOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Location location = getLoc();
@@ -262,11 +281,14 @@ Value ConcatOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, E
   Value result;
   for (Value part : getParts()) {
     AffineExpr size = sizesOf(tensorOf(part))[getDim()];
-    Value low = SizeValueOp::create(builder, location, builder.getIndexType(), sizeAttribute(start, dimCountOf(tensorOf(getY()))));
-    Value last = SizeValueOp::create(builder, location, builder.getIndexType(), sizeAttribute(size - 1, dimCountOf(tensorOf(getY()))));
+    Value low =
+        SizeValueOp::create(builder, location, builder.getIndexType(), sizeAttribute(start, dimCountOf(tensorOf(getY()))));
+    Value last =
+        SizeValueOp::create(builder, location, builder.getIndexType(), sizeAttribute(size - 1, dimCountOf(tensorOf(getY()))));
     Value index = arith::SubIOp::create(builder, location, indices[getDim()], low);
     SmallVector<Value> source(indices); // clamped: outside its part the value is thrown away
-    source[getDim()] = arith::MaxSIOp::create(builder, location, indexConstant(builder, location, 0), arith::MinSIOp::create(builder, location, index, last));
+    source[getDim()] = arith::MaxSIOp::create(builder, location, indexConstant(builder, location, 0),
+                                              arith::MinSIOp::create(builder, location, index, last));
     Value x = read(part, source);
     Value reached = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, low, indices[getDim()]);
     result = result ? Value(arith::SelectOp::create(builder, location, reached, x, result)) : x;
@@ -279,13 +301,16 @@ SmallVector<Value> ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   AffineExpr start = getAffineConstantExpr(0, getContext());
   for (Value part : getParts()) {
     bool real = isa<FloatType>(tensorOf(part).getElementType());
-    gradients.push_back(real ? Value(SliceOp::create(builder, getLoc(), part.getType(), dy[0], getDimAttr(), sizeAttribute(start, dimCountOf(tensorOf(getY()))))) : Value());
+    gradients.push_back(real ? Value(SliceOp::create(builder, getLoc(), part.getType(), dy[0], getDimAttr(),
+                                                     sizeAttribute(start, dimCountOf(tensorOf(getY())))))
+                             : Value());
     start = start + sizesOf(tensorOf(part))[getDim()];
   }
   return gradients;
 }
 /// The type of the first part, with the sizes of all along `dim`.
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   int64_t dim = adaptor.getDim();
   if (adaptor.getParts().empty() || dim < 0 || dim >= tensorOf(adaptor.getParts()[0]).getRank()) // C1
     return emitOptionalError(location, "'tenon.concat' op expects parts that have a dimension ", dim);
@@ -298,7 +323,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     if (along)
       own[dim] = sizes[dim];
     if (own != sizes || tensorOf(part).getElementType() != first.getElementType()) // C1
-      return emitOptionalError(location, "'tenon.concat' op expects parts that agree but along dimension ", dim, ", got ", first, " and ", part.getType());
+      return emitOptionalError(location, "'tenon.concat' op expects parts that agree but along dimension ", dim, ", got ", first,
+                               " and ", part.getType());
     dimCount = std::max(dimCount, dimCountOf(tensorOf(part)));
     sizes[dim] = simplifyAffineExpr(sizes[dim] + along, dimCount, 0); // C2
   }

@@ -29,22 +29,26 @@ LogicalResult ParameterOp::verify() {
     Attribute values = (*this)->getDiscardableAttr(name);
     auto numbers = dyn_cast_or_null<DenseF64ArrayAttr>(values);
     if (values && (!numbers || (numbers.size() != 1 && numbers.size() != stackElements()))) // C3
-      return emitOpError("expects one f64 or one for each of ") << stackElements() << " stack elements as " << name << ", got " << values;
+      return emitOpError("expects one f64 or one for each of ")
+             << stackElements() << " stack elements as " << name << ", got " << values;
   }
   return success();
 }
 
 /// C1 to C4 of read_parameter. `copy`: the element type of copies, or null.
-template <typename OpTy> static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, Type copy) {
+template <typename OpTy>
+static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, Type copy) {
   auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
   if (!parameter) // C1
     return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
   if (int64_t(op.getDepths().size()) != parameter.depthCount()) // C2
-    return op.emitOpError("expects ") << parameter.depthCount() << " depths for " << op.getParameterAttr() << ", got " << op.getDepths().size();
+    return op.emitOpError("expects ") << parameter.depthCount() << " depths for " << op.getParameterAttr() << ", got "
+                                      << op.getDepths().size();
   if (!llvm::all_of(op.getDepths(), depthFormOf)) // C4
     return op.emitOpError("expects depths of the stacks around it, and sums of them");
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
-  if (value.getType() != wanted && (!copy || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, copy))) // C3
+  if (value.getType() != wanted &&
+      (!copy || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, copy))) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
   return parameter;
 }
@@ -65,12 +69,14 @@ template <typename OpTy> static LogicalResult verifyState(OpTy op, Value value) 
   auto function = op->template getParentOfType<FunctionOpInterface>();
   auto states = function ? function->template getAttrOfType<ArrayAttr>("tenon.states") : ArrayAttr();
   if (!states || op.getIndex() >= states.size()) // C1
-    return op.emitOpError("expects a state of the entry, which has ") << (states ? states.size() : 0) << ", got number " << op.getIndex();
+    return op.emitOpError("expects a state of the entry, which has ")
+           << (states ? states.size() : 0) << ", got number " << op.getIndex();
   auto type = dyn_cast<TypeAttr>(states[op.getIndex()]);
   auto whole = type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
   if (!whole || value.getType() != withoutLeading(whole, op.getDepths().size())) // C2
-    return op.emitOpError("expects the type of state ") << op.getIndex() << ", " << states[op.getIndex()] << ", without a size for each of "
-           << op.getDepths().size() << " depths, got " << value.getType();
+    return op.emitOpError("expects the type of state ")
+           << op.getIndex() << ", " << states[op.getIndex()] << ", without a size for each of " << op.getDepths().size()
+           << " depths, got " << value.getType();
   if (!llvm::all_of(op.getDepths(), depthFormOf)) // C3
     return op.emitOpError("expects depths of the stacks around it, and sums of them");
   return success();
@@ -108,7 +114,8 @@ LogicalResult StackOp::verify() {
     return emitOpError("expects a result for each of ") << carries << " carries, got " << getNumResults();
   for (unsigned i = 0; i < carries; ++i) // C2
     if (getResult(i).getType() != getCarries()[i].getType())
-      return emitOpError("expects carry ") << i << " to keep its type " << getCarries()[i].getType() << ", got " << getResult(i).getType();
+      return emitOpError("expects carry ") << i << " to keep its type " << getCarries()[i].getType() << ", got "
+                                           << getResult(i).getType();
   return success();
 }
 LogicalResult StackOp::verifyRegions() {
@@ -130,12 +137,14 @@ LogicalResult StackOp::verifyRegions() {
     sizes.insert(sizes.begin(), getAffineConstantExpr(getCount(), getContext()));
     auto stacked = cast<RankedTensorType>(getResult(i).getType());
     if (stacked != tensorType(sizes, yielded.getElementType(), dimCountOf(yielded))) // C4
-      return emitOpError("expects saved value ") << i << " of " << yielded << " to be stacked " << getCount() << " times, got " << stacked;
+      return emitOpError("expects saved value ")
+             << i << " of " << yielded << " to be stacked " << getCount() << " times, got " << stacked;
   }
   return success();
 }
 
-LogicalResult AtDepthOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult AtDepthOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   if (x.getRank() == 0) // C1
     return emitOptionalError(location, "'tenon.at_depth' op expects a value that was stacked, got ", x);

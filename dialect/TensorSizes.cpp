@@ -27,7 +27,9 @@ unsigned dimCountOf(RankedTensorType type) {
   return map ? map.getNumDims() : 0;
 }
 
-AffineMapAttr sizeAttribute(AffineExpr size, unsigned dimCount) { return AffineMapAttr::get(AffineMap::get(dimCount, 0, {size}, size.getContext())); }
+AffineMapAttr sizeAttribute(AffineExpr size, unsigned dimCount) {
+  return AffineMapAttr::get(AffineMap::get(dimCount, 0, {size}, size.getContext()));
+}
 
 AffineMap sizeMap(ArrayRef<AffineExpr> sizes, unsigned dimCount, MLIRContext *context) {
   SmallVector<AffineExpr> simplified;

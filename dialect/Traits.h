@@ -1,5 +1,5 @@
-// What an op of the tensor form says about itself besides its interfaces: fusion, saving and recomputing ask these and name no op. An op of another dialect
-// that carries them is treated like one of this.
+// What an op of the tensor form says about itself besides its interfaces: fusion, saving and recomputing ask these and name no
+// op. An op of another dialect that carries them is treated like one of this.
 #pragma once
 #include "dialect/Formula.h"
 #include "mlir/IR/OpDefinition.h"
@@ -17,7 +17,8 @@ template <typename Op> struct View : mlir::OpTrait::TraitBase<Op, View> {};
 template <typename Op> struct Address : mlir::OpTrait::TraitBase<Op, Address> {};
 /// An element of the result is made of the elements of the operands at the same indices.
 template <typename Op> struct Elementwise : mlir::OpTrait::TraitBase<Op, Elementwise> {};
-/// And of nothing else (no random numbers, no depth), and differentiated as it stands: functions made of such ops may be taken apart and put together again.
+/// And of nothing else (no random numbers, no depth), and differentiated as it stands: functions made of such ops may be taken
+/// apart and put together again.
 template <typename Op> struct ElementFormula : mlir::OpTrait::TraitBase<Op, ElementFormula> {};
 /// Reads an operand several times along rows: what is expensive to compute again exists in memory before.
 template <typename Op> struct ReadsRows : mlir::OpTrait::TraitBase<Op, ReadsRows> {};

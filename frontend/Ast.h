@@ -1,5 +1,5 @@
-// The syntax tree of a .tn file: plain structs, no Boost, no MLIR. The grammar is that of frontend/README.md; one struct per rule.
-// Every node carries the byte range of its source text. Produced by syntax/Parse.h, read by Sema.
+// The syntax tree of a .tn file: plain structs, no Boost, no MLIR. The grammar is that of frontend/README.md; one struct per
+// rule. Every node carries the byte range of its source text. Produced by syntax/Parse.h, read by Sema.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -75,16 +75,17 @@ using StmtPtr = std::shared_ptr<Stmt>;
 struct Expr {
   enum class Kind { Int, Real, String, Name, Tuple, Neg, Not, Binary, If, Attend, Scan, AxisOps, Call, Member } kind;
   Range range;
-  int64_t integer = 0;               // Int
-  double real = 0;                   // Real
-  std::string text;                  // String: contents; Name, Member: the name; Binary: the operator as written
-  Range opRange;                     // Binary: the operator; Member: the name after the dot
-  std::vector<ExprPtr> operands;     // Tuple: elements; Neg, Not: 1; Binary: 2; If: condition, then, else; AxisOps, Call, Member: base
-  std::vector<AxisOp> axisOps;       // AxisOps
-  std::vector<Argument> arguments;   // Call
-  std::vector<Binder> binders;       // Attend, Scan
-  std::vector<AttendItem> items;     // Attend
-  std::vector<StmtPtr> body;         // Scan
+  int64_t integer = 0; // Int
+  double real = 0;     // Real
+  std::string text;    // String: contents; Name, Member: the name; Binary: the operator as written
+  Range opRange;       // Binary: the operator; Member: the name after the dot
+  std::vector<ExprPtr>
+      operands;                // Tuple: elements; Neg, Not: 1; Binary: 2; If: condition, then, else; AxisOps, Call, Member: base
+  std::vector<AxisOp> axisOps; // AxisOps
+  std::vector<Argument> arguments; // Call
+  std::vector<Binder> binders;     // Attend, Scan
+  std::vector<AttendItem> items;   // Attend
+  std::vector<StmtPtr> body;       // Scan
 };
 
 /// layer Name[I -> O, D](x: [.., I]) -> [.., O] { ... } or fn.
@@ -103,37 +104,56 @@ struct Callable {
 };
 
 struct Stmt {
-  enum class Kind { Bad, Config, Dim, Require, In, Param, State, Next, Use, Let, Out, Loss, Metric, Return, Until, Carry, Yield, Callable } kind;
+  enum class Kind {
+    Bad,
+    Config,
+    Dim,
+    Require,
+    In,
+    Param,
+    State,
+    Next,
+    Use,
+    Let,
+    Out,
+    Loss,
+    Metric,
+    Return,
+    Until,
+    Carry,
+    Yield,
+    Callable
+  } kind;
   Range range;
   // One statement per name: `config A = 1, B = 2` gives two Config statements, `param u, v: [H]` two Param statements.
-  Name name;                          // Config, Dim, In, Param, State, Next, Use, Loss, Metric, Carry; Out: the entry name ("infer" when none)
-  std::vector<Name> names;            // Let: left side; Out: demanded values
-  std::vector<Name> walked;           // Out: the axes in out step(T)
-  std::optional<Type> type;           // In, Param, State, Carry; Let: optional
-  ExprPtr value;                      // Config, Dim (= or <=), Require, Param, State, Next, Let, Loss, Metric, Until, Carry
-  char op = 0;                        // Dim: '=', '<' (for <=) or 0; Param: '~' or '='
-  std::string message;                // Require
-  std::vector<ExprPtr> values;        // Return, Yield
+  Name name; // Config, Dim, In, Param, State, Next, Use, Loss, Metric, Carry; Out: the entry name ("infer" when none)
+  std::vector<Name> names;     // Let: left side; Out: demanded values
+  std::vector<Name> walked;    // Out: the axes in out step(T)
+  std::optional<Type> type;    // In, Param, State, Carry; Let: optional
+  ExprPtr value;               // Config, Dim (= or <=), Require, Param, State, Next, Let, Loss, Metric, Until, Carry
+  char op = 0;                 // Dim: '=', '<' (for <=) or 0; Param: '~' or '='
+  std::string message;         // Require
+  std::vector<ExprPtr> values; // Return, Yield
   enum class Repeat { None, Stack, Loop } repeat = Repeat::None; // Use
-  ExprPtr count;                      // Use: stack[count]
-  Name layer;                         // Use
-  std::vector<AxisOp> axisOps;        // Use
-  std::vector<Argument> arguments;    // Use
-  std::shared_ptr<struct Callable> callable; // Callable
+  ExprPtr count;                                                 // Use: stack[count]
+  Name layer;                                                    // Use
+  std::vector<AxisOp> axisOps;                                   // Use
+  std::vector<Argument> arguments;                               // Use
+  std::shared_ptr<struct Callable> callable;                     // Callable
 };
 
 struct Setting {
-  bool isBind = false;                                // bind B = 1, T = 2
+  bool isBind = false; // bind B = 1, T = 2
   std::vector<std::pair<Name, ExprPtr>> bindings;
-  Name key;                                           // else key = value; a string key keeps its contents
+  Name key; // else key = value; a string key keeps its contents
   bool keyIsString = false;
   ExprPtr value;
   Range range;
 };
 struct Recipe {
   enum class Kind { Train, Generate, Names } kind;
-  Name owner;  // model or layer
-  Name name;   // after "as", else the owner
+  Name owner; // model or layer
+  Name name;  // after "as", else the owner
   std::vector<Setting> settings;
   Range range;
 };

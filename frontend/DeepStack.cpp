@@ -7,8 +7,8 @@ namespace tenon {
 namespace {
 
 constexpr size_t kStackBytes = 4 << 20;
-constexpr size_t kReserve = 1 << 20;          // for what is called without asking: sorting, proofs, memory
-constexpr size_t kTrustedBytes = 1 << 20;     // of a stack that somebody else made
+constexpr size_t kReserve = 1 << 20;      // for what is called without asking: sorting, proofs, memory
+constexpr size_t kTrustedBytes = 1 << 20; // of a stack that somebody else made
 constexpr unsigned kMostStacks = 64;
 
 thread_local uintptr_t lowest = 0; // address below which this thread's stack is low; 0: nobody has asked yet
@@ -43,7 +43,8 @@ bool runOnNewStack(void (*work)(void *), void *argument) {
   if (job.stacks > kMostStacks || pthread_attr_init(&attributes) != 0)
     return false;
   pthread_t thread;
-  const bool made = pthread_attr_setstacksize(&attributes, kStackBytes) == 0 && pthread_create(&thread, &attributes, runJob, &job) == 0;
+  const bool made =
+      pthread_attr_setstacksize(&attributes, kStackBytes) == 0 && pthread_create(&thread, &attributes, runJob, &job) == 0;
   pthread_attr_destroy(&attributes);
   if (made)
     pthread_join(thread, nullptr);

@@ -41,8 +41,13 @@ Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
   const bool isError = diagnostic.severity == Severity::Error;
   if (full() || (isError && errors == kMostMistakes)) {
     if (!full())
-      list.push_back({Severity::Error, "T0199", "more than " + std::to_string(kMostMistakes) + " mistakes; from here on nothing is looked at",
-                      diagnostic.range, {}, {}, {}});
+      list.push_back({Severity::Error,
+                      "T0199",
+                      "more than " + std::to_string(kMostMistakes) + " mistakes; from here on nothing is looked at",
+                      diagnostic.range,
+                      {},
+                      {},
+                      {}});
     errors += isError;
     return dropped = std::move(diagnostic);
   }
@@ -65,14 +70,20 @@ Diagnostic &Diagnostics::error(std::string code, ast::Range range, std::string m
 
 Diagnostic &Diagnostics::warning(std::string code, ast::Range range, std::string message, std::string label) {
   if (++warnings == kMostMistakes + 1)
-    add({Severity::Warning, "T0199", "more than " + std::to_string(kMostMistakes) + " warnings; the others are not shown", range, {}, {}, {}});
+    add({Severity::Warning,
+         "T0199",
+         "more than " + std::to_string(kMostMistakes) + " warnings; the others are not shown",
+         range,
+         {},
+         {},
+         {}});
   if (warnings > kMostMistakes)
     return dropped = {Severity::Warning, std::move(code), std::move(message), range, std::move(label), {}, {}};
   return add({Severity::Warning, std::move(code), std::move(message), range, std::move(label), {}, {}});
 }
 
-/// Insertions, deletions, changes and swaps of neighbours that make `b` of `a`, if they are at most `most`; else more than that. Only places
-/// that far from the diagonal are looked at, so two texts of a line each cost a line, not its square.
+/// Insertions, deletions, changes and swaps of neighbours that make `b` of `a`, if they are at most `most`; else more than that.
+/// Only places that far from the diagonal are looked at, so two texts of a line each cost a line, not its square.
 static unsigned editDistance(const std::string &a, const std::string &b, unsigned most) {
   const size_t width = 2 * most + 1; // of row i: the columns i - most .. i + most
   const unsigned beyond = most + 1;

@@ -15,8 +15,8 @@ struct SourceFiles {
   };
   struct Source {
     Source(std::string path, std::string text);
-    std::string path; // as the user wrote it, for messages
-    std::string text; // stays as it was given
+    std::string path;            // as the user wrote it, for messages
+    std::string text;            // stays as it was given
     std::vector<Position> marks; // of the first byte, and of one each kMarkBytes
   };
   static constexpr size_t kMarkBytes = 128;
@@ -40,8 +40,9 @@ struct Diagnostic {
   std::vector<std::pair<std::string, std::string>> notes; // ("help", "..."), ("example", "...")
 };
 
-/// Collects diagnostics in the order of their discovery. One root cause = one error. After kMostMistakes errors one more, T0199, says that
-/// the rest is not looked at; what is reported behind it is dropped; warnings likewise. References last until the next one is reported.
+/// Collects diagnostics in the order of their discovery. One root cause = one error. After kMostMistakes errors one more, T0199,
+/// says that the rest is not looked at; what is reported behind it is dropped; warnings likewise. References last until the next
+/// one is reported.
 class Diagnostics {
 public:
   static constexpr unsigned kMostMistakes = 100;
@@ -68,10 +69,11 @@ std::string renderText(const SourceFiles &, const Diagnostics &, bool color);
 std::string renderJson(const SourceFiles &, const Diagnostics &);
 /// The page printed by `tenon explain CODE`: cause, wrong example, right example. Empty if the code is unknown.
 std::string explanation(const std::string &code);
-/// Text from outside (names, paths, texts of a specification) as a terminal may have it: control characters, marks that turn the direction of
-/// writing, and bytes that are no UTF-8 come as \u001b; a line break does, too, unless `lines` are meant.
+/// Text from outside (names, paths, texts of a specification) as a terminal may have it: control characters, marks that turn the
+/// direction of writing, and bytes that are no UTF-8 come as \u001b; a line break does, too, unless `lines` are meant.
 std::string printable(std::string_view text, bool lines = false);
-/// The nearest of `candidates` by edit distance (at most 2, of words under four letters 1, of single letters 0; ASCII case does not count), for "did you mean"; empty if none.
+/// The nearest of `candidates` by edit distance (at most 2, of words under four letters 1, of single letters 0; ASCII case does
+/// not count), for "did you mean"; empty if none.
 std::string nearest(const std::string &word, const std::vector<std::string> &candidates);
 
 } // namespace tenon

@@ -6,12 +6,7 @@ namespace tenon {
 
 std::vector<const ExplainPages *> explainAreas() {
   return {
-      &explainSyntax(),
-      &explainChecker(),
-      &explainShapes(),
-      &explainRecipes(),
-      &explainParameters(),
-      &explainNames(),
+      &explainSyntax(), &explainChecker(), &explainShapes(), &explainRecipes(), &explainParameters(), &explainNames(),
   };
 }
 

@@ -23,8 +23,9 @@ using ExplainPages = std::vector<ExplainPage>;
 const ExplainPages &explainSyntax();
 const ExplainPages &explainChecker();
 const ExplainPages &explainShapes();
-const ExplainPages &explainRecipes();
-const ExplainPages &explainParameters(); // patterns of groups and freeze, what no step can train yet
+const ExplainPages &explainRecipes();         // single settings
+const ExplainPages &explainRecipesAsAWhole(); // settings together, with the model and the data
+const ExplainPages &explainParameters();      // patterns of groups and freeze, what no step can train yet
 const ExplainPages &explainNames();
 
 /// All areas, for `tenon explain` without a code and for tests.

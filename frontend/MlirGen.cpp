@@ -32,7 +32,9 @@ func::FuncOp EntryGenerator::createFunction() {
       sizes.push_back(getAffineConstantExpr(count, context));
     for (const Size &size : state.shape)
       sizes.push_back(toAffine(size, context));
-    Type element = state.element == Element::Real ? real : state.element == Element::Int ? Type(root.getI32Type()) : Type(root.getI1Type());
+    Type element = state.element == Element::Real  ? real
+                   : state.element == Element::Int ? Type(root.getI32Type())
+                                                   : Type(root.getI1Type());
     states.push_back(TypeAttr::get(tensorType(sizes, element, entry.dims.size())));
   }
   function->setAttr("tenon.states", root.getArrayAttr(states));
@@ -49,9 +51,10 @@ void EntryGenerator::describeStep(func::FuncOp function) {
     inPlace.push_back(state.inPlace);
   function->setAttr("tenon.in_place", root.getDenseBoolArrayAttr(inPlace));
   unsigned count = entry.axes[entry.walked].size.coefficients().begin()->first;
-  function->setAttr("tenon.walk", root.getDictionaryAttr({root.getNamedAttr("position", root.getI64IntegerAttr(entry.positionState)),
-                                                          root.getNamedAttr("count", root.getI64IntegerAttr(count)),
-                                                          root.getNamedAttr("capacity", form(entry.capacity))}));
+  function->setAttr("tenon.walk",
+                    root.getDictionaryAttr({root.getNamedAttr("position", root.getI64IntegerAttr(entry.positionState)),
+                                            root.getNamedAttr("count", root.getI64IntegerAttr(count)),
+                                            root.getNamedAttr("capacity", form(entry.capacity))}));
 }
 
 bool EntryGenerator::generate() {
@@ -111,9 +114,11 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
     shape.append(param.shape.begin(), param.shape.end());
     auto policy = program.policies.find(param.path);
     bool frozen = policy != program.policies.end() && policy->second.frozen;
-    auto op = ParameterOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(param.path), TypeAttr::get(RankedTensorType::get(shape, real)),
-                                  builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(0), param.stackCounts.empty() ? UnitAttr() : builder.getUnitAttr(),
-                                  frozen ? builder.getUnitAttr() : UnitAttr(), builder.getI64IntegerAttr(std::max<size_t>(param.stackCounts.size(), 1)));
+    auto op = ParameterOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(param.path),
+                                  TypeAttr::get(RankedTensorType::get(shape, real)), builder.getI64IntegerAttr(0),
+                                  builder.getI64IntegerAttr(0), param.stackCounts.empty() ? UnitAttr() : builder.getUnitAttr(),
+                                  frozen ? builder.getUnitAttr() : UnitAttr(),
+                                  builder.getI64IntegerAttr(std::max<size_t>(param.stackCounts.size(), 1)));
     SmallVector<double> kept; // elements that no step changes: frozen ones, and those that do not exist
     for (size_t i = 0; i < param.present.size(); ++i)
       kept.push_back(param.present[i] ? 0 : 1);

@@ -51,8 +51,10 @@ Value EntryGenerator::generateReshape(const Node &node) {
 }
 
 /// Element `index` of `x` along `gathered`; axes that both have are batched.
-Value EntryGenerator::gather(Value x, Axes ofX, AxisId gathered, Value index, const Axes &ofIndex, const Axes &result, bool clamp) {
-  if (llvm::is_contained(ofIndex, ofX.back())) { // the gradient wants the index not to run along the last dimension, or to be along it
+Value EntryGenerator::gather(Value x, Axes ofX, AxisId gathered, Value index, const Axes &ofIndex, const Axes &result,
+                             bool clamp) {
+  if (llvm::is_contained(ofIndex,
+                         ofX.back())) { // the gradient wants the index not to run along the last dimension, or to be along it
     Axes arranged;
     for (AxisId axis : ofX)
       if (axis != gathered)
@@ -68,13 +70,14 @@ Value EntryGenerator::gather(Value x, Axes ofX, AxisId gathered, Value index, co
       dim = i;
     xDims.push_back(axis == gathered ? -1 : llvm::find(result, axis) - result.begin());
   }
-  return GatherOp::create(*at, current, typeOf(result, tensorOf(x).getElementType()), x, index, at->getI64IntegerAttr(dim), at->getDenseI64ArrayAttr(xDims),
-                          positions(ofIndex, result), clamp ? at->getUnitAttr() : UnitAttr());
+  return GatherOp::create(*at, current, typeOf(result, tensorOf(x).getElementType()), x, index, at->getI64IntegerAttr(dim),
+                          at->getDenseI64ArrayAttr(xDims), positions(ofIndex, result), clamp ? at->getUnitAttr() : UnitAttr());
 }
 
 Value EntryGenerator::generateGather(const Node &node) {
   Value index = Build(*at, current).convert(operand(node, 1), IntegerType::get(context, 32));
-  return gather(operand(node, 0), axesOf(node.operands[0]), node.axesFrom[0], index, axesOf(node.operands[1]), node.type.axes, node.clampIndex);
+  return gather(operand(node, 0), axesOf(node.operands[0]), node.axesFrom[0], index, axesOf(node.operands[1]), node.type.axes,
+                node.clampIndex);
 }
 
 /// 0 .. size-1 along `axis`, repeated over `axes`.
@@ -87,7 +90,8 @@ Value EntryGenerator::generateFlip(const Node &node) {
   AxisId axis = node.axesFrom[0];
   auto type = typeOf(Axes{axis}, IntegerType::get(context, 32));
   Value last = build.sub(build.sizeLike(sizeOf(axis), type), build.constant(type, 1));
-  return gather(operand(node, 0), axesOf(node.operands[0]), axis, build.sub(last, numbered(axis, {axis})), {axis}, node.type.axes, false);
+  return gather(operand(node, 0), axesOf(node.operands[0]), axis, build.sub(last, numbered(axis, {axis})), {axis}, node.type.axes,
+                false);
 }
 
 /// The first index at which the largest element stands; the last index where none equals the largest (NaN).
@@ -103,7 +107,8 @@ Value EntryGenerator::generateArgMax(const Node &node) {
   for (AxisId other : axes)
     if (other != axis)
       rest.push_back(other);
-  Value index = numbered(axis, axes), isLargest = build.compare(Comparison::eq, x, spread(build.reduce(Reduction::max, x, dim), rest, axes));
+  Value index = numbered(axis, axes),
+        isLargest = build.compare(Comparison::eq, x, spread(build.reduce(Reduction::max, x, dim), rest, axes));
   auto type = tensorOf(index);
   Value last = build.sub(build.sizeLike(sizeOf(axis), type), build.constant(type, 1));
   return spread(build.reduce(Reduction::min, build.select(isLargest, index, last), dim), rest, node.type.axes);
@@ -127,7 +132,8 @@ Value EntryGenerator::generatePut(const Node &node) {
       slots.push_back(axis);
   all.insert(all.end(), slots.begin(), slots.end());
   auto type = typeOf(all, number);
-  Value isHit = build.compare(Comparison::eq, spread(build.convert(operand(node, 1), number), ofAt, all), numbered(node.axesFrom[0], all));
+  Value isHit =
+      build.compare(Comparison::eq, spread(build.convert(operand(node, 1), number), ofAt, all), numbered(node.axesFrom[0], all));
   if (node.operands.size() > 3)
     isHit = AndOp::create(*at, current, isHit.getType(), isHit, spread(operand(node, 3), axesOf(node.operands[3]), all));
   Value slot = build.constant(type, 0);
@@ -147,7 +153,8 @@ Value EntryGenerator::generatePut(const Node &node) {
     Value chosen = build.compare(Comparison::eq, spread(last, places, all), slot);
     Value terms = spread(v, ofValue, all);
     bool isTruth = node.type.element == Element::Bool;
-    terms = isTruth ? Value(AndOp::create(*at, current, terms.getType(), chosen, terms)) : build.select(chosen, terms, build.zerosLike(terms));
+    terms = isTruth ? Value(AndOp::create(*at, current, terms.getType(), chosen, terms))
+                    : build.select(chosen, terms, build.zerosLike(terms));
     v = build.reduce(isTruth ? Reduction::any : Reduction::sum, terms, slotDims);
   }
   return build.select(written, v, spread(x, axesOf(node.operands[0]), places));

@@ -10,9 +10,10 @@ namespace tenon {
 
 class EntryGenerator {
 public:
-  EntryGenerator(const Program &program, const Entry &entry, const SourceFiles &sources, mlir::ModuleOp module, mlir::Type real, Diagnostics &diagnostics)
-      : program(program), entry(entry), sources(sources), module(module), context(module.getContext()), real(real), diagnostics(diagnostics),
-        root(context) {}
+  EntryGenerator(const Program &program, const Entry &entry, const SourceFiles &sources, mlir::ModuleOp module, mlir::Type real,
+                 Diagnostics &diagnostics)
+      : program(program), entry(entry), sources(sources), module(module), context(module.getContext()), real(real),
+        diagnostics(diagnostics), root(context) {}
   /// False after a diagnostic.
   bool generate();
 
@@ -64,7 +65,8 @@ private:
   // MlirGenAxes.cpp
   mlir::Value generateAxes(const Node &node);
   mlir::Value generateReshape(const Node &node);
-  mlir::Value gather(mlir::Value x, Axes ofX, AxisId gathered, mlir::Value index, const Axes &ofIndex, const Axes &result, bool clamp);
+  mlir::Value gather(mlir::Value x, Axes ofX, AxisId gathered, mlir::Value index, const Axes &ofIndex, const Axes &result,
+                     bool clamp);
   mlir::Value numbered(AxisId axis, const Axes &axes);
   mlir::Value generateGather(const Node &node);
   mlir::Value generateFlip(const Node &node);
@@ -103,7 +105,7 @@ private:
   std::deque<OpenStack> open; // a deque: builders inside are referred to while stacks open and close
   llvm::DenseMap<NodeId, mlir::Value> values;
   llvm::DenseMap<NodeId, llvm::SmallVector<mlir::Value>> results; // of stacks
-  std::vector<bool> written;                                     // states
+  std::vector<bool> written;                                      // states
   bool failed = false;
   mlir::OpBuilder *at = nullptr; // where the node being generated goes
   mlir::Location here() const { return current; }

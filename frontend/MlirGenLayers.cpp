@@ -15,10 +15,14 @@ Value EntryGenerator::generateLayer(const Node &node) {
     Axes labels = node.type.axes;
     labels.insert(labels.end(), node.axesFrom.begin(), node.axesFrom.end());
     Value a = build.convert(x, real), b = build.convert(operand(node, 1), real);
-    return DotOp::create(*at, current, typeOf(node.type), a, b, positions(axes, labels), positions(axesOf(node.operands[1]), labels));
+    return DotOp::create(*at, current, typeOf(node.type), a, b, positions(axes, labels),
+                         positions(axesOf(node.operands[1]), labels));
   }
-  Reduction kind = node.op == Op::Sum ? Reduction::sum : node.op == Op::ReduceMax ? Reduction::max : node.op == Op::ReduceMin ? Reduction::min
-                   : node.op == Op::All ? Reduction::all : Reduction::any;
+  Reduction kind = node.op == Op::Sum         ? Reduction::sum
+                   : node.op == Op::ReduceMax ? Reduction::max
+                   : node.op == Op::ReduceMin ? Reduction::min
+                   : node.op == Op::All       ? Reduction::all
+                                              : Reduction::any;
   if (kind != Reduction::all && kind != Reduction::any)
     x = build.convert(x, elementType(node.type));
   SmallVector<int64_t> dims;
@@ -75,11 +79,14 @@ Value EntryGenerator::generateCrossEntropy(const Node &node) {
   Value where = node.operands.size() > 2 ? spread(operand(node, 2), axesOf(node.operands[2]), row) : Value();
   auto rowType = typeOf(row, real);
   const bool isShared = node.integer > 0; // `number` is what classes share whose count only a call knows
-  Value nll = CrossEntropyOp::create(*at, current, rowType, rowType, logits, labels, where, at->getF64FloatAttr(isShared ? 0 : node.number),
-                                     at->getI64IntegerAttr(int64_t(node.index) - 1)).getLoss();
+  Value nll =
+      CrossEntropyOp::create(*at, current, rowType, rowType, logits, labels, where,
+                             at->getF64FloatAttr(isShared ? 0 : node.number), at->getI64IntegerAttr(int64_t(node.index) - 1))
+          .getLoss();
   if (!isShared)
     return nll;
-  // number / V * sum_c -ln p_c + (1 - number) nll; where the label has no share, number / (V - 1) * (sum_c -ln p_c - nll) + (1 - number) nll.
+  // number / V * sum_c -ln p_c + (1 - number) nll; where the label has no share, number / (V - 1) * (sum_c -ln p_c - nll) + (1 -
+  // number) nll.
   auto wide = tensorOf(logits);
   Value all = build.neg(build.reduceLast(Reduction::sum, SoftmaxOp::create(*at, current, wide, logits, at->getUnitAttr())));
   Value count = build.sizeLike(sizesOf(wide).back(), rowType), one = build.constant(rowType, 1);
@@ -98,7 +105,8 @@ Value EntryGenerator::generateBinaryCrossEntropy(const Node &node) {
   const Axes &axes = node.type.axes;
   Value x = spread(build.convert(operand(node, 0), real), axesOf(node.operands[0]), axes);
   Value y = spread(build.convert(operand(node, 1), real), axesOf(node.operands[1]), axes);
-  Value rest = build.unary<LogOp>(build.add(build.constant(x.getType(), 1), build.unary<ExpOp>(build.neg(build.unary<AbsOp>(x)))));
+  Value rest =
+      build.unary<LogOp>(build.add(build.constant(x.getType(), 1), build.unary<ExpOp>(build.neg(build.unary<AbsOp>(x)))));
   return build.add(build.sub(build.unary<ReluOp>(x), build.mul(x, y)), rest);
 }
 
@@ -126,7 +134,8 @@ Value EntryGenerator::generateAttend(const Node &node) {
       masks.push_back(x);
   }
   unsigned next = info.scores + info.masks;
-  Value valueTerm = build.convert(operand(node, next), real), factor = info.scaleOperand ? build.convert(operand(node, next + 1), real) : Value();
+  Value valueTerm = build.convert(operand(node, next), real),
+        factor = info.scaleOperand ? build.convert(operand(node, next + 1), real) : Value();
   SmallVector<StringRef> names(info.scoreNames.begin(), info.scoreNames.end());
   double rate = entry.training ? info.dropRate : 0;
   int64_t site = rate > 0 ? program.sites[info.site].id : 0;
@@ -134,9 +143,9 @@ Value EntryGenerator::generateAttend(const Node &node) {
   for (auto [place, axis] : llvm::enumerate(node.type.axes))
     if (llvm::is_contained(info.queries, axis))
       queries.push_back(place);
-  return AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor, countedDepth(node.stack), at->getArrayAttr(labelAttributes),
-                          at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate), at->getI64IntegerAttr(site), at->getStrArrayAttr(names),
-                          at->getDenseI64ArrayAttr(queries));
+  return AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor, countedDepth(node.stack),
+                          at->getArrayAttr(labelAttributes), at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate),
+                          at->getI64IntegerAttr(site), at->getStrArrayAttr(names), at->getDenseI64ArrayAttr(queries));
 }
 
 } // namespace tenon

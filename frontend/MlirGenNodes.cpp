@@ -26,9 +26,7 @@ RankedTensorType EntryGenerator::typeOf(const Axes &axes, Type element) const {
   return tensorType(sizes, element, entry.dims.size());
 }
 
-AffineMapAttr EntryGenerator::form(const Size &size) const {
-  return sizeAttribute(toAffine(size, context), entry.dims.size());
-}
+AffineMapAttr EntryGenerator::form(const Size &size) const { return sizeAttribute(toAffine(size, context), entry.dims.size()); }
 
 DenseI64ArrayAttr EntryGenerator::positions(const Axes &axes, const Axes &in) {
   SmallVector<int64_t> result;
@@ -119,7 +117,8 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   }
   case Op::Sinusoid:
     return SinusoidOp::create(builder, current, typeOf(node.type), form(node.size), builder.getI64IntegerAttr(node.clamp),
-                              node.interleaved ? builder.getUnitAttr() : UnitAttr(), node.t2tSteps ? builder.getUnitAttr() : UnitAttr());
+                              node.interleaved ? builder.getUnitAttr() : UnitAttr(),
+                              node.t2tSteps ? builder.getUnitAttr() : UnitAttr());
   case Op::Rename:
   case Op::Expand:
   case Op::Transpose:
@@ -179,8 +178,8 @@ Value EntryGenerator::generateAppend(const Node &node) {
   rows[dim] = node.axesFrom[0];
   Value x = spread(Build(builder, current).convert(operand(node, 0), elementType(node.type)), axesOf(node.operands[0]), rows);
   written[node.index] = true;
-  return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index), allDepthsOf(node.stack), x, operand(node, 1),
-                               builder.getI64IntegerAttr(dim));
+  return AppendStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index),
+                               allDepthsOf(node.stack), x, operand(node, 1), builder.getI64IntegerAttr(dim));
 }
 
 Value EntryGenerator::generateBodyArgument(const Node &node) {

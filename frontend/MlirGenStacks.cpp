@@ -102,7 +102,8 @@ Value EntryGenerator::generateInPlace(const Node &node, NodeId id) {
     SmallVector<AffineExpr> sizes = sizesOf(type);
     sizes.insert(sizes.begin(), getAffineConstantExpr(1, context));
     SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, int64_t(sizes.size())));
-    made[i] = BroadcastOp::create(builder, current, tensorType(sizes, type.getElementType(), entry.dims.size()), made[i], builder.getDenseI64ArrayAttr(dims));
+    made[i] = BroadcastOp::create(builder, current, tensorType(sizes, type.getElementType(), entry.dims.size()), made[i],
+                                  builder.getDenseI64ArrayAttr(dims));
   }
   results[id] = made;
   return made.empty() ? Value() : made[0];
@@ -137,7 +138,8 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
   }
   OpBuilder &outer = builderOf(node.stack);
   Location location = locate(node.range);
-  auto op = StackOp::create(outer, location, types, outer.getI64IntegerAttr(*count), carries, UnitAttr(), outer.getI64IntegerAttr(info.isRounds ? 0 : info.first));
+  auto op = StackOp::create(outer, location, types, outer.getI64IntegerAttr(*count), carries, UnitAttr(),
+                            outer.getI64IntegerAttr(info.isRounds ? 0 : info.first));
   Block *block = new Block;
   op.getBody().push_back(block);
   Value depth = block->addArgument(outer.getIndexType(), location);

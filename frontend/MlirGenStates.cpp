@@ -13,7 +13,9 @@ void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> 
     const State &target = entry.states[state];
     if (!x || target.inPlace) // an append, which has written it
       continue;
-    Type element = target.element == Element::Real ? real : target.element == Element::Int ? Type(builder.getI32Type()) : Type(builder.getI1Type());
+    Type element = target.element == Element::Real  ? real
+                   : target.element == Element::Int ? Type(builder.getI32Type())
+                                                    : Type(builder.getI1Type());
     const SmallVector<Value> depths = target.everyStep ? allDepthsOf(stack) : depthsOf(stack);
     WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths, Build(builder, current).convert(x, element));
     written[state] = true;
@@ -79,7 +81,8 @@ bool coversAll(ArrayRef<Depths> set, size_t level, ArrayRef<int64_t> counts) {
   if (level == counts.size())
     return !set.empty();
   bool all = true;
-  forDepths(set, level, counts[level], [&](ArrayRef<int64_t>, ArrayRef<Depths> here) { all &= coversAll(here, level + 1, counts); });
+  forDepths(set, level, counts[level],
+            [&](ArrayRef<int64_t>, ArrayRef<Depths> here) { all &= coversAll(here, level + 1, counts); });
   return all;
 }
 
@@ -95,8 +98,8 @@ template <typename Fill> void loopOver(OpBuilder &builder, Location location, in
 }
 
 /// Copies the slices that none of `set` writes.
-void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, ArrayRef<int64_t> counts, OpBuilder &builder, Location location,
-                SmallVector<Value> &depths) {
+void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, ArrayRef<int64_t> counts, OpBuilder &builder,
+                Location location, SmallVector<Value> &depths) {
   const size_t level = depths.size();
   if (level == counts.size()) {
     Value old = ReadStateOp::create(builder, location, slice, builder.getI64IntegerAttr(state), depths);
@@ -118,7 +121,8 @@ void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, Ar
       }
       loopOver(builder, location, 0, loop.rounds, [&](OpBuilder &around, Value round) {
         loopOver(around, location, loop.first, loop.count, [&](OpBuilder &inside, Value depth) {
-          Value low = arith::MulIOp::create(inside, location, round, arith::ConstantIndexOp::create(inside, location, loop.period));
+          Value low =
+              arith::MulIOp::create(inside, location, round, arith::ConstantIndexOp::create(inside, location, loop.period));
           keep(inside, arith::AddIOp::create(inside, location, low, depth));
         });
       });
@@ -138,11 +142,13 @@ void EntryGenerator::keepStatesBetween(uint32_t state) {
     for (auto &[index, node] : entry.stacks[i].nextStates)
       if (index == state) {
         set.emplace_back();
-        for (uint32_t stack = i; stack < entry.stacks.size(); stack = info.everyStep ? bodyAround(entry.stacks, stack) : entry.stacks[stack].owner)
+        for (uint32_t stack = i; stack < entry.stacks.size();
+             stack = info.everyStep ? bodyAround(entry.stacks, stack) : entry.stacks[stack].owner)
           set.back().insert(set.back().begin(), tenon::depthsOf(entry.stacks, stack));
       }
   auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());
-  auto slice = tensorType(ArrayRef(sizesOf(whole)).drop_front(info.stackCounts.size()), whole.getElementType(), entry.dims.size());
+  auto slice =
+      tensorType(ArrayRef(sizesOf(whole)).drop_front(info.stackCounts.size()), whole.getElementType(), entry.dims.size());
   SmallVector<Value> depths;
   keepOthers(state, slice, set, info.stackCounts, root, current, depths);
 }

@@ -1,6 +1,6 @@
 // Form 1, the checked program: what Sema proves and MlirGen translates. Names are resolved, sizes are linear forms over the
-// symbolic dims, index ranges are proved, layers are instantiated per use (a stack body once), fns are inlined. Values are nodes of
-// a graph with *named axes*; equal nodes are one node (hash-consing), so shared projections are shared. No MLIR.
+// symbolic dims, index ranges are proved, layers are instantiated per use (a stack body once), fns are inlined. Values are nodes
+// of a graph with *named axes*; equal nodes are one node (hash-consing), so shared projections are shared. No MLIR.
 #pragma once
 #include "dialect/Sizes.h"
 #include "frontend/Ast.h"
@@ -43,8 +43,37 @@ enum class Op : uint8_t {
   BodyArgument, // `index`-th carry or argument of the enclosing stack body
   Sinusoid,     // axes = [position, feature]; sinusoid: start, clamp, interleaved, t2tSteps
   // elementwise; operands are broadcast over the union of their axes (already checked legal)
-  Neg, Not, Exp, Log, Sqrt, Abs, Sin, Cos, Tanh, Sigmoid, Relu, LeakyRelu, Gelu, GeluTanh, ToReal, StopGradient,
-  Add, Sub, Mul, Div, Mod, FloorDiv, Pow, Max, Min, Equal, NotEqual, Less, LessEqual, And, Or, // Greater is Less with operands swapped
+  Neg,
+  Not,
+  Exp,
+  Log,
+  Sqrt,
+  Abs,
+  Sin,
+  Cos,
+  Tanh,
+  Sigmoid,
+  Relu,
+  LeakyRelu,
+  Gelu,
+  GeluTanh,
+  ToReal,
+  StopGradient,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  FloorDiv,
+  Pow,
+  Max,
+  Min,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  And,
+  Or,     // Greater is Less with operands swapped
   Select, // condition, then, else
   // axes
   Rename,    // axesFrom[i] becomes axesTo[i]; other axes keep
@@ -59,9 +88,18 @@ enum class Op : uint8_t {
   Window,    // axesFrom[i] -> axesTo[2i] windows, axesTo[2i+1] inside; stride, padLow, padHigh, number = fill
   Put,       // operands x, at, value, [where]; axesFrom[0]
   // contraction, reductions, normalizers; axesFrom = the reduced axes
-  Dot, Sum, ReduceMax, ReduceMin, All, Any, ArgMax, Cumsum, Softmax, LogSoftmax, // Mean is Sum / SizeValue
-  Normalize, // number = eps
-  Top,       // axesFrom[0] -> axesTo[0]; two results through Result
+  Dot,
+  Sum,
+  ReduceMax,
+  ReduceMin,
+  All,
+  Any,
+  ArgMax,
+  Cumsum,
+  Softmax,
+  LogSoftmax, // Mean is Sum / SizeValue
+  Normalize,  // number = eps
+  Top,        // axesFrom[0] -> axesTo[0]; two results through Result
   // losses: operands logits, labels, [where]; axesFrom[0] the class axis; number = spread, `index` = skip + 1 (0: none),
   // integer = 1 + the classes that do not share `number` where their count is not known (0: it is the weight of each)
   CrossEntropy,
@@ -74,22 +112,25 @@ enum class Op : uint8_t {
   // structure
   Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
   Scan,   // parsed and checked; "not supported yet" in MlirGen
-  Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories (of rounds: what they collect)
-  // kept places of a walked entry, made by deriveStep: operands rows, position. The rows along axesFrom[0] are written into state `index`
+  Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories (of rounds:
+          // what they collect)
+  // kept places of a walked entry, made by deriveStep: operands rows, position. The rows along axesFrom[0] are written into state
+  // `index`
   // from `position` on; the value is the whole state, along axesTo[0]
   Append,
 };
 
 struct AttendInfo {
-  AxisId key;                          // the axis the softmax runs over; the other binders are queries
+  AxisId key; // the axis the softmax runs over; the other binders are queries
   std::vector<AxisId> queries;
   std::vector<std::string> scoreNames; // one per score operand, "" when unnamed
-  unsigned scores = 0, masks = 0;      // operands: scores, then masks, then value; the scale is a number or one more operand at the end
-  double scale = 1;                    // compile-time scale
-  bool scaleOperand = false;           // a run-time scale is the last operand
+  unsigned scores = 0,
+           masks = 0;        // operands: scores, then masks, then value; the scale is a number or one more operand at the end
+  double scale = 1;          // compile-time scale
+  bool scaleOperand = false; // a run-time scale is the last operand
   double dropRate = 0;
   uint32_t site = 0;
-  std::string path;                    // of the layer around it, as its states have it: "blocks.*.attention"
+  std::string path; // of the layer around it, as its states have it: "blocks.*.attention"
 };
 
 struct Node {
@@ -102,35 +143,35 @@ struct Node {
   double number = 0;
   Size size;
   std::shared_ptr<AttendInfo> attend;
-  bool interleaved = false, t2tSteps = false;          // Sinusoid
-  int64_t clamp = 0;                                   // Sinusoid; its start is `size`
-  int64_t stride = 1, padLow = 0, padHigh = 0;         // Window
-  bool clampIndex = false;                             // Gather: in range only under a mask; clamp when evaluated outside it
-  uint32_t stack = ~0u;                                // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
+  bool interleaved = false, t2tSteps = false;  // Sinusoid
+  int64_t clamp = 0;                           // Sinusoid; its start is `size`
+  int64_t stride = 1, padLow = 0, padHigh = 0; // Window
+  bool clampIndex = false;                     // Gather: in range only under a mask; clamp when evaluated outside it
+  uint32_t stack = ~0u;                        // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
   ast::Range range;
-  ast::Range caller;                                   // the call in the author's own file that led to it; `range` where it stands there itself
+  ast::Range caller; // the call in the author's own file that led to it; `range` where it stands there itself
 };
 
-/// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it. An `if depth` makes
-/// several bodies of a stack. They stand one after the other in a body of *rounds*, which runs once where nothing repeats.
-/// Stacks, loops and rounds in each other that compiled code has room for (lowering/artifact/Abi.h).
+/// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it. An
+/// `if depth` makes several bodies of a stack. They stand one after the other in a body of *rounds*, which runs once where
+/// nothing repeats. Stacks, loops and rounds in each other that compiled code has room for (lowering/artifact/Abi.h).
 inline constexpr unsigned kMostNestedStacks = 8;
 
 struct StackInfo {
-  std::string path;                  // "blocks"
-  uint32_t parent = ~0u;             // enclosing stack
-  uint32_t owner = ~0u;              // the stack that it belongs to: its parameters are slices by the depths of both. Often the parent; a loop in
-                                     // between, or a stack that only uses it, does not multiply them
-  int64_t first = 0;                 // depths of this body in its first round: first .. first + count - 1 of `total`
-  Size count, total;                 // of rounds: `count` rounds, `total` as that of the bodies in them
-  bool isRounds = false;             // a body of rounds
-  int64_t period = 0;                // of rounds: depths of one round, all its bodies together
+  std::string path;      // "blocks"
+  uint32_t parent = ~0u; // enclosing stack
+  uint32_t owner = ~0u; // the stack that it belongs to: its parameters are slices by the depths of both. Often the parent; a loop
+                        // in between, or a stack that only uses it, does not multiply them
+  int64_t first = 0;    // depths of this body in its first round: first .. first + count - 1 of `total`
+  Size count, total;    // of rounds: `count` rounds, `total` as that of the bodies in them
+  bool isRounds = false; // a body of rounds
+  int64_t period = 0;    // of rounds: depths of one round, all its bodies together
   bool isScan = false;
-  bool shared = false;               // loop: one set of parameters
-  unsigned carries = 0;              // the first operands are carries, the rest constants along the depth
-  std::vector<NodeId> results;       // new carries, in the body; of rounds also what is collected round by round
+  bool shared = false;         // loop: one set of parameters
+  unsigned carries = 0;        // the first operands are carries, the rest constants along the depth
+  std::vector<NodeId> results; // new carries, in the body; of rounds also what is collected round by round
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // (state, new value) set by the body at each depth
-  bool history = false;              // blocks[N](x): results also exist as stacked histories along `historyAxis`
+  bool history = false; // blocks[N](x): results also exist as stacked histories along `historyAxis`
   AxisId historyAxis = 0;
 };
 
@@ -185,18 +226,18 @@ struct Initializer {
   std::vector<double> perElement; // where the text uses `depth`: one `a` per element of the stack (row-major), else empty
 };
 struct PublicName {
-  std::string name;   // with '#' for the stack index where transform is "stacked"
+  std::string name;      // with '#' for the stack index where transform is "stacked"
   std::string transform; // "", "part", "stacked", "transpose"
   int64_t part = 0, parts = 1;
 };
 /// One parameter *symbol*: stacked parameters are one symbol with `stackCounts` leading sizes. Sizes are numbers.
 struct Param {
-  std::string path;                       // "blocks.*.wq.weight": one * per enclosing stack; published per depth as blocks.3.wq.weight
+  std::string path; // "blocks.*.wq.weight": one * per enclosing stack; published per depth as blocks.3.wq.weight
   std::vector<int64_t> stackCounts;
-  std::vector<bool> present;              // elements of the stack that exist where an `if depth` leaves some out; empty: all
-  std::vector<std::string> axes;          // names, for the manifest and messages
-  std::vector<int64_t> shape;             // without the stack counts
-  std::vector<int64_t> publishedShape;    // one size per axis of the declaration: a formal that stands for a product is one
+  std::vector<bool> present;           // elements of the stack that exist where an `if depth` leaves some out; empty: all
+  std::vector<std::string> axes;       // names, for the manifest and messages
+  std::vector<int64_t> shape;          // without the stack counts
+  std::vector<int64_t> publishedShape; // one size per axis of the declaration: a formal that stands for a product is one
   Initializer init;
   // scheme -> public name of each element of the stack, in row-major order of stackCounts (one element when not stacked)
   std::map<std::string, std::vector<PublicName>> publicNames;
@@ -208,34 +249,37 @@ struct State {
   std::vector<std::string> axes;
   std::vector<Size> shape; // linear forms over the entry's dims
   Element element = Element::Real;
-  double initial = 0;      // reset value
+  double initial = 0;        // reset value
   std::optional<Size> bound; // index(bound): 0 <= value < bound
-  bool ofModel = false;    // no run-time axis: saved with the weights
-  bool inPlace = false;    // written by Append only: rows are added, the rest stays where it is
-  bool everyStep = false;  // `stackCounts` has the steps of all loops around, too: not the depths alone by which parameters are chosen
+  bool ofModel = false;      // no run-time axis: saved with the weights
+  bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is
+  bool everyStep =
+      false; // `stackCounts` has the steps of all loops around, too: not the depths alone by which parameters are chosen
 };
 struct Input {
   std::string name;
   ValueType type; // axes are ids of the entry
   bool isIndex = false;
-  Size bound;     // index(bound): 0 <= value < bound
+  Size bound; // index(bound): 0 <= value < bound
 };
 struct Site {
   std::string path; // stable id text of a random place: layer path + ordinal in the text
   uint32_t id;      // hash of path, unique in the program
 };
 
-/// How a result of `eval` follows from several batches: what the formula of the text gives for all of them as one batch. Sums, largest and smallest
-/// values over the batch combine, sizes of the batch count what counts of it; the formula over them may have axes (a sum for each class) until it
-/// reduces them. What is no formula over such parts is a mean over batches.
+/// How a result of `eval` follows from several batches: what the formula of the text gives for all of them as one batch. Sums,
+/// largest and smallest values over the batch combine, sizes of the batch count what counts of it; the formula over them may have
+/// axes (a sum for each class) until it reduces them. What is no formula over such parts is a mean over batches.
 struct Average {
   enum class Kind { Constant, Sum, Greatest, Least, Count, Value, Apply, Along, Rename, Expand, Slice } kind = Kind::Constant;
-  double number = 0;             // Constant
-  uint32_t output = 0;           // Sum, Greatest, Least, Count: the part; Value: the number or tensor of one batch; all as positions among the outputs
-  std::vector<AxisId> axes;      // Sum, Greatest, Least, Count: those that remain; Along: those that go; Rename: from; Expand: new ones; Slice: its axis
-  std::vector<AxisId> to;        // Rename; Slice: the name of what remains, or none for a single place
-  std::vector<Size> sizes;       // Count: their product counts a whole batch; Expand: of the axes; Slice: first, number
-  Op op = Op::Add;               // Apply; Along: Sum, ReduceMax, ReduceMin, or Div for the mean
+  double number = 0; // Constant
+  uint32_t output =
+      0; // Sum, Greatest, Least, Count: the part; Value: the number or tensor of one batch; all as positions among the outputs
+  std::vector<AxisId> axes; // Sum, Greatest, Least, Count: those that remain; Along: those that go; Rename: from; Expand: new
+                            // ones; Slice: its axis
+  std::vector<AxisId> to;   // Rename; Slice: the name of what remains, or none for a single place
+  std::vector<Size> sizes;  // Count: their product counts a whole batch; Expand: of the axes; Slice: first, number
+  Op op = Op::Add;          // Apply; Along: Sum, ReduceMax, ReduceMin, or Div for the mean
   std::vector<Average> operands; // Apply; of Along, Rename, Expand and Slice one
   bool perBatch = false;         // of a result: something in it is that of one batch, whatever is summed
 };
@@ -245,26 +289,28 @@ struct Entry {
   enum class Kind { Out, Eval, Train } kind;
   std::string name;
   bool training = false;
-  std::vector<std::string> dims;           // symbolic dims, in order of declaration; bound ones are numbers already
-  std::vector<Size> dimUpperBound;         // T <= L; constant -1 when unbounded
+  std::vector<std::string> dims;   // symbolic dims, in order of declaration; bound ones are numbers already
+  std::vector<Size> dimUpperBound; // T <= L; constant -1 when unbounded
   std::vector<Axis> axes;
-  std::vector<Node> nodes;                 // topological order within each body
+  std::vector<Node> nodes; // topological order within each body
   std::vector<StackInfo> stacks;
-  std::vector<Input> inputs;               // those the entry reaches
+  std::vector<Input> inputs;                           // those the entry reaches
   std::vector<std::pair<std::string, NodeId>> results; // outs, or losses and then metrics, by name
-  uint32_t metrics = 0;                    // eval: so many of the results, the last ones, are metrics
-  std::vector<NodeId> parts;               // eval: outputs behind the results, for averages: what is left per row (and place), and values without rows
-  std::vector<Average> averages;           // eval: one per result
-  std::vector<AxisId> batchAxes;           // eval: of rows, then of places, which parts keep
-  std::map<AxisId, int64_t> placeShifts;   // eval: axes that are slices of the places; place p of one needs those of the row up to p + shift
+  uint32_t metrics = 0;                                // eval: so many of the results, the last ones, are metrics
+  std::vector<NodeId>
+      parts; // eval: outputs behind the results, for averages: what is left per row (and place), and values without rows
+  std::vector<Average> averages; // eval: one per result
+  std::vector<AxisId> batchAxes; // eval: of rows, then of places, which parts keep
+  std::map<AxisId, int64_t>
+      placeShifts; // eval: axes that are slices of the places; place p of one needs those of the row up to p + shift
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // outside stacks
-  std::vector<State> states;               // those the entry reaches; the same path = the same state across entries
-  std::string walkedAxis;                  // out step(T): "T"
-  ast::Range walkedRange;                  // of its name in the out
-  AxisId walked = 0;                       // its id; meaningless if nothing has that axis
-  bool isStep = false;                     // deriveStep has been here: the size of the walked axis is the number of new places of a call
-  uint32_t positionState = 0;              // isStep: the number of places that earlier calls brought
-  Size capacity;                           // isStep: places that the states have room for
+  std::vector<State> states;                           // those the entry reaches; the same path = the same state across entries
+  std::string walkedAxis;                              // out step(T): "T"
+  ast::Range walkedRange;                              // of its name in the out
+  AxisId walked = 0;                                   // its id; meaningless if nothing has that axis
+  bool isStep = false;        // deriveStep has been here: the size of the walked axis is the number of new places of a call
+  uint32_t positionState = 0; // isStep: the number of places that earlier calls brought
+  Size capacity;              // isStep: places that the states have room for
 };
 
 using SettingValue = std::shared_ptr<struct Setting>;
@@ -274,16 +320,16 @@ struct Setting {
   int64_t integer = 0;
   double real = 0; // also for Int
   bool truth = false;
-  std::string text;                                    // Text, Word, Call: the callee
-  std::vector<SettingValue> elements;                  // Tuple; Call: positional arguments
+  std::string text;                   // Text, Word, Call: the callee
+  std::vector<SettingValue> elements; // Tuple; Call: positional arguments
   std::vector<std::pair<std::string, SettingValue>> keywords;
   ast::Range range;
-  ast::ExprPtr expression;                             // where `depth` is used (groups): evaluated per parameter
+  ast::ExprPtr expression; // where `depth` is used (groups): evaluated per parameter
 };
 struct CheckedRecipe {
   std::string kind; // "train" or "generate"
   std::string model, name;
-  std::map<std::string, int64_t> binds;               // dims
+  std::map<std::string, int64_t> binds; // dims
   std::vector<std::pair<std::string, SettingValue>> settings;
   ast::Range range;
   const Setting *find(const std::string &key) const {
@@ -307,11 +353,11 @@ inline std::string partName(size_t index) { return "part." + std::to_string(inde
 struct Program {
   std::string model;
   std::vector<std::string> dims; // what `dim` declares, bound or not: axes whose size is the run's
-  std::vector<Param> params; // in the order in which the entries reach them, shared by all entries
+  std::vector<Param> params;     // in the order in which the entries reach them, shared by all entries
   std::vector<Site> sites;
   std::vector<Entry> entries;
-  std::vector<CheckedRecipe> recipes;          // of this model, all kinds but names
-  std::map<std::string, ParamPolicy> policies; // by Param::path, for the chosen recipe
+  std::vector<CheckedRecipe> recipes;                      // of this model, all kinds but names
+  std::map<std::string, ParamPolicy> policies;             // by Param::path, for the chosen recipe
   std::vector<std::pair<std::string, double>> lossWeights; // loss = mlm + 50 * rtd of the chosen recipe
 };
 

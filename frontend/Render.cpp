@@ -82,8 +82,8 @@ public:
   void diagnostic(const Diagnostic &diagnostic) {
     bool isError = diagnostic.severity == Severity::Error;
     std::string code = diagnostic.code.empty() ? "" : "[" + diagnostic.code + "]";
-    text +=
-        paint(isError ? "1;31" : "1;33", (isError ? "error" : "warning") + code) + paint("1", ": " + printable(diagnostic.message)) + "\n";
+    text += paint(isError ? "1;31" : "1;33", (isError ? "error" : "warning") + code) +
+            paint("1", ": " + printable(diagnostic.message)) + "\n";
     std::vector<Mark> marks{{diagnostic.range, diagnostic.label, true}};
     for (const Diagnostic::Related &related : diagnostic.related)
       if (marks.size() < 3)
@@ -132,8 +132,8 @@ private:
         strokes(lines, mark);
       }
     SourceFiles::Position at = sources.position(file, head->range.begin);
-    text += std::string(gutter, ' ') + paint("1;34", head->primary ? "-->" : ":::") + " " + printable(sources.files[file].path) + ":" +
-            std::to_string(at.line) + ":" + std::to_string(at.column) + "\n";
+    text += std::string(gutter, ' ') + paint("1;34", head->primary ? "-->" : ":::") + " " + printable(sources.files[file].path) +
+            ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + "\n";
     text += std::string(gutter + 1, ' ') + paint("1;34", "|") + "\n";
     for (auto &[line, list] : lines)
       row(file, line, list);

@@ -2,15 +2,15 @@
 #include "dialect/TenonDialect.h"
 #include "frontend/Characters.h"
 #include "frontend/MlirGen.h"
-#include "lowering/artifact/Emit.h"
-#include "lowering/cpu/EmitTier.h"
-#include "lowering/artifact/Header.h"
-#include "lowering/artifact/Manifest.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/PassFlags.h"
 #include "lowering/PassMessages.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
+#include "lowering/artifact/Emit.h"
+#include "lowering/artifact/Header.h"
+#include "lowering/artifact/Manifest.h"
+#include "lowering/cpu/EmitTier.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Verifier.h"
@@ -37,7 +37,8 @@ constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerEr
 
 class Compilation {
 public:
-  Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics) : request(request), sources(sources), diagnostics(diagnostics) {}
+  Compilation(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics)
+      : request(request), sources(sources), diagnostics(diagnostics) {}
   int run();
 
 private:
@@ -70,8 +71,8 @@ private:
   std::vector<ScheduledEntry> entries;
 };
 
-/// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not taken. A model without
-/// recipes: the plain sum. False after a message.
+/// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not
+/// taken. A model without recipes: the plain sum. False after a message.
 bool Compilation::takeLossesOfRecipes() {
   auto evaluation = llvm::find_if(program->entries, [](const Entry &entry) { return entry.kind == Entry::Kind::Eval; });
   if (!request.check.recipe.empty() || evaluation == program->entries.end() || evaluation->results.size() < 2)
@@ -95,7 +96,8 @@ bool Compilation::takeLossesOfRecipes() {
     isFirst = false;
   }
   if (!agree)
-    complain(program->model + " has several losses, and its recipes add them up in different ways; pass --recipe with one of " + names);
+    complain(program->model + " has several losses, and its recipes add them up in different ways; pass --recipe with one of " +
+             names);
   llvm::erase_if(evaluation->results, [&](const auto &loss) {
     return !isFirst && llvm::none_of(program->lossWeights, [&](const auto &weighted) { return weighted.first == loss.first; });
   });
@@ -117,8 +119,8 @@ void Compilation::makeGradEntry() {
   program->entries = std::move(kept);
 }
 
-/// Of the graph of the recipe's losses, without what a going run may change: sizes, dropout, recipe, the text of the specification. Two models with
-/// the same parameters are told apart by it.
+/// Of the graph of the recipe's losses, without what a going run may change: sizes, dropout, recipe, the text of the
+/// specification. Two models with the same parameters are told apart by it.
 std::string Compilation::lossesHash() {
   if (!recipe)
     return {};
@@ -182,14 +184,22 @@ int Compilation::emit() {
   llvm::SHA256 hash;
   for (const SourceFiles::Source &source : sources.files)
     hash.update(source.text);
-  ManifestFacts facts{request.name, request.dtype, request.check.recipe, {}, llvm::toHex(hash.final(), true), lossesHash(), parameterBytes(*module), {}};
+  ManifestFacts facts{request.name,
+                      request.dtype,
+                      request.check.recipe,
+                      {},
+                      llvm::toHex(hash.final(), true),
+                      lossesHash(),
+                      parameterBytes(*module),
+                      {}};
   for (auto &[name, value] : request.check.set)
     hash.update(name + "=" + value);
   for (auto &[name, value] : request.check.bind)
     hash.update(name + "=" + std::to_string(value));
   for (auto &[name, value] : request.check.recipeBind)
     hash.update("recipe " + name + "=" + std::to_string(value));
-  hash.update(request.check.recipe + request.dtype + request.numerics + request.target + (request.grad ? "grad" : "") + (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
+  hash.update(request.check.recipe + request.dtype + request.numerics + request.target + (request.grad ? "grad" : "") +
+              (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
   for (const std::string &tier : request.tiers)
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
@@ -234,7 +244,8 @@ int Compilation::outputFailure(std::error_code failure) {
 
 int Compilation::write(const EmitOptions &options) {
   std::vector<std::string> made; // outermost first: what was not there before goes away again
-  for (StringRef path = request.outputDirectory; !path.empty() && !llvm::sys::fs::exists(path); path = llvm::sys::path::parent_path(path))
+  for (StringRef path = request.outputDirectory; !path.empty() && !llvm::sys::fs::exists(path);
+       path = llvm::sys::path::parent_path(path))
     made.insert(made.begin(), path.str());
   int code = writeFiles(options);
   for (; code != 0 && !made.empty(); made.pop_back())
@@ -249,17 +260,18 @@ static void removeLeftovers(StringRef directory) {
   for (fs::directory_iterator entry(directory, failure, false), end; !failure && entry != end; entry.increment(failure)) {
     StringRef name = llvm::sys::path::filename(entry->path());
     pid_t process = 0;
-    if (name.consume_front(kNewFolder) && !name.consumeInteger(10, process) && process > 0 && name.starts_with("-") && kill(process, 0) != 0 &&
-        errno == ESRCH)
+    if (name.consume_front(kNewFolder) && !name.consumeInteger(10, process) && process > 0 && name.starts_with("-") &&
+        kill(process, 0) != 0 && errno == ESRCH)
       fs::remove_directories(entry->path());
   }
 }
 
-/// The files are made in a folder of their own beside the old ones and take their places when all stand: a failure leaves an earlier artifact as
-/// it was.
+/// The files are made in a folder of their own beside the old ones and take their places when all stand: a failure leaves an
+/// earlier artifact as it was.
 int Compilation::writeFiles(const EmitOptions &options) {
   namespace fs = llvm::sys::fs;
-  if (std::error_code failure = fs::create_directories(request.outputDirectory, true, fs::perms::all_all)) // cut by the umask, as of any command
+  if (std::error_code failure =
+          fs::create_directories(request.outputDirectory, true, fs::perms::all_all)) // cut by the umask, as of any command
     return outputFailure(failure);
   removeLeftovers(request.outputDirectory);
   // mkdtemp replaces the last characters only; LLVM's createUniqueDirectory replaces every % of the path.
@@ -339,7 +351,8 @@ ast::Range Compilation::specification() const {
   return range;
 }
 
-/// Of operands of contractions and of what is saved: the command line's word, else that of the recipe's policy. Doubles are doubles everywhere.
+/// Of operands of contractions and of what is saved: the command line's word, else that of the recipe's policy. Doubles are
+/// doubles everywhere.
 std::string Compilation::computeType() const {
   if (request.dtype == "f64" || !request.numerics.empty())
     return request.dtype == "f64" ? "f64" : request.numerics;
@@ -352,7 +365,8 @@ std::string Compilation::computeType() const {
 
 int Compilation::runStages() {
   Builder builder(context.get());
-  module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()), diagnostics);
+  module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()),
+                          diagnostics);
   if (!module)
     return diagnostics.hasErrors() ? 1 : kCompilerError;
   const std::string compute = computeType();

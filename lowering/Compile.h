@@ -11,17 +11,19 @@ struct CompileRequest {
   std::string outputDirectory; // artifact: created if missing
   std::string name;            // libNAME.so
   std::string dtype = "f32";   // f32 or f64
-  std::string numerics;        // what is multiplied and saved, with dtype f32: f32 or bf16. Empty: what the recipe's policy says, else f32
+  std::string
+      numerics; // what is multiplied and saved, with dtype f32: f32 or bf16. Empty: what the recipe's policy says, else f32
   std::string target = "cpu";
-  bool grad = false;           // an entry `grad` instead of the train step: losses and gradients, no optimizer
-  bool decomposed = false;     // no fused op, no fusion of kernels: the path that tests compare with
-  bool simpleKernels = false;  // fused ops are taken apart behind differentiation
-  std::vector<std::string> tiers;     // portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16: code for these only. Empty: cpu::tiersOf
-  std::vector<std::string> emit;      // tenon, fused, grad, kernel, llvm, asm: printed to standard output; obj, lib: files. Empty: lib
+  bool grad = false;              // an entry `grad` instead of the train step: losses and gradients, no optimizer
+  bool decomposed = false;        // no fused op, no fusion of kernels: the path that tests compare with
+  bool simpleKernels = false;     // fused ops are taken apart behind differentiation
+  std::vector<std::string> tiers; // portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16: code for these only. Empty: cpu::tiersOf
+  std::vector<std::string> emit; // tenon, fused, grad, kernel, llvm, asm: printed to standard output; obj, lib: files. Empty: lib
   std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...
 };
 
-/// 0, or an exit code: 1 mistakes in the specification (in `diagnostics`), 2 a flag or target, 3 and 5 output files, 5 what the machine lacks (a linker, memory), 70 a failure of the compiler itself (its message is printed).
+/// 0, or an exit code: 1 mistakes in the specification (in `diagnostics`), 2 a flag or target, 3 and 5 output files, 5 what the
+/// machine lacks (a linker, memory), 70 a failure of the compiler itself (its message is printed).
 int compile(const CompileRequest &request, SourceFiles &sources, Diagnostics &diagnostics);
 
 } // namespace tenon

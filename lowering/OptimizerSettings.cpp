@@ -12,7 +12,9 @@ static const Setting *keyword(const Setting &call, StringRef name) {
       return value.get();
   return nullptr;
 }
-static double numberOf(const Setting &setting) { return setting.kind == Setting::Kind::Int ? double(setting.integer) : setting.real; }
+static double numberOf(const Setting &setting) {
+  return setting.kind == Setting::Kind::Int ? double(setting.integer) : setting.real;
+}
 
 namespace {
 class SettingsBuilder {
@@ -94,7 +96,9 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
   addRule(*optimizer, out);
   addSchedule(recipe, out, diagnostics);
   if (const Setting *clip = recipe.find("clip")) {
-    const Setting *bound = !clip->elements.empty() ? clip->elements[0].get() : !clip->keywords.empty() ? clip->keywords[0].second.get() : nullptr;
+    const Setting *bound = !clip->elements.empty()   ? clip->elements[0].get()
+                           : !clip->keywords.empty() ? clip->keywords[0].second.get()
+                                                     : nullptr;
     if (clip->text != "global_norm" || !bound) {
       diagnostics.error("T0901", clip->range, "not supported yet: clipping by " + clip->text + "; global_norm(x) is");
       return;
@@ -104,8 +108,10 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
   if (const Setting *batches = recipe.find("accumulate"))
     out.real("accumulate", numberOf(*batches));
   Builder builder(function.getContext());
-  function->setAttr("tenon.optimizer", builder.getDictionaryAttr({builder.getNamedAttr("rule", builder.getStringAttr(optimizer->text)),
-                                                                  builder.getNamedAttr("settings", out.settings.getDictionary(function.getContext()))}));
+  function->setAttr(
+      "tenon.optimizer",
+      builder.getDictionaryAttr({builder.getNamedAttr("rule", builder.getStringAttr(optimizer->text)),
+                                 builder.getNamedAttr("settings", out.settings.getDictionary(function.getContext()))}));
 }
 
 } // namespace tenon

@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-/// Sets `tenon.optimizer = {rule, settings}`: the recipe's optimizer, schedule, clipping and accumulation, in the words of tenon.optimize. What has no kernel
-/// yet is reported as T0901 at its place.
+/// Sets `tenon.optimizer = {rule, settings}`: the recipe's optimizer, schedule, clipping and accumulation, in the words of
+/// tenon.optimize. What has no kernel yet is reported as T0901 at its place.
 void describeOptimizer(mlir::func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics);
 
 /// The length of the recipe's schedule in passes over the data; nullopt where it is a number of steps or does not matter.

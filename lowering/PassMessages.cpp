@@ -37,8 +37,8 @@ static std::optional<ast::Range> rangeOf(Location location, const SourceFiles &s
   return std::nullopt;
 }
 
-/// "place: severity: text", as MLIR's own handler has it, which would print the names and texts of a specification as they are. No notes: one has the
-/// whole operation, which may be the module.
+/// "place: severity: text", as MLIR's own handler has it, which would print the names and texts of a specification as they are.
+/// No notes: one has the whole operation, which may be the module.
 static std::string textOf(mlir::Diagnostic &diagnostic) {
   static const char *const severities[] = {"note", "warning", "error", "remark"};
   std::string text;
@@ -50,7 +50,8 @@ static std::string textOf(mlir::Diagnostic &diagnostic) {
 }
 
 PassMessages::PassMessages(MLIRContext &context, const SourceFiles &sources, Diagnostics &diagnostics, ast::Range fallback)
-    : sources(sources), diagnostics(diagnostics), fallback(fallback), handler(&context, [this](mlir::Diagnostic &diagnostic) { take(diagnostic); }) {}
+    : sources(sources), diagnostics(diagnostics), fallback(fallback),
+      handler(&context, [this](mlir::Diagnostic &diagnostic) { take(diagnostic); }) {}
 
 void PassMessages::take(mlir::Diagnostic &diagnostic) {
   std::optional<StringRef> code = refusalCode(diagnostic);
@@ -68,13 +69,15 @@ void PassMessages::take(mlir::Diagnostic &diagnostic) {
 }
 
 StageWarnings::StageWarnings(MLIRContext &context, const SourceFiles &sources, Diagnostics &diagnostics, const std::string &entry)
-    : sources(sources), diagnostics(diagnostics), entry(entry), handler(&context, [this](mlir::Diagnostic &diagnostic) { return take(diagnostic); }) {}
+    : sources(sources), diagnostics(diagnostics), entry(entry),
+      handler(&context, [this](mlir::Diagnostic &diagnostic) { return take(diagnostic); }) {}
 
 LogicalResult StageWarnings::take(mlir::Diagnostic &diagnostic) {
   std::optional<ast::Range> range = rangeOf(diagnostic.getLocation(), sources);
   if (diagnostic.getSeverity() != DiagnosticSeverity::Warning || !range)
     return failure(); // to the handler before this one
-  auto same = llvm::find_if(warnings, [&](const Warning &each) { return each.range.file == range->file && each.range.begin == range->begin; });
+  auto same = llvm::find_if(
+      warnings, [&](const Warning &each) { return each.range.file == range->file && each.range.begin == range->begin; });
   if (same == warnings.end())
     same = warnings.insert(warnings.end(), {*range, {}});
   std::string reason = diagnostic.str();

@@ -5,9 +5,9 @@
 
 namespace tenon {
 
-/// Takes the diagnostics of a context while it lives. An error with a code (dialect/Refusal.h) becomes one of the specification, once for a place
-/// and a text, at `fallback` where it names no place: exit code 1. Any other error is a bug of the compiler, whatever its text says: it is printed
-/// and leaves `diagnostics` as they are, so that the compilation ends with exit code 70.
+/// Takes the diagnostics of a context while it lives. An error with a code (dialect/Refusal.h) becomes one of the specification,
+/// once for a place and a text, at `fallback` where it names no place: exit code 1. Any other error is a bug of the compiler,
+/// whatever its text says: it is printed and leaves `diagnostics` as they are, so that the compilation ends with exit code 70.
 class PassMessages {
 public:
   PassMessages(mlir::MLIRContext &context, const SourceFiles &sources, Diagnostics &diagnostics, ast::Range fallback);
@@ -21,8 +21,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Takes the warnings of one stage while it lives; then they become one of the compiler for each place, with a note for each reason and the entries
-/// that have it. `entry` is the one that the passes are at.
+/// Takes the warnings of one stage while it lives; then they become one of the compiler for each place, with a note for each
+/// reason and the entries that have it. `entry` is the one that the passes are at.
 class StageWarnings {
 public:
   StageWarnings(mlir::MLIRContext &context, const SourceFiles &sources, Diagnostics &diagnostics, const std::string &entry);

@@ -66,7 +66,8 @@ ArrayRef<Stage> stages() {
       {"tenon-fuse-pipeline", "fused", "the frontend's output to a tensor form with fused attention", buildFusePipeline},
       {"tenon-train-pipeline", "grad", "gradients and the optimizer", buildTrainPipeline},
       {"tenon-kernel-pipeline", "kernel", "tensor form to kernel form, parameters placed", buildKernelPipeline},
-      {"tenon-schedule-pipeline", "schedule", "kernel form to schedule form: everything has a place and an order", buildSchedulePipeline},
+      {"tenon-schedule-pipeline", "schedule", "kernel form to schedule form: everything has a place and an order",
+       buildSchedulePipeline},
   };
   return all;
 }
@@ -74,10 +75,11 @@ ArrayRef<Stage> stages() {
 void registerTenonPipelines() {
   for (const Stage &stage : stages())
     PassPipelineRegistration<FormOptions>(stage.pipeline, stage.summary, stage.build);
-  PassPipelineRegistration<FormOptions>("tenon-kernel-form-pipeline", "the frontend's output to the kernel form", [](OpPassManager &module, const FormOptions &options) {
-    for (const Stage &stage : stages().drop_back())
-      stage.build(module, options);
-  });
+  PassPipelineRegistration<FormOptions>("tenon-kernel-form-pipeline", "the frontend's output to the kernel form",
+                                        [](OpPassManager &module, const FormOptions &options) {
+                                          for (const Stage &stage : stages().drop_back())
+                                            stage.build(module, options);
+                                        });
   PassPipelineRegistration<CpuOptions>("tenon-cpu-pipeline", "kernel form to the LLVM dialect, for one tier", buildCpuPipeline);
   PassPipelineRegistration<>("tenon-llvm-pipeline", "emitted functions to the LLVM dialect", buildLlvmPipeline);
 }

@@ -1,4 +1,5 @@
-// The named pipelines: what runs after what, and no logic. Compile.cpp runs them over the module, tenon-opt offers them by name: there is no second order.
+// The named pipelines: what runs after what, and no logic. Compile.cpp runs them over the module, tenon-opt offers them by name:
+// there is no second order.
 #pragma once
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -6,13 +7,19 @@
 namespace tenon {
 
 struct FormOptions : mlir::PassPipelineOptions<FormOptions> {
-  Option<bool> decomposed{*this, "decomposed", llvm::cl::desc("no fused op and no fusion of kernels: the path that tests compare with"), llvm::cl::init(false)};
-  Option<bool> simpleKernels{*this, "simple-kernels", llvm::cl::desc("kernels of their own (attention, running sums) taken apart behind differentiation: what a new target begins with"),
-                             llvm::cl::init(false)};
+  Option<bool> decomposed{*this, "decomposed",
+                          llvm::cl::desc("no fused op and no fusion of kernels: the path that tests compare with"),
+                          llvm::cl::init(false)};
+  Option<bool> simpleKernels{
+      *this, "simple-kernels",
+      llvm::cl::desc(
+          "kernels of their own (attention, running sums) taken apart behind differentiation: what a new target begins with"),
+      llvm::cl::init(false)};
   Option<std::string> target{*this, "target", llvm::cl::desc("whose kernels are to run"), llvm::cl::init("cpu")};
 };
 struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
-  Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16"), llvm::cl::init("portable")};
+  Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16"),
+                           llvm::cl::init("portable")};
 };
 
 /// A pipeline over the module between two texts of `tenon compile --emit`.
@@ -22,12 +29,14 @@ struct Stage {
   llvm::StringLiteral summary;
   void (*build)(mlir::OpPassManager &module, const FormOptions &options);
 };
-/// From what the frontend makes (`tenon`) to the schedule form, in order. All but the last in a row are tenon-kernel-form-pipeline.
+/// From what the frontend makes (`tenon`) to the schedule form, in order. All but the last in a row are
+/// tenon-kernel-form-pipeline.
 llvm::ArrayRef<Stage> stages();
 
 /// tenon-cpu-pipeline: kernel form to the LLVM dialect, for one tier.
 void buildCpuPipeline(mlir::OpPassManager &module, const CpuOptions &options);
-/// tenon-llvm-pipeline, the end of it: emitted functions to the LLVM dialect, by passes of MLIR alone. A new version of MLIR is checked against this list.
+/// tenon-llvm-pipeline, the end of it: emitted functions to the LLVM dialect, by passes of MLIR alone. A new version of MLIR is
+/// checked against this list.
 void buildLlvmPipeline(mlir::OpPassManager &module);
 
 void registerTenonPipelines();

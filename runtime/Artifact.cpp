@@ -47,17 +47,20 @@ std::string listOf(const std::vector<std::string> &items) {
   return text;
 }
 
-/// The memory that the segments of a library take, 0 where only dlopen knows. One that is cut off would end the program by a signal when its pages are touched.
+/// The memory that the segments of a library take, 0 where only dlopen knows. One that is cut off would end the program by a
+/// signal when its pages are touched.
 Expected<uint64_t> checkWhole(const std::string &path) {
   uint64_t bytes = 0;
   auto file = File::openForReading(path, bytes);
   if (!file.ok())
     return file.status();
   Elf64_Ehdr header{};
-  if (bytes < sizeof header.e_ident || file->readAt(0, header.e_ident, sizeof header.e_ident).failed() || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+  if (bytes < sizeof header.e_ident || file->readAt(0, header.e_ident, sizeof header.e_ident).failed() ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
     return inputError("'", path, "' is not an artifact: neither a directory nor a shared library");
   auto cutOff = [&](uint64_t expected) {
-    return inputError("the library '", path, "' is cut off: it has ", bytes, " bytes, expected at least ", expected, "; compile the specification again");
+    return inputError("the library '", path, "' is cut off: it has ", bytes, " bytes, expected at least ", expected,
+                      "; compile the specification again");
   };
   if (bytes < sizeof header)
     return cutOff(sizeof header);
@@ -65,8 +68,10 @@ Expected<uint64_t> checkWhole(const std::string &path) {
     return status;
   if (header.e_ident[EI_CLASS] != ELFCLASS64) // dlopen says what it is
     return uint64_t(0);
-  const uint64_t segments = uint64_t(header.e_phnum) * sizeof(Elf64_Phdr), sections = uint64_t(header.e_shnum) * header.e_shentsize;
-  uint64_t expected = std::max(checkedAdd(header.e_phoff, segments).value_or(UINT64_MAX), checkedAdd(header.e_shoff, sections).value_or(UINT64_MAX));
+  const uint64_t segments = uint64_t(header.e_phnum) * sizeof(Elf64_Phdr),
+                 sections = uint64_t(header.e_shnum) * header.e_shentsize;
+  uint64_t expected = std::max(checkedAdd(header.e_phoff, segments).value_or(UINT64_MAX),
+                               checkedAdd(header.e_shoff, sections).value_or(UINT64_MAX));
   if (bytes < expected)
     return cutOff(expected);
   std::vector<Elf64_Phdr> list(header.e_phnum);
@@ -208,8 +213,8 @@ Status Artifact::chooseTier(std::string_view tierName) {
   }
   if (lacking.empty())
     return inputError("the artifact has no tier that covers all its entries");
-  return inputError("this machine cannot run the artifact: it lacks ", lacking, " (tiers of the artifact: ",
-                    listOf(description.tiers), ")");
+  return inputError("this machine cannot run the artifact: it lacks ", lacking,
+                    " (tiers of the artifact: ", listOf(description.tiers), ")");
 }
 
 int Artifact::entryIndex(std::string_view name) const {

@@ -1,4 +1,5 @@
-// A compiled model: DIR/libNAME.so with its manifest, opened and checked. Artifacts are code: never open one from an unknown source.
+// A compiled model: DIR/libNAME.so with its manifest, opened and checked. Artifacts are code: never open one from an unknown
+// source.
 #pragma once
 #include "runtime/Cpu.h"
 #include "runtime/Manifest.h"
@@ -9,8 +10,9 @@ namespace tenon::runtime {
 
 class Artifact {
 public:
-  /// `path` is DIR (with exactly one libNAME.so) or the .so itself. `tierName`: empty = the environment variable TENON_TIER, else the best
-  /// one that artifact and machine share. Refuses another ABI, a manifest that disagrees with the entry table, a tier that is not there.
+  /// `path` is DIR (with exactly one libNAME.so) or the .so itself. `tierName`: empty = the environment variable TENON_TIER, else
+  /// the best one that artifact and machine share. Refuses another ABI, a manifest that disagrees with the entry table, a tier
+  /// that is not there.
   static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {});
   /// An artifact linked into the program. The table must outlive the result.
   static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {});

@@ -1,4 +1,5 @@
-// The C ABI over the internal classes: errors, thread pools, models and contexts. CApiTraining.cpp and CApiGeneration.cpp have the rest.
+// The C ABI over the internal classes: errors, thread pools, models and contexts. CApiTraining.cpp and CApiGeneration.cpp have
+// the rest.
 #include "runtime/CApiObjects.h"
 #include "runtime/Printable.h"
 #include <algorithm>
@@ -76,7 +77,8 @@ Status checkGiven(const tn_context &context) {
   const Context &inside = *context.context;
   for (size_t i = 0; i < inside.inputs().size(); ++i)
     if (!context.set[i] && !context.lent[i] && inside.inputs()[i].bytes > 0)
-      return usageError("entry '", inside.entry().name, "' reads the input '", inside.inputs()[i].name, "', which was never set in this context; set it first");
+      return usageError("entry '", inside.entry().name, "' reads the input '", inside.inputs()[i].name,
+                        "', which was never set in this context; set it first");
   return inside.parameters()->checkGiven();
 }
 
@@ -199,7 +201,8 @@ tn_error *tn_model_load_partial(tn_model *model, const char *path, const char *n
   return guarded([&]() -> Status {
     if (Status status = need(path, "path"); status.failed())
       return status;
-    auto report = model->parameters->load(path, {.scheme = names ? names : "", .allowMissing = true, .allowExtra = true, .allowOther = true});
+    auto report = model->parameters->load(
+        path, {.scheme = names ? names : "", .allowMissing = true, .allowExtra = true, .allowOther = true});
     if (!report.ok())
       return report.status();
     if (report->loaded.empty())

@@ -51,13 +51,15 @@ tn_error *tn_model_sampling(const tn_model *model, const char *block, tn_samplin
     auto settings = tenon::generate::readSettings(model->parameters->manifest(), block ? block : "");
     if (!settings.ok())
       return settings.status();
-    *sampling = {settings->method.greedy, settings->method.temperature, settings->method.topK, settings->method.topP, settings->limit, settings->seed};
+    *sampling = {settings->method.greedy, settings->method.temperature,
+                 settings->method.topK,   settings->method.topP,
+                 settings->limit,         settings->seed};
     return {};
   });
 }
 
-tn_error *tn_generator_create(tn_model *model, const char *block, const char *entry, const tn_sampling *sampling, const char *stop,
-                              const char *vocabulary, tn_threads *threads, tn_generator **generator) {
+tn_error *tn_generator_create(tn_model *model, const char *block, const char *entry, const tn_sampling *sampling,
+                              const char *stop, const char *vocabulary, tn_threads *threads, tn_generator **generator) {
   return guarded([&]() -> Status {
     if (!model || !generator)
       return usageError("model or generator is NULL");

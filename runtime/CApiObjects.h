@@ -1,5 +1,5 @@
-// What stands behind the handles of the C ABI, and how a Status leaves through it. No exception may leave: the only one that can come is
-// bad_alloc.
+// What stands behind the handles of the C ABI, and how a Status leaves through it. No exception may leave: the only one that can
+// come is bad_alloc.
 #pragma once
 #include "runtime/Context.h"
 #include "tenon/runtime.h"

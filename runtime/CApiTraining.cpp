@@ -10,8 +10,9 @@ namespace {
 Expected<ParameterArena> momentAt(const tn_model *model, int moment) {
   const Manifest &manifest = model->parameters->manifest();
   if (moment < 0 || moment >= manifest.moments)
-    return usageError("there is no moment number ", moment, "; the optimizer ", manifest.optimizer.empty() ? "of an artifact without recipe" : manifest.optimizer,
-                      " has ", manifest.moments);
+    return usageError("there is no moment number ", moment, "; the optimizer ",
+                      manifest.optimizer.empty() ? "of an artifact without recipe" : manifest.optimizer, " has ",
+                      manifest.moments);
   return moment == 0 ? ParameterArena::Moment1 : ParameterArena::Moment2;
 }
 
@@ -103,17 +104,20 @@ tn_error *tn_context_save_checkpoint(const tn_context *context, const char *dire
     return tenon::train::saveRun(directory, state, *context->context, keep);
   });
 }
-tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, const char *which, tn_progress *progress, tn_note note, void *user) {
+tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, const char *which, tn_progress *progress,
+                                     tn_note note, void *user) {
   return guarded([&]() -> Status {
     if (!context || !directory || !progress)
       return usageError("context, directory or progress is NULL");
     if (context->context->entry().kind != EntryInfo::Kind::Train)
-      return usageError("entry '", context->context->entry().name, "' does not train; tn_model_load_checkpoint loads what it needs");
+      return usageError("entry '", context->context->entry().name,
+                        "' does not train; tn_model_load_checkpoint loads what it needs");
     tenon::train::RunState state;
     bool found = false;
     std::vector<std::string> notes;
     const std::string folder = checkpointsOf(directory);
-    if (Status status = tenon::train::loadRun(folder, which ? which : "", state, *context->context, found, notes); status.failed())
+    if (Status status = tenon::train::loadRun(folder, which ? which : "", state, *context->context, found, notes);
+        status.failed())
       return status;
     if (!found)
       return inputError("there is no checkpoint in '", folder, "'");
@@ -124,12 +128,14 @@ tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory,
     return {};
   });
 }
-tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, const char *which, uint64_t *step, tn_note note, void *user) {
+tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, const char *which, uint64_t *step, tn_note note,
+                                   void *user) {
   return guarded([&]() -> Status {
     if (!model || !directory || !step)
       return usageError("model, directory or step is NULL");
     std::vector<std::string> notes;
-    if (Status status = tenon::train::loadWeights(checkpointsOf(directory), which ? which : "", *model->parameters, *step, notes); status.failed())
+    if (Status status = tenon::train::loadWeights(checkpointsOf(directory), which ? which : "", *model->parameters, *step, notes);
+        status.failed())
       return status;
     tell(notes, note, user);
     return {};

@@ -126,8 +126,8 @@ Expected<LoadedCheckpoint> readManifest(const std::string &path, std::vector<Man
   loaded.metadata = *metadata;
   for (const JsonValue &item : list->elements) {
     const JsonValue *name = item.find("name"), *bytes = item.find("bytes"), *chunks = item.find("chunks");
-    bool good = name && name->isString() && isPlainName(name->text) && bytes && bytes->isInteger() && bytes->integer >= 0 && chunks &&
-                chunks->isArray();
+    bool good = name && name->isString() && isPlainName(name->text) && bytes && bytes->isInteger() && bytes->integer >= 0 &&
+                chunks && chunks->isArray();
     if (!good)
       return inputError("'", where, "' has a damaged list of files");
     ManifestFile file{name->text, static_cast<uint64_t>(bytes->integer), {}};

@@ -1,6 +1,6 @@
 // Checkpoints that survive a crash at any point: DIR/step-N.tmp is filled and synced, its manifest comes last, then one rename.
-// Layout of DIR/step-N: the files given, and manifest.json with {"format", "step", "metadata", "files": [{"name", "bytes", "chunks"}]},
-// where `chunks` are XXH3-128 hashes of each 4 MiB.
+// Layout of DIR/step-N: the files given, and manifest.json with {"format", "step", "metadata", "files": [{"name", "bytes",
+// "chunks"}]}, where `chunks` are XXH3-128 hashes of each 4 MiB.
 #pragma once
 #include "runtime/File.h"
 #include "runtime/Json.h"
@@ -9,9 +9,9 @@
 namespace tenon::runtime {
 
 struct CheckpointFile {
-  std::string name;                          // plain file name
-  uint64_t bytes = 0;                        // exact size, reserved before writing
-  std::function<Status(ByteSink &)> write;   // must write exactly `bytes`
+  std::string name;                        // plain file name
+  uint64_t bytes = 0;                      // exact size, reserved before writing
+  std::function<Status(ByteSink &)> write; // must write exactly `bytes`
 };
 struct CheckpointContents {
   uint64_t step = 0;

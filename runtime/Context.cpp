@@ -108,7 +108,8 @@ Status Context::bind(std::span<const int64_t> dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     const DimInfo &dim = info->dims[i];
     if (dims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
-      return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least ", dim.min, dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
+      return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least ", dim.min,
+                        dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
                         dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean runs over nothing" : std::string());
   }
   dimValues.assign(dims.begin(), dims.end());
@@ -191,11 +192,11 @@ Status Context::allocate() {
     const char *name;
   };
   // Parameters, gradients and moments have the first four steps of the stagger.
-  for (Request request : {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"},
-                          Request{scratch, *strips, 5, "scratch"},
-                          Request{oldStates, static_cast<uint64_t>(sizes[0]), 6, "states"},
-                          Request{newStates, static_cast<uint64_t>(sizes[0]), 7, "new states"},
-                          Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
+  for (Request request :
+       {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"}, Request{scratch, *strips, 5, "scratch"},
+        Request{oldStates, static_cast<uint64_t>(sizes[0]), 6, "states"},
+        Request{newStates, static_cast<uint64_t>(sizes[0]), 7, "new states"},
+        Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
     auto space = Arena::allocate(request.bytes, request.stagger, request.name);
     if (!space.ok())
       return space.status();
@@ -249,7 +250,9 @@ void *Context::state(int index) const {
 
 int64_t Context::capacity() const { return info->positionState < 0 ? -1 : info->capacity.evaluate(dimValues).value_or(0); }
 
-int64_t Context::position() const { return info->positionState < 0 ? -1 : *static_cast<const int32_t *>(state(info->positionState)); }
+int64_t Context::position() const {
+  return info->positionState < 0 ? -1 : *static_cast<const int32_t *>(state(info->positionState));
+}
 
 Status Context::rewind(int64_t count) {
   if (info->positionState < 0)
@@ -267,8 +270,8 @@ Status Context::checkRoom() const {
   int64_t count = dim < 0 ? 1 : dimValues[static_cast<size_t>(dim)];
   if (position() >= 0 && position() <= capacity() - count)
     return {};
-  return inputError("entry '", info->name, "' keeps at most ", capacity(), " places of ", info->walk, "; ", position(), " are taken, so ", count,
-                    " more do not fit");
+  return inputError("entry '", info->name, "' keeps at most ", capacity(), " places of ", info->walk, "; ", position(),
+                    " are taken, so ", count, " more do not fit");
 }
 
 Status Context::checkInputs() const {

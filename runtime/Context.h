@@ -1,4 +1,5 @@
-// One entry with its dims bound: buffers, states and the call itself. Several contexts may share one Parameters and one ThreadPool.
+// One entry with its dims bound: buffers, states and the call itself. Several contexts may share one Parameters and one
+// ThreadPool.
 #pragma once
 #include "runtime/Parameters.h"
 #include "runtime/Threads.h"
@@ -39,8 +40,8 @@ public:
   /// Old values of a state (what the next run reads). Swapped by run unless it is kept in place: ask again after each.
   void *state(int index) const;
 
-  /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are swapped and,
-  /// in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
+  /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are
+  /// swapped and, in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
   /// An input error if the entry walks an axis and the new places do not fit behind those that are kept.
   Status run();
   /// Entries that walk an axis: places that earlier runs brought, and how many there can be. -1 for other entries.

@@ -66,12 +66,14 @@ template <typename To, typename From> std::optional<std::string> convertOne(From
     const Real number = value;
     target = static_cast<To>(number);
     if (std::isfinite(number) && !std::isfinite(target))
-      return concat("is ", static_cast<double>(number), ", more than 32-bit numbers hold (3.4e38); scale the values, or use --f64");
+      return concat("is ", static_cast<double>(number),
+                    ", more than 32-bit numbers hold (3.4e38); scale the values, or use --f64");
   }
   return std::nullopt;
 }
 
-template <typename From, typename To> std::optional<ConversionError> convertAll(const void *source, uint64_t count, void *target) {
+template <typename From, typename To>
+std::optional<ConversionError> convertAll(const void *source, uint64_t count, void *target) {
   for (uint64_t i = 0; i < count; ++i) {
     From from;
     To to{};

@@ -38,9 +38,9 @@ std::string_view missing(Tier tier) {
     std::string_view name;
   };
   const Feature level3[] = {
-      {(one.c >> 27 & 1) != 0, "OSXSAVE"}, {(one.c >> 28 & 1) != 0, "AVX"},    {(seven.b >> 5 & 1) != 0, "AVX2"},
-      {(one.c >> 12 & 1) != 0, "FMA"},     {(one.c >> 29 & 1) != 0, "F16C"},   {(seven.b >> 3 & 1) != 0, "BMI1"},
-      {(seven.b >> 8 & 1) != 0, "BMI2"},   {(one.c >> 22 & 1) != 0, "MOVBE"},  {(extended.c >> 5 & 1) != 0, "LZCNT"},
+      {(one.c >> 27 & 1) != 0, "OSXSAVE"}, {(one.c >> 28 & 1) != 0, "AVX"},   {(seven.b >> 5 & 1) != 0, "AVX2"},
+      {(one.c >> 12 & 1) != 0, "FMA"},     {(one.c >> 29 & 1) != 0, "F16C"},  {(seven.b >> 3 & 1) != 0, "BMI1"},
+      {(seven.b >> 8 & 1) != 0, "BMI2"},   {(one.c >> 22 & 1) != 0, "MOVBE"}, {(extended.c >> 5 & 1) != 0, "LZCNT"},
   };
   for (const Feature &feature : level3)
     if (!feature.there)

@@ -5,7 +5,12 @@
 
 namespace tenon::runtime {
 
-enum class Tier : int { Portable = 0, X86V3 = 1, X86V4 = 2, X86V4Bf16 = 3 }; // index into TnEntry::run; each needs what those before it need
+enum class Tier : int {
+  Portable = 0,
+  X86V3 = 1,
+  X86V4 = 2,
+  X86V4Bf16 = 3
+}; // index into TnEntry::run; each needs what those before it need
 constexpr int tierCount = 4;
 
 std::string_view nameOf(Tier tier); // portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16

@@ -1,4 +1,5 @@
-// Element types of buffers, files and compiled code: the one table of their bytes and names, of the compiler (dialect/ElementModel.h) too.
+// Element types of buffers, files and compiled code: the one table of their bytes and names, of the compiler
+// (dialect/ElementModel.h) too.
 #pragma once
 #include <cstdint>
 #include <optional>

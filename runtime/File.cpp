@@ -87,7 +87,8 @@ Expected<uint64_t> File::size() const {
 Status File::readAt(uint64_t offset, void *data, size_t bytes) const {
   char *target = static_cast<char *>(data);
   while (bytes > 0) {
-    ssize_t count = retry([&] { return ::pread(descriptor, target, std::min(bytes, largestTransfer), static_cast<off_t>(offset)); });
+    ssize_t count =
+        retry([&] { return ::pread(descriptor, target, std::min(bytes, largestTransfer), static_cast<off_t>(offset)); });
     if (count < 0)
       return fileError("read", path, errno);
     if (count == 0)

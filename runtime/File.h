@@ -68,8 +68,8 @@ private:
   File &file;
 };
 
-/// Files that are replaced together. Each is written beside its target; they take their names in `commit`, when all are on the disk. Without it the
-/// old files are as they were.
+/// Files that are replaced together. Each is written beside its target; they take their names in `commit`, when all are on the
+/// disk. Without it the old files are as they were.
 class FileBatch {
 public:
   FileBatch() = default;
@@ -77,8 +77,9 @@ public:
   FileBatch &operator=(const FileBatch &) = delete;
   /// Removes what has not been committed.
   ~FileBatch();
-  /// `write` fills a file that will replace `path`. A symbolic link stays one, even if what it names does not exist yet; and what is no regular
-  /// file (a pipe, /dev/null) is written to where it is. The permissions of what is replaced stay. Usage error: a second file for the same target.
+  /// `write` fills a file that will replace `path`. A symbolic link stays one, even if what it names does not exist yet; and what
+  /// is no regular file (a pipe, /dev/null) is written to where it is. The permissions of what is replaced stay. Usage error: a
+  /// second file for the same target.
   Status write(const std::string &path, const std::function<Status(ByteSink &)> &write);
   Status commit();
 

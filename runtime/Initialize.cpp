@@ -41,9 +41,7 @@ private:
 void orthogonal(Draws &draws, int64_t rows, int64_t columns, double gain, double *values) {
   bool flip = rows > columns; // then the columns become orthonormal
   int64_t count = flip ? columns : rows, length = flip ? rows : columns;
-  auto at = [&](int64_t vector, int64_t i) -> double & {
-    return values[flip ? i * columns + vector : vector * columns + i];
-  };
+  auto at = [&](int64_t vector, int64_t i) -> double & { return values[flip ? i * columns + vector : vector * columns + i]; };
   for (int64_t i = 0; i < rows * columns; ++i)
     values[i] = draws.normal(i);
   for (int64_t v = 0; v < count; ++v) {

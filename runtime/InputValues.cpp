@@ -15,8 +15,7 @@ std::string placeText(uint64_t index, const std::vector<int64_t> &shape) {
   return concat('[', text, ']');
 }
 
-template <typename T>
-Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
+template <typename T> Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
   const T *values = static_cast<const T *>(data);
   uint64_t count = tensor.bytes / sizeof(T);
   // A branch-free pass first: it vectorizes, and the usual answer is that all is well.
@@ -35,7 +34,8 @@ Status checkRange(const char *kind, const BoundTensor &tensor, const void *data,
 } // namespace
 
 Status checkRange(const char *kind, const BoundTensor &tensor, const void *data, int64_t bound) {
-  return tensor.type == DataType::I64 ? checkRange<int64_t>(kind, tensor, data, bound) : checkRange<int32_t>(kind, tensor, data, bound);
+  return tensor.type == DataType::I64 ? checkRange<int64_t>(kind, tensor, data, bound)
+                                      : checkRange<int32_t>(kind, tensor, data, bound);
 }
 
 Status checkTruth(const BoundTensor &tensor, const void *data) {

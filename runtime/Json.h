@@ -1,5 +1,5 @@
-// The one JSON reader of the runtime: nlohmann's iterative parser through its SAX interface, with caps on size, depth and number of
-// values, and no duplicate keys. Members keep their order.
+// The one JSON reader of the runtime: nlohmann's iterative parser through its SAX interface, with caps on size, depth and number
+// of values, and no duplicate keys. Members keep their order.
 #pragma once
 #include "runtime/Status.h"
 #include <cstdint>
@@ -17,11 +17,11 @@ public:
 
   Kind kind = Kind::Null;
   bool truth = false;
-  int64_t integer = 0;              // Integer
-  double real = 0;                  // Real, and Integer converted
-  std::string text;                 // String
-  std::vector<JsonValue> elements;  // Array
-  std::vector<Member> members;      // Object, in file order
+  int64_t integer = 0;             // Integer
+  double real = 0;                 // Real, and Integer converted
+  std::string text;                // String
+  std::vector<JsonValue> elements; // Array
+  std::vector<Member> members;     // Object, in file order
 
   // Out of line, since a vector of an incomplete type cannot be destroyed here.
   JsonValue();

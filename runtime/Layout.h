@@ -1,5 +1,5 @@
-// Stored order of parameters. `row`: dense row-major. `panel16`: the matrix [output O, input I] as ceil(O / 16) panels of [I][16],
-// the last one padded with zeros, so that one cache line holds 16 outputs of one input.
+// Stored order of parameters. `row`: dense row-major. `panel16`: the matrix [output O, input I] as ceil(O / 16) panels of
+// [I][16], the last one padded with zeros, so that one cache line holds 16 outputs of one input.
 #pragma once
 #include "runtime/Manifest.h"
 

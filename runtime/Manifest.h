@@ -31,18 +31,18 @@ struct InitializerInfo {
 /// How one parameter element is called in a public file.
 struct PublicNameInfo {
   enum class Transform { None, Part, Stacked, Transpose } transform = Transform::None;
-  std::string name;               // with '#' where Stacked
-  int64_t part = 0, parts = 1;    // Part: the part-th of `parts` equal slices of the public tensor's first axis
-  std::vector<std::string> also;  // further names of tied copies; the first that a file has is taken
+  std::string name;              // with '#' where Stacked
+  int64_t part = 0, parts = 1;   // Part: the part-th of `parts` equal slices of the public tensor's first axis
+  std::vector<std::string> also; // further names of tied copies; the first that a file has is taken
 };
 
 struct ParameterInfo {
-  std::string name;               // one '*' per enclosing stack
+  std::string name; // one '*' per enclosing stack
   std::vector<int64_t> stack;
   std::vector<std::string> axes;
-  std::vector<int64_t> shape;     // without the stack
-  std::vector<int64_t> published; // the same elements in the shape of public files: neighbouring axes of `shape` joined
-  uint64_t offset = 0, stride = 0;// bytes
+  std::vector<int64_t> shape;      // without the stack
+  std::vector<int64_t> published;  // the same elements in the shape of public files: neighbouring axes of `shape` joined
+  uint64_t offset = 0, stride = 0; // bytes
   enum class Layout { Row, Panel16 } layout = Layout::Row;
   // Panel16: axes [0, panelSplit) are one side of the matrix, the rest the other; the output side is cut into panels of 16.
   uint32_t panelSplit = 1;
@@ -50,12 +50,12 @@ struct ParameterInfo {
   InitializerInfo init;
   std::map<std::string, std::vector<PublicNameInfo>> names; // scheme -> one per stack element
   bool frozen = false;
-  std::vector<bool> present;      // per stack element, where some do not exist; empty: all do
+  std::vector<bool> present; // per stack element, where some do not exist; empty: all do
   bool has(int64_t stackIndex) const { return present.empty() || present[static_cast<size_t>(stackIndex)]; }
 
-  int64_t stackElements = 1;      // product of `stack`
-  int64_t elements = 1;           // product of `shape`
-  uint64_t storedElements = 1;    // with the padding of panels
+  int64_t stackElements = 1;   // product of `stack`
+  int64_t elements = 1;        // product of `shape`
+  uint64_t storedElements = 1; // with the padding of panels
   /// "blocks.3.wq.weight" of one stack element.
   std::string elementName(int64_t stackIndex) const { return expandStars(name, stack, stackIndex); }
 };
@@ -69,13 +69,33 @@ struct DimInfo {
 struct AverageInfo {
   enum class Kind { Constant, Sum, Greatest, Least, Count, Mean, Apply, Along, Rename, Expand, Slice } kind = Kind::Constant;
   enum class Operation {
-    Neg, Exp, Log, Sqrt, Abs, Add, Sub, Mul, Div, Pow, Max, Min, Equal, NotEqual, Less, LessEqual, Select, // Apply
-    SumAlong, MeanAlong, MaxAlong, MinAlong                                                                // Along
+    Neg,
+    Exp,
+    Log,
+    Sqrt,
+    Abs,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Max,
+    Min,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Select, // Apply
+    SumAlong,
+    MeanAlong,
+    MaxAlong,
+    MinAlong // Along
   } operation = Operation::Neg;
-  double number = 0;                  // Constant
-  int output = -1;                    // Sum, Greatest, Least, Count: a part; Mean: a value of one batch
-  std::vector<std::string> axes, to;  // Sum .. Count: axes that remain; Along: that go; Rename: from and to; Expand: new ones; Slice: one, to one or none
-  std::vector<SizeForm> sizes;        // Count; Expand; Slice: first, number
+  double number = 0; // Constant
+  int output = -1;   // Sum, Greatest, Least, Count: a part; Mean: a value of one batch
+  std::vector<std::string> axes,
+      to; // Sum .. Count: axes that remain; Along: that go; Rename: from and to; Expand: new ones; Slice: one, to one or none
+  std::vector<SizeForm> sizes; // Count; Expand; Slice: first, number
   std::vector<AverageInfo> operands;
 };
 struct TensorInfo {
@@ -83,13 +103,13 @@ struct TensorInfo {
   DataType type = DataType::F32;
   std::vector<std::string> axes;
   std::vector<SizeForm> shape;
-  std::optional<SizeForm> bound; // values must be in [0, bound)
-  bool nats = false;             // a loss: a mean of cross-entropies, so that it can be shown as bits per symbol
-  bool metric = false;           // of eval: no loss
+  std::optional<SizeForm> bound;      // values must be in [0, bound)
+  bool nats = false;                  // a loss: a mean of cross-entropies, so that it can be shown as bits per symbol
+  bool metric = false;                // of eval: no loss
   std::optional<AverageInfo> average; // of a loss or metric of eval
-  bool perBatch = false;         // something in it is that of one batch, so that the size of batches matters
-  int rows = -1, places = -1;    // of a part of eval: its axis that runs over the rows of a batch, and over the places of a row
-  int64_t shift = 0;             // its place p needs those of the row up to p + shift
+  bool perBatch = false;              // something in it is that of one batch, so that the size of batches matters
+  int rows = -1, places = -1; // of a part of eval: its axis that runs over the rows of a batch, and over the places of a row
+  int64_t shift = 0;          // its place p needs those of the row up to p + shift
 };
 struct StateInfo {
   std::string name; // one '*' per enclosing stack
@@ -99,8 +119,8 @@ struct StateInfo {
   std::vector<SizeForm> shape;
   double initial = 0;
   std::optional<SizeForm> bound; // values must be in [0, bound)
-  bool ofModel = false; // belongs to the model, saved with the weights; its shape has no dims
-  bool inPlace = false; // runs add rows to it; it is not swapped
+  bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
+  bool inPlace = false;          // runs add rows to it; it is not swapped
 };
 struct KernelInfo {
   std::string name, kind, place; // what it works on, what it is, where in the specification
@@ -109,7 +129,8 @@ struct KernelInfo {
 };
 /// Formulas of bytes over the dims (runtime/Formula.h); empty if the manifest does not say.
 struct MemoryInfo {
-  std::string workspace, saved, states, keptStates, inputs, outputs; // `saved` is a part of the workspace; of `states` there are two copies
+  std::string workspace, saved, states, keptStates, inputs,
+      outputs; // `saved` is a part of the workspace; of `states` there are two copies
   int64_t scratchPerWorker = 0;
 };
 struct EntryInfo {
@@ -135,11 +156,11 @@ struct Manifest {
   DataType type = DataType::F32; // of every real tensor
   uint64_t parameterBytes = 0;
   std::vector<ParameterInfo> parameters;
-  std::string optimizer; // kind, empty without a train recipe
+  std::string optimizer;          // kind, empty without a train recipe
   std::optional<DataType> copies; // bf16: every parameter, of f32, is kept in that type, too, for contractions
-  int moments = 0;       // moment arenas of the optimizer, 0..2
-  int64_t accumulate = 1; // batches of one optimizer step
-  double epochs = 0;      // length of the schedule in passes over the data; 0: the compiled step knows it in steps
+  int moments = 0;                // moment arenas of the optimizer, 0..2
+  int64_t accumulate = 1;         // batches of one optimizer step
+  double epochs = 0;              // length of the schedule in passes over the data; 0: the compiled step knows it in steps
   std::vector<EntryInfo> entries;
   JsonValue recipe;   // Null without one
   JsonValue generate; // Array, maybe empty

@@ -1,4 +1,5 @@
-// The formulas that make one number of several batches. What is read is sound: outputs exist, axes of operands agree in their sizes, the whole is a number.
+// The formulas that make one number of several batches. What is read is sound: outputs exist, axes of operands agree in their
+// sizes, the whole is a number.
 #include "runtime/ManifestParts.h"
 #include <algorithm>
 #include <set>
@@ -12,7 +13,9 @@ using Operation = AverageInfo::Operation;
 
 constexpr int kLevels = 64;
 
-bool contains(const std::vector<std::string> &texts, const std::string &text) { return std::find(texts.begin(), texts.end(), text) != texts.end(); }
+bool contains(const std::vector<std::string> &texts, const std::string &text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
 
 class Reader {
 public:
@@ -44,8 +47,8 @@ private:
   const EntryInfo &entry;
 
   bool readOutput(const ManifestReader &reader, AverageInfo &info, std::map<std::string, SizeForm> &axes) const {
-    for (auto [key, kind] : {std::pair("sum", Kind::Sum), std::pair("greatest", Kind::Greatest), std::pair("least", Kind::Least), std::pair("count", Kind::Count),
-                             std::pair("mean", Kind::Mean)})
+    for (auto [key, kind] : {std::pair("sum", Kind::Sum), std::pair("greatest", Kind::Greatest), std::pair("least", Kind::Least),
+                             std::pair("count", Kind::Count), std::pair("mean", Kind::Mean)})
       if (reader.has(key)) {
         info.kind = kind;
         info.output = entry.outputIndex(reader.member(key).text());
@@ -67,7 +70,8 @@ private:
     if (info.kind == Kind::Mean ? output.rows >= 0 : output.rows < 0 || output.rows == output.places)
       return reader.fail(concat("'", output.name, info.kind == Kind::Mean ? "' is a part with rows" : "' is no part with rows"));
     for (size_t i = 0; i < output.axes.size(); ++i) {
-      const bool isRow = static_cast<int>(i) == output.rows, isPlace = static_cast<int>(i) == output.places, kept = contains(info.axes, output.axes[i]);
+      const bool isRow = static_cast<int>(i) == output.rows, isPlace = static_cast<int>(i) == output.places,
+                 kept = contains(info.axes, output.axes[i]);
       if (kept && (isRow || (info.kind == Kind::Count && !isPlace)))
         reader.fail(concat("axis ", output.axes[i], " of '", output.name, "' does not remain"));
       if (!kept && !isRow && !isPlace && info.kind != Kind::Count)
@@ -85,18 +89,30 @@ private:
       Kind kind;
       Operation operation;
       size_t operands;
-    } operations[] = {{"neg", Kind::Apply, Operation::Neg, 1},         {"exp", Kind::Apply, Operation::Exp, 1},
-                      {"log", Kind::Apply, Operation::Log, 1},         {"sqrt", Kind::Apply, Operation::Sqrt, 1},
-                      {"abs", Kind::Apply, Operation::Abs, 1},         {"add", Kind::Apply, Operation::Add, 2},
-                      {"sub", Kind::Apply, Operation::Sub, 2},         {"mul", Kind::Apply, Operation::Mul, 2},
-                      {"div", Kind::Apply, Operation::Div, 2},         {"pow", Kind::Apply, Operation::Pow, 2},
-                      {"max", Kind::Apply, Operation::Max, 2},         {"min", Kind::Apply, Operation::Min, 2},
-                      {"equal", Kind::Apply, Operation::Equal, 2},     {"not_equal", Kind::Apply, Operation::NotEqual, 2},
-                      {"less", Kind::Apply, Operation::Less, 2},       {"less_equal", Kind::Apply, Operation::LessEqual, 2},
-                      {"select", Kind::Apply, Operation::Select, 3},   {"sum_along", Kind::Along, Operation::SumAlong, 1},
-                      {"mean_along", Kind::Along, Operation::MeanAlong, 1}, {"max_along", Kind::Along, Operation::MaxAlong, 1},
-                      {"min_along", Kind::Along, Operation::MinAlong, 1},   {"rename", Kind::Rename, Operation::Neg, 1},
-                      {"expand", Kind::Expand, Operation::Neg, 1},     {"slice", Kind::Slice, Operation::Neg, 1}};
+    } operations[] = {{"neg", Kind::Apply, Operation::Neg, 1},
+                      {"exp", Kind::Apply, Operation::Exp, 1},
+                      {"log", Kind::Apply, Operation::Log, 1},
+                      {"sqrt", Kind::Apply, Operation::Sqrt, 1},
+                      {"abs", Kind::Apply, Operation::Abs, 1},
+                      {"add", Kind::Apply, Operation::Add, 2},
+                      {"sub", Kind::Apply, Operation::Sub, 2},
+                      {"mul", Kind::Apply, Operation::Mul, 2},
+                      {"div", Kind::Apply, Operation::Div, 2},
+                      {"pow", Kind::Apply, Operation::Pow, 2},
+                      {"max", Kind::Apply, Operation::Max, 2},
+                      {"min", Kind::Apply, Operation::Min, 2},
+                      {"equal", Kind::Apply, Operation::Equal, 2},
+                      {"not_equal", Kind::Apply, Operation::NotEqual, 2},
+                      {"less", Kind::Apply, Operation::Less, 2},
+                      {"less_equal", Kind::Apply, Operation::LessEqual, 2},
+                      {"select", Kind::Apply, Operation::Select, 3},
+                      {"sum_along", Kind::Along, Operation::SumAlong, 1},
+                      {"mean_along", Kind::Along, Operation::MeanAlong, 1},
+                      {"max_along", Kind::Along, Operation::MaxAlong, 1},
+                      {"min_along", Kind::Along, Operation::MinAlong, 1},
+                      {"rename", Kind::Rename, Operation::Neg, 1},
+                      {"expand", Kind::Expand, Operation::Neg, 1},
+                      {"slice", Kind::Slice, Operation::Neg, 1}};
     for (const auto &each : operations)
       if (reader.has(each.name)) {
         info.kind = each.kind;
@@ -119,7 +135,8 @@ private:
 
   void changeAxes(const ManifestReader &reader, const AverageInfo &info, std::map<std::string, SizeForm> &axes) const {
     const bool renames = info.kind == Kind::Rename || (info.kind == Kind::Slice && !info.to.empty());
-    if ((renames && info.to.size() != info.axes.size()) || (info.kind == Kind::Slice && (info.axes.size() != 1 || info.sizes.size() != 2)) ||
+    if ((renames && info.to.size() != info.axes.size()) ||
+        (info.kind == Kind::Slice && (info.axes.size() != 1 || info.sizes.size() != 2)) ||
         (info.kind == Kind::Expand && info.sizes.size() != info.axes.size()))
       return reader.fail("the lists of axes and sizes do not fit together");
     std::vector<SizeForm> sizes = info.sizes;

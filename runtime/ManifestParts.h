@@ -8,8 +8,8 @@
 
 namespace tenon::runtime {
 
-constexpr int64_t largest = INT64_MAX;                // of any number
-constexpr int64_t largestAxis = int64_t(1) << 48;      // of one axis, and of the elements of a tensor
+constexpr int64_t largest = INT64_MAX;            // of any number
+constexpr int64_t largestAxis = int64_t(1) << 48; // of one axis, and of the elements of a tensor
 
 std::vector<std::string> readTexts(const ManifestReader &reader);
 /// Numbers from `smallest` to largestAxis.

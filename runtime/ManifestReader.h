@@ -8,7 +8,8 @@ namespace tenon::runtime {
 /// Wraps a value and its path. The first error is kept in the shared status; later calls give defaults.
 class ManifestReader {
 public:
-  ManifestReader(const JsonValue &value, std::string path, Status &status) : value(value), path(std::move(path)), status(status) {}
+  ManifestReader(const JsonValue &value, std::string path, Status &status)
+      : value(value), path(std::move(path)), status(status) {}
   bool good() const { return status.ok(); }
   void fail(std::string_view what) const {
     if (status.ok())

@@ -26,7 +26,8 @@ inline std::string nearestOf(const std::string &word, const std::vector<std::str
   std::string nearest;
   const size_t letters = word.size() - word.find_first_not_of('-') * word.starts_with('-');
   for (const std::string &candidate : words)
-    if (letters >= 3 && letters <= word.size() && candidate.starts_with(word) && (nearest.empty() || candidate.size() < nearest.size()))
+    if (letters >= 3 && letters <= word.size() && candidate.starts_with(word) &&
+        (nearest.empty() || candidate.size() < nearest.size()))
       nearest = candidate;
   if (!nearest.empty())
     return nearest;

@@ -89,7 +89,8 @@ private:
         type = row.type;
         return {};
       }
-    return inputError("its element type '", name.substr(0, 20), "' is not supported, expected f2, f4, f8, i1 to i8, u1 to u8 (little-endian) or b1");
+    return inputError("its element type '", name.substr(0, 20),
+                      "' is not supported, expected f2, f4, f8, i1 to i8, u1 to u8 (little-endian) or b1");
   }
   Status order() {
     if (word("False"))
@@ -212,12 +213,15 @@ Status writeNpy(const std::string &path, DataType type, std::span<const int64_t>
   std::string prefix("\x93NUMPY\x01\x00", 8);
   prefix += static_cast<char>(header.size() & 255);
   prefix += static_cast<char>(header.size() >> 8);
-  return replaceFile(path, [&](ByteSink &sink) {
-    Status status = sink.write(prefix.data(), prefix.size());
-    if (status.ok())
-      status = sink.write(header.data(), header.size());
-    return status.ok() ? sink.write(data, bytes) : status;
-  }, batch);
+  return replaceFile(
+      path,
+      [&](ByteSink &sink) {
+        Status status = sink.write(prefix.data(), prefix.size());
+        if (status.ok())
+          status = sink.write(header.data(), header.size());
+        return status.ok() ? sink.write(data, bytes) : status;
+      },
+      batch);
 }
 
 Status npyToInput(const NpyArray &array, const std::string &name, DataType to, std::span<const int64_t> shape, void *data) {

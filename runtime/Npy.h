@@ -16,7 +16,8 @@ struct NpyArray {
 };
 
 Expected<NpyArray> readNpy(const std::string &path);
-Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data, FileBatch *batch = nullptr);
+Status writeNpy(const std::string &path, DataType type, std::span<const int64_t> shape, const void *data,
+                FileBatch *batch = nullptr);
 
 /// "[2, 3]".
 std::string shapeText(std::span<const uint64_t> shape);

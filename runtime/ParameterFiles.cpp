@@ -58,7 +58,8 @@ struct Findings {
     if (!other.empty() && !options.allowOther)
       text += concat("; ", nameList(other));
     if (!missing.empty() && !options.allowMissing)
-      text += concat("; missing: ", nameList(missing), options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "");
+      text += concat("; missing: ", nameList(missing),
+                     options.allowExtra && !extra.empty() ? concat("; not in the model: ", nameList(extra)) : "");
     if (!extra.empty() && !options.allowExtra)
       text += concat("; not in the model: ", nameList(extra));
     return text.empty() ? Status() : inputError("'", path, "' does not fit the model: ", text.substr(2));
@@ -88,8 +89,8 @@ Expected<std::string> beyondSingle(const SafetensorsFile &file, const Safetensor
 } // namespace
 
 /// `unfit`: tensors of another shape than the parameter's, which stay unread.
-static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters, ParameterArena arena,
-                         const std::set<std::string> &unfit = {}) {
+static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &pieces, Parameters &parameters,
+                         ParameterArena arena, const std::set<std::string> &unfit = {}) {
   DataType type = parameters.manifest().type;
   uint64_t size = byteSize(type);
   std::vector<char> values;
@@ -97,7 +98,8 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
     const Piece &first = pieces[i];
     values.resize(static_cast<size_t>(first.place.info->elements) * size);
     bool complete = true;
-    for (; i < pieces.size() && pieces[i].place.info == first.place.info && pieces[i].place.stackIndex == first.place.stackIndex; ++i) {
+    for (; i < pieces.size() && pieces[i].place.info == first.place.info && pieces[i].place.stackIndex == first.place.stackIndex;
+         ++i) {
       const Piece &piece = pieces[i];
       const SafetensorsEntry *entry = file.find(piece.tensor);
       if (!entry || unfit.count(piece.tensor)) { // allowed to be missing, or other
@@ -129,7 +131,8 @@ static size_t tensorsUnder(const Manifest &manifest, const SafetensorsFile &file
   return found.size();
 }
 
-/// "; 12 of its 14 tensors have names of the table hf (--names hf)" where another scheme than the one that was asked for fits better, else nothing.
+/// "; 12 of its 14 tensors have names of the table hf (--names hf)" where another scheme than the one that was asked for fits
+/// better, else nothing.
 static std::string betterScheme(const Manifest &manifest, const SafetensorsFile &file, const std::string &asked) {
   std::set<std::string> schemes = {""};
   for (const ParameterInfo &info : manifest.parameters)
@@ -145,7 +148,8 @@ static std::string betterScheme(const Manifest &manifest, const SafetensorsFile 
   if (best == asked)
     return {};
   return concat("; ", most, " of its ", counted(file.entries().size(), "tensor"), " have ",
-                best.empty() ? std::string("Tenon's own names (no --names)") : concat("names of the table ", best, " (--names ", best, ")"));
+                best.empty() ? std::string("Tenon's own names (no --names)")
+                             : concat("names of the table ", best, " (--names ", best, ")"));
 }
 
 /// What a weights file says of itself beside its tensors.
@@ -160,7 +164,8 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   if (!file.ok())
     return file.status();
   std::vector<Piece> pieces;
-  Status status = allPieces(manifest(), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; }, pieces);
+  Status status =
+      allPieces(manifest(), options.scheme, [&](const std::string &name) { return file->find(name) != nullptr; }, pieces);
   if (status.failed())
     return status;
   Findings findings;

@@ -41,7 +41,8 @@ static Status planSave(const Parameters &parameters, const std::string &scheme, 
 }
 
 /// Declares what a file is to hold. `states`: model states go along.
-static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, bool states, SafetensorsWriter &writer) {
+static void declare(const Parameters &parameters, ParameterArena arena, std::span<const Group> groups, bool states,
+                    SafetensorsWriter &writer) {
   if (arena == ParameterArena::Values)
     for (const auto &[key, text] : parameters.notes)
       writer.note(key, text);
@@ -55,7 +56,8 @@ static void declare(const Parameters &parameters, ParameterArena arena, std::spa
         writer.declare(name, state.info.type, stateShape(state.info));
 }
 
-static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups, bool states) {
+static Status writeGroups(const Parameters &parameters, ByteSink &sink, ParameterArena arena, std::span<const Group> groups,
+                          bool states) {
   if (!parameters.arena(arena))
     return bugError("this arena is not allocated");
   SafetensorsWriter writer;
@@ -96,7 +98,9 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
 }
 
 /// Model states have no public names.
-static bool writesStates(ParameterArena arena, const std::string &scheme) { return arena == ParameterArena::Values && scheme.empty(); }
+static bool writesStates(ParameterArena arena, const std::string &scheme) {
+  return arena == ParameterArena::Values && scheme.empty();
+}
 
 static Status writeArena(const Parameters &parameters, ByteSink &sink, ParameterArena arena, const std::string &scheme) {
   std::vector<Group> groups;
@@ -140,7 +144,9 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
       snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", k + 1, count);
     std::span<const Group> mine(groups.data() + begins[k], begins[k + 1] - begins[k]);
     const bool states = k + 1 == count && writesStates(ParameterArena::Values, scheme);
-    Status status = replaceFile(concat(folder, "/", name), [&](ByteSink &sink) { return writeGroups(*this, sink, ParameterArena::Values, mine, states); }, &batch);
+    Status status = replaceFile(
+        concat(folder, "/", name), [&](ByteSink &sink) { return writeGroups(*this, sink, ParameterArena::Values, mine, states); },
+        &batch);
     if (status.failed())
       return status;
     for (const Group &group : mine)
@@ -151,7 +157,8 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
   }
   if (count > 1) {
     std::string index = concat("{\n  \"metadata\": {\"total_size\": ", total, "},\n  \"weight_map\": {", map, "\n  }\n}\n");
-    Status status = replaceFile(folder + "/model.safetensors.index.json", [&](ByteSink &sink) { return sink.write(index.data(), index.size()); }, &batch);
+    Status status = replaceFile(
+        folder + "/model.safetensors.index.json", [&](ByteSink &sink) { return sink.write(index.data(), index.size()); }, &batch);
     if (status.failed())
       return status;
   }

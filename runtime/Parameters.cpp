@@ -17,7 +17,8 @@ namespace {
 /// Contexts have the steps 4 to 7 of the stagger (Context.cpp).
 constexpr unsigned sumsStagger = 8;
 constexpr unsigned copiesStagger = 9;
-const char *const arenaNames[6] = {"parameters", "gradients", "first moments", "second moments", "sums of gradients", "copies of the parameters"};
+const char *const arenaNames[6] = {"parameters",     "gradients",         "first moments",
+                                   "second moments", "sums of gradients", "copies of the parameters"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -83,7 +84,9 @@ Status Parameters::ensure(ParameterArena which) {
   if (present[index])
     return {};
   const uint64_t bytes = which == ParameterArena::Copies ? manifest().parameterBytes / 2 : manifest().parameterBytes;
-  const unsigned stagger = which == ParameterArena::Sums ? sumsStagger : which == ParameterArena::Copies ? copiesStagger : static_cast<unsigned>(index);
+  const unsigned stagger = which == ParameterArena::Sums     ? sumsStagger
+                           : which == ParameterArena::Copies ? copiesStagger
+                                                             : static_cast<unsigned>(index);
   auto arena = Arena::allocate(bytes, stagger, arenaNames[index]);
   if (!arena.ok())
     return arena.status();
@@ -199,8 +202,9 @@ Status Parameters::checkGiven() const {
     return !given.count({place.info, place.stackIndex});
   });
   const size_t others = places.size() - given.size() - 1;
-  return usageError("the parameter '", *first, "'", others > 0 ? concat(" and ", counted(others, "other")) : "", " of the model '", manifest().model,
-                    "' ", others > 0 ? "have" : "has", " no values yet; load a file or a checkpoint, set each, or initialize the model first");
+  return usageError("the parameter '", *first, "'", others > 0 ? concat(" and ", counted(others, "other")) : "",
+                    " of the model '", manifest().model, "' ", others > 0 ? "have" : "has",
+                    " no values yet; load a file or a checkpoint, set each, or initialize the model first");
 }
 
 static Status checkAccess(const Parameters &parameters, const Parameters::Place &place, const std::string &name, uint64_t bytes,

@@ -1,5 +1,6 @@
 // The parameter arenas of one model, shared by its contexts, and everything that speaks of parameters by name.
-// Names are those of one stack element, `blocks.3.wq.weight`; values are dense row-major in the declared axis order, whatever the layout.
+// Names are those of one stack element, `blocks.3.wq.weight`; values are dense row-major in the declared axis order, whatever the
+// layout.
 #pragma once
 #include "runtime/Artifact.h"
 #include "runtime/Memory.h"
@@ -13,7 +14,14 @@ class SafetensorsFile;
 
 inline constexpr const char *kVocabularyNote = "tenon.vocabulary";
 
-enum class ParameterArena { Values = 0, Gradients = 1, Moment1 = 2, Moment2 = 3, Sums = 4, Copies = 5 }; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES
+enum class ParameterArena {
+  Values = 0,
+  Gradients = 1,
+  Moment1 = 2,
+  Moment2 = 3,
+  Sums = 4,
+  Copies = 5
+}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
@@ -67,18 +75,19 @@ public:
   /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
   Status checkGiven() const;
 
-  /// Loads values (and model states, under own names) from what SafetensorsFile::open takes. Nothing is changed when it fails. All problems are named in the
-  /// error.
+  /// Loads values (and model states, under own names) from what SafetensorsFile::open takes. Nothing is changed when it fails.
+  /// All problems are named in the error.
   Expected<LoadReport> load(const std::string &path, const LoadOptions &options);
-  /// The same for one arena from an open file under own names; used by checkpoints. `checkArena` says beforehand what would be wrong with the file, for
-  /// several files of which all or none shall be read.
+  /// The same for one arena from an open file under own names; used by checkpoints. `checkArena` says beforehand what would be
+  /// wrong with the file, for several files of which all or none shall be read.
   Status checkArena(const SafetensorsFile &file, ParameterArena arena) const;
   Status loadArena(const SafetensorsFile &file, ParameterArena arena);
   /// Writes one arena as safetensors, under own names or a scheme's. Model states go along with Values under own names.
   Status save(const std::string &path, ParameterArena arena = ParameterArena::Values, const std::string &scheme = {},
               class FileBatch *batch = nullptr) const;
-  /// Writes the values into FOLDER, which is made if need be, in files of at most `shardBytes` (a larger tensor has one of its own): model.safetensors if one
-  /// is enough, else model-00001-of-00003.safetensors, .. and model.safetensors.index.json, as Hugging Face names them. All or nothing.
+  /// Writes the values into FOLDER, which is made if need be, in files of at most `shardBytes` (a larger tensor has one of its
+  /// own): model.safetensors if one is enough, else model-00001-of-00003.safetensors, .. and model.safetensors.index.json, as
+  /// Hugging Face names them. All or nothing.
   Status saveShards(const std::string &folder, uint64_t shardBytes, const std::string &scheme = {}) const;
   /// As `save`, into a sink; `fileBytes` tells the exact size beforehand.
   Status saveTo(class ByteSink &sink, ParameterArena arena = ParameterArena::Values) const;
@@ -86,8 +95,8 @@ public:
   /// XXH3-128 of names, axes, sizes and element types, hexadecimal: equal for artifacts whose weights fit each other.
   std::string signature() const;
 
-  /// What goes into the metadata of weights files beside the values (checkpoints, save, saveShards), and comes from the file that was loaded last: under
-  /// kVocabularyNote what the numbers of symbols and classes mean (data::Vocabulary::note).
+  /// What goes into the metadata of weights files beside the values (checkpoints, save, saveShards), and comes from the file that
+  /// was loaded last: under kVocabularyNote what the numbers of symbols and classes mean (data::Vocabulary::note).
   std::map<std::string, std::string> notes;
 
   /// Model states. `version` changes with every change of a value, so that contexts know when to copy.
@@ -103,7 +112,7 @@ private:
   bool present[6] = {};
   std::unordered_map<std::string, Place> places;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
-  std::map<std::string, ModelState> states; // by StateInfo::name
+  std::map<std::string, ModelState> states;                  // by StateInfo::name
   uint64_t stateVersion = 1;
 };
 

@@ -1,7 +1,7 @@
 // The text of a manifest to its typed form; every field is checked here.
-#include "runtime/Manifest.h"
 #include "runtime/Checked.h"
 #include "runtime/Formula.h"
+#include "runtime/Manifest.h"
 #include "runtime/ManifestParts.h"
 #include "tenon/artifact.h"
 #include <algorithm>

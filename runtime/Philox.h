@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011): a counter goes in, 128 random bits come out;
-// there is no state. Constants and the known answers in the tests are those of the Random123 library.
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011): a counter goes in, 128 random bits come
+// out; there is no state. Constants and the known answers in the tests are those of the Random123 library.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -59,7 +59,8 @@ Status piecesOf(const Parameters::Place &place, const PublicNameInfo &name, cons
     break;
   case Transform::Transpose:
     if (withoutOnes(shape).size() > 2 || shape.size() < 2)
-      return inputError("'", name.name, "' cannot be transposed: ", info.elementName(place.stackIndex), " has shape ", shapeText(shape));
+      return inputError("'", name.name, "' cannot be transposed: ", info.elementName(place.stackIndex), " has shape ",
+                        shapeText(shape));
     piece.transpose = withoutOnes(shape).size() == 2; // with an axis of size 1 the order of elements is the same
     std::reverse(piece.shape.begin(), piece.shape.end());
     piece.fine = piece.shape;

@@ -18,15 +18,15 @@ struct Piece {
   bool transpose = false;
 };
 
-/// All pieces of a model under a scheme ("" = own names), those of one parameter element together. `has` tells which public names can be
-/// used, to pick among tied copies.
+/// All pieces of a model under a scheme ("" = own names), those of one parameter element together. `has` tells which public names
+/// can be used, to pick among tied copies.
 Status allPieces(const Manifest &manifest, const std::string &scheme, const std::function<bool(const std::string &)> &has,
                  std::vector<Piece> &pieces);
 
 /// Axes of size 1 do not matter when shapes are compared.
 Shape withoutOnes(const Shape &shape);
-/// Whether `coarse` is `fine` with neighbouring axes merged, as [3 * H * E] for [3, H, E]: the elements are in the same order. Axes of size 1
-/// do not count.
+/// Whether `coarse` is `fine` with neighbouring axes merged, as [3 * H * E] for [3, H, E]: the elements are in the same order.
+/// Axes of size 1 do not count.
 bool mergesTo(const Shape &fine, const Shape &coarse);
 std::string shapeText(const Shape &shape);
 

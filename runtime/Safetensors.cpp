@@ -49,7 +49,8 @@ Status SafetensorsFile::add(const std::string &path) {
   for (int i = 7; i >= 0; --i)
     length = length << 8 | prefix[i];
   if (length > largestHeader || length > size - 8)
-    return inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ", size, " bytes");
+    return inputError("'", path, "' is not a safetensors file, or truncated: its header would have ", length, " of ", size,
+                      " bytes");
   std::string header(length, '\0');
   if (Status status = file->readAt(8, header.data(), length); status.failed())
     return status;
@@ -81,8 +82,10 @@ static Status readIndex(const std::string &path, std::map<std::string, std::vect
     return inputError("'", path, "' is no index of weights: it has no \"weight_map\"");
   for (const JsonValue::Member &member : map->members) {
     const std::string &name = member.value.text;
-    if (!member.value.isString() || name.empty() || name[0] == '.' || name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
-      return inputError("'", path, "': the file of ", quoteJson(member.key), " has to be a file beside the index, not ", member.value.print());
+    if (!member.value.isString() || name.empty() || name[0] == '.' || name.find('/') != std::string::npos ||
+        name.find('\0') != std::string::npos)
+      return inputError("'", path, "': the file of ", quoteJson(member.key), " has to be a file beside the index, not ",
+                        member.value.print());
     tensorsOf[name].push_back(member.key);
   }
   return {};
@@ -116,7 +119,8 @@ static Expected<std::string> weightsIn(const std::string &folder) {
       found.push_back(entry.path().string());
   if (found.size() == 1)
     return found[0];
-  return inputError("the folder '", folder, "' has ", found.empty() ? "no weights" : "several weights files and no index", ": model.safetensors.index.json or model.safetensors was looked for");
+  return inputError("the folder '", folder, "' has ", found.empty() ? "no weights" : "several weights files and no index",
+                    ": model.safetensors.index.json or model.safetensors was looked for");
 }
 
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
@@ -160,9 +164,11 @@ Status SafetensorsFile::readPart(const SafetensorsEntry &entry, uint64_t firstBy
 }
 
 Status SafetensorsFile::readReals(const SafetensorsEntry &entry, uint64_t first, uint64_t count, DataType to, void *data) const {
-  bool real = entry.type == DataType::F64 || entry.type == DataType::F32 || entry.type == DataType::F16 || entry.type == DataType::BF16;
+  bool real =
+      entry.type == DataType::F64 || entry.type == DataType::F32 || entry.type == DataType::F16 || entry.type == DataType::BF16;
   if (!real)
-    return inputError("'", path(), "': tensor ", quoteJson(entry.name), " has type ", nameOf(entry.type), ", expected real numbers");
+    return inputError("'", path(), "': tensor ", quoteJson(entry.name), " has type ", nameOf(entry.type),
+                      ", expected real numbers");
   uint64_t size = byteSize(entry.type);
   if (entry.type == to)
     return readPart(entry, first * size, data, count * size);

@@ -21,8 +21,8 @@ struct SafetensorsEntry {
 /// The checked headers of one file, or of a model that is cut into several. Thread-safe once open.
 class SafetensorsFile {
 public:
-  /// `path`: a file; an index of shards (NAME.index.json, as Hugging Face writes it: {"weight_map": {TENSOR: FILE}}), whose files lie beside it; or a folder
-  /// with model.safetensors.index.json, model.safetensors, or one file of another name.
+  /// `path`: a file; an index of shards (NAME.index.json, as Hugging Face writes it: {"weight_map": {TENSOR: FILE}}), whose files
+  /// lie beside it; or a folder with model.safetensors.index.json, model.safetensors, or one file of another name.
   static Expected<SafetensorsFile> open(const std::string &path);
   const std::vector<SafetensorsEntry> &entries() const { return tensors; } // in order of their data
   const std::map<std::string, std::string> &metadata() const { return notes; }

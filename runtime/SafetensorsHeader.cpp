@@ -14,7 +14,8 @@ constexpr size_t largestRank = 64;
 /// Fills the table straight from parser events: a tree of a 100 MB header would take gigabytes.
 class HeaderBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
-  HeaderBuilder(std::vector<SafetensorsEntry> &tensors, std::map<std::string, std::string> &notes) : tensors(tensors), notes(notes) {}
+  HeaderBuilder(std::vector<SafetensorsEntry> &tensors, std::map<std::string, std::string> &notes)
+      : tensors(tensors), notes(notes) {}
   Status status;
 
   bool null() override { return unexpected("null"); }

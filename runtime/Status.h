@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace tenon::runtime {
@@ -34,9 +34,7 @@ public:
   int exitCode() const { return static_cast<int>(errorKind); }
   const std::string &message() const { return text; }
   /// The same error with "where: " in front.
-  Status in(std::string_view where) const {
-    return ok() ? *this : Status(errorKind, std::string(where) + ": " + text);
-  }
+  Status in(std::string_view where) const { return ok() ? *this : Status(errorKind, std::string(where) + ": " + text); }
 
 private:
   ErrorKind errorKind = ErrorKind::None;

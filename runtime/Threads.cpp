@@ -75,9 +75,9 @@ FloatingPointScope::~FloatingPointScope() {
 #endif
 }
 
-// A job is published by one 64-bit ticket: number of the job (high half) and next tile (low half). A thread claims a tile by adding one to
-// the ticket it has seen, by compare-and-swap; since a finished job never gets its old ticket back, a thread that woke up late
-// cannot claim anything of it, and nobody has to wait for threads that never took part.
+// A job is published by one 64-bit ticket: number of the job (high half) and next tile (low half). A thread claims a tile by
+// adding one to the ticket it has seen, by compare-and-swap; since a finished job never gets its old ticket back, a thread that
+// woke up late cannot claim anything of it, and nobody has to wait for threads that never took part.
 struct ThreadPool::Shared {
   alignas(64) std::atomic<uint64_t> ticket{0};
   alignas(64) std::atomic<uint32_t> completed{0};
@@ -85,7 +85,8 @@ struct ThreadPool::Shared {
   alignas(64) std::atomic<uint32_t> generation{0}; // the job's number again, as the word that idle threads park on
   std::atomic<uint32_t> parked{0};
   std::atomic<bool> stopping{false};
-  std::atomic<uint32_t> started{0}; // helper threads that have reached idle(), with all that a thread's start allocates behind them
+  std::atomic<uint32_t> started{
+      0}; // helper threads that have reached idle(), with all that a thread's start allocates behind them
   // Of the present job. Atomic because a late thread may read them while they change; its claim then fails.
   alignas(64) std::atomic<const TnContext *> context{nullptr};
   std::atomic<TnTile> tile{nullptr};
@@ -156,7 +157,9 @@ struct ThreadPool::Shared {
     futexWake(started, 1);
     uint32_t seen = 0;
     for (;;) {
-      auto changed = [&] { return generation.load(std::memory_order_seq_cst) != seen || stopping.load(std::memory_order_acquire); };
+      auto changed = [&] {
+        return generation.load(std::memory_order_seq_cst) != seen || stopping.load(std::memory_order_acquire);
+      };
       if (!spinFor(changed)) {
         parked.fetch_add(1, std::memory_order_seq_cst);
         while (!changed())

@@ -29,7 +29,8 @@ public:
 
   /// Calling thread included; also the number of scratch strips a context needs.
   int workers() const;
-  /// Runs tile(context, i, worker) for 0 <= i < tiles and returns when all are done. Called from inside a tile it runs inline on that worker.
+  /// Runs tile(context, i, worker) for 0 <= i < tiles and returns when all are done. Called from inside a tile it runs inline on
+  /// that worker.
   void run(const TnContext *context, TnTile tile, int64_t tiles);
   /// The hook for TnContext::parallel_for; the pool is context->pool.
   static void parallelFor(const TnContext *context, TnTile tile, int64_t tiles);

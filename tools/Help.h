@@ -28,7 +28,8 @@ private:
 /// What to write in place of an option (the second) that a command (the first) does not have; empty if nothing is known of it.
 using OptionAdvice = std::string (*)(const std::string &, const std::string &);
 
-/// "unknown option --thread (did you mean --threads?)" for all that the command does not have, in the order in which they stand; empty if there are none.
+/// "unknown option --thread (did you mean --threads?)" for all that the command does not have, in the order in which they stand;
+/// empty if there are none.
 inline std::string unknownOptions(const CLI::App &app, OptionAdvice advice) {
   std::vector<std::string> known;
   for (const CLI::Option *option : app.get_options())
@@ -38,8 +39,12 @@ inline std::string unknownOptions(const CLI::App &app, OptionAdvice advice) {
   size_t count = 0;
   for (const std::string &argument : app.remaining(true))
     if (argument.size() > 1 && argument[0] == '-') {
-      std::string name = argument.substr(0, argument.find('=')), nearest = nearestOf(name, known), instead = advice ? advice(app.get_name(), name) : "";
-      text += (count++ ? ", " : "") + name + (!instead.empty() ? " (" + instead + ")" : nearest.empty() ? "" : " (did you mean " + nearest + "?)");
+      std::string name = argument.substr(0, argument.find('=')), nearest = nearestOf(name, known),
+                  instead = advice ? advice(app.get_name(), name) : "";
+      text += (count++ ? ", " : "") + name +
+              (!instead.empty()  ? " (" + instead + ")"
+               : nearest.empty() ? ""
+                                 : " (did you mean " + nearest + "?)");
     }
   return count ? (count == 1 ? "unknown option " : "unknown options ") + text : "";
 }
@@ -61,7 +66,8 @@ inline std::string textOf(const CLI::App &app, const CLI::ParseError &error, Opt
   return twice == std::string::npos ? text : text.substr(0, twice) + " is given several times; once is enough";
 }
 
-/// An option that may be given again takes one value each time: CLI11 would give it all that follows, also the file of the command.
+/// An option that may be given again takes one value each time: CLI11 would give it all that follows, also the file of the
+/// command.
 inline void takeOneValueEach(CLI::App &app) {
   for (CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
     for (CLI::Option *option : command->get_options())
@@ -77,7 +83,8 @@ template <typename T = int64_t> std::optional<T> wholeNumber(std::string_view te
 }
 
 /// For Option::transform, because CLI11 takes 010 for eight and cuts what is too large.
-template <typename T = int64_t> CLI::Validator whole(std::type_identity_t<T> least = 0, std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
+template <typename T = int64_t>
+CLI::Validator whole(std::type_identity_t<T> least = 0, std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
   return CLI::Validator(
       [least, most](std::string &text) -> std::string {
         std::optional<T> value = wholeNumber<T>(text);

@@ -1,7 +1,7 @@
 // mlir-opt with the dialect `tenon`, its passes and pipelines, and the upstream passes they name.
-#include "lowering/cpu/EmitTier.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
+#include "lowering/cpu/EmitTier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

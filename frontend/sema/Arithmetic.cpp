@@ -201,20 +201,25 @@ bool Checker::checkBroadcast(NodeId left, NodeId right, ast::Range range, const 
   return false;
 }
 
-/// Comparisons of whole numbers may span all pairs of places, as masks do. In a loss or metric it is most often a wrong axis: argmax[B] for argmax[C].
+/// Comparisons of whole numbers may span all pairs of places, as masks do. In a loss or metric it is most often a wrong axis:
+/// argmax[B] for argmax[C].
 void Checker::checkPairs(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression) {
   const ast::Range &range = expression.range;
   const bool inNumber = std::any_of(numbers.begin(), numbers.end(), [&](const ast::Range &number) {
     return number.file == range.file && number.begin <= range.begin && range.end <= number.end;
   });
-  if (!inNumber || graph.contains(left, right) || graph.contains(right, left) || graph[left].op == Op::Iota || graph[right].op == Op::Iota)
+  if (!inNumber || graph.contains(left, right) || graph.contains(right, left) || graph[left].op == Op::Iota ||
+      graph[right].op == Op::Iota)
     return;
-  auto *mistake = session.warning("T0317", expression.opRange, "`" + op + "` compares every place of " + text(graph.axes(left)) + " with every place of " +
-                                                                   text(graph.axes(right)));
+  auto *mistake = session.warning("T0317", expression.opRange,
+                                  "`" + op + "` compares every place of " + text(graph.axes(left)) + " with every place of " +
+                                      text(graph.axes(right)));
   if (!mistake)
     return;
-  mistake->related.push_back({expression.operands[0]->range, "has " + text(without(graph.axes(left), graph.axes(right))) + ", which the right side lacks"});
-  mistake->related.push_back({expression.operands[1]->range, "has " + text(without(graph.axes(right), graph.axes(left))) + ", which the left side lacks"});
+  mistake->related.push_back({expression.operands[0]->range,
+                              "has " + text(without(graph.axes(left), graph.axes(right))) + ", which the right side lacks"});
+  mistake->related.push_back({expression.operands[1]->range,
+                              "has " + text(without(graph.axes(right), graph.axes(left))) + ", which the left side lacks"});
 }
 
 Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression) {
@@ -233,7 +238,9 @@ Value Checker::tensorBinary(const std::string &op, NodeId left, NodeId right, co
     return poison();
   }
   if ((op == "div" || op == "mod") && (a == Element::Real || b == Element::Real)) {
-    error("T0901", expression.opRange, "not supported yet: `" + op + "` of reals, these are " + text(left) + " and " + text(right) + "; it takes whole numbers");
+    error("T0901", expression.opRange,
+          "not supported yet: `" + op + "` of reals, these are " + text(left) + " and " + text(right) +
+              "; it takes whole numbers");
     return poison();
   }
   if ((a == Element::Real || b == Element::Real || op == "/") &&

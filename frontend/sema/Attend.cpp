@@ -31,7 +31,8 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
       return;
     for (AxisId axis : graph.axes(keyless))
       if (graph.size(axis) == graph.size(key))
-        mistake->notes.push_back({"help", "keys and values have the key axis: [" + axisName(axis) + " -> " + axisName(key) + "] renames it"});
+        mistake->notes.push_back(
+            {"help", "keys and values have the key axis: [" + axisName(axis) + " -> " + axisName(key) + "] renames it"});
   };
   switch (item.kind) {
   case ItemKind::Score: {
@@ -41,8 +42,10 @@ void Checker::attendItem(Scope *scope, const ast::AttendItem &item, AxisId key, 
     if (graph.isZero(node))
       return;
     if (!graph.has(node, key))
-      return refuse("T0501", "score" + name + " has no key axis " + axisName(key) + ": it is " + text(node) +
-                                 ", so it cancels in the softmax", node);
+      return refuse("T0501",
+                    "score" + name + " has no key axis " + axisName(key) + ": it is " + text(node) +
+                        ", so it cancels in the softmax",
+                    node);
     parts.scores.push_back(node);
     parts.scoreRanges.push_back(range);
     parts.names.push_back(item.name ? item.name->text : "");
@@ -102,8 +105,8 @@ std::vector<AxisId> Checker::attendPlaces(Scope *scope, Scope *inner, const ast:
   return places;
 }
 
-void Checker::attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression, const std::vector<AxisId> &places,
-                         AttendParts &parts) {
+void Checker::attendMask(Scope *inner, const ast::AttendItem &item, const ast::Expr &expression,
+                         const std::vector<AxisId> &places, AttendParts &parts) {
   const AxisId key = places.back();
   Value value = evaluate(inner, item.value);
   if (value.isPoison() || (value.kind == Value::Kind::Bool && value.truth)) {
@@ -135,7 +138,9 @@ void Checker::checkScoreTerms(AttendParts &parts) {
   for (size_t i = 1; i < parts.scores.size(); ++i)
     if (graph.axes(parts.scores[i]).size() > graph.axes(parts.scores[widest]).size())
       widest = i;
-  auto named = [&](size_t term) { return parts.names[term].empty() ? "score term " + std::to_string(term + 1) : "score " + parts.names[term]; };
+  auto named = [&](size_t term) {
+    return parts.names[term].empty() ? "score term " + std::to_string(term + 1) : "score " + parts.names[term];
+  };
   auto listed = [&](const std::vector<AxisId> &axes) {
     std::string names;
     for (AxisId axis : axes)
@@ -149,16 +154,19 @@ void Checker::checkScoreTerms(AttendParts &parts) {
     parts.bad = true;
     auto surplus = without(graph.axes(term), graph.axes(wide)), missing = without(graph.axes(wide), graph.axes(term));
     auto *mistake = error("T0203", parts.scoreRanges[i],
-                          "neither " + named(i) + " nor " + named(widest) + " has all axes of the other: " + text(term) + " and " + text(wide));
+                          "neither " + named(i) + " nor " + named(widest) + " has all axes of the other: " + text(term) +
+                              " and " + text(wide));
     if (!mistake)
       continue;
     mistake->related.push_back({parts.scoreRanges[i], "has " + text(surplus) + ", which " + named(widest) + " lacks"});
     mistake->related.push_back({parts.scoreRanges[widest], "has " + text(missing) + ", which " + named(i) + " lacks"});
     std::string help = "score terms add up as with `+`";
     if (missing.size() == 1)
-      help += "; should a dot[...] or sum[...] of " + named(i) + " run over " + listed(surplus) + " instead of " + listed(missing) + "?";
+      help += "; should a dot[...] or sum[...] of " + named(i) + " run over " + listed(surplus) + " instead of " +
+              listed(missing) + "?";
     mistake->notes.push_back({"help", help});
-    mistake->notes.push_back({"help", "if an outer product is meant, say so: expand[" + listed(surplus) + "](...) in " + named(widest)});
+    mistake->notes.push_back(
+        {"help", "if an outer product is meant, say so: expand[" + listed(surplus) + "](...) in " + named(widest)});
   }
 }
 
@@ -196,7 +204,8 @@ Value Checker::attend(Scope *scope, const ast::Expr &expression) {
   return parts.bad ? poison() : attendNode(scope, expression, places, parts);
 }
 
-Value Checker::attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places, const AttendParts &parts) {
+Value Checker::attendNode(Scope *scope, const ast::Expr &expression, const std::vector<AxisId> &places,
+                          const AttendParts &parts) {
   const AxisId key = places.back();
   std::vector<NodeId> weights = parts.scores;
   weights.insert(weights.end(), parts.masks.begin(), parts.masks.end());

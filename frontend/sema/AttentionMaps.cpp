@@ -63,7 +63,8 @@ private:
     next.push_back({stateOf(map, queries), NodeId(entry.nodes.size() - 1)});
   }
 
-  /// `path` with a star for each of `levels`: loops have none of their own, and what does not depend on the depth stands outside its stack.
+  /// `path` with a star for each of `levels`: loops have none of their own, and what does not depend on the depth stands outside
+  /// its stack.
   static std::string withStars(std::string path, size_t levels) {
     auto stars = size_t(std::count(path.begin(), path.end(), '*'));
     for (; stars < levels; ++stars)
@@ -91,8 +92,10 @@ private:
       path += " " + layer;
     // Bodies of one stack that run at other depths have their maps in one state.
     for (auto &[index, other] : kept)
-      if (map.stack != kEntryBody && other.path == path && entry.states[index].axes == state.axes && entry.states[index].shape == state.shape &&
-          std::none_of(other.bodies.begin(), other.bodies.end(), [&](uint32_t body) { return body == kEntryBody || bodiesMeet(entry.stacks, body, map.stack); })) {
+      if (map.stack != kEntryBody && other.path == path && entry.states[index].axes == state.axes &&
+          entry.states[index].shape == state.shape && std::none_of(other.bodies.begin(), other.bodies.end(), [&](uint32_t body) {
+            return body == kEntryBody || bodiesMeet(entry.stacks, body, map.stack);
+          })) {
         other.bodies.push_back(map.stack);
         return index;
       }

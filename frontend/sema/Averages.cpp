@@ -25,7 +25,9 @@ public:
       const Depends depends = dependsOf(entry.averages.back());
       entry.averages.back().perBatch = depends.onBatch;
       if (depends.onBatch)
-        results.push_back({name, !average ? BatchResult::Why::Large : depends.inside ? BatchResult::Why::Inside : BatchResult::Why::Other});
+        results.push_back({name, !average         ? BatchResult::Why::Large
+                                 : depends.inside ? BatchResult::Why::Inside
+                                                  : BatchResult::Why::Other});
     }
     for (Average &average : entry.averages)
       giveOutputs(average);
@@ -41,8 +43,8 @@ private:
     std::vector<AxisId> axes;
     bool inside = false; // something in `terms` is reduced over the batch itself
   };
-  // Values are shared in the graph, and written out where formulas are kept: `let b = a * a + a` twenty times is a million terms. A manifest nests formulas
-  // twice as deep, and 64 levels of JSON are read.
+  // Values are shared in the graph, and written out where formulas are kept: `let b = a * a + a` twenty times is a million terms.
+  // A manifest nests formulas twice as deep, and 64 levels of JSON are read.
   static constexpr uint32_t kMostTerms = 400, kMostTermsOfAll = 5000, kMostLevels = 24;
   Entry &entry;
   std::vector<Reduced> reductions;
@@ -66,12 +68,18 @@ private:
   bool hasPlaces(NodeId id) const { return entry.batchAxes.size() < 2 || placesAmong(entry, node(id).type.axes); }
   static bool isText(const Input &input) { return input.type.element == Element::Int && input.type.axes.size() >= 2; }
   const Node &node(NodeId id) const { return entry.nodes[id]; }
-  static bool contains(const std::vector<AxisId> &axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+  static bool contains(const std::vector<AxisId> &axes, AxisId axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
   bool isBatch(AxisId axis) const { return !entry.batchAxes.empty() && axis == entry.batchAxes[0]; }
   bool hasBatch(const std::vector<AxisId> &axes) const { return !entry.batchAxes.empty() && contains(axes, entry.batchAxes[0]); }
   bool hasBatch(NodeId id) const { return hasBatch(node(id).type.axes); }
-  static bool isReduction(Op op) { return op == Op::Sum || op == Op::ReduceMax || op == Op::ReduceMin || op == Op::All || op == Op::Any; }
-  static bool isLeaf(const Average &average) { return average.kind == Kind::Sum || average.kind == Kind::Greatest || average.kind == Kind::Least; }
+  static bool isReduction(Op op) {
+    return op == Op::Sum || op == Op::ReduceMax || op == Op::ReduceMin || op == Op::All || op == Op::Any;
+  }
+  static bool isLeaf(const Average &average) {
+    return average.kind == Kind::Sum || average.kind == Kind::Greatest || average.kind == Kind::Least;
+  }
 
   /// What a number still has of a single batch.
   struct Depends {
@@ -102,8 +110,8 @@ private:
       const Node &each = node(id);
       if ((isReduction(each.op) || each.op == Op::Dot) && hasBatch(each.axesFrom))
         return true;
-      if (leaves && (each.op == Op::State || each.op == Op::Stack || each.op == Op::BodyArgument || (each.op == Op::Input && hasBatch(id)) ||
-                     (each.op == Op::SizeValue && isBatchSize(each.size))))
+      if (leaves && (each.op == Op::State || each.op == Op::Stack || each.op == Op::BodyArgument ||
+                     (each.op == Op::Input && hasBatch(id)) || (each.op == Op::SizeValue && isBatchSize(each.size))))
         return true;
       open.insert(open.end(), each.operands.begin(), each.operands.end());
     }
@@ -128,8 +136,10 @@ private:
       giveOutputs(operand);
     if (average.kind != Kind::Value && average.kind != Kind::Count && !isLeaf(average))
       return;
-    auto own = std::find_if(entry.results.begin(), entry.results.end(), [&](auto &result) { return result.second == average.output; });
-    average.output = average.kind == Kind::Value && own != entry.results.end() ? uint32_t(own - entry.results.begin()) : part(average.output);
+    auto own =
+        std::find_if(entry.results.begin(), entry.results.end(), [&](auto &result) { return result.second == average.output; });
+    average.output =
+        average.kind == Kind::Value && own != entry.results.end() ? uint32_t(own - entry.results.begin()) : part(average.output);
   }
   uint32_t part(NodeId id) {
     auto found = std::find(entry.parts.begin(), entry.parts.end(), id);
@@ -192,10 +202,12 @@ private:
   Average replaced(Average average, NodeId whole) const { return average.kind == Kind::Value ? value(whole) : average; }
 
   Average apply(NodeId id) {
-    static const Op known[] = {Op::Neg, Op::Exp, Op::Log, Op::Sqrt, Op::Abs, Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Pow, Op::Max, Op::Min,
-                               Op::Equal, Op::NotEqual, Op::Less, Op::LessEqual, Op::Select, Op::Not, Op::And, Op::Or, Op::Relu};
+    static const Op known[] = {Op::Neg,  Op::Exp,       Op::Log,    Op::Sqrt, Op::Abs, Op::Add,   Op::Sub,
+                               Op::Mul,  Op::Div,       Op::Pow,    Op::Max,  Op::Min, Op::Equal, Op::NotEqual,
+                               Op::Less, Op::LessEqual, Op::Select, Op::Not,  Op::And, Op::Or,    Op::Relu};
     const Op op = node(id).op;
-    if (std::find(std::begin(known), std::end(known), op) == std::end(known) || (op == Op::Div && node(id).type.element != Element::Real))
+    if (std::find(std::begin(known), std::end(known), op) == std::end(known) ||
+        (op == Op::Div && node(id).type.element != Element::Real))
       return value(id);
     Average result;
     result.kind = Kind::Apply;
@@ -242,7 +254,8 @@ private:
         quotient.operands[1] = *count;
     }
   }
-  /// Of a formula in its sums: a mean has 0, so that the 2 below the sum of two means counts nothing, however many rows a batch has.
+  /// Of a formula in its sums: a mean has 0, so that the 2 below the sum of two means counts nothing, however many rows a batch
+  /// has.
   static int degree(const Average &average) {
     if (average.kind == Kind::Sum || average.kind == Kind::Count)
       return 1;
@@ -356,7 +369,8 @@ private:
     rest.operands = {reduced.terms};
     const std::optional<AxisId> places = placesAmong(entry, node(reduced.terms).type.axes);
     for (AxisId axis : node(reduced.terms).type.axes)
-      (contains(reduced.axes, axis) && !contains(entry.batchAxes, axis) && axis != places ? rest.axesFrom : rest.type.axes).push_back(axis);
+      (contains(reduced.axes, axis) && !contains(entry.batchAxes, axis) && axis != places ? rest.axesFrom : rest.type.axes)
+          .push_back(axis);
     return rest.axesFrom.empty() ? reduced.terms : added(rest);
   }
   /// What a dot product adds up.
@@ -374,8 +388,9 @@ private:
   }
   NodeId added(const Node &wanted) {
     for (NodeId i = 0; i < entry.nodes.size(); ++i)
-      if (const Node &each = entry.nodes[i];
-          each.op == wanted.op && each.operands == wanted.operands && each.axesFrom == wanted.axesFrom && each.type.axes == wanted.type.axes && each.stack == wanted.stack)
+      if (const Node &each = entry.nodes[i]; each.op == wanted.op && each.operands == wanted.operands &&
+                                             each.axesFrom == wanted.axesFrom && each.type.axes == wanted.type.axes &&
+                                             each.stack == wanted.stack)
         return i;
     entry.nodes.push_back(wanted);
     return NodeId(entry.nodes.size() - 1);
@@ -398,7 +413,8 @@ private:
     return std::nullopt;
   }
   /// The sizes of the axes that `chosen` has bits for, and their product; nullopt without the batch.
-  std::optional<std::pair<Average, double>> countAlong(const std::vector<AxisId> &axes, unsigned chosen, const std::vector<int64_t> &dims) const {
+  std::optional<std::pair<Average, double>> countAlong(const std::vector<AxisId> &axes, unsigned chosen,
+                                                       const std::vector<int64_t> &dims) const {
     std::pair<Average, double> result = {{}, 1};
     result.first.kind = Kind::Count;
     bool hasRows = false;

@@ -7,12 +7,14 @@ namespace tenon::sema {
 /// A result that depends on how the data are cut into batches.
 struct BatchResult {
   std::string name;
-  /// A reduction over the rows inside of what is reduced over them; a formula too large to be taken apart; something else that no batches combine.
+  /// A reduction over the rows inside of what is reduced over them; a formula too large to be taken apart; something else that no
+  /// batches combine.
   enum class Why { Inside, Large, Other } why;
 };
 
-/// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; what is reduced over it is kept per
-/// row, and per place where the reduction runs over the second axis of the symbols (or of the first input) too. Adds nodes behind the others.
+/// Fills `parts` and `averages` of an entry `eval` (Program.h, Average). The first axis of the inputs is the batch; what is
+/// reduced over it is kept per row, and per place where the reduction runs over the second axis of the symbols (or of the first
+/// input) too. Adds nodes behind the others.
 std::vector<BatchResult> addAverages(Entry &entry);
 
 /// Of the axes of a part, the one that runs over the places of a row, or over a slice of them.

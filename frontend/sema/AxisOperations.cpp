@@ -22,9 +22,12 @@ Value Checker::axisOperations(Scope *scope, const ast::Expr &expression) {
   if (base.isPoison())
     return poison();
   if (!base.isTensor()) {
-    auto *mistake = error("T0302", expression.operands[0]->range, "an axis operation needs a tensor before it, this is " + kindOf(base));
-    if (const bool isCalled = base.kind == Value::Kind::Builtin || base.kind == Value::Kind::Function; mistake && isCalled) // iota[T]
-      mistake->notes.push_back({"help", "a function is called: " + (base.kind == Value::Kind::Builtin ? base.text : base.function->callable->name.text) +
+    auto *mistake =
+        error("T0302", expression.operands[0]->range, "an axis operation needs a tensor before it, this is " + kindOf(base));
+    if (const bool isCalled = base.kind == Value::Kind::Builtin || base.kind == Value::Kind::Function;
+        mistake && isCalled) // iota[T]
+      mistake->notes.push_back({"help", "a function is called: " +
+                                            (base.kind == Value::Kind::Builtin ? base.text : base.function->callable->name.text) +
                                             "[..](), with its arguments in the parentheses"});
     return poison();
   }
@@ -124,7 +127,8 @@ NodeId Checker::renameAxes(NodeId node, const std::vector<AxisId> &from, const s
 
 namespace {
 
-/// The number of elements along a product of axes: coefficients by the dims of each term, sorted, a dim as often as it is a factor.
+/// The number of elements along a product of axes: coefficients by the dims of each term, sorted, a dim as often as it is a
+/// factor.
 using Product = std::map<std::vector<unsigned>, int64_t>;
 
 /// nullopt: larger than 2^63.
@@ -158,8 +162,8 @@ std::vector<std::optional<Product>> prefixes(const Graph &graph, const std::vect
 
 } // namespace
 
-/// Row-major places of `from` become those of `to`, part by part: a part ends where as many places lie before it on both sides. So
-/// x[B * T * D -> B * F] splits or merges nothing but what D and F differ in, and no size is a product of run-time dims.
+/// Row-major places of `from` become those of `to`, part by part: a part ends where as many places lie before it on both sides.
+/// So x[B * T * D -> B * F] splits or merges nothing but what D and F differ in, and no size is a product of run-time dims.
 NodeId Checker::regroup(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range) {
   auto before = prefixes(graph, from), after = prefixes(graph, to);
   if (!before.back() || before.back() != after.back()) {
@@ -190,7 +194,8 @@ NodeId Checker::regroup(NodeId node, const std::vector<AxisId> &from, const std:
   size_t i = 0, j = 0;
   for (auto [iEnd, jEnd] : ends) {
     for (size_t k = j; k < jEnd; ++k) // an axis of another part may have this name as yet
-      if (size_t other = std::find(from.begin(), from.end(), to[k]) - from.begin(); other < from.size() && (other < i || other >= iEnd))
+      if (size_t other = std::find(from.begin(), from.end(), to[k]) - from.begin();
+          other < from.size() && (other < i || other >= iEnd))
         made[k] = graph.newAxis(axisName(to[k]), graph.size(to[k]), graph.axisRuntime[to[k]]);
     node = regroupPart(node, {from.begin() + i, from.begin() + iEnd}, {made.begin() + j, made.begin() + jEnd}, range);
     if (node == kNoNode)
@@ -229,7 +234,9 @@ NodeId Checker::regroupPart(NodeId node, const std::vector<AxisId> &from, const 
     part.range = range;
     node = graph.add(part);
   };
-  AxisId middle = from.size() == 1 ? from[0] : to.size() == 1 ? to[0] : graph.newAxis(axisName(from[0]), all, graph.axisRuntime[from[0]]);
+  AxisId middle = from.size() == 1 ? from[0]
+                  : to.size() == 1 ? to[0]
+                                   : graph.newAxis(axisName(from[0]), all, graph.axisRuntime[from[0]]);
   if (from.size() > 1)
     make(Op::Merge, from, {middle});
   if (to.size() > 1)

@@ -101,7 +101,8 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
   if ((call.arguments.size() < least && !misnamed) || call.arguments.size() > most) {
     std::string wanted = std::to_string(least) + (most == least ? "" : " or " + std::to_string(most));
     auto *mistake = error("T0307", call.range,
-                          call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " + std::to_string(call.arguments.size()));
+                          call.name + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", given are " +
+                              std::to_string(call.arguments.size()));
     if (mistake && axes != 0 && call.axisOps->empty() && call.arguments.size() > most)
       mistake->notes.push_back({"help", "axes stand in brackets, as in " + call.name + "[D](x)"});
     ok = false;
@@ -121,8 +122,9 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
         all += (all.empty() ? "" : ", ") + name;
       const size_t given = call.arguments.size() + 1;
       mistake->notes.push_back({"help", !all.empty() ? "its keywords: " + all
-                                        : given <= most ? call.name + " has no keywords: give the value as argument " + std::to_string(given)
-                                                        : call.name + " has no keywords"});
+                                        : given <= most
+                                            ? call.name + " has no keywords: give the value as argument " + std::to_string(given)
+                                            : call.name + " has no keywords"});
     }
     ok = false;
   }
@@ -134,7 +136,8 @@ bool Checker::arity(const Call &call, size_t least, size_t most, std::initialize
     auto *mistake = error("T0216", call.nameRange, call.name + " needs its axes: " + call.name + "[...](...)");
     if (mistake && !call.arguments.empty() && call.arguments[0].isTensor() && !graph.axes(call.arguments[0].node).empty()) {
       const std::string last = axisName(graph.axes(call.arguments[0].node).back());
-      mistake->notes.push_back({"help", "along " + last + ", which is the last one of " + text(call.arguments[0].node) + ": " + call.name + "[" + last + "](...)"});
+      mistake->notes.push_back({"help", "along " + last + ", which is the last one of " + text(call.arguments[0].node) + ": " +
+                                            call.name + "[" + last + "](...)"});
     }
     ok = false;
   }
@@ -229,7 +232,9 @@ Value Checker::unaryBuiltin(const Call &call) {
 
 Value Checker::minMaxBuiltin(const Call &call) {
   if (call.arguments.size() > 2) {
-    error("T0307", call.range, call.name + " takes two arguments, " + call.name + "(a, b), or one and axes, " + call.name + "[T](x); given are " + std::to_string(call.arguments.size()));
+    error("T0307", call.range,
+          call.name + " takes two arguments, " + call.name + "(a, b), or one and axes, " + call.name + "[T](x); given are " +
+              std::to_string(call.arguments.size()));
     return poison();
   }
   if (call.arguments.size() != 2)
@@ -328,7 +333,8 @@ Value Checker::clipBuiltin(const Call &call) {
       return poison();
     }
   if (auto least = call.arguments[1].asReal(), most = call.arguments[2].asReal(); least && most && *least > *most) {
-    error("T0309", call.ranges[1], "clip(x, low, high): low is " + text(call.arguments[1]) + ", high is " + text(call.arguments[2]));
+    error("T0309", call.ranges[1],
+          "clip(x, low, high): low is " + text(call.arguments[1]) + ", high is " + text(call.arguments[2]));
     return poison();
   }
   Element element = real ? Element::Real : Element::Int;

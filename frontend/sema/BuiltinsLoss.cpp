@@ -65,7 +65,8 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
     return poison();
   NodeId logits = realTensor(call.arguments[0], call.ranges[0]), labels = tensor(call.arguments[1], call.ranges[1]);
   auto axis = onlyAxis(call.scope, *call.axisOps, "cross_entropy");
-  if (logits == kNoNode || labels == kNoNode || !axis || !requireAxis(logits, *axis, call.ranges[0], "the first argument of cross_entropy"))
+  if (logits == kNoNode || labels == kNoNode || !axis ||
+      !requireAxis(logits, *axis, call.ranges[0], "the first argument of cross_entropy"))
     return poison();
   if (graph.element(labels) == Element::Real) {
     error("T0310", call.ranges[1], "the labels of cross_entropy are whole numbers, this is " + text(labels));
@@ -123,9 +124,10 @@ Value Checker::crossEntropyBuiltin(const Call &call) {
   return Value::ofTensor(graph.add(node));
 }
 
-/// `smoothing` (a weight that classes share) and `spread` (the weight of each class that is not the label), of V classes, V - 1 with a `skip`:
-/// "torch": smoothing / V for each, the label included, as torch.nn.CrossEntropyLoss(label_smoothing) and tf.keras mean it;
-/// "t2t": smoothing / (V - 1) for each other one, as Tensor2Tensor and Vaswani et al. 2017 have it (without the constant that T2T takes off).
+/// `smoothing` (a weight that classes share) and `spread` (the weight of each class that is not the label), of V classes, V - 1
+/// with a `skip`: "torch": smoothing / V for each, the label included, as torch.nn.CrossEntropyLoss(label_smoothing) and tf.keras
+/// mean it; "t2t": smoothing / (V - 1) for each other one, as Tensor2Tensor and Vaswani et al. 2017 have it (without the constant
+/// that T2T takes off).
 bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
   const Keyword *smoothing = call.keyword("smoothing"), *form = call.keyword("form"), *spread = call.keyword("spread");
   const auto size = graph.size(axis).asConstant();
@@ -155,8 +157,10 @@ bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
   node.number = *number;
   if (spread && size && *number * double(*size - 1 - skipped) > 1 + 1e-12) {
     const std::string others = std::to_string(*size - 1 - skipped);
-    if (auto *mistake = error("T0316", given->range, "`spread` is the weight of each other class: " + text(given->value) + " for each of " + others +
-                                                         " is " + text(Value::ofReal(*number * double(*size - 1 - skipped))) + ", more than the whole target"))
+    if (auto *mistake =
+            error("T0316", given->range,
+                  "`spread` is the weight of each other class: " + text(given->value) + " for each of " + others + " is " +
+                      text(Value::ofReal(*number * double(*size - 1 - skipped))) + ", more than the whole target"))
       mistake->notes.push_back({"help", "did you mean smoothing = " + text(given->value) + "? The classes share it."});
     return false;
   }
@@ -165,7 +169,8 @@ bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
   const bool isOthers = form && form->value.kind == Value::Kind::String && form->value.text == "t2t";
   if (form && !isOthers && !(form->value.kind == Value::Kind::String && form->value.text == "torch")) {
     if (auto *mistake = error("T0308", form->range, "form is \"torch\" or \"t2t\", not " + text(form->value)))
-      mistake->notes.push_back({"help", "\"torch\", also tf.keras: smoothing / V for every class; \"t2t\", Tensor2Tensor: smoothing / (V - 1) for every class but the label"});
+      mistake->notes.push_back({"help", "\"torch\", also tf.keras: smoothing / V for every class; \"t2t\", Tensor2Tensor: "
+                                        "smoothing / (V - 1) for every class but the label"});
     return false;
   }
   if (isOthers && size && *size - 1 - skipped < 1) {
@@ -178,7 +183,8 @@ bool Checker::smoothedTarget(const Call &call, AxisId axis, Node &node) {
   } else if (*number > 0) {
     node.integer = 1 + exempt;
     if (skipped) {
-      error("T0901", call.keyword("skip")->range, "not supported yet: `smoothing` with `skip` over axis " + axisName(axis) + ", whose size varies at run time");
+      error("T0901", call.keyword("skip")->range,
+            "not supported yet: `smoothing` with `skip` over axis " + axisName(axis) + ", whose size varies at run time");
       return false;
     }
   }

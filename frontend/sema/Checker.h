@@ -1,5 +1,6 @@
 // Evaluates one entry of a model symbolically: every definition when somebody demands it, layers once per use, functions inlined.
-// The meaning is that of docs/language.md (numbers: test/numerics/language); where a mistake is found it is reported once and a Poison value goes on.
+// The meaning is that of docs/language.md (numbers: test/numerics/language); where a mistake is found it is reported once and a
+// Poison value goes on.
 #pragma once
 #include "frontend/sema/Graph.h"
 #include "frontend/sema/IndexProof.h"
@@ -54,9 +55,9 @@ private:
     const Keywords *keywords; // of a layer, as given; null: none
     ast::Range range;
   };
-  std::vector<ActiveCall> calls; // outermost first
+  std::vector<ActiveCall> calls;            // outermost first
   size_t randomPlaces = 0;                  // draws so far: a call that drew is not remembered
-  std::map<AxisId, ast::Range> axisPlaces;         // where an axis is declared, for related ranges
+  std::map<AxisId, ast::Range> axisPlaces;  // where an axis is declared, for related ranges
   std::map<std::string, unsigned> siteUses; // random places met more than once
   std::map<std::string, uint32_t> inputIndex, stateIndex;
   std::vector<const ast::Stmt *> outStatements, nextStatements;
@@ -81,10 +82,10 @@ private:
   std::string text(const std::vector<AxisId> &axes) const;
   std::string axisName(AxisId axis) const;
   std::string text(const Size &size) const;
-  std::string sized(AxisId axis) const;          // "D = 410"
+  std::string sized(AxisId axis) const;                       // "D = 410"
   std::string product(const std::vector<AxisId> &axes) const; // "T * D = 8"
-  void relate(Diagnostic *mistake, AxisId axis);   // adds where the axis is declared
-  static std::string kindOf(const Value &value); // "a layer", "a tensor"
+  void relate(Diagnostic *mistake, AxisId axis);              // adds where the axis is declared
+  static std::string kindOf(const Value &value);              // "a layer", "a tensor"
 
   // ---- scopes and names (Scopes.cpp)
   Scope *newScope(Scope *up);
@@ -167,7 +168,8 @@ private:
     ast::Range range;
     int64_t total() const { return instance.count.asConstant().value_or(0); }
   };
-  /// What a part of the depths of a call gives: the new carries, and theirs at every depth along `axis` where the call wants them.
+  /// What a part of the depths of a call gives: the new carries, and theirs at every depth along `axis` where the call wants
+  /// them.
   struct Storey {
     std::vector<Value> carries, histories;
     AxisId axis = 0;
@@ -187,7 +189,8 @@ private:
   Storey callStorey(const StackCall &call, std::vector<Value> arguments, int64_t first, Rounds &rounds);
   /// Bodies for the depths from `first` on until they repeat, and all rounds in which they do.
   Storey callRounds(const StackCall &call, std::vector<Value> arguments, int64_t first);
-  Storey stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial, const std::vector<std::vector<AxisId>> &declared, uint32_t around);
+  Storey stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
+                   const std::vector<std::vector<AxisId>> &declared, uint32_t around);
   Storey closeRounds(const StackCall &call, Rounds &rounds);
   std::vector<NodeId> bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges, uint32_t body);
   Value joinHistories(const std::vector<Storey> &parts, size_t carry, AxisId whole, ast::Range range);
@@ -218,7 +221,7 @@ private:
   struct ScanState { // one scan under way
     const ast::Expr &expression;
     Scope *outer, *inner;
-    uint32_t body; // stack of the graph
+    uint32_t body;                        // stack of the graph
     std::vector<NodeId> initial, results; // per carry
     std::map<std::string, size_t> carryOf;
     bool ok = true;
@@ -240,8 +243,8 @@ private:
   std::optional<Value> staticBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   std::optional<Value> wholeBinary(const std::string &op, const Value &left, const Value &right, const ast::Expr &expression);
   Value tensorBinary(const std::string &op, NodeId left, NodeId right, const ast::Expr &expression);
-  /// The truth of a condition made of depths and numbers at the depths whose bodies are under way; where it changes within them they
-  /// end before that. nullopt: it is not made of those alone.
+  /// The truth of a condition made of depths and numbers at the depths whose bodies are under way; where it changes within them
+  /// they end before that. nullopt: it is not made of those alone.
   std::optional<bool> decideByDepth(NodeId condition);
   /// A static number or tensor as a node; kNoNode after an error ("a tensor is needed").
   NodeId tensor(const Value &value, ast::Range range);
@@ -258,8 +261,8 @@ private:
   NodeId gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range);
   NodeId slice(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
   /// Proves the range of an index; reports otherwise. `clamp` is set if the proof needed a condition.
-  bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range, const std::string &message,
-               const char *code, const std::string &holder, std::optional<AxisId> axis, bool *clamp);
+  bool inRange(NodeId index, const Size &limit, const std::vector<NodeId> &conditions, ast::Range range,
+               const std::string &message, const char *code, const std::string &holder, std::optional<AxisId> axis, bool *clamp);
   bool requireAxis(NodeId node, AxisId axis, ast::Range range, const std::string &what);
   Value attend(Scope *scope, const ast::Expr &expression);
   struct AttendParts {
@@ -339,7 +342,7 @@ private:
   // ---- entries (Entries.cpp, Finish.cpp)
   std::optional<AxisId> walked; // out step(T)
   bool demandOuts();
-  std::vector<ast::Range> numbers; // the texts of losses and metrics
+  std::vector<ast::Range> numbers;          // the texts of losses and metrics
   void demandNumbers(ast::Stmt::Kind kind); // Loss or Metric
   void advanceStates();
   std::optional<Entry> finish();

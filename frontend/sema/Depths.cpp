@@ -1,5 +1,5 @@
-// `if depth`: conditions on the depth of a stack are known when compiling. One body for each run of depths that they leave equal, and for all
-// rounds in which such bodies repeat.
+// `if depth`: conditions on the depth of a stack are known when compiling. One body for each run of depths that they leave equal,
+// and for all rounds in which such bodies repeat.
 #include "frontend/sema/Checker.h"
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 namespace tenon::sema {
 namespace {
 
-/// Values of a condition at given depths. What a depth does not decide is unknown, and so is what is made of it, but for `or` and `and` that
-/// their other side decides.
+/// Values of a condition at given depths. What a depth does not decide is unknown, and so is what is made of it, but for `or` and
+/// `and` that their other side decides.
 class AtDepths {
 public:
   AtDepths(const Graph &graph, NodeId condition) : graph(graph) {
@@ -145,7 +145,7 @@ private:
   }
 
   const Graph &graph;
-  std::vector<NodeId> nodes; // what the condition is made of, itself the last
+  std::vector<NodeId> nodes;                   // what the condition is made of, itself the last
   std::vector<std::array<size_t, 3>> operands; // of those that are decidable; a choice has three
   std::vector<Number> values;
 };
@@ -187,8 +187,8 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
       return true;
     return at.value() != first;
   };
-  // The innermost body ends where the condition changes while the others stand at their first depth; each outer one where any of the
-  // inner ones would have to end earlier.
+  // The innermost body ends where the condition changes while the others stand at their first depth; each outer one where any of
+  // the inner ones would have to end earlier.
   std::function<bool(size_t)> same = [&](size_t level) { // for all depths of the bodies before `level` in the list
     if (level == 0)
       return !changes();
@@ -221,15 +221,16 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
 
 // ---- rounds
 
-static constexpr uint64_t kRoundUnits = 4; // of work for one more round
+static constexpr uint64_t kRoundUnits = 4;    // of work for one more round
 static constexpr uint64_t kNodesPerUnit = 50; // looked at
 
-/// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all depths at which
-/// the others run.
+/// Whether a condition has the same value where the one body of `moved` that it depends on is `shift` depths further, for all
+/// depths at which the others run.
 bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_t> &moved, int64_t shift) const {
   AtDepths at(graph, decision.condition);
   const ast::Range place = graph[decision.condition].range;
-  uint64_t looked = at.size() > 16 ? 8 * at.size() : 0; // the nodes were sought first; a few of them are counted with the decision
+  uint64_t looked =
+      at.size() > 16 ? 8 * at.size() : 0; // the nodes were sought first; a few of them are counted with the decision
   std::function<bool(size_t)> same = [&](size_t level) {
     if (level == decision.bodies.size()) {
       looked += at.size();
@@ -241,7 +242,8 @@ bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_
     const uint32_t body = decision.bodies[level];
     const StackInfo &info = graph.entry.stacks[body];
     const bool isMoved = std::find(moved.begin(), moved.end(), body) != moved.end();
-    const BodyDepths depths = isMoved ? BodyDepths{info.first + shift, info.count.constant()} : depthsOf(graph.entry.stacks, body);
+    const BodyDepths depths =
+        isMoved ? BodyDepths{info.first + shift, info.count.constant()} : depthsOf(graph.entry.stacks, body);
     bool all = true;
     depths.forEach([&](int64_t depth) {
       at.depths[body] = depth;
@@ -253,8 +255,8 @@ bool Checker::isDecidedAlike(const Decision &decision, const std::vector<uint32_
   return (looked < kNodesPerUnit || session.spend(place, looked / kNodesPerUnit)) && alike;
 }
 
-/// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer evaluates follows from
-/// its conditions, so it is enough to ask those that were met.
+/// Whether the bodies from number `from` on are what would be made for the depths that lie `shift` further. What a layer
+/// evaluates follows from its conditions, so it is enough to ask those that were met.
 bool Checker::repeats(const Rounds &rounds, size_t from, int64_t shift) const {
   auto isMoved = [&](uint32_t body) { // bodies have ascending numbers, as they were made
     auto storey = std::lower_bound(rounds.storeys.begin() + std::ptrdiff_t(from), rounds.storeys.end(), body,
@@ -292,8 +294,8 @@ int64_t Checker::countRounds(const Rounds &rounds, int64_t first, int64_t total)
   return 1;
 }
 
-/// Whether what was proved about indices at the depths of the first round holds in all of them, and whether the bodies around, whose depths were
-/// asked for the first round only, leave the others as they are.
+/// Whether what was proved about indices at the depths of the first round holds in all of them, and whether the bodies around,
+/// whose depths were asked for the first round only, leave the others as they are.
 bool Checker::holdInRounds(const Rounds &rounds) const {
   for (size_t i = rounds.decisions; i < decisions.size(); ++i)
     if (!isDecidedAlike(decisions[i], {}, 0))

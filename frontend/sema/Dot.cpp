@@ -1,5 +1,5 @@
-// --emit=graph: the checked program as a picture for Graphviz. Numbers stand in the labels of what reads them, bodies of stacks are clusters, and
-// a dashed arrow leads from what a body gives to what the next depth gets.
+// --emit=graph: the checked program as a picture for Graphviz. Numbers stand in the labels of what reads them, bodies of stacks
+// are clusters, and a dashed arrow leads from what a body gives to what the next depth gets.
 #include "frontend/Sema.h"
 #include "frontend/sema/OpNames.h"
 #include <algorithm>
@@ -35,7 +35,8 @@ std::string label(const std::vector<std::string> &lines) {
 
 class Picture {
 public:
-  Picture(const Program &program, const Entry &entry, unsigned number) : program(program), entry(entry), prefix("e" + std::to_string(number) + "_") {}
+  Picture(const Program &program, const Entry &entry, unsigned number)
+      : program(program), entry(entry), prefix("e" + std::to_string(number) + "_") {}
 
   std::string draw() {
     findLive();
@@ -58,12 +59,16 @@ private:
   std::string dims() const {
     std::string list;
     for (size_t i = 0; i < entry.dims.size(); ++i)
-      list += (i ? ", " : "") + entry.dims[i] + (entry.dimUpperBound[i] == Size(-1) ? "" : " <= " + entry.dimUpperBound[i].text(entry.dims));
+      list += (i ? ", " : "") + entry.dims[i] +
+              (entry.dimUpperBound[i] == Size(-1) ? "" : " <= " + entry.dimUpperBound[i].text(entry.dims));
     return list.empty() ? "" : " (" + list + ")";
   }
 
   std::string type(const ValueType &type) const {
-    std::string list = !type.pinned.empty() ? type.pinned : type.element == Element::Real ? "" : type.element == Element::Int ? "int" : "bool";
+    std::string list = !type.pinned.empty()            ? type.pinned
+                       : type.element == Element::Real ? ""
+                       : type.element == Element::Int  ? "int"
+                                                       : "bool";
     list += "[";
     for (size_t i = 0; i < type.axes.size(); ++i) {
       const Axis &axis = entry.axes[type.axes[i]];
@@ -94,7 +99,9 @@ private:
   }
 
   /// Another axis of the same name, as a layer has for what it is given and what it gives: nothing that one sees.
-  bool isHidden(const Node &node) const { return node.op == Op::Rename && names(node.axesFrom, ", ") == names(node.axesTo, ", "); }
+  bool isHidden(const Node &node) const {
+    return node.op == Op::Rename && names(node.axesFrom, ", ") == names(node.axesTo, ", ");
+  }
 
   /// The value that an arrow comes from: what a stack gives is what its body gives.
   NodeId source(NodeId node) const {
@@ -143,24 +150,34 @@ private:
     if (node.op == Op::Slice)
       list += " " + names(node.axesFrom, " * ") + ": " + node.size.text(entry.dims) + " .. -> " + names(node.axesTo, " * ");
     else if (!node.axesFrom.empty() || !node.axesTo.empty())
-      list += " " + names(node.axesFrom, node.op == Op::Merge ? " * " : ", ") + (node.axesTo.empty() ? "" : " -> " + names(node.axesTo, node.op == Op::Split ? " * " : ", "));
+      list += " " + names(node.axesFrom, node.op == Op::Merge ? " * " : ", ") +
+              (node.axesTo.empty() ? "" : " -> " + names(node.axesTo, node.op == Op::Split ? " * " : ", "));
     if (node.op == Op::Dropout)
       list += " " + numberText(node.number);
     if (node.op == Op::Attend)
       list += " over " + entry.axes[node.attend->key].name + " by " + names(node.attend->queries, ", ") +
               (node.attend->scaleOperand || node.attend->scale == 1 ? "" : ", scale " + numberText(node.attend->scale));
-    bool any = std::any_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) { return isNumber(entry.nodes[operand]); });
+    bool any =
+        std::any_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) { return isNumber(entry.nodes[operand]); });
     for (size_t i = 0; any && i < node.operands.size(); ++i)
-      list += (i ? ", " : " (") + (isNumber(entry.nodes[node.operands[i]]) ? numberText(entry.nodes[node.operands[i]]) : "_") + (i + 1 == node.operands.size() ? ")" : "");
+      list += (i ? ", " : " (") + (isNumber(entry.nodes[node.operands[i]]) ? numberText(entry.nodes[node.operands[i]]) : "_") +
+              (i + 1 == node.operands.size() ? ")" : "");
     return list;
   }
 
   /// What an operand is to an op for which their order matters.
   static std::string role(const Node &node, size_t operand) {
-    static const std::vector<std::pair<Op, std::vector<std::string>>> roles = {
-        {Op::Select, {"if", "then", "else"}}, {Op::Sub, {"", "minus"}},     {Op::Div, {"", "by"}},           {Op::Mod, {"", "by"}},
-        {Op::FloorDiv, {"", "by"}},           {Op::Pow, {"", "power"}},     {Op::Less, {"less", "more"}},    {Op::LessEqual, {"less", "more"}},
-        {Op::Gather, {"", "at"}},             {Op::Put, {"", "at", "put"}}, {Op::CrossEntropy, {"", "label"}}};
+    static const std::vector<std::pair<Op, std::vector<std::string>>> roles = {{Op::Select, {"if", "then", "else"}},
+                                                                               {Op::Sub, {"", "minus"}},
+                                                                               {Op::Div, {"", "by"}},
+                                                                               {Op::Mod, {"", "by"}},
+                                                                               {Op::FloorDiv, {"", "by"}},
+                                                                               {Op::Pow, {"", "power"}},
+                                                                               {Op::Less, {"less", "more"}},
+                                                                               {Op::LessEqual, {"less", "more"}},
+                                                                               {Op::Gather, {"", "at"}},
+                                                                               {Op::Put, {"", "at", "put"}},
+                                                                               {Op::CrossEntropy, {"", "label"}}};
     for (auto &[op, words] : roles)
       if (op == node.op && operand < words.size())
         return words[operand];
@@ -217,7 +234,8 @@ private:
     NodeId node = source(from);
     if (isNumber(entry.nodes[node])) // it goes round a whole body, or out
       edges += "  " + quoted(to + "_number") + " [label = " + label({numberText(entry.nodes[node])}) + ", shape = plaintext];\n";
-    edges += "  " + quoted(isNumber(entry.nodes[node]) ? to + "_number" : id(node)) + " -> " + quoted(to) + (text.empty() ? "" : " [label = " + label({text}) + "]") + ";\n";
+    edges += "  " + quoted(isNumber(entry.nodes[node]) ? to + "_number" : id(node)) + " -> " + quoted(to) +
+             (text.empty() ? "" : " [label = " + label({text}) + "]") + ";\n";
   }
 
   void cluster(const Node &stack, unsigned depth) {
@@ -234,13 +252,15 @@ private:
         continue;
       edge(stack.operands[found.index], id(node), "");
       if (found.index < info.carries && info.count != Size(1))
-        edges += "  " + quoted(id(source(info.results[found.index]))) + " -> " + quoted(id(node)) + " [style = dashed, constraint = false];\n";
+        edges += "  " + quoted(id(source(info.results[found.index]))) + " -> " + quoted(id(node)) +
+                 " [style = dashed, constraint = false];\n";
     }
   }
 
   void nextStates(const std::vector<std::pair<uint32_t, NodeId>> &list, unsigned depth) {
     for (auto &[state, node] : list) {
-      std::string name = prefix + "next_" + std::to_string(node) + "_" + entry.states[state].path; // bodies for other depths may set it, too
+      std::string name =
+          prefix + "next_" + std::to_string(node) + "_" + entry.states[state].path; // bodies for other depths may set it, too
       line(depth, quoted(name) + " [label = " + label({"next " + entry.states[state].path}) + ", style = dashed];");
       edge(node, name, "");
     }
@@ -256,7 +276,9 @@ private:
 } // namespace
 
 std::string drawGraph(const Program &program) {
-  std::string text = "digraph " + quoted(program.model) + " {\n  node [shape = box, fontname = \"Helvetica\", fontsize = 10];\n  edge [fontname = \"Helvetica\", fontsize = 9];\n  fontname = \"Helvetica\";\n";
+  std::string text = "digraph " + quoted(program.model) +
+                     " {\n  node [shape = box, fontname = \"Helvetica\", fontsize = 10];\n  edge [fontname = \"Helvetica\", "
+                     "fontsize = 9];\n  fontname = \"Helvetica\";\n";
   for (size_t i = 0; i < program.entries.size(); ++i)
     text += Picture(program, program.entries[i], static_cast<unsigned>(i)).draw();
   return text + "}\n";

@@ -68,7 +68,8 @@ bool Checker::demandOuts() {
         continue;
       walked = (*axes)[0];
       if (std::find(configs.begin(), configs.end(), axis.text) != configs.end())
-        error("T0416", axis.range, "an entry walks along a dim: " + axis.text + " is a config, and has no new places from call to call");
+        error("T0416", axis.range,
+              "an entry walks along a dim: " + axis.text + " is a config, and has no new places from call to call");
       if (!graph.entry.walkedAxis.empty())
         error("T0901", axis.range,
               "not supported yet: an entry that walks two axes, here " + graph.entry.walkedAxis + " and " + axis.text +
@@ -99,7 +100,8 @@ void Checker::demandNumbers(ast::Stmt::Kind kind) {
     if (statement->kind != kind)
       continue;
     const std::string &name = statement->name.text;
-    if (isLoss && !request.losses.empty() && std::find(request.losses.begin(), request.losses.end(), name) == request.losses.end())
+    if (isLoss && !request.losses.empty() &&
+        std::find(request.losses.begin(), request.losses.end(), name) == request.losses.end())
       continue;
     Value value = lookup(top, statement->name);
     if (value.isPoison())
@@ -108,7 +110,8 @@ void Checker::demandNumbers(ast::Stmt::Kind kind) {
     if (node == kNoNode)
       continue;
     if (!graph.axes(node).empty() || graph.element(node) == Element::Bool) {
-      auto *mistake = error("T0315", statement->value->range, std::string(isLoss ? "a loss" : "a metric") + " is one number, " + name + " is " + text(node));
+      auto *mistake = error("T0315", statement->value->range,
+                            std::string(isLoss ? "a loss" : "a metric") + " is one number, " + name + " is " + text(node));
       if (mistake)
         mistake->notes.push_back({"help", "mean(...) or sum(...) over all axes"});
       continue;
@@ -138,15 +141,21 @@ void Checker::advanceStates() {
 /// A loss may want the statistics of its batch; a metric is to be that of the data.
 static void warnOfBatch(Session &session, const ast::Model &model, const BatchResult &result) {
   using Why = BatchResult::Why;
-  const char *what = result.why == Why::Inside  ? "a sum over their rows inside of what is summed is that of one batch alone"
-                     : result.why == Why::Large ? "its formula is too large to be taken apart, and an evaluation takes the mean over the whole batches"
-                                                : "something in it is no sum, maximum or minimum over their rows, and an evaluation takes the mean over the whole batches";
-  const char *help = result.why == Why::Inside  ? "over all rows, mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w), and sum((w - mean(w)) ^ 2) is sum(w * w) - sum(w) * mean(w)"
-                     : result.why == Why::Large ? "a formula along an axis, such as a sum for each class and then their mean, has few terms; metrics of parts are smaller formulas"
-                                                : "sums, max, min, any and all over all axes or all but some (a sum for each class), and formulas of them, are those of all rows";
+  const char *what = result.why == Why::Inside ? "a sum over their rows inside of what is summed is that of one batch alone"
+                     : result.why == Why::Large
+                         ? "its formula is too large to be taken apart, and an evaluation takes the mean over the whole batches"
+                         : "something in it is no sum, maximum or minimum over their rows, and an evaluation takes the mean over "
+                           "the whole batches";
+  const char *help = result.why == Why::Inside ? "over all rows, mean((w - mean(w)) ^ 2) is mean(w * w) - mean(w) * mean(w), and "
+                                                 "sum((w - mean(w)) ^ 2) is sum(w * w) - sum(w) * mean(w)"
+                     : result.why == Why::Large ? "a formula along an axis, such as a sum for each class and then their mean, "
+                                                  "has few terms; metrics of parts are smaller formulas"
+                                                : "sums, max, min, any and all over all axes or all but some (a sum for each "
+                                                  "class), and formulas of them, are those of all rows";
   for (auto &statement : model.body)
     if (statement->kind == ast::Stmt::Kind::Metric && statement->name.text == result.name)
-      if (auto *warning = session.warning("T0116", statement->name.range, result.name + " depends on the size of the batches: " + what))
+      if (auto *warning =
+              session.warning("T0116", statement->name.range, result.name + " depends on the size of the batches: " + what))
         warning->notes.push_back({"help", help});
 }
 
@@ -176,7 +185,8 @@ void Checker::runUnused() {
     if (statement->kind == Kind::In || statement->kind == Kind::Param || statement->kind == Kind::State)
       lookup(top, statement->name);
     if (statement->kind == Kind::Use)
-      if (Value used = lookup(top, statement->name); used.kind == Value::Kind::Instance && used.instance->repeat == ast::Stmt::Repeat::None && used.instance->calls.empty())
+      if (Value used = lookup(top, statement->name);
+          used.kind == Value::Kind::Instance && used.instance->repeat == ast::Stmt::Repeat::None && used.instance->calls.empty())
         declare(*used.instance, top, used.instance->range); // its axes and keywords
   }
   for (auto *statement : nextStatements)

@@ -10,7 +10,8 @@ bool Session::spend(ast::Range place, uint64_t units) {
   spent += units;
   if (spent > kMostUnits && mayGoOn()) {
     if (auto *mistake = error("T0418", place, "checking this specification takes too many steps; the rest is not looked at"))
-      mistake->notes.push_back({"note", "layers and functions are gone through once per use, a body under stack[...] once per choice of `if depth`"});
+      mistake->notes.push_back(
+          {"note", "layers and functions are gone through once per use, a body under stack[...] once per choice of `if depth`"});
     stopped = true;
   }
   return mayGoOn();
@@ -21,7 +22,8 @@ constexpr uint64_t kMostProofUnits = 600'000;
 bool Session::spendProof(ast::Range place, uint64_t units) {
   spentOnProofs += units;
   if (spentOnProofs > kMostProofUnits && mayGoOn()) {
-    error("T0221", place, "proving that the indices up to here stay inside their axes takes too many steps; the rest is not looked at");
+    error("T0221", place,
+          "proving that the indices up to here stay inside their axes takes too many steps; the rest is not looked at");
     stopped = true;
   }
   return mayGoOn();
@@ -53,7 +55,8 @@ Diagnostic *Checker::error(const char *code, ast::Range range, std::string messa
   Diagnostic *mistake = session.error(code, range, std::move(message), std::move(label));
   if (!mistake || range.file == session.mainFile->file)
     return mistake;
-  if (ast::Range caller = graph.callerOf(range); caller.file == session.mainFile->file) // in a library: which line of the author's led there
+  if (ast::Range caller = graph.callerOf(range);
+      caller.file == session.mainFile->file) // in a library: which line of the author's led there
     mistake->related.push_back({caller, "called here"});
   return mistake;
 }

@@ -328,7 +328,8 @@ std::optional<Entry> Checker::finish() {
       continue;
     bool again = false;
     for (size_t before = 0; before < i; ++before)
-      again |= needed[before] && nextValues[before].state == nextValues[i].state && bodiesMeet(graph.entry.stacks, nextValues[before].body, nextValues[i].body);
+      again |= needed[before] && nextValues[before].state == nextValues[i].state &&
+               bodiesMeet(graph.entry.stacks, nextValues[before].body, nextValues[i].body);
     if (again) {
       error("T0408", nextValues[i].range,
             "state " + graph.entry.states[nextValues[i].state].path +

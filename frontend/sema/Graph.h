@@ -12,7 +12,7 @@ class Graph {
 public:
   Entry entry;
   std::function<ast::Range(ast::Range)> callerOf; // Node::caller of a range; may be empty
-  std::vector<bool> axisRuntime; // parallel to entry.axes: the size varies at run time (also when bound here)
+  std::vector<bool> axisRuntime;                  // parallel to entry.axes: the size varies at run time (also when bound here)
 
   AxisId newAxis(std::string name, Size size, bool runtime);
   /// Returns the equal node if there is one. `body` is a lower limit: leaves of a stack body and random nodes belong to it.

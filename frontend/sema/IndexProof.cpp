@@ -15,8 +15,8 @@ using mlir::presburger::PresburgerSpace;
 /// Conditions that multiply the cases beyond this are dropped: that can lose a proof, not make a false one.
 constexpr size_t kMaxSystems = 512;
 
-/// Systems of more variables than this are asked for rational points only (if there is none, there is no integer one), and those of more
-/// than kMostVariables are taken to have one: the search for integer points has no bound of its own.
+/// Systems of more variables than this are asked for rational points only (if there is none, there is no integer one), and those
+/// of more than kMostVariables are taken to have one: the search for integer points has no bound of its own.
 constexpr size_t kMostIntegerVariables = 20, kMostVariables = 200;
 /// Of one proof, about microseconds.
 constexpr uint64_t kMostProofEffort = 200'000;
@@ -161,8 +161,8 @@ std::vector<NodeId> conjunctsOf(const Entry &entry, const std::vector<NodeId> &c
   return conjuncts;
 }
 
-/// What conditions allow, as far as it is linear: `all` where every one with one alternative holds, and the alternatives of each further one,
-/// those with few of them first.
+/// What conditions allow, as far as it is linear: `all` where every one with one alternative holds, and the alternatives of each
+/// further one, those with few of them first.
 struct Allowed {
   bool never = false;
   Conjunction all;
@@ -298,8 +298,8 @@ Cases possible(Search &search, const Cases &cases) {
   return kept;
 }
 
-/// What is left of `goal` where the conditions allow it; empty if they exclude it. A condition is first asked alone, since one of many masks
-/// is often enough, and then with those before it, where a combination that has no point is not gone on with.
+/// What is left of `goal` where the conditions allow it; empty if they exclude it. A condition is first asked alone, since one of
+/// many masks is often enough, and then with those before it, where a combination that has no point is not gone on with.
 Alternatives leftOf(Search &search, const Conjunction &goal, const Allowed &allowed) {
   Conjunction base = together(goal, allowed.all);
   if (allowed.never || !search.hasPoint(goal) || !search.hasPoint(base))

@@ -240,8 +240,8 @@ bool sameKeywords(const Keywords *left, const Keywords *right) {
 }
 } // namespace
 
-/// A layer may stand inside one of its kind if a config says so (Residual(Inner = Residual(Inner = Linear))): with the same keywords it
-/// would go on for ever.
+/// A layer may stand inside one of its kind if a config says so (Residual(Inner = Residual(Inner = Linear))): with the same
+/// keywords it would go on for ever.
 bool Checker::goesRound(const ActiveCall &call) {
   auto first = std::find_if(calls.begin(), calls.end(), [&](const ActiveCall &other) {
     return other.callable == call.callable && other.scope == call.scope && sameKeywords(other.keywords, call.keywords);
@@ -255,7 +255,8 @@ bool Checker::goesRound(const ActiveCall &call) {
   const std::string name = call.callable->name.text;
   std::string message = "layers and functions are nested more than " + std::to_string(kCallLimit) + " calls deep here";
   if (circle)
-    message = first + 1 == calls.end() ? name + " uses itself" : name + " uses itself, through " + calls.back().callable->name.text;
+    message =
+        first + 1 == calls.end() ? name + " uses itself" : name + " uses itself, through " + calls.back().callable->name.text;
   if (auto *mistake = error("T0415", call.range, message + (circle ? ": it would never end" : "")))
     mistake->related.push_back({call.callable->name.range, "declared here"});
   if (!circle) // every call on the way back up may go as deep again

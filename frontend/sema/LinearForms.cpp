@@ -27,7 +27,8 @@ Interval intervalOf(const Form &form, const std::vector<Variable> &variables, si
   return result;
 }
 
-std::optional<Form> outerBound(const std::optional<Form> &left, const std::optional<Form> &right, bool lower, const Entry &entry) {
+std::optional<Form> outerBound(const std::optional<Form> &left, const std::optional<Form> &right, bool lower,
+                               const Entry &entry) {
   const std::optional<Form> ahead = minus(right, left), behind = minus(left, right);
   if (ahead && plainlyNonNegative(*ahead, entry))
     return lower ? left : right;

@@ -112,7 +112,8 @@ public:
           for (auto &entry : program.entries)
             if (entry.kind == Entry::Kind::Train) {
               checkDataInputs(recipe, entry, session.diagnostics);
-              checkReach(session, model, recipe, entry, program.lossWeights, program.policies, [&](uint32_t index) { return program.params[index].path; });
+              checkReach(session, model, recipe, entry, program.lossWeights, program.policies,
+                         [&](uint32_t index) { return program.params[index].path; });
             }
           reportUnsupported(recipe, session.diagnostics);
         }
@@ -157,7 +158,8 @@ public:
       if (auto entry = Checker(session, model, request).run()) {
         auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
         checkDataInputs(checked, *entry, session.diagnostics);
-        checkReach(session, model, checked, *entry, lossWeights(checked, full), policies, [&](uint32_t index) { return session.parameters[index].param.path; });
+        checkReach(session, model, checked, *entry, lossWeights(checked, full), policies,
+                   [&](uint32_t index) { return session.parameters[index].param.path; });
       }
     }
     reportRefusals(refusals);
@@ -177,7 +179,8 @@ private:
 
   /// Of blocks of one kind: a file of several is right while one of them can be followed.
   void reportRefusals(const std::vector<Diagnostics> &refusals) {
-    const bool isWayLeft = std::any_of(refusals.begin(), refusals.end(), [](const Diagnostics &refusal) { return !refusal.hasErrors(); });
+    const bool isWayLeft =
+        std::any_of(refusals.begin(), refusals.end(), [](const Diagnostics &refusal) { return !refusal.hasErrors(); });
     for (const Diagnostics &refusal : refusals)
       for (Diagnostic mistake : refusal.all()) {
         if (isWayLeft)
@@ -306,7 +309,8 @@ private:
         for (auto &each : known)
           names += (names.empty() ? "" : ", ") + each;
         if (mistake)
-          mistake->notes.push_back({"help", near.empty() ? "there are: " + (names.empty() ? "none" : names) : "did you mean " + near + "?"});
+          mistake->notes.push_back(
+              {"help", near.empty() ? "there are: " + (names.empty() ? "none" : names) : "did you mean " + near + "?"});
         return false;
       }
     }
@@ -346,8 +350,10 @@ private:
     if (train && wanted("train"))
       build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
     if (ok && program.entries.empty()) {
-      session.error("T0413", model.name.range, model.name.text + (session.options.gradient && !declared.metrics.empty() ? " has no `loss`, and a metric has no gradient"
-                                                                                                         : " demands nothing: it has no `out`, `loss` or `metric`"));
+      session.error("T0413", model.name.range,
+                    model.name.text + (session.options.gradient && !declared.metrics.empty()
+                                           ? " has no `loss`, and a metric has no gradient"
+                                           : " demands nothing: it has no `out`, `loss` or `metric`"));
       ok = false;
     }
     return ok;

@@ -42,9 +42,11 @@ void checkRules(Session &session, const ast::Recipe &recipe) {
     return;
   for (const ast::Setting &rule : recipe.settings) {
     std::string step = rule.key.text.substr(0, rule.key.text.find('.'));
-    if (rule.isBind || step.empty() || std::any_of(members.begin(), members.end(), [&](auto &member) { return matchesStep(step, member); }))
+    if (rule.isBind || step.empty() ||
+        std::any_of(members.begin(), members.end(), [&](auto &member) { return matchesStep(step, member); }))
       continue;
-    auto *mistake = session.error("T0658", rule.key.range, recipe.owner.text + " has no parameter or used layer " + step, "matches nothing");
+    auto *mistake =
+        session.error("T0658", rule.key.range, recipe.owner.text + " has no parameter or used layer " + step, "matches nothing");
     if (std::string near = nearest(step, members); mistake && !near.empty())
       mistake->notes.push_back({"help", "did you mean " + near + "?"});
   }

@@ -290,7 +290,8 @@ PublicName NameTables::translate(const std::string &scheme, const std::string &o
 
 std::vector<PublicName> NameTables::publicNames(const std::string &scheme, const std::string &model,
                                                 const std::vector<UseStep> &chain, const std::string &leaf,
-                                                const std::vector<int64_t> &stackCounts, std::vector<std::vector<UsedRule>> *rules) const {
+                                                const std::vector<int64_t> &stackCounts,
+                                                std::vector<std::vector<UsedRule>> *rules) const {
   std::vector<PublicName> result;
   std::vector<int64_t> index(stackCounts.size());
   for (int64_t count : stackCounts)

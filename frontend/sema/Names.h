@@ -52,7 +52,8 @@ private:
     const std::string &leaf;
   };
   const Table *find(const std::string &owner, const std::string &scheme) const;
-  PublicName translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start, std::vector<UsedRule> &used) const;
+  PublicName translate(const std::string &scheme, const std::string &owner, const Path &path, size_t start,
+                       std::vector<UsedRule> &used) const;
   static std::optional<PublicName> target(const ast::ExprPtr &value, size_t captures, Diagnostics &diagnostics);
   std::vector<Table> tables;
 };

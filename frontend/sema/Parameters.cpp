@@ -104,7 +104,8 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
     auto *mistake = error("T0405", statement.name.range,
                           "param " + statement.name.text + " would have other axes at other depths of its stack");
     if (mistake)
-      mistake->notes.push_back({"help", "use two names where the sizes differ: a layer each, chosen by if depth .. then .. else .."});
+      mistake->notes.push_back(
+          {"help", "use two names where the sizes differ: a layer each, chosen by if depth .. then .. else .."});
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   }
   Node node = makeNode(Op::Param, {Element::Real, *axes, {}});
@@ -194,8 +195,11 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
   if (value.isPoison())
     return std::nullopt;
   if (value.kind == Value::Kind::Bool) {
-    if (auto *mistake = error("T0311", range, "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value)))
-      mistake->notes.push_back({"help", "false as a keyword of `use` leaves a param out; without the keyword the layer's own initializer holds"});
+    if (auto *mistake = error("T0311", range,
+                              "the initializer of " + name +
+                                  " must be a number or a distribution such as normal(0.02), this is " + text(value)))
+      mistake->notes.push_back(
+          {"help", "false as a keyword of `use` leaves a param out; without the keyword the layer's own initializer holds"});
     return std::nullopt;
   }
   if (auto number = value.asReal())
@@ -262,11 +266,14 @@ Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
     state.ofModel &= !graph.axisRuntime[axis];
   }
   if (statement.type->element == "index") {
-    auto limit = wholeSize(evaluate(scope, statement.type->bound), statement.type->bound ? statement.type->bound->range : statement.type->range, "the bound of an index");
+    auto limit = wholeSize(evaluate(scope, statement.type->bound),
+                           statement.type->bound ? statement.type->bound->range : statement.type->range, "the bound of an index");
     if (!limit)
       return recovered(scope, *statement.type);
-    if (*number != std::floor(*number) || *number < 0 || *number >= 1e9 || !provablyAtMost(Size(int64_t(*number) + 1), *limit, graph.entry)) {
-      error("T0207", statement.value->range, "state " + statement.name.text + " starts at " + text(initial) + ", which is no index(" + text(*limit) + ")");
+    if (*number != std::floor(*number) || *number < 0 || *number >= 1e9 ||
+        !provablyAtMost(Size(int64_t(*number) + 1), *limit, graph.entry)) {
+      error("T0207", statement.value->range,
+            "state " + statement.name.text + " starts at " + text(initial) + ", which is no index(" + text(*limit) + ")");
       return recovered(scope, *statement.type);
     }
     state.bound = *limit;
@@ -321,7 +328,8 @@ void Checker::nextStatement(Scope *scope, const ast::Stmt &statement, const Valu
   if (repeats) {
     error("T0408", statement.range,
           "not supported yet: state " + name +
-              " has one value, and its layer runs several times in a step (in loop[..], in scan, or shared by the layers of a stack); "
+              " has one value, and its layer runs several times in a step (in loop[..], in scan, or shared by the layers of a "
+              "stack); "
               "use the layer in stack[..], which keeps a value per depth, or hand the value on as an argument and result");
     return;
   }

@@ -62,7 +62,8 @@ const Bounds &PlainBounds::of(NodeId root) {
 
 bool PlainBounds::within(NodeId node, const Size &low, const Size &highExclusive) {
   const Bounds &bounds = of(node);
-  return std::any_of(bounds.lows.begin(), bounds.lows.end(), [&](const Size &bound) { return isNonNegative(minus(bound, low)); }) &&
+  return std::any_of(bounds.lows.begin(), bounds.lows.end(),
+                     [&](const Size &bound) { return isNonNegative(minus(bound, low)); }) &&
          std::any_of(bounds.highs.begin(), bounds.highs.end(),
                      [&](const Size &bound) { return isNonNegative(minus(minus(highExclusive, bound), Size(1))); });
 }
@@ -70,11 +71,13 @@ bool PlainBounds::within(NodeId node, const Size &low, const Size &highExclusive
 bool PlainBounds::isNonNegative(const std::optional<Size> &form) const { return form && plainlyNonNegative(*form, entry); }
 
 bool PlainBounds::atLeast(const Bounds &bounds, int64_t least) const {
-  return std::any_of(bounds.lows.begin(), bounds.lows.end(), [&](const Size &low) { return isNonNegative(minus(low, Size(least))); });
+  return std::any_of(bounds.lows.begin(), bounds.lows.end(),
+                     [&](const Size &low) { return isNonNegative(minus(low, Size(least))); });
 }
 
 bool PlainBounds::atMost(const Bounds &bounds, int64_t most) const {
-  return std::any_of(bounds.highs.begin(), bounds.highs.end(), [&](const Size &high) { return isNonNegative(minus(Size(most), high)); });
+  return std::any_of(bounds.highs.begin(), bounds.highs.end(),
+                     [&](const Size &high) { return isNonNegative(minus(Size(most), high)); });
 }
 
 void PlainBounds::keep(std::vector<Size> &bounds, const std::optional<Size> &bound, bool lower) const {
@@ -149,7 +152,8 @@ Bounds PlainBounds::product(const Bounds &left, const Bounds &right) const {
   for (const Bounds *side : {&left, &right}) // exactly one number
     if (auto low = numberAmong(side->lows), high = numberAmong(side->highs); low && high && *low == *high)
       return times(side == &left ? right : left, Size(*low));
-  const auto leftLow = numberAmong(left.lows), leftHigh = numberAmong(left.highs), rightLow = numberAmong(right.lows), rightHigh = numberAmong(right.highs);
+  const auto leftLow = numberAmong(left.lows), leftHigh = numberAmong(left.highs), rightLow = numberAmong(right.lows),
+             rightHigh = numberAmong(right.highs);
   Bounds result;
   if (leftLow && leftHigh && rightLow && rightHigh) {
     std::vector<int64_t> corners(4);

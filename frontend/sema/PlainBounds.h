@@ -1,5 +1,5 @@
-// Interval arithmetic over the integer nodes of the checked graph: what each operation makes of the bounds of its operands, wherever on their
-// axes they are looked at. One visit per node, so this is what is left where cases (LinearValues.h) run out.
+// Interval arithmetic over the integer nodes of the checked graph: what each operation makes of the bounds of its operands,
+// wherever on their axes they are looked at. One visit per node, so this is what is left where cases (LinearValues.h) run out.
 #pragma once
 #include "frontend/sema/IndexProof.h"
 #include <map>

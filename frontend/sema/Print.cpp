@@ -19,7 +19,8 @@ const char *nameOf(Op op) {
       "concat",        "flip",        "window",     "put",       "dot",           "sum",
       "reduce_max",    "reduce_min",  "all",        "any",       "argmax",        "cumsum",
       "softmax",       "log_softmax", "normalize",  "top",       "cross_entropy", "binary_cross_entropy",
-      "dropout",       "sample",      "attend",     "stack",     "scan",          "result",        "append"};
+      "dropout",       "sample",      "attend",     "stack",     "scan",          "result",
+      "append"};
   static_assert(sizeof names / sizeof *names == size_t(Op::Append) + 1);
   return names[size_t(op)];
 }
@@ -185,9 +186,12 @@ private:
   }
   void nested(uint32_t index, unsigned depth) {
     const StackInfo &info = entry.stacks[index];
-    out << " " << info.path << " " << size(info.count) << (info.isRounds ? " rounds" : info.shared ? " times" : " layers")
-        << (info.isRounds ? " of " + std::to_string(info.period) : "") << (info.count == info.total ? "" : " from " + std::to_string(info.first)) << (info.history ? " history" : "")
-        << " {\n";
+    out << " " << info.path << " " << size(info.count)
+        << (info.isRounds ? " rounds"
+            : info.shared ? " times"
+                          : " layers")
+        << (info.isRounds ? " of " + std::to_string(info.period) : "")
+        << (info.count == info.total ? "" : " from " + std::to_string(info.first)) << (info.history ? " history" : "") << " {\n";
     body(index, depth + 1);
     std::string indent(2 * depth + 2, ' ');
     for (auto &[state, node] : info.nextStates)

@@ -7,7 +7,8 @@ namespace tenon::sema {
 
 constexpr uint64_t kElementsPerUnit = 128; // of work, marked
 
-/// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the stacks that it belongs to.
+/// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the stacks that it belongs
+/// to.
 static void markPresent(Param &param, const Entry &entry, uint32_t body) {
   std::vector<BodyDepths> bodies;
   for (; body < entry.stacks.size(); body = entry.stacks[body].owner)
@@ -50,26 +51,30 @@ void adoptParameters(Session &session, Program &program, Entry &entry) {
 
 namespace {
 
-/// A public name is one tensor of a file, or one part of it. Two parameters of one name are a mistake if a table gives it to both; a scheme
-/// for a part of a model (one of several published files) leaves the names of the rest as they are, and they may be the same.
+/// A public name is one tensor of a file, or one part of it. Two parameters of one name are a mistake if a table gives it to
+/// both; a scheme for a part of a model (one of several published files) leaves the names of the rest as they are, and they may
+/// be the same.
 class Published {
 public:
   Published(std::string scheme, Diagnostics &diagnostics) : scheme(std::move(scheme)), diagnostics(diagnostics) {}
   void add(const std::string &path, const PublicName &name, const std::vector<UsedRule> &rules) {
     std::vector<Holder> &holders = byName[name.name];
     for (const Holder &other : holders) {
-      bool apart = name.transform == "part" && other.name.transform == "part" && name.parts == other.name.parts && name.part != other.name.part;
+      bool apart = name.transform == "part" && other.name.transform == "part" && name.parts == other.name.parts &&
+                   name.part != other.name.part;
       size_t k = 0; // the first rule in which the two differ; none: the outermost makes them equal
       while (k < rules.size() && k < other.rules.size() && same(rules[k].place, other.rules[k].place))
         ++k;
       const bool equal = k == rules.size() && k == other.rules.size();
-      if (apart || rules.empty() || (!equal && (k == rules.size() || k == other.rules.size() || !same(rules[k].table, other.rules[k].table))))
+      if (apart || rules.empty() ||
+          (!equal && (k == rules.size() || k == other.rules.size() || !same(rules[k].table, other.rules[k].table))))
         continue;
       ast::Range place = rules[equal ? 0 : k].place;
       if (!reported.insert({place.file, place.begin}).second)
         continue;
-      Diagnostic &mistake = diagnostics.error("T0657", place, "`" + scheme + "` gives " + other.path + " and " + path + " one name, `" + name.name + "`",
-                                              "a name of two parameters");
+      Diagnostic &mistake = diagnostics.error(
+          "T0657", place, "`" + scheme + "` gives " + other.path + " and " + path + " one name, `" + name.name + "`",
+          "a name of two parameters");
       if (!equal)
         mistake.related.push_back({other.rules[k].place, "the other one"});
       else

@@ -67,8 +67,8 @@ bool reachesParameter(const Entry &entry, NodeId node, const std::function<bool(
 }
 
 void checkReach(Session &session, const ast::Model &model, const CheckedRecipe &recipe, const Entry &entry,
-                const std::vector<std::pair<std::string, double>> &weights,
-                const std::map<std::string, ParamPolicy> &policies, const std::function<std::string(uint32_t)> &pathOf) {
+                const std::vector<std::pair<std::string, double>> &weights, const std::map<std::string, ParamPolicy> &policies,
+                const std::function<std::string(uint32_t)> &pathOf) {
   auto isFrozen = [&](uint32_t index) {
     auto policy = policies.find(pathOf(index));
     return policy != policies.end() && policy->second.frozen;
@@ -88,9 +88,10 @@ void checkReach(Session &session, const ast::Model &model, const CheckedRecipe &
   } else if (first && !reached) {
     for (auto &statement : model.body)
       if (statement->kind == ast::Stmt::Kind::Loss && statement->name.text == *first)
-        session.error("T0626", statement->name.range,
-                      "no parameter reaches loss " + *first + ", so " +
-                          (recipe.name.empty() ? "there is no gradient to take" : "recipe `" + recipe.name + "` would train nothing"));
+        session.error(
+            "T0626", statement->name.range,
+            "no parameter reaches loss " + *first + ", so " +
+                (recipe.name.empty() ? "there is no gradient to take" : "recipe `" + recipe.name + "` would train nothing"));
   } else if (first && !free && freeze) {
     session.error("T0641", freeze->range, "`freeze` leaves no parameter that recipe `" + recipe.name + "` could train");
   }

@@ -241,7 +241,8 @@ std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, 
 
 void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
   auto refuse = [&](const Setting &place, const std::string &what) {
-    diagnostics.error("T0690", place.range, "not supported yet: " + what, (recipe.kind == "generate" ? "in generate block `" : "in recipe `") + recipe.name + "`");
+    diagnostics.error("T0690", place.range, "not supported yet: " + what,
+                      (recipe.kind == "generate" ? "in generate block `" : "in recipe `") + recipe.name + "`");
   };
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
@@ -258,8 +259,10 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
       const bool words = name == "words" && argument->text == "jieba";
       if (words || (key != "numerics" && function && !works(*function, name)))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
-      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32" && !(name == "compute" && argument->text == "bf16"))
-        refuse(*argument, "numerics `" + name + " = " + argument->text + "`" + (argument->text == "f64" ? "; --f64 makes every real double" : ""));
+      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32" &&
+               !(name == "compute" && argument->text == "bf16"))
+        refuse(*argument, "numerics `" + name + " = " + argument->text + "`" +
+                              (argument->text == "f64" ? "; --f64 makes every real double" : ""));
       else if (key == "numerics" && argument->kind != Setting::Kind::Word)
         refuse(*argument, "numerics `" + name + "`");
     }

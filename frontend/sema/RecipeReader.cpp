@@ -192,8 +192,8 @@ SettingValue RecipeChecker::readTuple(const ast::ExprPtr &expression, const Para
   return good ? value : nullptr;
 }
 
-bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position,
-                                 Setting &call, std::set<std::string> &attempted) {
+bool RecipeChecker::readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,
+                                 std::set<std::string> &attempted) {
   const Parameter *parameter = nullptr;
   const std::string name(function.name);
   std::vector<std::string> keywords;

@@ -7,7 +7,8 @@ namespace tenon {
 bool RecipeChecker::checkInputName(const ast::Name &name, const schema::Function &task) {
   if (contains(context.inputs, name.text))
     return true;
-  Diagnostic &error = diagnostics.error("T0606", name.range, "model " + context.model + " has no input `" + name.text + "`", "unknown input");
+  Diagnostic &error =
+      diagnostics.error("T0606", name.range, "model " + context.model + " has no input `" + name.text + "`", "unknown input");
   std::vector<std::string> known = context.inputs;
   for (const schema::Parameter &parameter : task.parameters)
     known.emplace_back(parameter.name);
@@ -38,8 +39,8 @@ bool RecipeChecker::checkLengths(const Setting &schedule) {
   if (!warmup || !total || warmup->kind != Setting::Kind::Int || warmup->integer < total->integer)
     return true;
   Diagnostic &error = diagnostics.error("T0627", total->range,
-                                        "`" + schedule.text + "` ends after " + std::to_string(total->integer) + " steps, but warms up for " +
-                                            std::to_string(warmup->integer),
+                                        "`" + schedule.text + "` ends after " + std::to_string(total->integer) +
+                                            " steps, but warms up for " + std::to_string(warmup->integer),
                                         "`total` must be more than `warmup`");
   error.related.push_back({warmup->range, "the warm-up"});
   return false;
@@ -55,15 +56,18 @@ bool RecipeChecker::checkBest(const Setting &every) {
   if (!lowest || (best && !(contains(context.losses, best->text) && !lowest->truth)))
     return true;
   if (best)
-    diagnostics.error("T0616", lowest->range, "`" + best->text + "` is a loss, and the best loss is the lowest", "leave this out");
+    diagnostics.error("T0616", lowest->range, "`" + best->text + "` is a loss, and the best loss is the lowest",
+                      "leave this out");
   else
-    diagnostics.error("T0610", lowest->range, "`lowest` says which value of `best` is the best; it needs `best = ` a loss or metric", "no `best`");
+    diagnostics.error("T0610", lowest->range,
+                      "`lowest` says which value of `best` is the best; it needs `best = ` a loss or metric", "no `best`");
   return false;
 }
 
 /// `best` and `stop` compare evaluations. Batches of a caller are evaluated by the caller, whatever the recipe says.
 void RecipeChecker::requireEvaluations(const CheckedRecipe &checked) {
-  const Setting *data = checked.find("data"), *valid = checked.find("valid"), *checkpoint = checked.find("checkpoint"), *stop = checked.find("stop");
+  const Setting *data = checked.find("data"), *valid = checked.find("valid"), *checkpoint = checked.find("checkpoint"),
+                *stop = checked.find("stop");
   if (!data || data->kind != Setting::Kind::Call || data->text == "caller" || (valid && valid->kind != Setting::Kind::Call))
     return;
   if (stop && stop->kind != Setting::Kind::Call) // a mistake of its own
@@ -81,10 +85,11 @@ void RecipeChecker::requireEvaluations(const CheckedRecipe &checked) {
   const bool held = valid || (share && share->real > 0), often = keyword(valid, "every") || keyword(data, "every");
   for (const Setting *each : {best, stop})
     if (each && !held)
-      refuse(*each, "`" + std::string(each == best ? "best" : "stop") + "` compares evaluations, and nothing is held out", "of which data?",
-             "hold a part of the data out (held_out = 0.05), or say valid = ..");
+      refuse(*each, "`" + std::string(each == best ? "best" : "stop") + "` compares evaluations, and nothing is held out",
+             "of which data?", "hold a part of the data out (held_out = 0.05), or say valid = ..");
   if (stop && held && !often)
-    refuse(*stop, "`stop` counts evaluations, and there is one at the end only", "how often?", "say every = 100 in " + std::string(valid ? "`valid`" : "`data`"));
+    refuse(*stop, "`stop` counts evaluations, and there is one at the end only", "how often?",
+           "say every = 100 in " + std::string(valid ? "`valid`" : "`data`"));
 }
 
 /// A program that makes the batches also decides when it evaluates, saves and ends: `tenon train` alone reads these settings.
@@ -101,7 +106,10 @@ void RecipeChecker::warnUnread(const CheckedRecipe &checked) {
     const Setting *setting = checked.find(key);
     const bool isLength = key == std::string_view("steps") || key == std::string_view("epochs"); // a warm-up may be a share of it
     if (setting && !(isLength && share && !total))
-      diagnostics.warning("T0629", setting->range, "nothing reads `" + std::string(key) + "`: with `data = caller` the program decides when to evaluate, save and end", "leave this out");
+      diagnostics.warning("T0629", setting->range,
+                          "nothing reads `" + std::string(key) +
+                              "`: with `data = caller` the program decides when to evaluate, save and end",
+                          "leave this out");
   }
 }
 

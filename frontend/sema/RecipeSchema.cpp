@@ -20,7 +20,9 @@ static Parameter whole(std::string_view name, double low = 1, double high = kInf
 static Parameter real(std::string_view name, double low = 0, double high = kInfinity) {
   return {name, Type::Real, false, false, low, high, false, false, {}, false};
 }
-static Parameter positive(std::string_view name) { return {name, Type::Real, false, false, 0, kInfinity, true, false, {}, false}; }
+static Parameter positive(std::string_view name) {
+  return {name, Type::Real, false, false, 0, kInfinity, true, false, {}, false};
+}
 static Parameter probability(std::string_view name) { return real(name, 0, 1); }
 /// From 0 to below 1.
 static Parameter fraction(std::string_view name) { return {name, Type::Real, false, false, 0, 1, false, true, {}, false}; }
@@ -37,7 +39,9 @@ static Parameter unsupported(Parameter parameter) {
   parameter.works = false;
   return parameter;
 }
-static Parameter of(std::string_view name, Type type) { return {name, type, false, false, -kInfinity, kInfinity, false, false, {}, false}; }
+static Parameter of(std::string_view name, Type type) {
+  return {name, type, false, false, -kInfinity, kInfinity, false, false, {}, false};
+}
 static Parameter choice(std::string_view name, std::vector<std::string_view> words) {
   Parameter parameter = of(name, Type::Choice);
   parameter.choices = std::move(words);
@@ -54,19 +58,33 @@ static Parameter perDepth(Parameter parameter) {
 }
 
 const std::vector<Parameter> &settings(bool train) {
-  static const std::vector<Parameter> forTraining = {
-      call("data", "data task"), call("valid", "data task"), call("init", "initial weights"), of("loss", Type::Loss),
-      unsupported(call("tasks", "task", Type::Calls)), unsupported(choice("mix", {"by share", "shuffled batches", "round robin"})), of("freeze", Type::Texts),
-      call("groups", "parameter group", Type::Calls), call("optimizer", "optimizer"), call("schedule", "schedule"), call("clip", "clipping"),
-      starting(whole("accumulate"), 1), call("numerics", "numerics"), open(whole("steps")), open(positive("epochs")), call("checkpoint", "checkpoint rule"), call("stop", "stopping rule"),
-      unsupported(call("average", "average")), whole("seed", 0)};
-  static const std::vector<Parameter> forGeneration = {
-      required(of("entry", Type::Entry)), required(call("method", "method")), of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
-      whole("seed", 0)};
+  static const std::vector<Parameter> forTraining = {call("data", "data task"),
+                                                     call("valid", "data task"),
+                                                     call("init", "initial weights"),
+                                                     of("loss", Type::Loss),
+                                                     unsupported(call("tasks", "task", Type::Calls)),
+                                                     unsupported(choice("mix", {"by share", "shuffled batches", "round robin"})),
+                                                     of("freeze", Type::Texts),
+                                                     call("groups", "parameter group", Type::Calls),
+                                                     call("optimizer", "optimizer"),
+                                                     call("schedule", "schedule"),
+                                                     call("clip", "clipping"),
+                                                     starting(whole("accumulate"), 1),
+                                                     call("numerics", "numerics"),
+                                                     open(whole("steps")),
+                                                     open(positive("epochs")),
+                                                     call("checkpoint", "checkpoint rule"),
+                                                     call("stop", "stopping rule"),
+                                                     unsupported(call("average", "average")),
+                                                     whole("seed", 0)};
+  static const std::vector<Parameter> forGeneration = {required(of("entry", Type::Entry)), required(call("method", "method")),
+                                                       of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
+                                                       whole("seed", 0)};
   return train ? forTraining : forGeneration;
 }
 
-/// Settings of the published rules (adam of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of google-research/bert).
+/// Settings of the published rules (adam of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of
+/// google-research/bert).
 static std::vector<Function> optimizers() {
   const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
   Parameter betas = starting(of("betas", Type::Betas), 0.9); // Kingma and Ba 2015, section 2
@@ -77,17 +95,26 @@ static std::vector<Function> optimizers() {
   auto planned = [](std::string_view name, const std::vector<Parameter> &parameters) {
     return Function{"optimizer", name, parameters, false, {}, false};
   };
-  return {{"optimizer", "sgd", {rate, fraction("momentum"), unsupported(probability("dampening")), of("nesterov", Type::Bool), decay}, false, {}},
+  return {{"optimizer",
+           "sgd",
+           {rate, fraction("momentum"), unsupported(probability("dampening")), of("nesterov", Type::Bool), decay},
+           false,
+           {}},
           {"optimizer", "adam", adam, false, {}},
           {"optimizer", "adamw", {rate, betas, eps, starting(decay, 0.01)}, false, {}},
           {"optimizer", "bert_adam", {rate, betas, starting(eps, 1e-6), decay, unsupported(positive("clip_each"))}, false, {}},
-          planned("adam_tf", adam), planned("gpt1_adam", {rate, betas, eps, real("l2")}), planned("adamax", adam), planned("adamaxw", adam),
-          planned("adam_paddle", adam), planned("lamb", lamb)};
+          planned("adam_tf", adam),
+          planned("gpt1_adam", {rate, betas, eps, real("l2")}),
+          planned("adamax", adam),
+          planned("adamaxw", adam),
+          planned("adam_paddle", adam),
+          planned("lamb", lamb)};
 }
 
 /// `warmup` is a number of steps or a fraction of the run; a decay needs its length.
 static std::vector<Function> schedules() {
-  const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")), floor = probability("floor");
+  const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")),
+                  floor = probability("floor");
   auto decaying = [&](std::string_view name, bool hasFloor, bool works = true) {
     Function function{"schedule", name, {warmup, total, epochs}, false, {"total", "epochs"}, works};
     if (hasFloor)
@@ -113,10 +140,13 @@ static std::vector<Function> schedules() {
 
 /// Tasks of published recipes that no code makes batches for yet.
 static std::vector<Function> plannedTasks() {
-  const Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)), vocab = of("vocab", Type::Text);
+  const Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)),
+                  vocab = of("vocab", Type::Text);
   const Parameter merges = of("merges", Type::Text), pieces = of("model", Type::Text), rate = probability("rate");
-  const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}), vectors = of("vectors", Type::Text);
-  const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)), tokens = whole("tokens");
+  const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}),
+                  vectors = of("vectors", Type::Text);
+  const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)),
+                  tokens = whole("tokens");
   const std::vector<std::pair<std::string_view, std::vector<Parameter>>> tasks = {
       {"mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}},
       {"rtd", {text, vocab, rate, probability("keep")}},
@@ -145,10 +175,12 @@ static std::vector<Function> plannedTasks() {
 static std::vector<Function> dataTasks() {
   using Element = Made::Element;
   using Values = Made::Values;
-  const Parameter text = required(of("text", Type::Texts)), vocab = of("vocab", Type::Text), unit = choice("unit", {"bytes", "characters"});
+  const Parameter text = required(of("text", Type::Texts)), vocab = of("vocab", Type::Text),
+                  unit = choice("unit", {"bytes", "characters"});
   const Parameter merges = unsupported(of("merges", Type::Text)), pieces = unsupported(of("model", Type::Text));
   const Made ids{"ids", "BT", Element::Whole, Values::Symbols}, target{"target", "BT", Element::Whole, Values::Symbols},
-      at{"at", "BK", Element::Whole, Values::Places}, word{"word", "BK", Element::Whole, Values::Symbols}, weight{"weight", "BK", Element::Real};
+      at{"at", "BK", Element::Whole, Values::Places}, word{"word", "BK", Element::Whole, Values::Symbols},
+      weight{"weight", "BK", Element::Real};
   const std::vector<Made> stream = {ids, target};
   Parameter words = choice("words", {"pieces", "whole", "jieba"});
   Parameter share = first(fraction("share"));
@@ -157,15 +189,40 @@ static std::vector<Function> dataTasks() {
       {"data task", "byte_stream", {text, vocab, unit}, false, {}, true, stream},
       {"data task", "char_stream", {text, vocab, starting(unit, 1)}, false, {}, true, stream},
       {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}, true, stream},
-      {"data task", "lm_blocks", {text, vocab, merges, pieces, unit}, false, {}, true,
+      {"data task",
+       "lm_blocks",
+       {text, vocab, merges, pieces, unit},
+       false,
+       {},
+       true,
        {ids, target, {"len", "B", Element::Whole, Values::PlacesAndOne}}},
-      {"data task", "permutation_lm",
-       {text, vocab, pieces, unit, whole("reuse", 0), starting(whole("alpha"), 6), starting(whole("beta"), 1), starting(whole("max_span"), 5),
-        of("both_ways", Type::Bool)}, false, {}, true,
-       {ids, {"seg", "BT", Element::Whole, Values::Below, 3}, {"rank", "BT"}, {"back", "B", Element::Truth}, at, word, weight,
+      {"data task",
+       "permutation_lm",
+       {text, vocab, pieces, unit, whole("reuse", 0), starting(whole("alpha"), 6), starting(whole("beta"), 1),
+        starting(whole("max_span"), 5), of("both_ways", Type::Bool)},
+       false,
+       {},
+       true,
+       {ids,
+        {"seg", "BT", Element::Whole, Values::Below, 3},
+        {"rank", "BT"},
+        {"back", "B", Element::Truth},
+        at,
+        word,
+        weight,
         {"label", "B", Element::Whole, Values::Below, 2}}},
-      {"data task", "mlm_nsp", {text, vocab, starting(fraction("rate"), 0.15), words, starting(fraction("short"), 0.1), unit}, false, {}, true,
-       {ids, {"seg", "BT", Element::Whole, Values::Below, 2}, {"len", "B", Element::Whole, Values::PlacesAndOne}, at, word, weight,
+      {"data task",
+       "mlm_nsp",
+       {text, vocab, starting(fraction("rate"), 0.15), words, starting(fraction("short"), 0.1), unit},
+       false,
+       {},
+       true,
+       {ids,
+        {"seg", "BT", Element::Whole, Values::Below, 2},
+        {"len", "B", Element::Whole, Values::PlacesAndOne},
+        at,
+        word,
+        weight,
         {"follows", "B", Element::Whole, Values::Below, 2}}},
       {"data task", "arrays", {of("stream", Type::Bool)}, false, {}, true, {}, call("file", "array", Type::Source)},
       {"data task", "jsonl", {text}, false, {}, true, {}, of("key", Type::Text)}};
@@ -175,9 +232,10 @@ static std::vector<Function> dataTasks() {
     task.parameters.push_back(open(whole("every"))); // for `valid`: evaluate after so many steps
     task.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
   }
-  tasks.push_back({"data task", "caller", {}, false, {}});                   // batches come through the C interface
+  tasks.push_back({"data task", "caller", {}, false, {}});                              // batches come through the C interface
   tasks.push_back({"data task", "held_out", {share, open(whole("every"))}, false, {}}); // `valid`: a part of `data`
-  tasks.push_back({"array", "ragged", {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0)}, false, {}});
+  tasks.push_back(
+      {"array", "ragged", {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0)}, false, {}});
   tasks.push_back({"array", "fixed", {first(of("values", Type::Text))}, false, {}});
   return tasks;
 }
@@ -189,26 +247,57 @@ static std::vector<Function> others() {
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
   return {
-      {"initial weights", "load", {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))}, false, {}},
-      {"task", "task",
-       {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")}, false, {}, false},
-      {"parameter group", "group",
-       {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))), open(perDepth(positive("clip")))}, true,
+      {"initial weights",
+       "load",
+       {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))},
+       false,
+       {}},
+      {"task",
+       "task",
+       {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")},
+       false,
+       {},
+       false},
+      {"parameter group",
+       "group",
+       {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))),
+        open(perDepth(positive("clip")))},
+       true,
        {"lr", "gradient", "decay", "clip"}},
       {"clipping", "global_norm", {first(positive("norm"))}, false, {}},
-      {"numerics", "policy",
-       {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1), unsupported(call("scale", "loss scale")),
-        unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)), unsupported(of("bf16", Type::Texts))}, false, {}},
+      {"numerics",
+       "policy",
+       {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
+        unsupported(call("scale", "loss scale")), unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)),
+        unsupported(of("bf16", Type::Texts))},
+       false,
+       {}},
       {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}, false},
       {"loss scale", "fixed", {first(positive("scale"))}, false, {}, false},
-      {"checkpoint rule", "every", {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure), of("lowest", Type::Bool)}, false, {}},
+      {"checkpoint rule",
+       "every",
+       {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure),
+        of("lowest", Type::Bool)},
+       false,
+       {}},
       {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
       {"average", "last", {first(whole("count"))}, false, {}, false},
       {"method", "greedy", {limit}, false, {}},
-      {"method", "sample", {starting(positive("temperature"), 1), whole("top_k", 0),
-                            {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false, true, 1}, limit}, false, {}},
-      {"method", "beam", {required(whole("size")), real("alpha"), choice("rule", {"t2t", "hf", "unilm"}), limit, whole("no_repeat"),
-                          choice("feed", {"token", "mask"})}, false, {}, false}};
+      {"method",
+       "sample",
+       {starting(positive("temperature"), 1),
+        whole("top_k", 0),
+        {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false, true, 1},
+        limit},
+       false,
+       {}},
+      {"method",
+       "beam",
+       {required(whole("size")), real("alpha"), choice("rule", {"t2t", "hf", "unilm"}), limit, whole("no_repeat"),
+        choice("feed", {"token", "mask"})},
+       false,
+       {},
+       false}};
 }
 
 static const std::vector<Function> &functions() {

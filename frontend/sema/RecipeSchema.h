@@ -1,5 +1,5 @@
-// What a recipe may say: its keys, the functions each key takes, their arguments with types, ranges and defaults, the inputs that a data task
-// makes, and what of all this works. Data only: the checker, the compiler and the runtime read the same table.
+// What a recipe may say: its keys, the functions each key takes, their arguments with types, ranges and defaults, the inputs that
+// a data task makes, and what of all this works. Data only: the checker, the compiler and the runtime read the same table.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -43,15 +43,15 @@ struct Parameter {
   std::vector<std::string_view> choices;     // Choice: the words; Call, Calls: the family
   bool usesDepth = false;                    // the value may depend on `depth`
   bool works = true;                         // false: checked, then "not supported yet"
-  double initial = 0, second = 0;            // what is not given: a number, the second of two; 0 and 1 of truths, the place among `choices`
-  bool none = false;                         // nothing stands for what is not given
+  double initial = 0, second = 0; // what is not given: a number, the second of two; 0 and 1 of truths, the place among `choices`
+  bool none = false;              // nothing stands for what is not given
 };
 
 /// An input that a data task makes.
 struct Made {
   enum class Element { Whole, Truth, Real };
   enum class Values { Any, Below, Symbols, Places, PlacesAndOne }; // Below: `count` values; Symbols: of the vocabulary; Places: T
-  std::string_view name, axes;                                    // axes: B rows, T places, K predictions; "BT"
+  std::string_view name, axes;                                     // axes: B rows, T places, K predictions; "BT"
   Element element = Element::Whole;
   Values values = Values::Any;
   int64_t count = 0;

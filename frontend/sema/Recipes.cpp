@@ -125,8 +125,10 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   if (!task || (task->makes.empty() && !task->input))
     return;
   if (entry.inputs.empty()) {
-    Diagnostic &error = diagnostics.error("T0620", data->range, "no loss of recipe `" + recipe.name + "` reads an input, so `" + data->text + "` has nothing to give",
-                                          "nothing reads its data");
+    Diagnostic &error =
+        diagnostics.error("T0620", data->range,
+                          "no loss of recipe `" + recipe.name + "` reads an input, so `" + data->text + "` has nothing to give",
+                          "nothing reads its data");
     error.notes.emplace_back("help", "a loss of parameters alone trains with data = caller, from C or Python");
     return;
   }
@@ -135,14 +137,18 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   for (const schema::Made &each : task->makes)
     made += (made.empty() ? "" : ", ") + written(each);
   for (const Input &input : entry.inputs) {
-    auto known = std::find_if(task->makes.begin(), task->makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
-    if (known != task->makes.end() ? known->axes.size() <= input.type.axes.size() : contains(own, input.name)) // further axes may be of size 1
+    auto known =
+        std::find_if(task->makes.begin(), task->makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
+    if (known != task->makes.end() ? known->axes.size() <= input.type.axes.size()
+                                   : contains(own, input.name)) // further axes may be of size 1
       continue;
     const bool axesDiffer = known != task->makes.end();
-    Diagnostic &error = diagnostics.error(
-        "T0620", data->range, "`" + data->text + "` does not make the input `" + input.name + "`" + (axesDiffer ? " with its axes" : ""),
-        "the losses of recipe `" + recipe.name + "` need it");
-    error.notes.emplace_back("help", task->input ? "say where it comes from: " + input.name + " = \"..\"" : data->text + " makes: " + made);
+    Diagnostic &error = diagnostics.error("T0620", data->range,
+                                          "`" + data->text + "` does not make the input `" + input.name + "`" +
+                                              (axesDiffer ? " with its axes" : ""),
+                                          "the losses of recipe `" + recipe.name + "` need it");
+    error.notes.emplace_back("help", task->input ? "say where it comes from: " + input.name + " = \"..\""
+                                                 : data->text + " makes: " + made);
   }
 }
 
@@ -153,7 +159,8 @@ void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
     return;
   for (const auto &[name, value] : method->keywords)
     if (name == "limit" && value->kind == Setting::Kind::Text)
-      diagnostics.error("T0690", value->range, "not supported yet: a limit that is not a number", "in generate block `" + recipe.name + "`");
+      diagnostics.error("T0690", value->range, "not supported yet: a limit that is not a number",
+                        "in generate block `" + recipe.name + "`");
   auto refuse = [&](const std::string &why, const std::string &label, const std::string &help) {
     Diagnostic &error = diagnostics.error("T0625", place->range, "the entry `" + entry.name + "` " + why, label);
     error.notes.emplace_back("help", help);
@@ -171,7 +178,8 @@ void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
     return refuse(ids ? "reads more than ids[B, T]: " + listing(others) : "does not read ids: index(V)[B, T]", "cannot generate",
                   "generation feeds the text so far and nothing else; inputs of the loss alone are no hindrance");
   if (!entry.walkedAxis.empty() && entry.axes[ids->type.axes[1]].name != entry.walkedAxis)
-    return refuse("walks along " + entry.walkedAxis + ", and a text goes on along " + entry.axes[ids->type.axes[1]].name + ", the second axis of ids",
+    return refuse("walks along " + entry.walkedAxis + ", and a text goes on along " + entry.axes[ids->type.axes[1]].name +
+                      ", the second axis of ids",
                   "cannot generate", "declare `out " + entry.name + "(" + entry.axes[ids->type.axes[1]].name + ") = ..`");
   const auto &[name, node] = entry.results.front();
   const ValueType &type = entry.nodes[node].type;

@@ -25,7 +25,8 @@ struct RecipeContext {
   std::vector<std::string> schemes; // of all `names` tables
   EvaluateSetting evaluate;
   std::vector<std::string> inputs = {}; // of the model, whichever entry reads them
-  std::function<bool(ast::Range, uint64_t)> spend = {}; // counts work, about microseconds; false: enough was done (Session::spend)
+  std::function<bool(ast::Range, uint64_t)> spend =
+      {}; // counts work, about microseconds; false: enough was done (Session::spend)
 };
 
 struct RecipeBinds {

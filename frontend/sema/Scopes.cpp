@@ -119,9 +119,12 @@ Value Checker::lookup(Scope *scope, const ast::Name &name) {
   if (!sought.empty()) {
     failed = true;
     const bool said = std::exchange(session.standardReported, true);
-    if (said && name.text[0] >= 'A' && name.text[0] <= 'Z') // by its look a layer, and the library's: each of them would be said again
+    if (said && name.text[0] >= 'A' &&
+        name.text[0] <= 'Z') // by its look a layer, and the library's: each of them would be said again
       return poison();
-    sought = said ? "" : ": std.tn, the library that every file sees, was not found in " + sought + "; TENON_MODELS=FOLDER says where it lies";
+    sought = said ? ""
+                  : ": std.tn, the library that every file sees, was not found in " + sought +
+                        "; TENON_MODELS=FOLDER says where it lies";
   }
   if (auto *mistake = error("T0101", name.range, "unknown name " + name.text + sought)) {
     std::string near = nearest(name.text, visibleNames(scope, false));
@@ -165,7 +168,8 @@ const AxisGroup *Checker::findAxis(Scope *scope, const std::string &name, ast::R
       bad = failed = true;
       if (!session.badSizes.insert({found->second.range.file, found->second.range.begin}).second)
         return nullptr;
-      if (auto *mistake = error("T0214", use, "the size of axis " + name + " is " + text(value) + "; an axis has at most 2147483647 places"))
+      if (auto *mistake =
+              error("T0214", use, "the size of axis " + name + " is " + text(value) + "; an axis has at most 2147483647 places"))
         mistake->related.push_back({found->second.range, name + " is " + text(value)});
       return nullptr;
     }
@@ -198,7 +202,8 @@ std::optional<std::vector<AxisId>> Checker::axesOf(Scope *scope, const ast::Name
     if (value)
       mistake->related.push_back({value->range, "defined here"});
     else
-      mistake->notes.push_back({"help", !near.empty() ? "did you mean " + near + "?" : "dim " + name.text + " = another dim or number makes it one"});
+      mistake->notes.push_back(
+          {"help", !near.empty() ? "did you mean " + near + "?" : "dim " + name.text + " = another dim or number makes it one"});
   }
   return std::nullopt;
 }

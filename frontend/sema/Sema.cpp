@@ -22,8 +22,9 @@ void checkOwners(Session &session) {
 std::vector<const ast::Model *> checkedModels(const Session &session) {
   std::vector<const ast::Model *> models = modelsOf(session);
   for (auto *recipe : session.recipes)
-    if (auto owner = session.models.find(recipe->owner.text); recipe->range.file == session.mainFile->file && owner != session.models.end() &&
-                                                              std::find(models.begin(), models.end(), owner->second) == models.end())
+    if (auto owner = session.models.find(recipe->owner.text);
+        recipe->range.file == session.mainFile->file && owner != session.models.end() &&
+        std::find(models.begin(), models.end(), owner->second) == models.end())
       models.push_back(owner->second);
   return models;
 }

@@ -25,8 +25,8 @@ public:
   Diagnostics &diagnostics;
   Diagnostics later; // "not supported yet" of `tenon check`: right in the language, so it hides no mistake that is found after it
 
-  std::vector<std::shared_ptr<ast::File>> trees; // std.tn first
-  std::map<std::string, const ast::Callable *> library; // layers and functions of std.tn
+  std::vector<std::shared_ptr<ast::File>> trees;          // std.tn first
+  std::map<std::string, const ast::Callable *> library;   // layers and functions of std.tn
   std::map<std::string, const ast::Callable *> callables; // of all other files
   std::map<std::string, const ast::Model *> models;
   std::vector<const ast::Recipe *> recipes;
@@ -34,16 +34,16 @@ public:
   std::string standardSought; // the folders without std.tn, where it was not found
   bool standardReported = false;
   bool circleReported = false;
-  bool endlessReported = false; // T0415: every call on the way back up meets the limit again
-  bool tablesReported = false; // mistakes in names tables
+  bool endlessReported = false;                     // T0415: every call on the way back up meets the limit again
+  bool tablesReported = false;                      // mistakes in names tables
   std::set<std::pair<uint32_t, uint32_t>> badSizes; // configs that were reported to be no whole number
 
   std::vector<ParameterRecord> parameters; // Op::Param of an unfinished entry indexes this list
   std::map<std::string, uint32_t> parameterByPath;
   std::vector<Site> sites;
 
-  /// Counts work: one unit is about a microsecond and 500 bytes, an expression or a statement looked at. False once too much was done or
-  /// too many mistakes were found: whoever asks stops, and what it leaves undone says nothing more.
+  /// Counts work: one unit is about a microsecond and 500 bytes, an expression or a statement looked at. False once too much was
+  /// done or too many mistakes were found: whoever asks stops, and what it leaves undone says nothing more.
   bool spend(ast::Range place, uint64_t units);
   /// The same for proofs about indices, about microseconds.
   bool spendProof(ast::Range place, uint64_t units);
@@ -71,8 +71,8 @@ private:
   uint64_t spent = 0, spentOnProofs = 0;
   bool stopped = false;
   std::set<std::tuple<std::string, uint32_t, uint32_t, uint32_t>> reported;
-  std::map<std::string, uint32_t> loaded;     // canonical path -> file
-  std::string standardPath;                   // of std.tn, canonical; empty where it is the main file itself
+  std::map<std::string, uint32_t> loaded; // canonical path -> file
+  std::string standardPath;               // of std.tn, canonical; empty where it is the main file itself
   // Models, layers and functions. What a file declares hides what the library calls so: the library may gain names.
   std::map<std::string, ast::Range> declared, declaredInLibrary;
   std::map<std::string, ast::ExprPtr> parsedOptions;

@@ -1,4 +1,5 @@
-// stack[N], loop[N] and scan: a body evaluated once for a run of depths (or steps), with a symbolic depth; runs that come again are rounds.
+// stack[N], loop[N] and scan: a body evaluated once for a run of depths (or steps), with a symbolic depth; runs that come again
+// are rounds.
 #include "frontend/sema/Checker.h"
 
 namespace tenon::sema {
@@ -44,7 +45,8 @@ StackInfo Checker::infoOf(const StackCall &call, int64_t first) const {
   return info;
 }
 
-std::vector<NodeId> Checker::bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges, uint32_t body) {
+std::vector<NodeId> Checker::bodyArguments(const std::vector<NodeId> &initial, const std::vector<ast::Range> &ranges,
+                                           uint32_t body) {
   std::vector<NodeId> made;
   for (size_t i = 0; i < initial.size(); ++i) {
     Node carry = makeNode(Op::BodyArgument, graph[initial[i]].type);
@@ -147,7 +149,8 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
   }
   if (call.history && graph.size(*call.history) != instance.count) {
     error("T0204", call.range,
-          "axis " + sized(*call.history) + " does not have one place per step: " + instance.name + " has " + text(instance.count));
+          "axis " + sized(*call.history) + " does not have one place per step: " + instance.name + " has " +
+              text(instance.count));
     return {};
   }
   StackInfo &stack = graph.entry.stacks[body];
@@ -163,7 +166,8 @@ Checker::Storey Checker::callStorey(const StackCall &call, std::vector<Value> ar
   return stackNode(call, body, initial, declared, alone ? call.caller->body : rounds.body);
 }
 
-/// The node of a stack whose body is finished, in the body `around` it, and its results with the order of axes that the body declares.
+/// The node of a stack whose body is finished, in the body `around` it, and its results with the order of axes that the body
+/// declares.
 Checker::Storey Checker::stackNode(const StackCall &call, uint32_t body, const std::vector<NodeId> &initial,
                                    const std::vector<std::vector<AxisId>> &declared, uint32_t around) {
   const Size count = graph.entry.stacks[body].count;
@@ -186,7 +190,8 @@ Checker::Storey Checker::stackNode(const StackCall &call, uint32_t body, const s
     type.pinned.clear();
     std::vector<AxisId> order = declared[i % carries];
     if (all) {
-      const std::vector<AxisId> &collected = graph.axes(graph.entry.stacks[body].results[graph.entry.stacks[body].isRounds ? i : i - carries]);
+      const std::vector<AxisId> &collected =
+          graph.axes(graph.entry.stacks[body].results[graph.entry.stacks[body].isRounds ? i : i - carries]);
       type.axes = graph.entry.stacks[body].isRounds ? collected : type.axes;
       order = graph.entry.stacks[body].isRounds ? collected : order;
       type.axes.insert(type.axes.begin(), made.axis);
@@ -234,8 +239,8 @@ Checker::Storey Checker::closeRounds(const StackCall &call, Rounds &rounds) {
 }
 
 void Checker::scanCarry(ScanState &state, const ast::Stmt &statement) {
-  Value start =
-      fit(state.outer, evaluate(state.outer, statement.value), *statement.type, "carry " + statement.name.text, statement.value->range);
+  Value start = fit(state.outer, evaluate(state.outer, statement.value), *statement.type, "carry " + statement.name.text,
+                    statement.value->range);
   if (start.isPoison()) {
     state.ok = false;
     defineValue(state.inner, statement.name, poison(), ast::Stmt::Kind::Carry);
@@ -266,8 +271,8 @@ void Checker::scanNext(ScanState &state, const ast::Stmt &statement, const std::
   for (auto *candidate : carries)
     if (candidate->name.text == statement.name.text)
       declared = candidate;
-  Value value = fit(state.inner, evaluate(state.inner, statement.value), *declared->type, "the next value of " + statement.name.text,
-                    statement.value->range);
+  Value value = fit(state.inner, evaluate(state.inner, statement.value), *declared->type,
+                    "the next value of " + statement.name.text, statement.value->range);
   state.ok &= !value.isPoison();
   if (!value.isPoison())
     state.results[carry->second] = graph.expand(value.node, graph.axes(state.initial[carry->second]), statement.range);

@@ -23,7 +23,10 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
   case Kind::Loss:
   case Kind::Metric:
     if (place != Place::Model)
-      word = statement.kind == Kind::In ? "in" : statement.kind == Kind::Out ? "out" : statement.kind == Kind::Loss ? "loss" : "metric",
+      word = statement.kind == Kind::In     ? "in"
+             : statement.kind == Kind::Out  ? "out"
+             : statement.kind == Kind::Loss ? "loss"
+                                            : "metric",
       where = "a model";
     break;
   case Kind::Return:
@@ -64,7 +67,8 @@ bool Checker::allowed(const ast::Stmt &statement, Place place) {
 void Checker::nextOnce(Body &body, const ast::Stmt &statement) {
   for (auto *other : body.next)
     if (other->name.text == statement.name.text) {
-      if (auto *mistake = error("T0408", statement.range, "a second `next " + statement.name.text + "`: it has one new value per step"))
+      if (auto *mistake =
+              error("T0408", statement.range, "a second `next " + statement.name.text + "`: it has one new value per step"))
         mistake->related.push_back({other->range, "first one"});
       return;
     }
@@ -152,7 +156,8 @@ Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> 
       break;
     case Kind::Out:
       if (statement.name.text == "eval" || statement.name.text == "grad")
-        error("T0008", statement.name.range, statement.name.text + " cannot name an out: it is the name of the entry that is made of the losses");
+        error("T0008", statement.name.range,
+              statement.name.text + " cannot name an out: it is the name of the entry that is made of the losses");
       if (place == Place::Model)
         outStatements.push_back(&statement);
       break;
@@ -320,7 +325,8 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
   instance->layer = std::make_shared<LayerReference>(*layer.layer);
   for (auto &argument : statement.arguments) {
     if (!argument.keyword) {
-      auto *mistake = error("T0307", argument.value->range, "`use` takes keyword arguments only; tensors are given where the layer is called");
+      auto *mistake = error("T0307", argument.value->range,
+                            "`use` takes keyword arguments only; tensors are given where the layer is called");
       if (mistake && statement.axisOps.empty() && !layer.layer->callable->formals.empty())
         mistake->notes.push_back({"help", "its axes stand in brackets: " + form(*layer.layer->callable)});
       if (statement.axisOps.empty()) // the axes are missing because they were taken for arguments
@@ -343,7 +349,8 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
     constexpr int64_t kMostSteps = 1'000'000; // each has parameters with names of their own
     if (count->isConstant() && (count->constant() < 0 || count->constant() > kMostSteps)) {
       error("T0414", statement.count->range,
-            "the number of steps is " + text(*count) + (count->constant() < 0 ? "; it is never negative" : "; at most 1000000 are possible"));
+            "the number of steps is " + text(*count) +
+                (count->constant() < 0 ? "; it is never negative" : "; at most 1000000 are possible"));
       return poison();
     }
     if (statement.repeat == ast::Stmt::Repeat::Stack && !count->isConstant()) {
@@ -353,12 +360,15 @@ Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
     }
     int64_t layers = count->constant(); // of all stacks around it together
     std::string factors = text(*count);
-    for (size_t i = scope->frame->stackCounts.size(); statement.repeat == ast::Stmt::Repeat::Stack && i-- > 0 && layers <= kMostSteps;) {
+    for (size_t i = scope->frame->stackCounts.size();
+         statement.repeat == ast::Stmt::Repeat::Stack && i-- > 0 && layers <= kMostSteps;) {
       factors = std::to_string(scope->frame->stackCounts[i]) + " * " + factors;
       layers *= scope->frame->stackCounts[i]; // both at most 10^6
     }
     if (layers > kMostSteps) {
-      error("T0414", statement.count->range, "with the stacks around it this one has " + factors + " = " + std::to_string(layers) + " layers; at most 1000000 are possible");
+      error("T0414", statement.count->range,
+            "with the stacks around it this one has " + factors + " = " + std::to_string(layers) +
+                " layers; at most 1000000 are possible");
       return poison();
     }
     instance->count = *count;

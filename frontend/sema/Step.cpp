@@ -1,5 +1,5 @@
-#include "frontend/sema/StepDerivation.h"
 #include "frontend/DeepStack.h"
+#include "frontend/sema/StepDerivation.h"
 #include <algorithm>
 
 namespace tenon::sema {
@@ -47,7 +47,8 @@ bool StepDerivation::isTable(NodeId asked) {
 }
 
 bool StepDerivation::isTableOfTables(const Node &node) const {
-  bool leaf = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Iota || node.op == Op::Param || node.op == Op::Depth;
+  bool leaf =
+      node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Iota || node.op == Op::Param || node.op == Op::Depth;
   bool inner = isElementwise(node.op) || passesThrough(node) || node.op == Op::Slice || node.op == Op::Gather;
   bool all = leaf || inner;
   for (NodeId operand : node.operands)
@@ -196,7 +197,8 @@ uint32_t StepDerivation::newState(const Node &rows) {
   std::string path = old.name + ".";
   if (rows.stack != kEntryBody)
     path += old.stacks[rows.stack].path + ".";
-  for (uint32_t stack = rows.stack; stack != kEntryBody; stack = bodyAround(old.stacks, stack)) // each round of a loop keeps its own
+  for (uint32_t stack = rows.stack; stack != kEntryBody;
+       stack = bodyAround(old.stacks, stack)) // each round of a loop keeps its own
     state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
   for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
     path += "*.";
@@ -209,8 +211,10 @@ uint32_t StepDerivation::newState(const Node &rows) {
   }
   for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
     const State &other = fresh.states[index];
-    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes || other.shape != state.shape ||
-        std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) { return bodiesMeet(old.stacks, body, rows.stack); }))
+    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes ||
+        other.shape != state.shape || std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) {
+          return bodiesMeet(old.stacks, body, rows.stack);
+        }))
       continue;
     kept.bodies.push_back(rows.stack);
     return index;
@@ -248,8 +252,8 @@ Node StepDerivation::kept(NodeId id, AxisId axis) {
   return made;
 }
 
-/// The sum over the new places, on top of the sum at the last place before them. It is kept at every place, not at the last alone: a caller
-/// goes back to fewer places by setting the position.
+/// The sum over the new places, on top of the sum at the last place before them. It is kept at every place, not at the last
+/// alone: a caller goes back to fewer places by setting the position.
 NodeId StepDerivation::runningSum(NodeId id) {
   const Node &node = old.nodes[id];
   AxisId axis = node.axesFrom[0];
@@ -293,9 +297,11 @@ NodeId StepDerivation::runningSum(NodeId id) {
   return result;
 }
 
-/// `x`, whose axis `axis` has all places, with 0 at those that no call has brought yet: a sum of what stands there may be no number.
+/// `x`, whose axis `axis` has all places, with 0 at those that no call has brought yet: a sum of what stands there may be no
+/// number.
 NodeId StepDerivation::onlyBrought(NodeId x, AxisId axis) {
-  Node places = makeNode(Op::Iota, {Element::Int, {axis}, {}}), zero = makeNode(Op::Constant, {fresh.nodes[x].type.element, {}, {}});
+  Node places = makeNode(Op::Iota, {Element::Int, {axis}, {}}),
+       zero = makeNode(Op::Constant, {fresh.nodes[x].type.element, {}, {}});
   Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), end = makeNode(Op::Add, {Element::Int, {}, {}});
   count.size = fresh.axes[old.walked].size;
   end.operands = {position(), emit(count)};
@@ -315,7 +321,8 @@ bool StepDerivation::isSummed(NodeId asked) {
     const Node &node = old.nodes[id];
     bool any = node.op == Op::Cumsum && along(node.axesFrom[0]);
     if (node.op == Op::BodyArgument)
-      any = summed[old.nodes[producer[node.stack]].operands[node.index]] == 1; // where it starts; a carry that grows cannot be proved to stay inside
+      any = summed[old.nodes[producer[node.stack]].operands[node.index]] ==
+            1; // where it starts; a carry that grows cannot be proved to stay inside
     for (NodeId operand : node.operands)
       any |= summed[operand] == 1;
     summed[id] = any ? 1 : 2;

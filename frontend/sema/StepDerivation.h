@@ -13,8 +13,8 @@ using Axes = std::vector<AxisId>;
 class StepDerivation {
 public:
   StepDerivation(const Entry &old, Diagnostics &diagnostics)
-      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode), table(old.nodes.size()),
-        summed(old.nodes.size()) {
+      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode),
+        table(old.nodes.size()), summed(old.nodes.size()) {
     for (NodeId id = 0; id < old.nodes.size(); ++id)
       if (old.nodes[id].op == Op::Stack)
         producer[old.nodes[id].index] = id;
@@ -51,7 +51,9 @@ private:
   Axes demandOf(const Node &node, size_t operand, const Axes &demand) const;
   bool isTable(NodeId asked);
   bool isTableOfTables(const Node &node) const;
-  bool passesThrough(const Node &node) const { return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand; }
+  bool passesThrough(const Node &node) const {
+    return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand;
+  }
   NodeId append(NodeId id, AxisId axis);
   Node kept(NodeId id, AxisId axis);
   NodeId runningSum(NodeId id);
@@ -64,16 +66,16 @@ private:
   Entry fresh;
   Diagnostics &diagnostics;
   Axes places;
-  std::vector<NodeId> producer; // of stacks
-  std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
-  std::vector<int8_t> summed;   // isSummed, likewise
+  std::vector<NodeId> producer;                 // of stacks
+  std::vector<int8_t> table;                    // isTable: 0 unknown, 1 yes, 2 no
+  std::vector<int8_t> summed;                   // isSummed, likewise
   std::set<std::string> statePaths;             // of all states, once one was added
   std::map<std::string, unsigned> stateNumbers; // the next one to try for states of one path
-  std::optional<unsigned> dim;  // of the walked axis
+  std::optional<unsigned> dim;                  // of the walked axis
   std::map<std::pair<NodeId, Axes>, NodeId> done;
   std::map<AxisId, AxisId> wholeAxes;
   std::map<NodeId, NodeId> sums; // running sums along the walk, and what keeps them
-  struct Keepers { // of one state: its name without a number, and the bodies that write it
+  struct Keepers {               // of one state: its name without a number, and the bodies that write it
     std::string path;
     std::vector<uint32_t> bodies;
   };

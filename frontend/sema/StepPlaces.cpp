@@ -87,15 +87,17 @@ Axes StepDerivation::mapped(const Axes &axes, const Axes &demand) {
 
 NodeId StepDerivation::unsupported(NodeId id, const std::string &what) {
   if (!failed)
-    diagnostics.error("T0901", old.nodes[id].caller, "not supported yet: " + what + " in `out " + old.name + "(" + old.walkedAxis + ")`");
+    diagnostics.error("T0901", old.nodes[id].caller,
+                      "not supported yet: " + what + " in `out " + old.name + "(" + old.walkedAxis + ")`");
   failed = true;
   return emit(makeNode(Op::Constant, old.nodes[id].type));
 }
 
 NodeId StepDerivation::refuse(NodeId id, const std::string &what) {
   if (!failed)
-    diagnostics.error("T0416", old.nodes[id].range, "`out " + old.name + "(" + old.walkedAxis + ")` walks axis " + old.walkedAxis +
-                                                        ", but here places may need later ones: " + what);
+    diagnostics.error("T0416", old.nodes[id].range,
+                      "`out " + old.name + "(" + old.walkedAxis + ")` walks axis " + old.walkedAxis +
+                          ", but here places may need later ones: " + what);
   failed = true;
   return emit(makeNode(Op::Constant, old.nodes[id].type));
 }
@@ -128,7 +130,8 @@ NodeId StepDerivation::newPlaces(AxisId axis, const Size &low) {
   return sum(known->second, emit(size));
 }
 
-/// The new places of a table: row position + low + i of its axis `tableAxis` becomes place i of `axis`. Type and range as in `like`.
+/// The new places of a table: row position + low + i of its axis `tableAxis` becomes place i of `axis`. Type and range as in
+/// `like`.
 NodeId StepDerivation::pick(NodeId table, AxisId tableAxis, AxisId axis, const Size &low, const Node &like) {
   Node node = makeNode(Op::Gather, like.type);
   node.operands = {table, newPlaces(axis, low)};

@@ -24,7 +24,9 @@ const char *refused(const Entry &entry, const Node &node) {
     for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
       ++levels;
     static_assert(kMostNestedStacks == 8);
-    return levels > kMostNestedStacks ? "more than 8 stacks and loops in each other" : entry.stacks[node.index].count.isConstant() ? nullptr : "a stack whose height is not a number";
+    return levels > kMostNestedStacks                    ? "more than 8 stacks and loops in each other"
+           : entry.stacks[node.index].count.isConstant() ? nullptr
+                                                         : "a stack whose height is not a number";
   }
   default:
     return nullptr;
@@ -65,7 +67,8 @@ void reportUnsupported(const Entry &entry, Diagnostics &diagnostics) {
     else if (node.op != Op::ToReal) // a constant has no place: that of what reads it
       for (NodeId operand : node.operands)
         if (auto number = tooWide(entry.nodes[operand]))
-          reportUnsupported(node, "the whole number " + std::to_string(*number) + " in a tensor; these have 32 bits", diagnostics);
+          reportUnsupported(node, "the whole number " + std::to_string(*number) + " in a tensor; these have 32 bits",
+                            diagnostics);
 }
 
 } // namespace tenon

@@ -37,10 +37,11 @@ std::optional<Element> Checker::elementOf(const ast::Type &type) {
       {"index", Element::Int}, {"i32", Element::Int},  {"i64", Element::Int},   {"bool", Element::Bool}};
   auto found = elements.find(type.element);
   if (found != elements.end()) {
-    static const std::map<std::string, const char *> later = {{"bf16", "a real of the width of the whole model"},
-                                                              {"f16", "a real of the width of the whole model"},
-                                                              {"f64", "a real of the width of the whole model, which --f64 makes double"},
-                                                              {"i64", "i32"}};
+    static const std::map<std::string, const char *> later = {
+        {"bf16", "a real of the width of the whole model"},
+        {"f16", "a real of the width of the whole model"},
+        {"f64", "a real of the width of the whole model, which --f64 makes double"},
+        {"i64", "i32"}};
     if (auto unknown = later.find(type.element); unknown != later.end())
       error("T0901", type.range, "not supported yet: elements of " + type.element + "; this would be " + unknown->second);
     return found->second;
@@ -86,11 +87,16 @@ void Checker::noteAxes(Diagnostic &mistake, const std::vector<AxisId> &own, cons
   for (size_t i = 0; i < surplus.size(); ++i)
     note += std::string(i ? ", " : note.empty() ? "too many: " : "; too many: ") + sized(surplus[i]);
   mistake.notes.push_back({"note", note});
-  if (missing.size() == 1 && surplus.size() == 1 && graph.size(missing[0]) == graph.size(surplus[0]) && axisName(missing[0]) != axisName(surplus[0]))
+  if (missing.size() == 1 && surplus.size() == 1 && graph.size(missing[0]) == graph.size(surplus[0]) &&
+      axisName(missing[0]) != axisName(surplus[0]))
     mistake.notes.push_back({"help", "[" + axisName(surplus[0]) + " -> " + axisName(missing[0]) + "] renames the axis"});
-  auto namesake = [&](AxisId axis) { return std::any_of(own.begin(), own.end(), [&](AxisId other) { return axisName(axis) == axisName(other); }); };
+  auto namesake = [&](AxisId axis) {
+    return std::any_of(own.begin(), own.end(), [&](AxisId other) { return axisName(axis) == axisName(other); });
+  };
   if (auto twin = std::find_if(missing.begin(), missing.end(), namesake); twin != missing.end())
-    mistake.notes.push_back({"help", "these are two axes called " + axisName(*twin) + ": each use of a layer has its own `config` axes, the axes in its [..] are the caller's"});
+    mistake.notes.push_back(
+        {"help", "these are two axes called " + axisName(*twin) +
+                     ": each use of a layer has its own `config` axes, the axes in its [..] are the caller's"});
 }
 
 Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, const std::string &what, ast::Range place) {
@@ -196,7 +202,8 @@ std::optional<Size> Checker::wholeSize(const Value &value, ast::Range range, con
     return std::nullopt;
   if (value.kind == Value::Kind::Real)
     error("T0213", range, what + " is " + text(value) + ", which is no whole number");
-  else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int && graph[value.node].op == Op::Depth)
+  else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int &&
+           graph[value.node].op == Op::Depth)
     error("T0309", range, what + " must be a whole number known at compile time, this depends on depth");
   else if (value.isTensor() && graph.axes(value.node).empty() && graph.element(value.node) == Element::Int)
     error("T0213", range, what + " must be linear in the dims (sums of dims times numbers)");

@@ -152,7 +152,8 @@ private:
   }
   void body(const std::vector<ast::StmtPtr> &list) {
     for (auto &statement : list) {
-      if (statement->kind == Kind::In || statement->kind == Kind::Out || statement->kind == Kind::Loss || statement->kind == Kind::Metric) // T0409: of models alone
+      if (statement->kind == Kind::In || statement->kind == Kind::Out || statement->kind == Kind::Loss ||
+          statement->kind == Kind::Metric) // T0409: of models alone
         continue;
       visitor.parts(*statement);
       if (statement->kind == Kind::Callable)
@@ -178,7 +179,8 @@ private:
     if (words.count(name.text) || (!isAxis && Checker::isBuiltin(name.text)) ||
         std::any_of(scopes.begin(), scopes.end(), [&](auto &scope) { return scope.count(name.text) != 0; }))
       return;
-    auto *mistake = session.error(isAxis ? "T0102" : "T0101", name.range, (isAxis ? "unknown axis " : "unknown name ") + name.text);
+    auto *mistake =
+        session.error(isAxis ? "T0102" : "T0101", name.range, (isAxis ? "unknown axis " : "unknown name ") + name.text);
     if (!mistake)
       return;
     std::vector<std::string> visible = isAxis ? std::vector<std::string>() : Checker::builtins();
@@ -209,10 +211,13 @@ public:
   void body(const std::vector<ast::StmtPtr> &body, const Mentions &mentions, const std::string &owner) {
     for (auto &statement : body) {
       if (statement->kind == Kind::Param && isUnused(statement->name, mentions) && !members.count(statement->name.text))
-        session.warning("T0115", statement->name.range, owner + " never reads its param " + statement->name.text + "; no entry will have it");
+        session.warning("T0115", statement->name.range,
+                        owner + " never reads its param " + statement->name.text + "; no entry will have it");
       if (statement->kind == Kind::Use && isUnused(statement->name, mentions))
-        session.warning("T0115", statement->name.range, owner + " never uses its layer " + statement->name.text + "; no entry will have its params");
-      if (statement->kind == Kind::Let && std::all_of(statement->names.begin(), statement->names.end(), [&](auto &name) { return isUnused(name, mentions); }))
+        session.warning("T0115", statement->name.range,
+                        owner + " never uses its layer " + statement->name.text + "; no entry will have its params");
+      if (statement->kind == Kind::Let &&
+          std::all_of(statement->names.begin(), statement->names.end(), [&](auto &name) { return isUnused(name, mentions); }))
         session.warning("T0114", statement->names.front().range, owner + " never reads " + statement->names.front().text);
       if (statement->kind == Kind::Callable)
         callable(*statement->callable);
@@ -222,7 +227,9 @@ public:
 private:
   Session &session;
   std::set<std::string> members; // params that are read from outside of their layer, as in embed.weight
-  static bool isUnused(const ast::Name &name, const Mentions &mentions) { return name.text[0] != '_' && !mentions.names.count(name.text); }
+  static bool isUnused(const ast::Name &name, const Mentions &mentions) {
+    return name.text[0] != '_' && !mentions.names.count(name.text);
+  }
 };
 
 } // namespace

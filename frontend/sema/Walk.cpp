@@ -31,8 +31,7 @@ namespace {
 
 class Walk {
 public:
-  Walk(const Entry &entry, AxisId axis)
-      : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)) {}
+  Walk(const Entry &entry, AxisId axis) : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)) {}
 
   /// What in `node` needs places that come later; empty if nothing does.
   std::string objection(const Node &node) const {
@@ -140,7 +139,8 @@ private:
         return true;
     return false;
   }
-  /// The comparisons key < n in a mask, where n does not vary along the walk: keys inside the first window, such as a source text.
+  /// The comparisons key < n in a mask, where n does not vary along the walk: keys inside the first window, such as a source
+  /// text.
   std::vector<NodeId> keyBounds(std::vector<NodeId> masks, AxisId key) const {
     std::vector<NodeId> found;
     std::set<NodeId> seen;
@@ -199,7 +199,8 @@ private:
       if (proof.proved)
         return "";
     }
-    return "an attend whose masks show later keys: neither key <= query nor key < n, for an n that is the same at every place, follows from "
+    return "an attend whose masks show later keys: neither key <= query nor key < n, for an n that is the same at every place, "
+           "follows from "
            "them";
   }
 };
@@ -210,8 +211,9 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
   for (const Input &input : entry.inputs) // what data tasks and generation mean by ids[B, T]: B texts, T their symbols
     if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2 && input.type.axes[1] != axis) {
       const std::string own = entry.axes[input.type.axes[0]].name, along = entry.axes[input.type.axes[1]].name;
-      auto *mistake = error("T0416", entry.walkedRange, "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +
-                                                            ", but a text goes on along " + along + ", the second axis of ids[" + own + ", " + along + "]");
+      auto *mistake = error("T0416", entry.walkedRange,
+                            "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +
+                                ", but a text goes on along " + along + ", the second axis of ids[" + own + ", " + along + "]");
       if (mistake)
         mistake->notes.push_back({"help", "did you mean out " + entry.name + "(" + along + ")?"});
       return;
@@ -226,7 +228,9 @@ void Checker::checkWalk(const Entry &entry, AxisId axis) {
   auto report = [&](ast::Range range, const std::string &objection) {
     if (objection.empty() || !reported.insert({range.begin, range.end}).second)
       return;
-    auto *mistake = error("T0416", range, "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis + ", but " + objection);
+    auto *mistake =
+        error("T0416", range,
+              "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis + ", but " + objection);
     if (mistake)
       for (auto *statement : outStatements)
         if (statement->name.text == entry.name && !statement->walked.empty())

@@ -237,7 +237,8 @@ WalkDrift::Drift WalkDrift::comparison(NodeId id, const std::vector<int64_t> &dr
 
 WalkDrift::Drift WalkDrift::select(NodeId id, const Shifts &shifts) {
   const Node &node = entry.nodes[id];
-  Drift condition = read(node.operands[0], shifts), then = read(node.operands[1], shifts), otherwise = read(node.operands[2], shifts);
+  Drift condition = read(node.operands[0], shifts), then = read(node.operands[1], shifts),
+        otherwise = read(node.operands[2], shifts);
   if (!condition || !then || !otherwise)
     return std::nullopt;
   if (*then == *otherwise && (*then == 0 || node.type.element == Element::Int))

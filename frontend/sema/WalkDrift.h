@@ -6,10 +6,10 @@
 
 namespace tenon::sema {
 
-/// Follows every value from the results down, together with the places at which it is read. The *drift* of an integer or of a place is
-/// by how much it grows when there is one place more along the walked axis (whose size is the dim `dim`) and nothing else changes:
-/// T - 1 - i drifts by 1, i by 0. A table read at a place that drifts gives the same row for every number of places only if its rows
-/// drift likewise, as those of sinusoid[R, D](start = 1 - R) read at R - 1 + i - j do.
+/// Follows every value from the results down, together with the places at which it is read. The *drift* of an integer or of a
+/// place is by how much it grows when there is one place more along the walked axis (whose size is the dim `dim`) and nothing
+/// else changes: T - 1 - i drifts by 1, i by 0. A table read at a place that drifts gives the same row for every number of places
+/// only if its rows drift likewise, as those of sinusoid[R, D](start = 1 - R) read at R - 1 + i - j do.
 class WalkDrift {
 public:
   WalkDrift(const Entry &entry, unsigned dim);
@@ -21,8 +21,8 @@ public:
   static constexpr uint64_t kMostEffort = 600'000;
 
 private:
-  using Drift = std::optional<int64_t>;        // nullopt: what is wrong has been noted
-  using Shifts = std::map<AxisId, int64_t>;    // drift of the place along an axis; axes that do not drift are left out
+  using Drift = std::optional<int64_t>;     // nullopt: what is wrong has been noted
+  using Shifts = std::map<AxisId, int64_t>; // drift of the place along an axis; axes that do not drift are left out
 
   Drift read(NodeId id, const Shifts &shifts);
   Drift follow(NodeId id, const Shifts &shifts);

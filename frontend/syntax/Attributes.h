@@ -220,8 +220,8 @@ struct Carry : Located {
   Expression value;
 };
 struct CallableNode;
-struct Statement : x3::variant<Bad, Config, Dims, Require, In, Param, State, Next, Use, Let, Out, Loss, Metric, Return, Until, Carry,
-                               x3::forward_ast<CallableNode>> {
+struct Statement : x3::variant<Bad, Config, Dims, Require, In, Param, State, Next, Use, Let, Out, Loss, Metric, Return, Until,
+                               Carry, x3::forward_ast<CallableNode>> {
   using base_type::base_type;
   using base_type::operator=;
 };

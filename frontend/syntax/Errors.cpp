@@ -5,8 +5,9 @@
 namespace tenon::syntax {
 namespace {
 
-const std::vector<std::string> kStatementWords = {"config", "dim",  "require", "in",    "param", "state", "next",  "use", "let",
-                                                  "out",    "loss", "metric", "return",  "until", "carry", "yield", "layer", "fn"};
+const std::vector<std::string> kStatementWords = {"config", "dim",   "require", "in",    "param", "state",
+                                                  "next",   "use",   "let",     "out",   "loss",  "metric",
+                                                  "return", "until", "carry",   "yield", "layer", "fn"};
 const std::vector<std::string> kItemWords = {"model", "layer", "fn", "train", "generate", "names", "import"};
 const std::vector<std::string> kAttendWords = {"score", "scale", "mask", "drop", "value"};
 
@@ -178,8 +179,9 @@ void reportElement(ParserState &state, const Lexeme &found, const std::string &e
       state.mistake("T0015", place, "'}' closes nothing", "no '{' is open here");
       return;
     }
-    Diagnostic &diagnostic = state.mistake("T0013", place, "expected " + listed(kItemWords) + ", found " + describe(found),
-                                           isStart(found, state.end) ? "this can only stand inside a model, a layer or a function" : "");
+    Diagnostic &diagnostic =
+        state.mistake("T0013", place, "expected " + listed(kItemWords) + ", found " + describe(found),
+                      isStart(found, state.end) ? "this can only stand inside a model, a layer or a function" : "");
     if (std::string_view rest(found.begin, size_t(state.end - found.begin)); rest.starts_with("//") || rest.starts_with("/*"))
       diagnostic.notes.push_back({"help", "comments begin with '#'"});
     suggest(diagnostic, found, kItemWords);

@@ -1,5 +1,6 @@
-// Tokens to lines. A statement is a logical line; it ends where the next one starts, or behind the brace that opens a block on lines of its own.
-// Within a logical line breaks stay where the author made them; a line that is still too long is broken where the fewest brackets are open.
+// Tokens to lines. A statement is a logical line; it ends where the next one starts, or behind the brace that opens a block on
+// lines of its own. Within a logical line breaks stay where the author made them; a line that is still too long is broken where
+// the fewest brackets are open.
 #include "frontend/syntax/Format.h"
 #include "frontend/syntax/FormatLines.h"
 #include "frontend/syntax/FormatTokens.h"
@@ -13,7 +14,8 @@ using namespace syntax;
 class Formatter {
 public:
   explicit Formatter(std::vector<FormatToken> given)
-      : tokens(std::move(given)), breaker(tokens, lines), behindComments(tokens.size() + 1, tokens.size()), states(tokens.size(), 0) {
+      : tokens(std::move(given)), breaker(tokens, lines), behindComments(tokens.size() + 1, tokens.size()),
+        states(tokens.size(), 0) {
     blocks.push_back({BlockKind::Top, 0, 0, 0, tokens.size()});
     for (size_t i = tokens.size(); i-- > 0;)
       behindComments[i] = tokens[i].comment ? behindComments[i + 1] : i;
@@ -55,7 +57,9 @@ private:
   }
 
   /// Blank lines stay between elements, not at the ends of a block.
-  bool blankBefore(size_t i) const { return tokens[i].newlines == 2 && !lines.empty() && !lines.lastOpensBlock() && i != blocks.back().close; }
+  bool blankBefore(size_t i) const {
+    return tokens[i].newlines == 2 && !lines.empty() && !lines.lastOpensBlock() && i != blocks.back().close;
+  }
 
   /// Does the logical line that token i - 1 belongs to end before i (which may be a comment)?
   bool endsBefore(size_t i) const {
@@ -63,7 +67,8 @@ private:
     if (next >= tokens.size() || next == blocks.back().close)
       return true;
     const FormatToken &token = tokens[next];
-    bool sameLine = blocks.back().kind == BlockKind::Names && !token.is("bind") && next == i && token.newlines == 0 && !breaker.forced(i);
+    bool sameLine =
+        blocks.back().kind == BlockKind::Names && !token.is("bind") && next == i && token.newlines == 0 && !breaker.forced(i);
     return token.starts && !sameLine;
   }
 
@@ -125,7 +130,8 @@ private:
       if (token.is("{"))
         i = token.match;
       else if (token.starts && !token.is("layer") && !token.is("fn"))
-        block.wordWidth = std::max(block.wordWidth, kind == BlockKind::Statements ? std::min(token.width, keywords) : token.width);
+        block.wordWidth =
+            std::max(block.wordWidth, kind == BlockKind::Statements ? std::min(token.width, keywords) : token.width);
       several |= kind == BlockKind::Names && token.starts && token.newlines == 0 && !breaker.forced(i) && i > open + 1;
     }
     if (several)
@@ -140,7 +146,7 @@ private:
   LineBreaker breaker;
   std::vector<Block> blocks;
   std::vector<size_t> behindComments; // of each token, the next that is no comment
-  std::vector<char> states; // of braces: 0 not asked yet, 1 in one line, 2 on lines of their own
+  std::vector<char> states;           // of braces: 0 not asked yet, 1 in one line, 2 on lines of their own
 };
 
 } // namespace

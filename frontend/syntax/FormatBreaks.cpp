@@ -45,7 +45,9 @@ int LineBreaker::penalty(size_t i, const State &state) const {
 }
 
 /// Does token i follow the bracket that was opened last, but for a comment?
-bool LineBreaker::justOpened(size_t i) const { return tokens[i - 1].opens() || (tokens[i - 1].comment && i >= 2 && tokens[i - 2].opens()); }
+bool LineBreaker::justOpened(size_t i) const {
+  return tokens[i - 1].opens() || (tokens[i - 1].comment && i >= 2 && tokens[i - 2].opens());
+}
 
 /// Where the author broke, if a line may start there, and behind comments.
 bool LineBreaker::mustBreak(size_t i, const State &state) const {
@@ -93,7 +95,8 @@ void LineBreaker::place(size_t i, State &state) const {
     state.open.pop_back();
   bool head = kind == BlockKind::Top || token.is("layer") || token.is("fn");
   if (i == first)
-    state.list = head || !token.starts ? indent + 4 : state.column + static_cast<int>(std::max(wordWidth, token.width) - token.width) + 1;
+    state.list =
+        head || !token.starts ? indent + 4 : state.column + static_cast<int>(std::max(wordWidth, token.width) - token.width) + 1;
   else if (token.starts)
     state.list = indent, state.value = 0;
   if (state.open.empty() && (token.is("=") || token.is("~")))
@@ -222,7 +225,8 @@ void LineBreaker::alignScores(size_t open, size_t close) {
     if (tokens[i].is("{"))
       i = tokens[i].match;
     else if (tokens[i].comment || tokens[i].starts) {
-      bool named = tokens[i].is("score") && tokens[i + 2].is("=") && tokens[i + 1].kind == LexemeKind::Word && !tokens[i + 1].comment;
+      bool named =
+          tokens[i].is("score") && tokens[i + 2].is("=") && tokens[i + 1].kind == LexemeKind::Word && !tokens[i + 1].comment;
       if (!named || tokens[i].newlines == 2)
         finish();
       if (named)

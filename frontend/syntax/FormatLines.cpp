@@ -17,7 +17,8 @@ void FormatLines::liftComments() {
   for (Line &line : lines) {
     int comment = static_cast<int>(widthOf(line.comment)), code = static_cast<int>(widthOf(line.code));
     size_t start = line.code.find_first_not_of(' ');
-    if (comment > 0 && line.alone && line.code[start] != '}' && code + 2 + comment > kFormatColumns && static_cast<int>(start) + comment <= kFormatColumns) {
+    if (comment > 0 && line.alone && line.code[start] != '}' && code + 2 + comment > kFormatColumns &&
+        static_cast<int>(start) + comment <= kFormatColumns) {
       result.push_back({line.code.substr(0, start).append(line.comment), {}, 0, line.blankBefore, false, false});
       line.comment = {};
       line.blankBefore = false;

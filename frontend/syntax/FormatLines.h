@@ -7,14 +7,16 @@ namespace tenon::syntax {
 
 constexpr int kFormatColumns = 130;
 
-/// Finished lines. Comments behind code stand at least two blanks from it, those of adjacent lines in one column, which is the author's where there
-/// is room for it; one that would reach over the last column goes above its line.
+/// Finished lines. Comments behind code stand at least two blanks from it, those of adjacent lines in one column, which is the
+/// author's where there is room for it; one that would reach over the last column goes above its line.
 class FormatLines {
 public:
   bool empty() const { return lines.empty(); }
   bool lastOpensBlock() const { return !lines.empty() && lines.back().opensBlock; }
   /// `alone`: all of its logical line; then its comment may go above it.
-  void addCode(std::string code, bool blankBefore, bool opensBlock, bool alone) { lines.push_back({std::move(code), {}, 0, blankBefore, opensBlock, alone}); }
+  void addCode(std::string code, bool blankBefore, bool opensBlock, bool alone) {
+    lines.push_back({std::move(code), {}, 0, blankBefore, opensBlock, alone});
+  }
   /// Behind the last line; `column` is the author's.
   void addComment(std::string_view text, unsigned column);
   void addOwnComment(int indent, std::string_view text, bool blankBefore);

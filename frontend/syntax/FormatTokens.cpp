@@ -95,7 +95,8 @@ private:
     case BlockKind::Top: // `as` and names stand before a brace
       return token.kind == LexemeKind::Word && (first || before->is("}") || before->kind == LexemeKind::String);
     case BlockKind::Statements:
-      return token.kind == LexemeKind::Word && (startsStatement(token.text) || (token.is("metric") && following(i).kind == LexemeKind::Word));
+      return token.kind == LexemeKind::Word &&
+             (startsStatement(token.text) || (token.is("metric") && following(i).kind == LexemeKind::Word));
     case BlockKind::Settings:
     case BlockKind::Names:
       return token.is("bind") || ((token.kind == LexemeKind::Word || token.kind == LexemeKind::String) && following(i).is("="));
@@ -161,8 +162,10 @@ private:
   void one(size_t i) {
     FormatToken &token = tokens[i];
     token.starts = starts(i);
-    static constexpr std::string_view operators[] = {"or", "and", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "mod", "div", "^"};
-    token.binary = token.kind != LexemeKind::String && endsOperand(before) && std::find(std::begin(operators), std::end(operators), token.text) != std::end(operators);
+    static constexpr std::string_view operators[] = {
+        "or", "and", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "mod", "div", "^"};
+    token.binary = token.kind != LexemeKind::String && endsOperand(before) &&
+                   std::find(std::begin(operators), std::end(operators), token.text) != std::end(operators);
     token.attached = attaches(token);
     expect(token);
     pair(i);

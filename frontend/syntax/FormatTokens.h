@@ -15,13 +15,13 @@ struct FormatToken {
   LexemeKind kind = LexemeKind::End; // of a comment: End
   BlockKind block = BlockKind::Top;  // of a brace: the kind of its block
   bool comment = false;
-  bool starts = false;    // the first token of a statement, setting or item of the innermost block
-  bool binary = false;    // an operator between two operands
-  bool attached = false;  // no blank before it
-  uint8_t newlines = 0;   // before it: 0, 1, or 2 for blank lines
-  unsigned column = 0;    // where the author wrote it, from 0; read for comments
-  unsigned width = 0;     // in code points
-  size_t match = 0;       // of a brace or bracket: its partner
+  bool starts = false;   // the first token of a statement, setting or item of the innermost block
+  bool binary = false;   // an operator between two operands
+  bool attached = false; // no blank before it
+  uint8_t newlines = 0;  // before it: 0, 1, or 2 for blank lines
+  unsigned column = 0;   // where the author wrote it, from 0; read for comments
+  unsigned width = 0;    // in code points
+  size_t match = 0;      // of a brace or bracket: its partner
   bool is(std::string_view word) const { return !comment && kind != LexemeKind::String && text == word; }
   bool opens() const { return is("(") || is("["); }
   bool closes() const { return is(")") || is("]"); }

@@ -156,7 +156,8 @@ bool startsMetric(const Lexeme &found, const char *end) {
 }
 
 bool isStart(const Lexeme &found, const char *end) {
-  return found.kind == LexemeKind::Word && (startsStatement(found.text()) || startsOnlyItem(found.text()) || startsMetric(found, end));
+  return found.kind == LexemeKind::Word &&
+         (startsStatement(found.text()) || startsOnlyItem(found.text()) || startsMetric(found, end));
 }
 
 } // namespace tenon::syntax

@@ -121,8 +121,8 @@ const auto statement_def = resync(ListKind::Statements)[anyStatement];
 } // namespace
 
 BOOST_SPIRIT_DEFINE(config, dimTail, dim, dims, require, in, param, state, next, repeat, use, targets, annotation, let, walked,
-                    outHead, out, loss, metric, result, until, carry, output, formal, formals, groups, results, callableHeader, callable,
-                    anyStatement, statement)
+                    outHead, out, loss, metric, result, until, carry, output, formal, formals, groups, results, callableHeader,
+                    callable, anyStatement, statement)
 
 BOOST_SPIRIT_INSTANTIATE(CallableRule, Iterator, Context)
 BOOST_SPIRIT_INSTANTIATE(StatementRule, Iterator, Context)

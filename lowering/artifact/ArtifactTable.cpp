@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace tenon {
 
-void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned, llvm::ArrayRef<cpu::Tier> tiers, const std::string &manifest,
-                      const std::string &buildId) {
+void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned, llvm::ArrayRef<cpu::Tier> tiers,
+                      const std::string &manifest, const std::string &buildId) {
   llvm::LLVMContext &context = module.getContext();
   auto *address = llvm::PointerType::get(context, 0);
   auto *i32 = llvm::Type::getInt32Ty(context);

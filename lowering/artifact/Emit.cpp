@@ -1,9 +1,9 @@
 #include "lowering/artifact/Emit.h"
 #include "dialect/TenonDialect.h"
-#include "lowering/artifact/NativeCode.h"
 #include "lowering/PassFlags.h"
 #include "lowering/Pipelines.h"
 #include "lowering/artifact/ArtifactTable.h"
+#include "lowering/artifact/NativeCode.h"
 #include "lowering/cpu/EmitTier.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -51,8 +51,8 @@ LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::fun
   return success();
 }
 
-LogicalResult emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options, const std::string &manifest,
-                         Unit &unit) {
+LogicalResult emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options,
+                         const std::string &manifest, Unit &unit) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
   for (const ScheduledEntry &entry : entries)
     cpu::emitBind(*target, entry);
@@ -86,7 +86,8 @@ LogicalResult linkFailure(ModuleOp module, const EmitOptions &options, const Lin
       *options.fileFailure = error;
       return failure();
     }
-  bool ofMemory = message.contains(std::make_error_code(std::errc::not_enough_memory).message()) || message.contains("out of memory");
+  bool ofMemory =
+      message.contains(std::make_error_code(std::errc::not_enough_memory).message()) || message.contains("out of memory");
   if (result.kind == LinkResult::Kind::Refused && !ofMemory)
     return module.emitError(message);
   assert(options.machineFailure && "whoever wants a library is told why there is none");

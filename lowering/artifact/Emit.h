@@ -20,11 +20,11 @@ struct EmitOptions {
   /// The text of the manifest, asked for when the code of all tiers stands and with it every size.
   std::function<std::string(llvm::ArrayRef<ScheduledEntry>)> manifest;
   std::function<std::string(llvm::StringRef manifest)> header; // the text of NAME.h; without it there is no such file
-  std::string buildId;   // hexadecimal
-  PassFlags *flags = nullptr;              // MLIR's own, if any were given
-  std::error_code *fileFailure = nullptr; // why a file could not be written; kinds that write files need it
-  std::string *machineFailure = nullptr;  // what the machine lacks, a linker or memory; Library needs it
-  std::vector<cpu::Tier> tiers;            // of cpu::tiersOf, or fewer
+  std::string buildId;                                         // hexadecimal
+  PassFlags *flags = nullptr;                                  // MLIR's own, if any were given
+  std::error_code *fileFailure = nullptr;                      // why a file could not be written; kinds that write files need it
+  std::string *machineFailure = nullptr;                       // what the machine lacks, a linker or memory; Library needs it
+  std::vector<cpu::Tier> tiers;                                // of cpu::tiersOf, or fewer
 };
 
 /// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the

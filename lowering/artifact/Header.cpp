@@ -55,7 +55,8 @@ std::string stackText(const json::Object &object) {
   return text;
 }
 
-/// The names that the header has given. Paths that differ in a dot alone (`a.b`, `a_b`) are one name in C: the second gets a number.
+/// The names that the header has given. Paths that differ in a dot alone (`a.b`, `a_b`) are one name in C: the second gets a
+/// number.
 class Names {
 public:
   std::string add(const std::string &wanted) {
@@ -75,7 +76,8 @@ void writePositions(llvm::raw_ostream &out, Names &names, const std::string &pre
   out << "enum {\n";
   for (auto [i, item] : llvm::enumerate(items)) {
     const json::Object &object = *item.getAsObject();
-    const std::string path = object.getString("name")->str(), wanted = prefix + "_" + what.str() + "_" + identifier(path), name = names.add(wanted);
+    const std::string path = object.getString("name")->str(), wanted = prefix + "_" + what.str() + "_" + identifier(path),
+                      name = names.add(wanted);
     out << "  " << name << " = " << i << ",";
     if (object.getString("dtype"))
       out << " /* " << (name == wanted ? "" : path + " ") << typeText(object) << stackText(object) << " */";
@@ -95,11 +97,12 @@ std::string writeHeader(llvm::StringRef manifest) {
     name = "_" + name;
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "/* Model " << *model.getString("model") << ", " << *model.getString("dtype") << ", written by " << *model.getString("tool")
-      << ". For use with <tenon/runtime.h>: names of entries, positions of their dims,\n"
+  out << "/* Model " << *model.getString("model") << ", " << *model.getString("dtype") << ", written by "
+      << *model.getString("tool") << ". For use with <tenon/runtime.h>: names of entries, positions of their dims,\n"
       << " * inputs, outputs and states, sizes of parameters. Data types: f32 float, f64 double, i32 int32_t, bool one byte. */\n"
       << "#ifndef " << guard << "\n#define " << guard << "\n\n";
-  out << "/* The library beside this file has it as TnArtifact::build_id. */\n#define " << name << "_build_id \"" << *model.getString("build_id") << "\"\n";
+  out << "/* The library beside this file has it as TnArtifact::build_id. */\n#define " << name << "_build_id \""
+      << *model.getString("build_id") << "\"\n";
   Names names;
   names.add(name + "_build_id");
   for (const json::Value &item : *model.getArray("entries")) {

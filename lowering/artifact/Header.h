@@ -5,7 +5,8 @@
 
 namespace tenon {
 
-/// Names of entries and parameters, positions of dims, inputs, outputs and states, for use with <tenon/runtime.h>. `manifest`: the text of NAME.json.
+/// Names of entries and parameters, positions of dims, inputs, outputs and states, for use with <tenon/runtime.h>. `manifest`:
+/// the text of NAME.json.
 std::string writeHeader(llvm::StringRef manifest);
 
 } // namespace tenon

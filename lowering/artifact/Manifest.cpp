@@ -1,9 +1,9 @@
-#include "dialect/ElementModel.h"
 #include "lowering/artifact/Manifest.h"
-#include "lowering/artifact/Abi.h"
+#include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/sema/Averages.h"
 #include "lowering/OptimizerSettings.h"
+#include "lowering/artifact/Abi.h"
 #include "lowering/schedule/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,11 +82,13 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
     for (auto &[scheme, elements] : param.publicNames) {
       json::Array list;
       for (const PublicName &name : elements)
-        list.push_back(json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
+        list.push_back(
+            json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
       names[scheme] = std::move(list);
     }
     // One value per stack element where the text uses `depth`.
-    json::Value spread = param.init.perElement.empty() ? json::Value(param.init.a) : json::Value(json::Array(param.init.perElement));
+    json::Value spread =
+        param.init.perElement.empty() ? json::Value(param.init.a) : json::Value(json::Array(param.init.perElement));
     array.push_back(json::Object{{"name", param.path},
                                  {"stack", json::Array(param.stackCounts)},
                                  {"axes", stringArray(param.axes)},
@@ -118,14 +120,16 @@ json::Object tensorJson(const Entry &entry, const std::string &name, const Value
   return json::Object{{"name", name}, {"dtype", dtype}, {"axes", std::move(axes)}, {"shape", std::move(shape)}};
 }
 
-const char *dtypeOf(Element element, const std::string &real) { return element == Element::Real ? real.c_str() : element == Element::Int ? "i32" : "bool"; }
+const char *dtypeOf(Element element, const std::string &real) {
+  return element == Element::Real ? real.c_str() : element == Element::Int ? "i32" : "bool";
+}
 
 json::Object scalarJson(const std::string &name) {
   return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
-/// mean(cross_entropy[V](logits, labels)) over all places, each of which counts: what divided by ln 2 is bits per symbol. Terms, factors, `where`,
-/// `skip` and `spread` make another number of it.
+/// mean(cross_entropy[V](logits, labels)) over all places, each of which counts: what divided by ln 2 is bits per symbol. Terms,
+/// factors, `where`, `skip` and `spread` make another number of it.
 bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
   const Node &mean = entry.nodes[id];
   if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
@@ -144,7 +148,8 @@ bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
   return sema::productOfSizes(entry, mean.operands[1], dims) == places;
 }
 
-/// The least size of dim `index` with which no mean of the entry runs over nothing, which is 0 / 0: 2 where one is over T - 1 places.
+/// The least size of dim `index` with which no mean of the entry runs over nothing, which is 0 / 0: 2 where one is over T - 1
+/// places.
 int64_t leastSize(const Entry &entry, unsigned index) {
   int64_t least = 1;
   for (const Node &mean : entry.nodes) {
@@ -152,12 +157,15 @@ int64_t leastSize(const Entry &entry, unsigned index) {
       continue;
     for (AxisId axis : entry.nodes[mean.operands[0]].axesFrom) {
       const Size &size = entry.axes[axis].size;
-      if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index || size.coefficients().begin()->second < 1)
+      if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index ||
+          size.coefficients().begin()->second < 1)
         continue;
-      const int64_t coefficient = size.coefficients().begin()->second, first = (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
+      const int64_t coefficient = size.coefficients().begin()->second,
+                    first = (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
       std::vector<int64_t> dims = sema::nominalDims(entry);
       dims[index] = first - 1;
-      if (auto divisor = sema::productOfSizes(entry, mean.operands[1], dims); divisor && *divisor <= 0) // a divisor of another kind is the model's affair
+      if (auto divisor = sema::productOfSizes(entry, mean.operands[1], dims);
+          divisor && *divisor <= 0) // a divisor of another kind is the model's affair
         least = std::max(least, first);
     }
   }
@@ -166,9 +174,10 @@ int64_t leastSize(const Entry &entry, unsigned index) {
 
 json::Object memoryJson(const ScheduledEntry &planned, FormulaSpace &space) {
   MemoryReport report = reportMemory(planned, space);
-  return json::Object{{"workspace", report.workspace.text(space)}, {"saved", space.text(report.saved)},
-                      {"states", space.text(report.states)},       {"kept_states", space.text(report.kept)},
-                      {"inputs", space.text(report.inputs)},       {"outputs", space.text(report.outputs)}, {"scratch_per_worker", report.scratchPerWorker}};
+  return json::Object{{"workspace", report.workspace.text(space)},    {"saved", space.text(report.saved)},
+                      {"states", space.text(report.states)},          {"kept_states", space.text(report.kept)},
+                      {"inputs", space.text(report.inputs)},          {"outputs", space.text(report.outputs)},
+                      {"scratch_per_worker", report.scratchPerWorker}};
 }
 
 json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
@@ -183,13 +192,14 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
   return array;
 }
 
-/// A mean of cross-entropies, of all places or weighted by something that is no count: nats per predicted symbol. Everything else that a loss can
-/// be is no such number.
+/// A mean of cross-entropies, of all places or weighted by something that is no count: nats per predicted symbol. Everything else
+/// that a loss can be is no such number.
 bool isNats(const Entry &entry, NodeId loss) {
   if (isMeanCrossEntropy(entry, loss))
     return true;
   const Node &mean = entry.nodes[loss];
-  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum || sema::productOfSizes(entry, mean.operands[1], sema::nominalDims(entry)))
+  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum ||
+      sema::productOfSizes(entry, mean.operands[1], sema::nominalDims(entry)))
     return false;
   const Node *part = &entry.nodes[entry.nodes[mean.operands[0]].operands[0]];
   if (part->op == Op::Mul)
@@ -209,10 +219,16 @@ std::string axisLabel(const Entry &entry, AxisId axis) {
 }
 
 const char *operationName(const Average &average) {
-  static const std::pair<Op, const char *> along[] = {{Op::Sum, "sum_along"}, {Op::Div, "mean_along"}, {Op::ReduceMax, "max_along"}, {Op::ReduceMin, "min_along"}};
-  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"}, {Op::Exp, "exp"}, {Op::Log, "log"}, {Op::Sqrt, "sqrt"}, {Op::Abs, "abs"}, {Op::Add, "add"},
-                                                      {Op::Sub, "sub"}, {Op::Mul, "mul"}, {Op::Div, "div"}, {Op::Pow, "pow"}, {Op::Max, "max"}, {Op::Min, "min"},
-                                                      {Op::Equal, "equal"}, {Op::NotEqual, "not_equal"}, {Op::Less, "less"}, {Op::LessEqual, "less_equal"},
+  static const std::pair<Op, const char *> along[] = {
+      {Op::Sum, "sum_along"}, {Op::Div, "mean_along"}, {Op::ReduceMax, "max_along"}, {Op::ReduceMin, "min_along"}};
+  static const std::pair<Op, const char *> names[] = {{Op::Neg, "neg"},      {Op::Exp, "exp"},
+                                                      {Op::Log, "log"},      {Op::Sqrt, "sqrt"},
+                                                      {Op::Abs, "abs"},      {Op::Add, "add"},
+                                                      {Op::Sub, "sub"},      {Op::Mul, "mul"},
+                                                      {Op::Div, "div"},      {Op::Pow, "pow"},
+                                                      {Op::Max, "max"},      {Op::Min, "min"},
+                                                      {Op::Equal, "equal"},  {Op::NotEqual, "not_equal"},
+                                                      {Op::Less, "less"},    {Op::LessEqual, "less_equal"},
                                                       {Op::Select, "select"}};
   if (average.kind != Average::Kind::Apply && average.kind != Average::Kind::Along)
     return average.kind == Average::Kind::Rename ? "rename" : average.kind == Average::Kind::Expand ? "expand" : "slice";
@@ -244,8 +260,8 @@ json::Value averageJson(const Entry &entry, const Average &average) {
     result["sizes"] = std::move(sizes);
   for (const Average &operand : average.operands)
     operands.push_back(averageJson(entry, operand));
-  for (auto [kind, name] : {std::pair(Kind::Sum, "sum"), std::pair(Kind::Greatest, "greatest"), std::pair(Kind::Least, "least"), std::pair(Kind::Count, "count"),
-                            std::pair(Kind::Value, "mean")})
+  for (auto [kind, name] : {std::pair(Kind::Sum, "sum"), std::pair(Kind::Greatest, "greatest"), std::pair(Kind::Least, "least"),
+                            std::pair(Kind::Count, "count"), std::pair(Kind::Value, "mean")})
     if (kind == average.kind) {
       const uint32_t at = average.output;
       result[name] = at < entry.results.size() ? entry.results[at].first : partName(at - entry.results.size());
@@ -376,8 +392,11 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
       generate.push_back(json::Object{{"name", recipe.name}, {"settings", settingsJson(recipe)}});
     else if (recipe.name == facts.recipe) {
       json::Value settings = settingsJson(recipe);
-      root["recipe"] = json::Object{{"kind", "train"}, {"name", recipe.name}, {"sha256", hashOf(llvm::formatv("{0}", settings).str())},
-                                    {"losses_sha256", facts.lossesHash}, {"settings", settings}};
+      root["recipe"] = json::Object{{"kind", "train"},
+                                    {"name", recipe.name},
+                                    {"sha256", hashOf(llvm::formatv("{0}", settings).str())},
+                                    {"losses_sha256", facts.lossesHash},
+                                    {"settings", settings}};
       if (const Setting *optimizer = recipe.find("optimizer")) {
         const Setting *momentum = nullptr;
         for (auto &[name, value] : optimizer->keywords)
@@ -385,7 +404,8 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
             momentum = value.get();
         int64_t moments = optimizer->text == "sgd" ? (momentum && momentum->real != 0 ? 1 : 0) : 2;
         const Setting *accumulate = recipe.find("accumulate");
-        root["optimizer"] = json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
+        root["optimizer"] =
+            json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
         if (auto epochs = scheduleEpochs(recipe))
           root["optimizer"].getAsObject()->insert({"epochs", *epochs});
       }

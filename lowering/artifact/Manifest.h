@@ -15,7 +15,9 @@ struct ManifestFacts {
   std::vector<std::string> tiers;
 };
 
-/// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of the program.
-std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts, llvm::ArrayRef<ScheduledEntry> planned);
+/// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of
+/// the program.
+std::string writeManifest(const Program &program, mlir::ModuleOp module, const ManifestFacts &facts,
+                          llvm::ArrayRef<ScheduledEntry> planned);
 
 } // namespace tenon

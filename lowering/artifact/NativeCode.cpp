@@ -34,13 +34,14 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::Tier tier, std::s
   llvm::TargetOptions options; // no contraction of a multiplication with an addition: bits are the same on all tiers
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.MCOptions.AsmVerbose = true; // --emit=asm names spills
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu::tierCpu(tier), cpu::tierFeatures(tier), options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpu::tierCpu(tier), cpu::tierFeatures(tier),
+                                                                          options, llvm::Reloc::PIC_, std::nullopt,
+                                                                          llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Kernels come vectorized, tiled and unrolled where it pays; what is left to LLVM is to inline the shared bodies, to keep in registers what loops do not change,
-/// and to simplify addresses. Against its O3 pipeline without vectorizers: half of the compiler's time, a tenth less code, the same speed within 0.5 %
-/// (small GPT-2, Transformer-XL, XLNet; docs/measurements.md).
+/// Kernels come vectorized, tiled and unrolled where it pays; what is left to LLVM is to inline the shared bodies, to keep in
+/// registers what loops do not change, and to simplify addresses. Against its O3 pipeline without vectorizers: half of the
+/// compiler's time, a tenth less code, the same speed within 0.5 % (small GPT-2, Transformer-XL, XLNet; docs/measurements.md).
 static constexpr const char *passPipeline =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>),"
     "inline,"
@@ -103,7 +104,8 @@ NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form
 
 namespace {
 
-/// A name for the folder without a %: the linker's own temporary file would have other characters in its place. Linux names open files so.
+/// A name for the folder without a %: the linker's own temporary file would have other characters in its place. Linux names open
+/// files so.
 class FolderForLinker {
 public:
   explicit FolderForLinker(const std::string &folder) : name(folder) {
@@ -159,7 +161,8 @@ LinkResult linkLibrary(const std::vector<std::string> &objects, const std::strin
     output = (*buffer)->getBuffer().rtrim().str();
   llvm::sys::fs::remove(log);
   if (status != 0) // below zero: not started, or ended by a signal
-    return {status < 0 ? LinkResult::Kind::NoLibrary : LinkResult::Kind::Refused, "linking " + library + " by " + *linker + " failed: " + message + output};
+    return {status < 0 ? LinkResult::Kind::NoLibrary : LinkResult::Kind::Refused,
+            "linking " + library + " by " + *linker + " failed: " + message + output};
   if (!isLibrary(library))
     return {LinkResult::Kind::NoLibrary, "the linker " + *linker + " reports success and has written no library"};
   return {};

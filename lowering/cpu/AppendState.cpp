@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-/// With the sizes before and behind the dimension as outer and inner: rows [outer, n, inner] go to whole [outer, capacity, inner] from `position`
-/// on. A tile is one outer index. The entry has checked that the rows fit (KernelSequence::emitWalkCheck).
+/// With the sizes before and behind the dimension as outer and inner: rows [outer, n, inner] go to whole [outer, capacity, inner]
+/// from `position` on. A tile is one outer index. The entry has checked that the rows fit (KernelSequence::emitWalkCheck).
 LogicalResult generateAppendState(Operation *op, KernelSequence &sequence) {
   auto append = cast<AppendStateOp>(op);
   auto rows = cast<RankedTensorType>(append.getRows().getType()), whole = cast<RankedTensorType>(append.getWhole().getType());
@@ -27,9 +27,11 @@ LogicalResult generateAppendState(Operation *op, KernelSequence &sequence) {
     if (!stored.isInteger(64))
       first = arith::ExtSIOp::create(builder, builder.getI64Type(), first);
     Value bytes = code.size(rowBytes), number = code.size(count);
-    Value to = add(builder, multiply(builder, code.tile, code.size(capacity)), first), from = multiply(builder, code.tile, number);
+    Value to = add(builder, multiply(builder, code.tile, code.size(capacity)), first),
+          from = multiply(builder, code.tile, number);
     LLVM::MemcpyOp::create(builder, byteAddress(builder, code.pointer(kept), multiply(builder, to, bytes)),
-                           byteAddress(builder, code.pointer(newRows), multiply(builder, from, bytes)), multiply(builder, number, bytes), false);
+                           byteAddress(builder, code.pointer(newRows), multiply(builder, from, bytes)),
+                           multiply(builder, number, bytes), false);
   };
   sequence.add(kernel);
   return success();

@@ -20,8 +20,10 @@ SmallVector<Value> AttentionOperands::tensors() const {
 }
 
 AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operands)
-    : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()), lanes(tierLanes(code.tier, element)),
-      rowLanes(elementModel(element).lanes), width(panelWidth(code.tier, element)), heads(operands.heads()), keyHeads(operands.keyHeads()), group(heads / keyHeads), keyWidth(operands.keyWidth()), valueWidth(operands.valueWidth()) {
+    : code(code), builder(code.builder), emit(code.builder, code.builder.getLoc()), element(operands.element()),
+      lanes(tierLanes(code.tier, element)), rowLanes(elementModel(element).lanes), width(panelWidth(code.tier, element)),
+      heads(operands.heads()), keyHeads(operands.keyHeads()), group(heads / keyHeads), keyWidth(operands.keyWidth()),
+      valueWidth(operands.valueWidth()) {
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
   batches = code.size(sizes[0]);
   queries = code.size(sizes[1]);
@@ -33,10 +35,13 @@ AttentionCode::AttentionCode(FunctionCode &code, const AttentionOperands &operan
   scoreStride = emit.min(scoreStride, chunkKeys + 16);
 }
 
-Value AttentionCode::spread(Value scalar) { return vector::BroadcastOp::create(builder, VectorType::get({rowLanes}, scalar.getType()), scalar); }
+Value AttentionCode::spread(Value scalar) {
+  return vector::BroadcastOp::create(builder, VectorType::get({rowLanes}, scalar.getType()), scalar);
+}
 
 Value AttentionCode::loadRow(Elements place, Value mask) {
-  Value loaded = emitVectorLoad(builder, builder.getLoc(), VectorType::get({rowLanes}, memoryType(place.storage)), place.address, mask);
+  Value loaded =
+      emitVectorLoad(builder, builder.getLoc(), VectorType::get({rowLanes}, memoryType(place.storage)), place.address, mask);
   return isShortReal(place.storage) ? widenBits(builder, builder.getLoc(), code.tier, place.storage, loaded) : loaded;
 }
 
@@ -61,7 +66,9 @@ Value AttentionCode::rowIndex(Value batch, Value positions, Value position, Valu
   return emit.mul(emit.add(emit.mul(place, heads), head), ofWidth);
 }
 
-static Elements elementsOf(FunctionCode &code, Value tensor) { return {code.pointer(tensor), cast<RankedTensorType>(tensor.getType()).getElementType()}; }
+static Elements elementsOf(FunctionCode &code, Value tensor) {
+  return {code.pointer(tensor), cast<RankedTensorType>(tensor.getType()).getElementType()};
+}
 
 Elements AttentionCode::row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth) {
   return at(elementsOf(code, tensor), rowIndex(batch, positions, position, head, ofWidth));
@@ -99,7 +106,8 @@ void AttentionCode::packColumns(Elements source, Value count, int64_t ofWidth, V
     Value column = emit.mul(panel, width);
     Value columns = emit.min(emit.sub(count, column), width);
     func::CallOp::create(builder, pack,
-                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, stride)).address, number(1), stride, at(panels, emit.mul(panel, panelStride(ofWidth)))});
+                         ValueRange{number(ofWidth), columns, at(source, emit.mul(column, stride)).address, number(1), stride,
+                                    at(panels, emit.mul(panel, panelStride(ofWidth)))});
   });
 }
 
@@ -118,8 +126,8 @@ void AttentionCode::packRows(Elements source, Value count, int64_t ofWidth, Valu
   func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::RowMajor);
   for (int64_t column = 0; column < ofWidth; column += width)
     func::CallOp::create(builder, pack,
-                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)).address, stride, number(1),
-                                    at(panels, emit.mul(panelStride, column / width))});
+                         ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)).address, stride,
+                                    number(1), at(panels, emit.mul(panelStride, column / width))});
 }
 
 void AttentionCode::copyRow(Value from, Elements to, int64_t ofWidth, bool adds) {
@@ -138,7 +146,8 @@ KeepBits AttentionCode::keeps(const AttentionOperands &operands) {
   return {code, operands.site, operands.threshold(), operands.depth ? code.scalar(operands.depth) : Value()};
 }
 
-SmallVector<Value> AttentionCode::alongRow(Value low, Value high, ValueRange carried, llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> AttentionCode::alongRow(Value low, Value high, ValueRange carried,
+                                           llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   return forLoop(builder, low, high, number(rowLanes), carried, body);
 }
 
@@ -164,7 +173,8 @@ RowParts AttentionCode::partsOf(const AttentionMask &mask, QueryPlace place, Val
   return parts;
 }
 
-SmallVector<Value> AttentionCode::forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start, Value low, Value high, ValueRange carried,
+SmallVector<Value> AttentionCode::forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start,
+                                             Value low, Value high, ValueRange carried,
                                              llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
   KeyRange range = mask.ofRow(code, place, keys);
   auto masked = [&](Value from, Value to, ValueRange values) {
@@ -173,7 +183,8 @@ SmallVector<Value> AttentionCode::forVisible(const AttentionMask &mask, QueryPla
       Value inside = firstLanes(code, emit.sub(emit.min(range.high, emit.add(start, high)), firstKey), rowLanes);
       if (mask.hasLowerBound()) {
         Value before = firstLanes(code, emit.sub(range.low, firstKey), rowLanes);
-        Value all = arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
+        Value all =
+            arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
         inside = arith::AndIOp::create(builder, inside, arith::XOrIOp::create(builder, before, all));
       }
       Value others = mask.others(code, place, firstKey, rowLanes, inside);

@@ -16,9 +16,10 @@ struct AttentionOperands {
   explicit AttentionOperands(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
         selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
-        depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()),
-        place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
-        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()), place(op.getPlace()),
+        labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
+        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()),
+        rate(op.getRate().convertToDouble()), site(op.getSite()) {}
 
   Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, depth;
   llvm::SmallVector<Value> indexOperands;
@@ -52,7 +53,8 @@ struct Elements {
   mlir::Type storage;
 };
 
-/// Rows of a tensor that are read or written soon: a contraction asks memory for them, some with each of its tiles. They need not exist.
+/// Rows of a tensor that are read or written soon: a contraction asks memory for them, some with each of its tiles. They need not
+/// exist.
 struct RowsAhead {
   Elements first;
   Value stride, rows; // stride in elements
@@ -62,19 +64,22 @@ struct RowsAhead {
 
 /// C[m, n] (+)= A[m, k] * B[k, n]: B in packed panels `panelStride` elements apart. C has room for n rounded up to whole panels.
 struct BlockContraction {
-  /// Which axes of the contraction are the rows and columns of `stairs`: what lies outside is not computed where a tile of the micro-kernel can leave it out.
+  /// Which axes of the contraction are the rows and columns of `stairs`: what lies outside is not computed where a tile of the
+  /// micro-kernel can leave it out.
   enum class Trim { None, ColumnsOfC, ColumnsOfA, RowsOfA };
   Value m, n, k;
   Value a, aRowStride, aColStride; // one of the strides is 1
   Value b, panelStride;
   Value c, cRowStride;
   bool accumulate = false;
-  Trim trim = Trim::None; // ColumnsOfC: stairs over (m, n), ColumnsOfA: over (m, k), both with aColStride 1; RowsOfA: over (k, m), with aRowStride 1 and accumulate
+  Trim trim = Trim::None; // ColumnsOfC: stairs over (m, n), ColumnsOfA: over (m, k), both with aColStride 1; RowsOfA: over (k,
+                          // m), with aRowStride 1 and accumulate
   Staircase stairs = {};
   llvm::SmallVector<RowsAhead> ahead = {};
 };
 
-/// Positions of one row's keys, multiples of the row lanes: keys outside [begin, end) are hidden, those in [innerBegin, innerEnd) are visible as far as bounds say.
+/// Positions of one row's keys, multiples of the row lanes: keys outside [begin, end) are hidden, those in [innerBegin, innerEnd)
+/// are visible as far as bounds say.
 struct RowParts {
   Value begin, innerBegin, innerEnd, end;
 };
@@ -93,20 +98,22 @@ public:
   ImplicitLocOpBuilder &builder;
   Emitter emit;
   mlir::Type element;
-  int64_t lanes;       // of a register
-  int64_t rowLanes;    // of row passes: the same in every tier
-  int64_t width;       // columns of a panel
-  int64_t heads, keyHeads, group;      // H, K, H / K
-  int64_t keyWidth, valueWidth;        // E, F
-  Value batches, queries, keys;        // B, I, J
-  Value strips, stripRows;             // strips of a head; rows of all strips but the last
-  Value scoreStride;                   // elements between rows of the strip of scores
+  int64_t lanes;                  // of a register
+  int64_t rowLanes;               // of row passes: the same in every tier
+  int64_t width;                  // columns of a panel
+  int64_t heads, keyHeads, group; // H, K, H / K
+  int64_t keyWidth, valueWidth;   // E, F
+  Value batches, queries, keys;   // B, I, J
+  Value strips, stripRows;        // strips of a head; rows of all strips but the last
+  Value scoreStride;              // elements between rows of the strip of scores
 
   static int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
-  /// Rows of a strip at most: contractions along the rows have few steps to load and store their sums for, strips of scores must stay in the second-level cache.
+  /// Rows of a strip at most: contractions along the rows have few steps to load and store their sums for, strips of scores must
+  /// stay in the second-level cache.
   static constexpr int64_t stripLimit = 64;
   static int64_t panelWidth(Tier tier, mlir::Type element) { return microTile(tier).vectors * tierLanes(tier, element); }
-  /// Elements of scratch for a strip of scores; for panels over `chunkKeys` columns and `depth` steps; for panels over `columns` and `depth` steps.
+  /// Elements of scratch for a strip of scores; for panels over `chunkKeys` columns and `depth` steps; for panels over `columns`
+  /// and `depth` steps.
   static int64_t scoreElements() { return stripLimit * (chunkKeys + 16); }
   static int64_t panelElements(Tier tier, mlir::Type element, int64_t depth, int64_t columns) {
     int64_t lanes = tierLanes(tier, element), width = panelWidth(tier, element);
@@ -143,7 +150,8 @@ public:
   Value rowIndex(Value batch, Value positions, Value position, Value head, int64_t ofWidth);
   /// Element (batch, key, key head, 0) of keys, values or their gradients.
   Elements keyRow(Value tensor, Value batch, Value key, Value keyHead, int64_t ofWidth);
-  /// `count` rows `stride` elements apart, side by side in scratch `rowWidth` elements apart: rows of a tensor would share the sets of the first-level cache.
+  /// `count` rows `stride` elements apart, side by side in scratch `rowWidth` elements apart: rows of a tensor would share the
+  /// sets of the first-level cache.
   void gatherRows(Elements source, Value count, int64_t ofWidth, Value rows, Value stride);
   static int64_t rowWidth(int64_t width) { return roundUp(width, 16) + 16; }
   /// Panels over `columns` positions `stride` elements apart, the width along the depth (a transposed copy).
@@ -154,7 +162,8 @@ public:
   Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, lanes), width); }
   void contract(const BlockContraction &block);
   /// `rows` rows of a tensor [.., positions, H, width] from (batch, position, head) on.
-  RowsAhead ahead(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth, Value rows, bool write = false) {
+  RowsAhead ahead(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth, Value rows,
+                  bool write = false) {
     return {row(tensor, batch, positions, position, head, ofWidth), number(heads * ofWidth), rows, ofWidth, write};
   }
   /// `rows` rows of keys, values or their gradients from (batch, key, key head) on.
@@ -176,7 +185,8 @@ public:
   /// Keys of a row by number within the chunk that begins at `start`; low is a multiple of the row lanes.
   RowParts partsOf(const AttentionMask &mask, QueryPlace place, Value start, Value low, Value high);
   /// Runs `body(key, shown, carried)` over the vectors of [begin, end); `shown` is null where all lanes are visible.
-  llvm::SmallVector<Value> forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start, Value low, Value high, mlir::ValueRange carried,
+  llvm::SmallVector<Value> forVisible(const AttentionMask &mask, QueryPlace place, const RowParts &parts, Value start, Value low,
+                                      Value high, mlir::ValueRange carried,
                                       llvm::function_ref<llvm::SmallVector<Value>(Value, Value, mlir::ValueRange)> body);
 };
 

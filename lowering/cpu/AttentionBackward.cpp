@@ -1,5 +1,6 @@
-// tenon.attention_grad: a task is one (batch, key head). The heads of its group and their query strips in order; the gradients of keys and values of a chunk stay in scratch, those of the tables in a
-// temporary. Up to eight contractions, only those whose result is read.
+// tenon.attention_grad: a task is one (batch, key head). The heads of its group and their query strips in order; the gradients of
+// keys and values of a chunk stay in scratch, those of the tables in a temporary. Up to eight contractions, only those whose
+// result is read.
 #include "lowering/cpu/AttentionGradients.h"
 #include "lowering/cpu/LaneCode.h"
 
@@ -9,12 +10,16 @@ namespace tenon::cpu {
 namespace {
 
 struct BackwardScratch {
-  int64_t scores, queryRows, yRows, scoreGrads, weights, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
+  int64_t scores, queryRows, yRows, scoreGrads, weights, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads,
+      queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
   BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted) {
-    const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(), valueWidth = operands.valueWidth();
+    const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(),
+                  valueWidth = operands.valueWidth();
     Type element = operands.element();
     ScratchPlan plan;
-    auto panels = [&](int64_t depth, int64_t columns) { return plan.take(AttentionCode::panelElements(tier, element, depth, columns)); };
+    auto panels = [&](int64_t depth, int64_t columns) {
+      return plan.take(AttentionCode::panelElements(tier, element, depth, columns));
+    };
     auto rowsOf = [&](int64_t count, int64_t width) { return plan.take(count * AttentionCode::sumWidth(tier, element, width)); };
     scores = plan.take(AttentionCode::scoreElements());
     scoreGrads = plan.take(AttentionCode::scoreElements());
@@ -42,11 +47,12 @@ public:
   using Trim = BlockContraction::Trim;
   using Block = AttentionScores::Block;
 
-  AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
-                    const AttentionTables &tables)
-      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
-        terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op),
-        softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted), queryGradients(on, operands, wanted), scratch(code.tier, operands, tables, wanted) {
+  AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask,
+                    const IndexOperands &indices, const AttentionTables &tables)
+      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask),
+        tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op),
+        softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted),
+        queryGradients(on, operands, wanted), scratch(code.tier, operands, tables, wanted) {
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -60,7 +66,8 @@ public:
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     scoreGrads = place(scratch.scoreGrads), keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels);
     keyRows = place(scratch.keyRows), keyGrads = place(scratch.keyGrads), valueGrads = place(scratch.valueGrads);
-    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels), queryGrads = place(scratch.queryGrads);
+    queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels),
+    queryGrads = place(scratch.queryGrads);
     yRows = place(scratch.yRows);
     if (on.group == 1)
       enterHead(emit.constant(0));
@@ -78,7 +85,8 @@ private:
     member = number;
     head = emit.add(emit.mul(keyHead, on.group), member);
     bool banded = operands.table || wanted.band();
-    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows), tables.any() ? code.temporary(0) : Value());
+    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows),
+                tables.any() ? code.temporary(0) : Value());
     relative.enter(place(scratch.valueBand));
     softmax.enter(batch, head, scoreGrads, place(scratch.weights), place(scratch.keepBits));
     tableGradients.enter(batch, head);
@@ -95,8 +103,8 @@ private:
     });
   }
 
-  /// What each contraction of a strip asks for: rows of the next strip, a part of the keys and values of the next chunk (of this head or the next), what is written
-  /// after this strip and, with the last one, after this chunk.
+  /// What each contraction of a strip asks for: rows of the next strip, a part of the keys and values of the next chunk (of this
+  /// head or the next), what is written after this strip and, with the last one, after this chunk.
   struct Ahead {
     SmallVector<RowsAhead> content, band, y, value, key, query, table;
   };
@@ -104,21 +112,31 @@ private:
   Ahead aheadOf(const Block &block) {
     Value following = emit.add(block.firstQuery, on.stripRows), over = emit.lessEqual(on.queries, following), none = on.number(0);
     Value isLast = emit.equal(member, on.number(on.group - 1));
-    Value afterBatch = emit.select(isLast, next.batch, batch), afterHead = emit.select(isLast, emit.mul(next.head, on.group), emit.add(head, 1));
-    Value queryBatch = emit.select(over, afterBatch, batch), queryHead = emit.select(over, afterHead, head), query = emit.select(over, none, following);
-    auto queries = [&](Value tensor, int64_t width) { return on.ahead(tensor, queryBatch, on.queries, query, queryHead, width, block.rows); };
+    Value afterBatch = emit.select(isLast, next.batch, batch),
+          afterHead = emit.select(isLast, emit.mul(next.head, on.group), emit.add(head, 1));
+    Value queryBatch = emit.select(over, afterBatch, batch), queryHead = emit.select(over, afterHead, head),
+          query = emit.select(over, none, following);
+    auto queries = [&](Value tensor, int64_t width) {
+      return on.ahead(tensor, queryBatch, on.queries, query, queryHead, width, block.rows);
+    };
     Value part = emit.min(emit.ceilDiv(count, emit.mul(on.strips, on.group)), emit.mul(block.rows, AttentionCode::keysAhead));
     Value strip = emit.add(emit.mul(member, on.strips), emit.div(block.firstQuery, on.stripRows));
     Value key = emit.add(next.start, emit.mul(strip, part));
-    Value atEnd = emit.select(emit.select(isLast, over, isLast), emit.min(count, emit.mul(block.rows, AttentionCode::keysAhead)), none);
-    auto results = [&](Value tensor, int64_t width, Value rows) { return on.keysAheadOf(tensor, batch, start, keyHead, width, rows, /*write=*/true); };
-    auto gradients = [&](Value tensor) { return on.ahead(tensor, batch, on.queries, block.firstQuery, head, on.keyWidth, block.rows, /*write=*/true); };
+    Value atEnd =
+        emit.select(emit.select(isLast, over, isLast), emit.min(count, emit.mul(block.rows, AttentionCode::keysAhead)), none);
+    auto results = [&](Value tensor, int64_t width, Value rows) {
+      return on.keysAheadOf(tensor, batch, start, keyHead, width, rows, /*write=*/true);
+    };
+    auto gradients = [&](Value tensor) {
+      return on.ahead(tensor, batch, on.queries, block.firstQuery, head, on.keyWidth, block.rows, /*write=*/true);
+    };
     Ahead ahead;
     ahead.content.push_back(queries(operands.query, on.keyWidth));
     if (operands.positionQuery)
       ahead.band.push_back(queries(operands.positionQuery, on.keyWidth));
     ahead.y.push_back(on.keysAheadOf(operands.key, next.batch, key, next.head, on.keyWidth, part));
-    (operands.table ? ahead.band : ahead.y).push_back(on.keysAheadOf(operands.value, next.batch, key, next.head, on.valueWidth, part));
+    (operands.table ? ahead.band : ahead.y)
+        .push_back(on.keysAheadOf(operands.value, next.batch, key, next.head, on.valueWidth, part));
     if (wanted.query)
       ahead.value.push_back(gradients(wanted.query));
     if (wanted.value)
@@ -136,12 +154,14 @@ private:
   void emitChunk(Value chunk) {
     start = emit.mul(chunk, AttentionCode::chunkKeys);
     count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
-    Value following = emit.add(start, AttentionCode::chunkKeys), isLast = emit.lessEqual(on.keys, following), wraps = emit.equal(emit.add(keyHead, 1), on.number(on.keyHeads));
+    Value following = emit.add(start, AttentionCode::chunkKeys), isLast = emit.lessEqual(on.keys, following),
+          wraps = emit.equal(emit.add(keyHead, 1), on.number(on.keyHeads));
     next.batch = emit.select(isLast, emit.select(wraps, emit.add(batch, 1), batch), batch);
     next.head = emit.select(isLast, emit.select(wraps, emit.constant(0), emit.add(keyHead, 1)), keyHead);
     next.start = emit.select(isLast, emit.constant(0), following);
     Value keyStep = on.number(on.keyHeads * on.keyWidth), valueStep = on.number(on.keyHeads * on.valueWidth);
-    Elements key = on.keyRow(operands.key, batch, start, keyHead, on.keyWidth), value = on.keyRow(operands.value, batch, start, keyHead, on.valueWidth);
+    Elements key = on.keyRow(operands.key, batch, start, keyHead, on.keyWidth),
+             value = on.keyRow(operands.value, batch, start, keyHead, on.valueWidth);
     on.packColumns(key, count, on.keyWidth, keyPanels, keyStep);
     if (wanted.scores())
       on.packColumns(value, count, on.valueWidth, valuePanels, valueStep);
@@ -154,13 +174,15 @@ private:
     forHeads([&] {
       emit.loop(emit.constant(0), on.strips, 1, [&](Value strip) {
         Value firstQuery = emit.mul(strip, on.stripRows);
-        terms.forGroups(firstQuery, emit.min(on.stripRows, emit.sub(on.queries, firstQuery)), [&](Block block) { emitBlock(block); });
+        terms.forGroups(firstQuery, emit.min(on.stripRows, emit.sub(on.queries, firstQuery)),
+                        [&](Block block) { emitBlock(block); });
       });
     });
     auto store = [&](Value grads, int64_t stride, Value result, int64_t width) {
       if (result)
         emit.loop(emit.constant(0), count, 1, [&](Value key) {
-          on.copyRow(on.at(grads, emit.mul(key, stride)), on.keyRow(result, batch, emit.add(start, key), keyHead, width), width, false);
+          on.copyRow(on.at(grads, emit.mul(key, stride)), on.keyRow(result, batch, emit.add(start, key), keyHead, width), width,
+                     false);
         });
     };
     store(keyGrads, keyStride, wanted.key, on.keyWidth);
@@ -182,7 +204,8 @@ private:
       for (Value result : {wanted.query, wanted.positionQuery})
         queryGradients.add(block, result);
       if (wanted.selectedScores)
-        emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmax.storeSelected(block, emit.add(block.firstQuery, row), on.real(0), on.real(0)); });
+        emit.loop(emit.constant(0), block.rows, 1,
+                  [&](Value row) { softmax.storeSelected(block, emit.add(block.firstQuery, row), on.real(0), on.real(0)); });
     });
   }
 
@@ -196,7 +219,8 @@ private:
       Value step = on.panelStride(on.valueWidth);
       on.gatherRows(dy, rows, on.valueWidth, yRows, on.number(on.heads * on.valueWidth));
       on.contract({rows, keysHere, on.number(on.valueWidth), yRows, on.number(AttentionCode::rowWidth(on.valueWidth)), one,
-                   on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)), step, gradsHere, on.scoreStride, false, Trim::ColumnsOfC, block.stairs, ahead.y});
+                   on.at(valuePanels, emit.mul(emit.div(block.low, on.width), step)), step, gradsHere, on.scoreStride, false,
+                   Trim::ColumnsOfC, block.stairs, ahead.y});
     }
     if (relative.any() && wanted.scores())
       relative.contractGradients(block, yRows);
@@ -206,16 +230,20 @@ private:
     if (wanted.valueTable)
       relative.addTableGradients(block, yPanels, tableGradients.valueTable);
     if (wanted.value)
-      on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels, on.panelStride(rows),
-                   on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true, Trim::RowsOfA, block.stairs, ahead.value});
+      on.contract({keysHere, on.number(on.valueWidth), rows, on.at(terms.scores, block.low), one, on.scoreStride, yPanels,
+                   on.panelStride(rows), on.at(valueGrads, emit.mul(block.low, valueStride)), on.number(valueStride), true,
+                   Trim::RowsOfA, block.stairs, ahead.value});
     if (wanted.key) {
-      on.packRows(on.inScratch(terms.queryRows), rows, on.keyWidth, queryPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
+      on.packRows(on.inScratch(terms.queryRows), rows, on.keyWidth, queryPanels, on.panelStride(rows),
+                  on.number(AttentionCode::rowWidth(on.keyWidth)));
       on.contract({keysHere, on.number(on.keyWidth), rows, gradsHere, one, on.scoreStride, queryPanels, on.panelStride(rows),
-                   on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true, Trim::RowsOfA, block.stairs, ahead.key});
+                   on.at(keyGrads, emit.mul(block.low, keyStride)), on.number(keyStride), true, Trim::RowsOfA, block.stairs,
+                   ahead.key});
     }
     if (wanted.query) {
-      on.contract({rows, on.number(on.keyWidth), keysHere, gradsHere, on.scoreStride, one, on.at(keyRows, emit.mul(block.low, on.width)), on.panelStride(count), queryGrads,
-                   on.number(keyStride), false, Trim::ColumnsOfA, block.stairs, ahead.query});
+      on.contract({rows, on.number(on.keyWidth), keysHere, gradsHere, on.scoreStride, one,
+                   on.at(keyRows, emit.mul(block.low, on.width)), on.panelStride(count), queryGrads, on.number(keyStride), false,
+                   Trim::ColumnsOfA, block.stairs, ahead.query});
       queryGradients.add(block, wanted.query);
     }
     if (wanted.band())
@@ -229,23 +257,28 @@ private:
     Staircase stairs = terms.from(block.bandStairs, block.bandLow);
     if (wanted.table)
       emit.branch(emit.less(emit.constant(0), places), [&] {
-        on.packRows(on.inScratch(terms.positionRows), rows, on.keyWidth, positionPanels, on.panelStride(rows), on.number(AttentionCode::rowWidth(on.keyWidth)));
+        on.packRows(on.inScratch(terms.positionRows), rows, on.keyWidth, positionPanels, on.panelStride(rows),
+                    on.number(AttentionCode::rowWidth(on.keyWidth)));
         Value stride = on.number(TableGradients::width(operands));
-        on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows), on.at(tableGradients.table, emit.mul(first, stride)), stride,
-                     true, Trim::RowsOfA, stairs, SmallVector<RowsAhead>(ahead)});
+        on.contract({places, on.number(on.keyWidth), rows, here, one, terms.bandStride, positionPanels, on.panelStride(rows),
+                     on.at(tableGradients.table, emit.mul(first, stride)), stride, true, Trim::RowsOfA, stairs,
+                     SmallVector<RowsAhead>(ahead)});
       });
     if (wanted.positionQuery) {
-      on.contract({rows, on.number(on.keyWidth), places, here, terms.bandStride, one, elementAddress(builder, terms.table.rows, on.element, emit.mul(first, on.width)),
-                   terms.table.rowStride, queryGrads, on.number(keyStride), false, Trim::ColumnsOfA, stairs});
+      on.contract({rows, on.number(on.keyWidth), places, here, terms.bandStride, one,
+                   elementAddress(builder, terms.table.rows, on.element, emit.mul(first, on.width)), terms.table.rowStride,
+                   queryGrads, on.number(keyStride), false, Trim::ColumnsOfA, stairs});
       queryGradients.add(block, wanted.positionQuery);
     }
     if (wanted.scoreTable)
       on.alongRow(emit.constant(0), places, {}, [&](Value place, ValueRange) -> SmallVector<Value> {
-        Value inside = firstLanes(code, emit.sub(places, place), on.rowLanes), address = on.at(tableGradients.scoreTable, emit.add(first, place));
-        Value sum = forLoop(builder, emit.constant(0), rows, one, on.loadRow(address, inside), [&](Value row, ValueRange carried) -> SmallVector<Value> {
-          Value term = on.loadRow(on.at(here, emit.add(emit.mul(row, terms.bandStride), place)));
-          return {arith::AddFOp::create(builder, carried[0], term)};
-        })[0];
+        Value inside = firstLanes(code, emit.sub(places, place), on.rowLanes),
+              address = on.at(tableGradients.scoreTable, emit.add(first, place));
+        Value sum = forLoop(builder, emit.constant(0), rows, one, on.loadRow(address, inside),
+                            [&](Value row, ValueRange carried) -> SmallVector<Value> {
+                              Value term = on.loadRow(on.at(here, emit.add(emit.mul(row, terms.bandStride), place)));
+                              return {arith::AddFOp::create(builder, carried[0], term)};
+                            })[0];
         on.storeRow(sum, address, inside);
         return {};
       });
@@ -267,11 +300,12 @@ private:
   QueryGradients queryGradients;
   BackwardScratch scratch;
   int64_t keyStride, valueStride;
-  Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows, yPanels, positionPanels, queryGrads;
+  Value batch, keyHead, member, head, zero, scoreGrads, keyPanels, valuePanels, keyRows, keyGrads, valueGrads, queryPanels, yRows,
+      yPanels, positionPanels, queryGrads;
   Value start, count;
   struct {
     Value batch, head, start; // of keys
-  } next; // chunk of keys that is read after this one, of this task or the one behind it
+  } next;                     // chunk of keys that is read after this one, of this task or the one behind it
 };
 
 } // namespace

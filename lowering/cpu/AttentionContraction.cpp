@@ -10,14 +10,16 @@ using Trim = BlockContraction::Trim;
 
 std::string stepName(int64_t step) { return step == 0 ? "" : step > 0 ? "r" : "f"; }
 
-/// The function of a block contraction, in tiles of rows of nearly equal height. Along rows: panels outside, so that one stays in the first-level cache. Transposed:
-/// tiles outside; the few steps' panels all stay there, and the columns of A that a tile reads.
+/// The function of a block contraction, in tiles of rows of nearly equal height. Along rows: panels outside, so that one stays in
+/// the first-level cache. Transposed: tiles outside; the few steps' panels all stay there, and the columns of A that a tile
+/// reads.
 class BlockFunction {
 public:
   /// Of `shape` the trim, its steps and the walk over A.
   BlockFunction(AttentionCode &on, const BlockContraction &shape)
-      : builder(on.builder), location(on.builder.getLoc()), tier(on.code.tier), element(on.element), width(on.width), lanes(on.lanes), accumulate(shape.accumulate),
-        rowMajor(Emitter::constantOf(shape.aColStride) == int64_t(1)), trim(shape.trim), lowStep(shape.stairs.lowStep), highStep(shape.stairs.highStep), ahead(shape.ahead) {
+      : builder(on.builder), location(on.builder.getLoc()), tier(on.code.tier), element(on.element), width(on.width),
+        lanes(on.lanes), accumulate(shape.accumulate), rowMajor(Emitter::constantOf(shape.aColStride) == int64_t(1)),
+        trim(shape.trim), lowStep(shape.stairs.lowStep), highStep(shape.stairs.highStep), ahead(shape.ahead) {
     if (lowStep == 0 && highStep == 0)
       trim = Trim::None;
   }
@@ -27,15 +29,21 @@ public:
     SmallVector<Type> types{i64, i64, i64, address, i64, address, i64, address, i64, i64, i64};
     for (size_t list = 0; list < ahead.size(); ++list)
       types.append({address, i64, i64});
-    return getOrCreateKernel(builder, location, name(), types, [&](Emitter &emit, ValueRange arguments) { fill(emit, arguments); });
+    return getOrCreateKernel(builder, location, name(), types,
+                             [&](Emitter &emit, ValueRange arguments) { fill(emit, arguments); });
   }
 
 private:
   std::string name() const {
-    std::string steps = trim == Trim::None ? "" : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") + ("_" + stepName(lowStep)) + "_" + stepName(highStep);
+    std::string steps = trim == Trim::None ? ""
+                                           : (trim == Trim::ColumnsOfC ? "_columns" : "_depth") + ("_" + stepName(lowStep)) +
+                                                 "_" + stepName(highStep);
     for (const RowsAhead &rows : ahead)
-      steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width) + (rows.first.storage == element ? "" : elementModel(rows.first.storage).name().str());
-    return ("tn_attention_block_" + tierName(tier) + "_" + elementModel(element).name() + (rowMajor ? "_row" : "_transposed") + (accumulate ? "_add" : "_set") + steps).str();
+      steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width) +
+               (rows.first.storage == element ? "" : elementModel(rows.first.storage).name().str());
+    return ("tn_attention_block_" + tierName(tier) + "_" + elementModel(element).name() + (rowMajor ? "_row" : "_transposed") +
+            (accumulate ? "_add" : "_set") + steps)
+        .str();
   }
 
   struct Range {
@@ -43,8 +51,8 @@ private:
   };
 
   void fill(Emitter &emit, ValueRange arguments) {
-    Value m = arguments[0], n = arguments[1], k = arguments[2], a = arguments[3], aStride = arguments[4], b = arguments[5], panelStride = arguments[6], c = arguments[7],
-          cStride = arguments[8];
+    Value m = arguments[0], n = arguments[1], k = arguments[2], a = arguments[3], aStride = arguments[4], b = arguments[5],
+          panelStride = arguments[6], c = arguments[7], cStride = arguments[8];
     stairs = {arguments[9], arguments[10]};
     Value zero = emit.constant(0), strips = emit.max(emit.ceilDiv(m, microTile(tier).rows), int64_t(1));
     Value height = emit.div(m, strips), taller = emit.sub(m, emit.mul(height, strips));
@@ -62,9 +70,12 @@ private:
       Value right = emit.at(b, element, emit.mul(panel, panelStride)), out = emit.at(c, element, column);
       Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
       Value rows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
-      Value left = emit.at(a, element, rowMajor ? emit.mul(row, aStride) : row), to = emit.at(out, element, emit.mul(row, cStride));
+      Value left = emit.at(a, element, rowMajor ? emit.mul(row, aStride) : row),
+            to = emit.at(out, element, emit.mul(row, cStride));
       auto call = [&](Value left, Value right, Value depth, Value to, bool narrow) {
-        callMicroKernel(emit, rows, {depth, left, rowMajor ? aStride : emit.constant(1), rowMajor ? emit.constant(1) : aStride, right, to, cStride, emit.flag(accumulate), panelStride},
+        callMicroKernel(emit, rows,
+                        {depth, left, rowMajor ? aStride : emit.constant(1), rowMajor ? emit.constant(1) : aStride, right, to,
+                         cStride, emit.flag(accumulate), panelStride},
                         narrow);
       };
       if (trim == Trim::ColumnsOfC) {
@@ -73,19 +84,25 @@ private:
         Value low = emit.max(emit.sub(columns.low, column), int64_t(0)), high = emit.min(emit.sub(columns.high, column), width);
         emit.branch(emit.less(low, high), [&] {
           Value skipped = emit.select(emit.lessEqual(emit.constant(width - lanes), low), emit.constant(width - lanes), zero);
-          emit.branch(emit.lessEqual(emit.sub(high, skipped), emit.constant(lanes)), [&] { call(left, emit.at(right, element, skipped), k, emit.at(to, element, skipped), true); },
-                      [&] { call(left, right, k, to, false); });
+          emit.branch(
+              emit.lessEqual(emit.sub(high, skipped), emit.constant(lanes)),
+              [&] { call(left, emit.at(right, element, skipped), k, emit.at(to, element, skipped), true); },
+              [&] { call(left, right, k, to, false); });
         });
         return;
       }
       if (!rowMajor) // of the next tile down: few steps follow in which its sums could come
-        prefetch(emit, {{emit.at(to, element, emit.mul(rows, cStride)), element}, cStride, rows, width, /*write=*/true}, zero, rows);
+        prefetch(emit, {{emit.at(to, element, emit.mul(rows, cStride)), element}, cStride, rows, width, /*write=*/true}, zero,
+                 rows);
       Range depth = rowMajor ? columnsOf(emit, row, rows, k) : rowsOf(emit, row, rows, k);
       Value some = accumulate && trim != Trim::None ? emit.less(depth.low, depth.high) : emit.flag(true);
       Value steps = trim == Trim::None ? k : emit.max(emit.sub(depth.high, depth.low), int64_t(0));
-      Value from = emit.at(left, element, rowMajor ? depth.low : emit.mul(depth.low, aStride)), with = emit.at(right, element, emit.mul(depth.low, width));
+      Value from = emit.at(left, element, rowMajor ? depth.low : emit.mul(depth.low, aStride)),
+            with = emit.at(right, element, emit.mul(depth.low, width));
       emit.branch(some, [&] {
-        emit.branch(emit.lessEqual(emit.sub(n, column), emit.constant(lanes)), [&] { call(from, with, steps, to, true); }, [&] { call(from, with, steps, to, false); });
+        emit.branch(
+            emit.lessEqual(emit.sub(n, column), emit.constant(lanes)), [&] { call(from, with, steps, to, true); },
+            [&] { call(from, with, steps, to, false); });
       });
     };
     auto overStrips = [&](llvm::function_ref<void(Value)> body) { emit.loop(zero, strips, 1, body); };
@@ -101,7 +118,8 @@ private:
     emit.loop(first, emit.min(emit.add(first, count), rows.rows), 1, [&](Value row) {
       Value address = emit.at(rows.first.address, stored, emit.mul(row, rows.stride));
       for (int64_t column = 0; column < rows.width; column += 512 / stored.getIntOrFloatBitWidth()) // a line of the cache
-        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, stored, column), rows.write, /*hint=*/2, /*cache=*/1);
+        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, stored, column), rows.write, /*hint=*/2,
+                               /*cache=*/1);
     });
   }
 
@@ -148,7 +166,8 @@ private:
     auto fill = [&](Region &region, int64_t count) {
       emit.builder.createBlock(&region);
       WalkOfA walk = rowMajor ? WalkOfA::RowMajor : WalkOfA::Transposed;
-      func::FuncOp kernel = getMicroKernel(emit.builder, emit.location, {tier, element, count, narrow ? 1 : width / lanes, walk, width});
+      func::FuncOp kernel =
+          getMicroKernel(emit.builder, emit.location, {tier, element, count, narrow ? 1 : width / lanes, walk, width});
       func::CallOp::create(emit.builder, emit.location, kernel, arguments);
       scf::YieldOp::create(emit.builder, emit.location);
     };
@@ -174,8 +193,17 @@ private:
 void AttentionCode::contract(const BlockContraction &block) {
   bool rowMajor = Emitter::constantOf(block.aColStride) == int64_t(1);
   auto known = [&](Value bound) { return bound ? bound : number(0); };
-  SmallVector<Value> arguments{block.m, block.n, block.k, block.a, rowMajor ? block.aRowStride : block.aColStride, block.b, block.panelStride, block.c, block.cRowStride,
-                               known(block.stairs.low), known(block.stairs.high)};
+  SmallVector<Value> arguments{block.m,
+                               block.n,
+                               block.k,
+                               block.a,
+                               rowMajor ? block.aRowStride : block.aColStride,
+                               block.b,
+                               block.panelStride,
+                               block.c,
+                               block.cRowStride,
+                               known(block.stairs.low),
+                               known(block.stairs.high)};
   for (const RowsAhead &rows : block.ahead)
     arguments.append({rows.first.address, rows.stride, rows.rows});
   func::CallOp::create(builder, BlockFunction(*this, block).get(), arguments);

@@ -1,7 +1,7 @@
-// tenon.attention: a task is a part of the query strips of one (batch, key head); keys and values are packed once per task while they fit,
-// for all heads that share them; scores live in one strip.
-#include "dialect/TensorSizes.h"
+// tenon.attention: a task is a part of the query strips of one (batch, key head); keys and values are packed once per task while
+// they fit, for all heads that share them; scores live in one strip.
 #include "dialect/Places.h"
+#include "dialect/TensorSizes.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -39,10 +39,11 @@ struct ForwardScratch {
 
 class AttentionForward {
 public:
-  AttentionForward(AttentionOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask, const IndexOperands &indices,
-                   const AttentionTables &tables)
-      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask), tables(tables),
-        terms(on, operands, indices, tables), relative(on, operands, terms), scratch(code.tier, operands, tables) {
+  AttentionForward(AttentionOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask,
+                   const IndexOperands &indices, const AttentionTables &tables)
+      : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask),
+        tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms),
+        scratch(code.tier, operands, tables) {
     threshold = operands.threshold();
     sumStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
   }
@@ -60,10 +61,12 @@ public:
     batch = emit.div(pair, emit.constant(on.keyHeads));
     keyHead = head = emit.rem(pair, emit.constant(on.keyHeads));
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
-    keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums), partSums = place(scratch.partSums);
+    keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums),
+    partSums = place(scratch.partSums);
     maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
     auto enter = [&] {
-      terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(), place(scratch.rows), tables.any() ? code.temporary(0) : Value());
+      terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(),
+                  place(scratch.rows), tables.any() ? code.temporary(0) : Value());
       relative.enter(terms.band);
     };
     if (on.group == 1)
@@ -90,9 +93,10 @@ private:
   Value valuePanelStride(Value count) { return on.panelStride(count); }
 
   void pack(Value firstKey, Value count) {
-    on.packColumns(on.keyRow(operands.key, batch, firstKey, keyHead, on.keyWidth), count, on.keyWidth, keyPanels, on.number(on.keyHeads * on.keyWidth));
-    on.packRows(on.keyRow(operands.value, batch, firstKey, keyHead, on.valueWidth), count, on.valueWidth, valuePanels, valuePanelStride(count),
-                on.number(on.keyHeads * on.valueWidth));
+    on.packColumns(on.keyRow(operands.key, batch, firstKey, keyHead, on.keyWidth), count, on.keyWidth, keyPanels,
+                   on.number(on.keyHeads * on.keyWidth));
+    on.packRows(on.keyRow(operands.value, batch, firstKey, keyHead, on.valueWidth), count, on.valueWidth, valuePanels,
+                valuePanelStride(count), on.number(on.keyHeads * on.valueWidth));
   }
 
   void emitBlock(AttentionScores::Block block) {
@@ -118,25 +122,31 @@ private:
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
-    emit.branch(fits, [&] { addValues(block, block.low, block.high, count, sums, true, ahead.values); }, [&] { addValuesInParts(block, count); });
+    emit.branch(
+        fits, [&] { addValues(block, block.low, block.high, count, sums, true, ahead.values); },
+        [&] { addValuesInParts(block, count); });
     if (relative.any())
       relative.addValues(block, sums, sumStride);
   }
 
   /// result (+)= p . values over the keys [low, high) of the chunk.
-  void addValues(const AttentionScores::Block &block, Value low, Value high, Value count, Value result, bool accumulate, ArrayRef<RowsAhead> ahead) {
-    on.contract({block.rows, on.number(on.valueWidth), emit.sub(high, low), on.at(terms.scores, low), on.scoreStride, on.number(1), on.at(valuePanels, emit.mul(low, on.width)),
-                 valuePanelStride(count), result, on.number(sumStride), accumulate, BlockContraction::Trim::ColumnsOfA, terms.from(block.stairs, emit.sub(low, block.low)),
+  void addValues(const AttentionScores::Block &block, Value low, Value high, Value count, Value result, bool accumulate,
+                 ArrayRef<RowsAhead> ahead) {
+    on.contract({block.rows, on.number(on.valueWidth), emit.sub(high, low), on.at(terms.scores, low), on.scoreStride,
+                 on.number(1), on.at(valuePanels, emit.mul(low, on.width)), valuePanelStride(count), result, on.number(sumStride),
+                 accumulate, BlockContraction::Trim::ColumnsOfA, terms.from(block.stairs, emit.sub(low, block.low)),
                  SmallVector<RowsAhead>(ahead)});
   }
 
-  /// A sum over thousands of keys loses what is small beside it, and the gradient of a row whose keys are in several chunks is made of y: parts of few keys lose little.
+  /// A sum over thousands of keys loses what is small beside it, and the gradient of a row whose keys are in several chunks is
+  /// made of y: parts of few keys lose little.
   void addValuesInParts(const AttentionScores::Block &block, Value count) {
     emit.loop(emit.div(block.low, kPartKeys), emit.ceilDiv(block.high, kPartKeys), 1, [&](Value part) {
       Value begin = emit.mul(part, kPartKeys);
       addValues(block, emit.max(begin, block.low), emit.min(emit.add(begin, kPartKeys), block.high), count, partSums, false, {});
       on.alongRow(on.number(0), emit.mul(block.rows, sumStride), {}, [&](Value index, ValueRange) -> SmallVector<Value> {
-        on.storeRow(arith::AddFOp::create(builder, on.loadRow(on.at(sums, index)), on.loadRow(on.at(partSums, index))), on.at(sums, index));
+        on.storeRow(arith::AddFOp::create(builder, on.loadRow(on.at(sums, index)), on.loadRow(on.at(partSums, index))),
+                    on.at(sums, index));
         return {};
       });
     });
@@ -149,38 +159,47 @@ private:
   /// The next strip's rows, a part of the next head's keys and values, and the results of this strip.
   Ahead aheadOf(const AttentionScores::Block &block) {
     Value wraps = emit.equal(emit.add(head, 1), on.number(on.heads));
-    Value nextBatch = emit.select(wraps, emit.add(batch, 1), batch), nextHead = emit.select(wraps, emit.constant(0), emit.add(head, 1));
+    Value nextBatch = emit.select(wraps, emit.add(batch, 1), batch),
+          nextHead = emit.select(wraps, emit.constant(0), emit.add(head, 1));
     Value query = emit.add(block.firstQuery, on.stripRows), over = emit.lessEqual(on.queries, query);
-    Value queryBatch = emit.select(over, nextBatch, batch), queryHead = emit.select(over, nextHead, head), nextQuery = emit.select(over, emit.constant(0), query);
-    Value part = emit.select(fits, emit.min(emit.ceilDiv(on.keys, strips()), emit.mul(block.rows, AttentionCode::keysAhead)), on.number(0));
+    Value queryBatch = emit.select(over, nextBatch, batch), queryHead = emit.select(over, nextHead, head),
+          nextQuery = emit.select(over, emit.constant(0), query);
+    Value part = emit.select(fits, emit.min(emit.ceilDiv(on.keys, strips()), emit.mul(block.rows, AttentionCode::keysAhead)),
+                             on.number(0));
     Value nextKey = emit.mul(strip, part);
     Value keysWrap = emit.equal(emit.add(keyHead, 1), on.number(on.keyHeads));
-    Value keyBatch = emit.select(keysWrap, emit.add(batch, 1), batch), nextKeyHead = emit.select(keysWrap, emit.constant(0), emit.add(keyHead, 1));
+    Value keyBatch = emit.select(keysWrap, emit.add(batch, 1), batch),
+          nextKeyHead = emit.select(keysWrap, emit.constant(0), emit.add(keyHead, 1));
     Ahead ahead;
     ahead.content.push_back(on.ahead(operands.query, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
     ahead.content.push_back(on.keysAheadOf(operands.key, keyBatch, nextKey, nextKeyHead, on.keyWidth, part));
     auto &other = operands.table ? ahead.band : ahead.content;
     other.push_back(on.keysAheadOf(operands.value, keyBatch, nextKey, nextKeyHead, on.valueWidth, part));
     if (operands.positionQuery)
-      ahead.band.push_back(on.ahead(operands.positionQuery, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
+      ahead.band.push_back(
+          on.ahead(operands.positionQuery, queryBatch, on.queries, nextQuery, queryHead, on.keyWidth, block.rows));
     if (isRead(op.getY()))
-      ahead.values.push_back(on.ahead(op.getY(), batch, on.queries, block.firstQuery, head, on.valueWidth, block.rows, /*write=*/true));
+      ahead.values.push_back(
+          on.ahead(op.getY(), batch, on.queries, block.firstQuery, head, on.valueWidth, block.rows, /*write=*/true));
     return ahead;
   }
 
-  Value scalarExponential(Value x) { return vector::ExtractOp::create(builder, on.exponential(on.spread(x)), ArrayRef<int64_t>{0}); }
+  Value scalarExponential(Value x) {
+    return vector::ExtractOp::create(builder, on.exponential(on.spread(x)), ArrayRef<int64_t>{0});
+  }
 
   /// The largest visible score of a row; scores become scaled sums of all terms, -inf where hidden.
   Value scoreRow(const AttentionScores::Block &block, const AttentionScores::Row &row) {
     Value nothing = on.spread(on.real(-std::numeric_limits<double>::infinity()));
-    Value largest = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, nothing, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-      Value score = terms.at(block, row, key, shown, /*slope=*/false).value;
-      if (shown)
-        score = arith::SelectOp::create(builder, shown, score, nothing);
-      on.storeRow(score, on.at(row.content, key));
-      Value more = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, score, carried[0]);
-      return {arith::SelectOp::create(builder, more, score, carried[0])};
-    })[0];
+    Value largest = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, nothing,
+                                  [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+                                    Value score = terms.at(block, row, key, shown, /*slope=*/false).value;
+                                    if (shown)
+                                      score = arith::SelectOp::create(builder, shown, score, nothing);
+                                    on.storeRow(score, on.at(row.content, key));
+                                    Value more = arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, score, carried[0]);
+                                    return {arith::SelectOp::create(builder, more, score, carried[0])};
+                                  })[0];
     return combineLanes(builder, Reduction::max, largest);
   }
 
@@ -251,11 +270,13 @@ private:
     Value total = on.loadScalar(on.at(totals, row)), largest = on.loadScalar(on.at(maxima, row));
     Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, total, on.real(0));
     Value inverse = arith::SelectOp::create(builder, none, on.real(0), arith::DivFOp::create(builder, on.real(1), total));
-    Value unseen = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, on.real(-std::numeric_limits<double>::infinity()));
+    Value unseen =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, on.real(-std::numeric_limits<double>::infinity()));
     Value query = emit.add(block.firstQuery, row);
     Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
     if (isRead(op.getRowMax()))
-      on.storeScalar(arith::SelectOp::create(builder, unseen, on.real(0), largest), on.at(code.pointer(op.getRowMax()), statistic));
+      on.storeScalar(arith::SelectOp::create(builder, unseen, on.real(0), largest),
+                     on.at(code.pointer(op.getRowMax()), statistic));
     if (isRead(op.getRowSumInverse()))
       on.storeScalar(inverse, on.at(code.pointer(op.getRowSumInverse()), statistic));
     if (!isRead(op.getY()))
@@ -264,8 +285,10 @@ private:
     Value from = on.at(sums, emit.mul(row, sumStride));
     Elements to = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
     for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
-      Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
-      on.storeRow(arith::MulFOp::create(builder, on.loadRow(on.at(from, on.number(column))), factor), on.at(to, on.number(column)), inside);
+      Value inside =
+          column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
+      on.storeRow(arith::MulFOp::create(builder, on.loadRow(on.at(from, on.number(column))), factor),
+                  on.at(to, on.number(column)), inside);
     }
   }
 

@@ -1,4 +1,5 @@
-// What the backward kernel of fused attention does besides contractions: the gradient of a row's softmax, and the gradients of tables by relative position.
+// What the backward kernel of fused attention does besides contractions: the gradient of a row's softmax, and the gradients of
+// tables by relative position.
 #pragma once
 #include "dialect/Places.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
@@ -9,8 +10,9 @@ namespace tenon::cpu {
 struct WantedGradients {
   Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
   explicit WantedGradients(AttentionGradOp op)
-      : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())), positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())),
-        selectedScores(read(op.getDselectedScores())), scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
+      : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())),
+        positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())), selectedScores(read(op.getDselectedScores())),
+        scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
   static Value read(Value result) { return result && isRead(result) ? result : Value(); }
   /// Gradients that need those of the scores by relative position.
   bool band() const { return positionQuery || table || scoreTable; }
@@ -23,10 +25,10 @@ class SoftmaxGradient {
 public:
   using Block = AttentionScores::Block;
 
-  SoftmaxGradient(AttentionGradOp op, AttentionCode &on, const AttentionOperands &operands, const AttentionMask &mask, AttentionScores &terms, const RelativeValues &relative,
-                  const WantedGradients &wanted)
-      : op(op), on(on), operands(operands), code(on.code), builder(on.builder), emit(on.emit), mask(mask), terms(terms), relative(relative), wanted(wanted),
-        threshold(operands.threshold()) {}
+  SoftmaxGradient(AttentionGradOp op, AttentionCode &on, const AttentionOperands &operands, const AttentionMask &mask,
+                  AttentionScores &terms, const RelativeValues &relative, const WantedGradients &wanted)
+      : op(op), on(on), operands(operands), code(on.code), builder(on.builder), emit(on.emit), mask(mask), terms(terms),
+        relative(relative), wanted(wanted), threshold(operands.threshold()) {}
 
   /// Elements of scratch for the weights of a row.
   static int64_t weightElements() { return AttentionCode::chunkKeys + 16; }
@@ -42,7 +44,9 @@ private:
   void scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum);
   Value rowProduct(Value query);
   void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
-  Value choose(Value condition, Value value) { return condition ? Value(mlir::arith::SelectOp::create(builder, condition, value, zero)) : value; }
+  Value choose(Value condition, Value value) {
+    return condition ? Value(mlir::arith::SelectOp::create(builder, condition, value, zero)) : value;
+  }
 
   AttentionGradOp op;
   AttentionCode &on;
@@ -61,14 +65,17 @@ private:
 /// Gradients of the tables of a (batch, head) in temporaries, by place: elements between rows are the same in every tier.
 class TableGradients {
 public:
-  TableGradients(AttentionCode &on, const AttentionOperands &operands, const AttentionScores &terms, const WantedGradients &wanted)
+  TableGradients(AttentionCode &on, const AttentionOperands &operands, const AttentionScores &terms,
+                 const WantedGradients &wanted)
       : on(on), operands(operands), terms(terms), emit(on.emit), wanted(wanted) {}
 
   /// Elements between rows of the gradients of `table`.
   static int64_t width(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 32); }
   /// The kernel's temporaries, behind the packed tables, and their number.
   static void plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted);
-  static unsigned temporaries(const WantedGradients &wanted) { return unsigned(bool(wanted.table)) + bool(wanted.scoreTable) + bool(wanted.valueTable); }
+  static unsigned temporaries(const WantedGradients &wanted) {
+    return unsigned(bool(wanted.table)) + bool(wanted.scoreTable) + bool(wanted.valueTable);
+  }
   void enter(Value batch, Value head);
   void clear(Value zero);
   /// From places to rows of the tables.
@@ -85,8 +92,8 @@ private:
   Value batch, head, tableElements, scoreTableElements, valueTableElements;
 };
 
-/// Gradients of queries and position queries: sums over chunks of keys, in the result. Where that is shorter than what is computed in and there are several chunks, they are summed in
-/// temporaries and rounded once.
+/// Gradients of queries and position queries: sums over chunks of keys, in the result. Where that is shorter than what is
+/// computed in and there are several chunks, they are summed in temporaries and rounded once.
 class QueryGradients {
 public:
   using Block = AttentionScores::Block;

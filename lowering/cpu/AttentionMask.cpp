@@ -14,7 +14,9 @@ Value firstLanes(FunctionCode &code, Value count, int64_t lanes) {
   return Emitter(code.builder, code.builder.getLoc()).firstLanes(count, lanes);
 }
 
-static Type storedType(ImplicitLocOpBuilder &builder, Type element) { return element.isInteger(1) ? Type(builder.getI8Type()) : element; }
+static Type storedType(ImplicitLocOpBuilder &builder, Type element) {
+  return element.isInteger(1) ? Type(builder.getI8Type()) : element;
+}
 static Value spread(ImplicitLocOpBuilder &builder, Value scalar, int64_t lanes) {
   return vector::BroadcastOp::create(builder, VectorType::get({lanes}, scalar.getType()), scalar);
 }
@@ -30,7 +32,9 @@ IndexOperands::IndexOperands(ArrayAttr operandLabels, ValueRange operandValues) 
   }
 }
 
-Type IndexOperands::elementOf(int64_t operand) const { return cast<RankedTensorType>(operands[operand].getType()).getElementType(); }
+Type IndexOperands::elementOf(int64_t operand) const {
+  return cast<RankedTensorType>(operands[operand].getType()).getElementType();
+}
 
 bool IndexOperands::dependsOn(const MaskForm &form, int64_t label) const {
   return llvm::any_of(form.terms, [&](const MaskForm::Term &term) { return dependsOn(term.operand, label); });
@@ -63,7 +67,8 @@ Value IndexOperands::withoutKey(FunctionCode &code, const MaskForm &form, QueryP
   return sum;
 }
 
-Value IndexOperands::laneOperand(FunctionCode &code, int64_t operand, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
+Value IndexOperands::laneOperand(FunctionCode &code, int64_t operand, QueryPlace place, Value firstKey, int64_t lanes,
+                                 Value inside) const {
   auto &builder = code.builder;
   auto type = cast<RankedTensorType>(operands[operand].getType());
   Type stored = storedType(builder, type.getElementType());
@@ -71,7 +76,8 @@ Value IndexOperands::laneOperand(FunctionCode &code, int64_t operand, QueryPlace
   Value index = indexOf(code, operand, place), loaded;
   Value base = code.pointer(operands[operand]);
   if (!dependsOn(operand, kKeyLabel)) {
-    Value value = LLVM::LoadOp::create(builder, stored, elementAddress(builder, base, stored, index), unsigned(elementBytes(stored)));
+    Value value =
+        LLVM::LoadOp::create(builder, stored, elementAddress(builder, base, stored, index), unsigned(elementBytes(stored)));
     loaded = vector::BroadcastOp::create(builder, vector, value);
   } else {
     Value stride = constant(builder, 1);
@@ -91,7 +97,9 @@ Value IndexOperands::laneOperand(FunctionCode &code, int64_t operand, QueryPlace
       steps = arith::AddIOp::create(builder, steps, spread(builder, index, lanes));
       Value all = LLVM::GEPOp::create(builder, VectorType::get({lanes}, pointer(builder)), stored, base, ValueRange{steps});
       Value nothing = arith::ConstantOp::create(builder, builder.getZeroAttr(vector));
-      Value exists = inside ? inside : Value(arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()), true)));
+      Value exists = inside ? inside
+                            : Value(arith::ConstantOp::create(
+                                  builder, DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()), true)));
       loaded = LLVM::masked_gather::create(builder, vector, all, exists, ValueRange{nothing}, unsigned(elementBytes(stored)));
     }
   }
@@ -102,7 +110,8 @@ Value IndexOperands::laneOperand(FunctionCode &code, int64_t operand, QueryPlace
 }
 
 /// The form in i64 lanes.
-Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
+Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPlace place, Value firstKey, int64_t lanes,
+                              Value inside) const {
   auto &builder = code.builder;
   auto wide = VectorType::get({lanes}, builder.getI64Type());
   Value scalar = add(builder, code.size(form.rest), multiply(builder, place.query, constant(builder, form.query)));
@@ -110,7 +119,8 @@ Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPla
   SmallVector<Attribute> numbers;
   for (int64_t lane = 0; lane < lanes; ++lane)
     numbers.push_back(builder.getI64IntegerAttr(lane * form.key));
-  Value sum = arith::AddIOp::create(builder, spread(builder, scalar, lanes), arith::ConstantOp::create(builder, DenseElementsAttr::get(wide, numbers)));
+  Value sum = arith::AddIOp::create(builder, spread(builder, scalar, lanes),
+                                    arith::ConstantOp::create(builder, DenseElementsAttr::get(wide, numbers)));
   for (const MaskForm::Term &term : form.terms) {
     Value operand = laneOperand(code, term.operand, place, firstKey, lanes, inside);
     Type element = cast<VectorType>(operand.getType()).getElementType();
@@ -118,13 +128,16 @@ Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPla
       operand = arith::ExtUIOp::create(builder, wide, operand);
     else if (!element.isInteger(64))
       operand = arith::ExtSIOp::create(builder, wide, operand);
-    sum = arith::AddIOp::create(builder, sum, arith::MulIOp::create(builder, operand, spread(builder, constant(builder, term.coefficient), lanes)));
+    sum = arith::AddIOp::create(
+        builder, sum, arith::MulIOp::create(builder, operand, spread(builder, constant(builder, term.coefficient), lanes)));
   }
   return sum;
 }
 
-/// form <= 0, form = 0. Three forms need no arithmetic in lanes of i64: nothing that depends on the key, the key itself, one i32 operand along the key.
-Value IndexOperands::testForm(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
+/// form <= 0, form = 0. Three forms need no arithmetic in lanes of i64: nothing that depends on the key, the key itself, one i32
+/// operand along the key.
+Value IndexOperands::testForm(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes,
+                              Value inside) const {
   auto &builder = code.builder;
   Emitter emit(builder, builder.getLoc());
   const MaskForm &form = mask.form;
@@ -174,7 +187,8 @@ Value IndexOperands::testForm(FunctionCode &code, const Mask &mask, QueryPlace p
   return arith::AndIOp::create(builder, passes, spread(builder, possible, lanes));
 }
 
-Value IndexOperands::test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const {
+Value IndexOperands::test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes,
+                          Value inside) const {
   auto &builder = code.builder;
   auto truth = VectorType::get({lanes}, builder.getI1Type());
   auto all = [&](bool value) -> Value { return arith::ConstantOp::create(builder, DenseElementsAttr::get(truth, value)); };
@@ -193,7 +207,8 @@ Value IndexOperands::test(FunctionCode &code, const Mask &mask, QueryPlace place
   Value result = all(mask.kind == Mask::Kind::And);
   for (const Mask &part : mask.parts) {
     Value value = test(code, part, place, firstKey, lanes, inside);
-    result = mask.kind == Mask::Kind::And ? Value(arith::AndIOp::create(builder, result, value)) : Value(arith::OrIOp::create(builder, result, value));
+    result = mask.kind == Mask::Kind::And ? Value(arith::AndIOp::create(builder, result, value))
+                                          : Value(arith::OrIOp::create(builder, result, value));
   }
   return result;
 }
@@ -225,7 +240,8 @@ void AttentionMask::add(const Mask &given) {
     return;
   }
   Mask mask = withoutNot(given);
-  bool bounds = mask.kind == Mask::Kind::AtMostZero && (mask.form.key == 1 || mask.form.key == -1) && !indices.dependsOn(mask.form, kKeyLabel);
+  bool bounds = mask.kind == Mask::Kind::AtMostZero && (mask.form.key == 1 || mask.form.key == -1) &&
+                !indices.dependsOn(mask.form, kKeyLabel);
   if (bounds)
     (mask.form.key == 1 ? upper : lower).push_back({mask.form, !indices.dependsOn(mask.form, kQueryLabel)});
   else
@@ -237,7 +253,8 @@ KeyRange AttentionMask::ofRow(FunctionCode &code, QueryPlace place, Value keys) 
   auto &builder = code.builder;
   KeyRange range{constant(builder, 0), keys};
   for (const Bound &bound : upper)
-    range.high = minimum(builder, range.high, subtract(builder, constant(builder, 1), indices.withoutKey(code, bound.form, place)));
+    range.high =
+        minimum(builder, range.high, subtract(builder, constant(builder, 1), indices.withoutKey(code, bound.form, place)));
   for (const Bound &bound : lower)
     range.low = maximum(builder, range.low, indices.withoutKey(code, bound.form, place));
   return range;
@@ -248,7 +265,8 @@ KeyRange AttentionMask::ofStrip(FunctionCode &code, Value batch, Value first, Va
   auto &builder = code.builder;
   KeyRange range{constant(builder, 0), keys};
   auto least = [&](const Bound &bound) {
-    return minimum(builder, indices.withoutKey(code, bound.form, {batch, first}), indices.withoutKey(code, bound.form, {batch, last}));
+    return minimum(builder, indices.withoutKey(code, bound.form, {batch, first}),
+                   indices.withoutKey(code, bound.form, {batch, last}));
   };
   for (const Bound &bound : upper)
     if (bound.onStrip)
@@ -262,7 +280,8 @@ KeyRange AttentionMask::ofStrip(FunctionCode &code, Value batch, Value first, Va
 }
 
 const AttentionMask::Bound *AttentionMask::moving(ArrayRef<Bound> bounds) {
-  const Bound *found = llvm::find_if(bounds, [](const Bound &bound) { return bound.onStrip && (bound.form.query == 1 || bound.form.query == -1); });
+  const Bound *found = llvm::find_if(
+      bounds, [](const Bound &bound) { return bound.onStrip && (bound.form.query == 1 || bound.form.query == -1); });
   return found == bounds.end() ? nullptr : found;
 }
 

@@ -10,7 +10,8 @@ struct KeyRange {
   Value low, high;
 };
 
-/// Row r of neighbouring rows sees nothing outside [low + lowStep r, high + highStep r). A step is 1 or -1, or 0 where the bound is not known to move so (its value is null then).
+/// Row r of neighbouring rows sees nothing outside [low + lowStep r, high + highStep r). A step is 1 or -1, or 0 where the bound
+/// is not known to move so (its value is null then).
 struct Staircase {
   Value low, high;
   int64_t lowStep = 0, highStep = 0;
@@ -47,8 +48,8 @@ private:
   llvm::SmallVector<llvm::SmallVector<int64_t>> labels;
 };
 
-/// The conjunction of masks of one attention op. Tests that bound the key by values of the row become ranges: what lies outside is never computed. Everything
-/// else is evaluated per element.
+/// The conjunction of masks of one attention op. Tests that bound the key by values of the row become ranges: what lies outside
+/// is never computed. Everything else is evaluated per element.
 class AttentionMask {
 public:
   AttentionMask(mlir::ArrayAttr masks, const IndexOperands &indices);

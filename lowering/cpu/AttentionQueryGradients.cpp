@@ -13,7 +13,8 @@ bool QueryGradients::maySum(const AttentionOperands &operands) {
   return isShortReal(operands.storage()) && !(keys && keys.getValue() <= AttentionCode::chunkKeys);
 }
 
-void QueryGradients::plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted) {
+void QueryGradients::plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands,
+                          const WantedGradients &wanted) {
   if (!maySum(operands))
     return;
   SmallVector<AffineExpr> sizes = sizesOf(cast<RankedTensorType>(operands.query.getType()));
@@ -28,7 +29,8 @@ void QueryGradients::plan(Kernel &kernel, KernelSequence &sequence, const Attent
 void QueryGradients::enter(Value itsBatch, Value itsHead, Value itsGrads) { batch = itsBatch, head = itsHead, grads = itsGrads; }
 
 Value QueryGradients::sumOf(Value result, Value query) {
-  unsigned number = operands.anyTable() ? 1 + TableGradients::temporaries(wanted) : 0; // behind the packed tables and their gradients
+  unsigned number =
+      operands.anyTable() ? 1 + TableGradients::temporaries(wanted) : 0; // behind the packed tables and their gradients
   if (result == wanted.positionQuery && wanted.query)
     ++number;
   return on.at(code.temporary(number), on.rowIndex(batch, on.queries, query, head, sumWidth(operands)));

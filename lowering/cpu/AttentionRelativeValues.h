@@ -1,5 +1,6 @@
-// Values of relative positions: y_i gets sum_j p_ij value_table_d. Probabilities stand by place beside the strip of scores (the band), so that this is a contraction with the
-// packed table; backward the same band first holds dy . value_table by place, then p.
+// Values of relative positions: y_i gets sum_j p_ij value_table_d. Probabilities stand by place beside the strip of scores (the
+// band), so that this is a contraction with the packed table; backward the same band first holds dy . value_table by place, then
+// p.
 #pragma once
 #include "lowering/cpu/AttentionScores.h"
 
@@ -16,7 +17,8 @@ public:
   /// Gradient of the table of one (batch, head), by place: elements between rows, the same in every tier.
   static int64_t gradientWidth(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.valueWidth(), 32); }
 
-  /// One task: `band` is scratch for AttentionScores::bandElements, which forward is that of the scores, of which a row has been read when its probabilities come.
+  /// One task: `band` is scratch for AttentionScores::bandElements, which forward is that of the scores, of which a row has been
+  /// read when its probabilities come.
   void enter(Value itsBand) { band = itsBand; }
   /// Row `number` of the band: the address of key 0 of the chunk.
   Value row(const Block &block, Value number, QueryPlace place) const;

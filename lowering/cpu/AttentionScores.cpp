@@ -6,7 +6,8 @@ namespace tenon::cpu {
 
 using Trim = BlockContraction::Trim;
 
-AttentionScores::AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices, const AttentionTables &tables)
+AttentionScores::AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices,
+                                 const AttentionTables &tables)
     : tables(tables), on(on), operands(operands), indices(indices), builder(on.builder), emit(on.emit) {
   std::string problem;
   if (operands.select)
@@ -88,8 +89,9 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
   Elements query = on.row(operands.query, batch, on.queries, block.firstQuery, head, on.keyWidth);
   Value width = on.number(AttentionCode::rowWidth(on.keyWidth));
   on.gatherRows(query, block.rows, on.keyWidth, queryRows, on.number(rowStride));
-  on.contract({block.rows, emit.sub(block.high, block.low), depth, queryRows, width, one, on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step,
-               on.at(scores, block.low), on.scoreStride, false, Trim::ColumnsOfC, block.stairs, SmallVector<RowsAhead>(ahead)});
+  on.contract({block.rows, emit.sub(block.high, block.low), depth, queryRows, width, one,
+               on.at(keyPanels, emit.mul(emit.div(block.low, on.width), step)), step, on.at(scores, block.low), on.scoreStride,
+               false, Trim::ColumnsOfC, block.stairs, SmallVector<RowsAhead>(ahead)});
   if (!operands.table)
     return;
   emit.branch(emit.less(block.bandLow, block.bandHigh), [&] {
@@ -97,8 +99,9 @@ void AttentionScores::contract(const Block &block, Value keyPanels, ArrayRef<Row
     on.gatherRows(position, block.rows, on.keyWidth, positionRows, on.number(rowStride));
     Value first = on.roundDown(block.bandLow, on.width);
     Value panel = emit.div(emit.add(block.bandStart, first), on.width);
-    on.contract({block.rows, emit.sub(block.bandHigh, first), depth, positionRows, width, one, on.at(table.columns, emit.mul(panel, step)), step, on.at(band, first), bandStride,
-                 false, Trim::ColumnsOfC, from(block.bandStairs, first), SmallVector<RowsAhead>(aheadOfBand)});
+    on.contract({block.rows, emit.sub(block.bandHigh, first), depth, positionRows, width, one,
+                 on.at(table.columns, emit.mul(panel, step)), step, on.at(band, first), bandStride, false, Trim::ColumnsOfC,
+                 from(block.bandStairs, first), SmallVector<RowsAhead>(aheadOfBand)});
   });
 }
 
@@ -110,7 +113,8 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
   if (tables.any()) {
     Value place = emit.add(tables.placeOf(on, table, row.place), block.start);
     if (band)
-      row.band = elementAddress(builder, band, on.element, emit.add(emit.mul(number, bandStride), emit.sub(place, block.bandStart)));
+      row.band =
+          elementAddress(builder, band, on.element, emit.add(emit.mul(number, bandStride), emit.sub(place, block.bandStart)));
     if (operands.scoreTable)
       row.distances = elementAddress(builder, table.scores, on.element, place); // may begin before the table
   }

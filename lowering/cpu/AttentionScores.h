@@ -1,4 +1,5 @@
-// The scores of a strip of queries against a chunk of keys: contractions, then vector by vector all terms, as forward and backward need them.
+// The scores of a strip of queries against a chunk of keys: contractions, then vector by vector all terms, as forward and
+// backward need them.
 #pragma once
 #include "lowering/cpu/AttentionTables.h"
 
@@ -16,22 +17,29 @@ struct ScratchPlan {
 
 class AttentionScores {
 public:
-  AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices, const AttentionTables &tables);
+  AttentionScores(AttentionCode &on, const AttentionOperands &operands, const IndexOperands &indices,
+                  const AttentionTables &tables);
 
   /// Room for the dropout's bits of one row of a chunk.
   static int64_t takeKeepBits(ScratchPlan &plan, const AttentionOperands &operands) {
-    return plan.take(operands.threshold() > 0 ? AttentionCode::roundUp(KeepBits::bytes(AttentionCode::chunkKeys), elementBytes(operands.element())) / elementBytes(operands.element()) : 0);
+    return plan.take(operands.threshold() > 0
+                         ? AttentionCode::roundUp(KeepBits::bytes(AttentionCode::chunkKeys), elementBytes(operands.element())) /
+                               elementBytes(operands.element())
+                         : 0);
   }
   /// Elements of scratch for the band of a strip.
   static int64_t bandElements(const AttentionTables &tables) { return AttentionCode::stripLimit * bandLimit(tables) + 64; }
 
   /// Elements of scratch for the rows that contractions of scores read: queries, and those for the table.
-  static int64_t rowElements(const AttentionOperands &operands) { return (operands.table ? 2 : 1) * AttentionCode::stripLimit * AttentionCode::rowWidth(operands.keyWidth()); }
+  static int64_t rowElements(const AttentionOperands &operands) {
+    return (operands.table ? 2 : 1) * AttentionCode::stripLimit * AttentionCode::rowWidth(operands.keyWidth());
+  }
 
   /// One task's (batch, head): `scores`, `band` and `rows` are scratch, `packed` the packed tables; null: not needed.
   void enter(Value batch, Value head, Value scores, Value band, Value rows, Value packed);
 
-  /// Queries of a strip (or the part of it whose places lie near each other) and the keys [low, high) of the chunk that begins at `start`.
+  /// Queries of a strip (or the part of it whose places lie near each other) and the keys [low, high) of the chunk that begins at
+  /// `start`.
   struct Block {
     Value firstQuery, rows;
     Value leastPlace, spread; // null without tables
@@ -45,8 +53,10 @@ public:
   void forGroups(Value firstQuery, Value rows, llvm::function_ref<void(Block)> body);
   /// low is rounded down to whole panels.
   void setKeys(Block &block, const AttentionMask &mask, KeyRange range, Value start, Value count);
-  /// Content scores, and the band; leaves the rows of the strip in `queryRows` and `positionRows`; `keyPanels` are over the keys of the chunk.
-  void contract(const Block &block, Value keyPanels, llvm::ArrayRef<RowsAhead> ahead = {}, llvm::ArrayRef<RowsAhead> aheadOfBand = {});
+  /// Content scores, and the band; leaves the rows of the strip in `queryRows` and `positionRows`; `keyPanels` are over the keys
+  /// of the chunk.
+  void contract(const Block &block, Value keyPanels, llvm::ArrayRef<RowsAhead> ahead = {},
+                llvm::ArrayRef<RowsAhead> aheadOfBand = {});
 
   struct Row {
     QueryPlace place;
@@ -56,17 +66,24 @@ public:
   };
   Row row(const Block &block, const AttentionMask &mask, Value row);
   struct Score {
-    Value value;  // scaled, after the step
-    Value slope;  // derivative of the step, if asked for; null without a step
+    Value value; // scaled, after the step
+    Value slope; // derivative of the step, if asked for; null without a step
   };
   Score at(const Block &block, const Row &row, Value key, Value shown, bool slope);
   /// Lanes that take selected[1].
-  Value chosen(const Block &block, const Row &row, Value key, Value shown) { return indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown); }
+  Value chosen(const Block &block, const Row &row, Value key, Value shown) {
+    return indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown);
+  }
 
   Value scores, band, bandStride, queryRows, positionRows;
-  /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's other rows.
-  Value clearFrom(const Staircase &stairs, Value low, Value begin) { return stairs.lowStep != 0 ? emit.max(low, emit.sub(begin, kTileRows)) : low; }
-  Value clearTo(const Staircase &stairs, Value end, Value high) { return stairs.highStep != 0 ? emit.min(high, emit.add(end, kTileRows)) : high; }
+  /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's
+  /// other rows.
+  Value clearFrom(const Staircase &stairs, Value low, Value begin) {
+    return stairs.lowStep != 0 ? emit.max(low, emit.sub(begin, kTileRows)) : low;
+  }
+  Value clearTo(const Staircase &stairs, Value end, Value high) {
+    return stairs.highStep != 0 ? emit.min(high, emit.add(end, kTileRows)) : high;
+  }
   /// Stairs from `column` on.
   Staircase from(Staircase stairs, Value column);
   AttentionTables::Head table;
@@ -75,7 +92,9 @@ public:
 private:
   static constexpr int64_t kTileRows = 16; // no micro-kernel has more
   void setBand(Block &block, const Staircase &ofKeys);
-  static int64_t bandLimit(const AttentionTables &tables) { return AttentionCode::chunkKeys + tables.spreadLimit() + 2 * 32 + 16; }
+  static int64_t bandLimit(const AttentionTables &tables) {
+    return AttentionCode::chunkKeys + tables.spreadLimit() + 2 * 32 + 16;
+  }
   AttentionCode &on;
   const AttentionOperands &operands;
   const IndexOperands &indices;

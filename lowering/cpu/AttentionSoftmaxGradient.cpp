@@ -13,25 +13,29 @@ void SoftmaxGradient::enter(Value itsBatch, Value itsHead, Value itsScoreGrads, 
 
 void SoftmaxGradient::storeSelected(const Block &block, Value query, Value first, Value second) {
   Value pair = on.row(wanted.selectedScores, batch, on.queries, query, head, 2).address;
-  emit.branch(emit.equal(block.start, emit.constant(0)),
-              [&] {
-                on.storeScalar(first, pair);
-                on.storeScalar(second, on.at(pair, on.number(1)));
-              },
-              [&] {
-                on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(pair), first), pair);
-                Value next = on.at(pair, on.number(1));
-                on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(next), second), next);
-              });
+  emit.branch(
+      emit.equal(block.start, emit.constant(0)),
+      [&] {
+        on.storeScalar(first, pair);
+        on.storeScalar(second, on.at(pair, on.number(1)));
+      },
+      [&] {
+        on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(pair), first), pair);
+        Value next = on.at(pair, on.number(1));
+        on.storeScalar(arith::AddFOp::create(builder, on.loadScalar(next), second), next);
+      });
 }
 
 /// D = sum of dy * y over the width.
 Value SoftmaxGradient::rowProduct(Value query) {
-  Elements dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth), y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
+  Elements dy = on.row(op.getDy(), batch, on.queries, query, head, on.valueWidth),
+           y = on.row(op.getY(), batch, on.queries, query, head, on.valueWidth);
   Value sum = zero;
   for (int64_t column = 0; column < on.valueWidth; column += on.rowLanes) {
-    Value inside = column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
-    Value product = arith::MulFOp::create(builder, on.loadRow(on.at(dy, on.number(column)), inside), on.loadRow(on.at(y, on.number(column)), inside));
+    Value inside =
+        column + on.rowLanes <= on.valueWidth ? Value() : firstLanes(code, on.number(on.valueWidth - column), on.rowLanes);
+    Value product = arith::MulFOp::create(builder, on.loadRow(on.at(dy, on.number(column)), inside),
+                                          on.loadRow(on.at(y, on.number(column)), inside));
     sum = arith::AddFOp::create(builder, sum, product);
   }
   return combineLanes(builder, Reduction::sum, sum);
@@ -46,7 +50,8 @@ void SoftmaxGradient::row(const Block &block, Value number) {
   clearHidden(block, row, number, gradRow);
 }
 
-/// scores -> dropped p; scoreGrads (dy . v) -> dp; p times what the softmax's argument is multiplied by -> weights. Returns the lanes of the sum of p dp over these keys.
+/// scores -> dropped p; scoreGrads (dy . v) -> dp; p times what the softmax's argument is multiplied by -> weights. Returns the
+/// lanes of the sum of p dp over these keys.
 Value SoftmaxGradient::probabilities(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow) {
   Value query = row.place.query;
   Value statistic = emit.add(emit.mul(emit.add(emit.mul(batch, on.heads), head), on.queries), query);
@@ -62,41 +67,47 @@ Value SoftmaxGradient::probabilities(const Block &block, const AttentionScores::
   SmallVector<Value> sums;
   if (wanted.scores())
     sums.push_back(zero);
-  sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-    Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
-    AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
-    Value p = choose(shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
-    Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
-    auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
-    if (wanted.value)
-      on.storeRow(drop(p), scoreAt);
-    Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
-    Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
-    if (wanted.valueTable)
-      on.storeRow(drop(p), relativeAt);
-    if (!wanted.scores())
-      return {};
-    Value along = on.loadRow(gradAt);
-    if (relativeGrad)
-      along = arith::AddFOp::create(builder, along, relativeGrad);
-    Value dp = drop(choose(shown, along)), weight = arith::MulFOp::create(builder, p, scale);
-    if (score.slope) // of a hidden score it may be anything
-      weight = choose(shown, arith::MulFOp::create(builder, weight, score.slope));
-    on.storeRow(dp, gradAt);
-    on.storeRow(weight, on.at(weights, key));
-    return {arith::AddFOp::create(builder, carried[0], arith::MulFOp::create(builder, p, dp))};
-  });
+  sums = on.forVisible(
+      mask, row.place, row.parts, block.start, block.low, block.high, sums,
+      [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+        Value scoreAt = on.at(row.content, key), gradAt = on.at(gradRow, key);
+        AttentionScores::Score score = terms.at(block, row, key, shown, /*slope=*/wanted.scores());
+        Value p = choose(
+            shown, arith::MulFOp::create(builder, on.exponential(arith::SubFOp::create(builder, score.value, shift)), inverse));
+        Value keep = threshold > 0 ? keeps.load(keepBits, first, emit.sub(key, row.parts.begin), on.rowLanes) : Value();
+        auto drop = [&](Value value) { return keep ? choose(keep, arith::MulFOp::create(builder, value, grown)) : value; };
+        if (wanted.value)
+          on.storeRow(drop(p), scoreAt);
+        Value relativeAt = byPlace ? elementAddress(builder, byPlace, on.element, key) : Value();
+        Value relativeGrad = byPlace && wanted.scores() ? on.loadRow(relativeAt) : Value();
+        if (wanted.valueTable)
+          on.storeRow(drop(p), relativeAt);
+        if (!wanted.scores())
+          return {};
+        Value along = on.loadRow(gradAt);
+        if (relativeGrad)
+          along = arith::AddFOp::create(builder, along, relativeGrad);
+        Value dp = drop(choose(shown, along)), weight = arith::MulFOp::create(builder, p, scale);
+        if (score.slope) // of a hidden score it may be anything
+          weight = choose(shown, arith::MulFOp::create(builder, weight, score.slope));
+        on.storeRow(dp, gradAt);
+        on.storeRow(weight, on.at(weights, key));
+        return {arith::AddFOp::create(builder, carried[0], arith::MulFOp::create(builder, p, dp))};
+      });
   return sums.empty() ? Value() : sums[0];
 }
 
-/// dp -> ds = (dp - D) weight, in the band by place as well. The row's mean D = sum of p dp is that of the keys while a chunk has them all: what its terms have in common with dp, their
-/// rounding too, then leaves the difference. Else it is the product dy . y, to which y brings the rounding of a sum over all keys.
+/// dp -> ds = (dp - D) weight, in the band by place as well. The row's mean D = sum of p dp is that of the keys while a chunk has
+/// them all: what its terms have in common with dp, their rounding too, then leaves the difference. Else it is the product dy .
+/// y, to which y brings the rounding of a sum over all keys.
 void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum) {
   Value mean = combineLanes(builder, Reduction::sum, sum);
-  mean = on.spread(ifThen(builder, emit.less(on.number(AttentionCode::chunkKeys), on.keys), mean, [&]() -> SmallVector<Value> { return {rowProduct(row.place.query)}; })[0]);
+  mean = on.spread(ifThen(builder, emit.less(on.number(AttentionCode::chunkKeys), on.keys), mean,
+                          [&]() -> SmallVector<Value> { return {rowProduct(row.place.query)}; })[0]);
   auto gradient = [&](Value key) -> Value {
     Value gradAt = on.at(gradRow, key);
-    Value ds = arith::MulFOp::create(builder, arith::SubFOp::create(builder, on.loadRow(gradAt), mean), on.loadRow(on.at(weights, key)));
+    Value ds =
+        arith::MulFOp::create(builder, arith::SubFOp::create(builder, on.loadRow(gradAt), mean), on.loadRow(on.at(weights, key)));
     on.storeRow(ds, gradAt);
     if (wanted.band())
       on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
@@ -110,12 +121,16 @@ void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::
     return;
   }
   SmallVector<Value> sums(2, zero);
-  sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums, [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-    Value ds = gradient(key), chosen = terms.chosen(block, row, key, shown);
-    Value second = arith::SelectOp::create(builder, chosen, ds, zero), first = arith::SelectOp::create(builder, chosen, zero, ds);
-    return {arith::AddFOp::create(builder, carried[0], first), arith::AddFOp::create(builder, carried[1], second)};
-  });
-  storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]), combineLanes(builder, Reduction::sum, sums[1]));
+  sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums,
+                       [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
+                         Value ds = gradient(key), chosen = terms.chosen(block, row, key, shown);
+                         Value second = arith::SelectOp::create(builder, chosen, ds, zero),
+                               first = arith::SelectOp::create(builder, chosen, zero, ds);
+                         return {arith::AddFOp::create(builder, carried[0], first),
+                                 arith::AddFOp::create(builder, carried[1], second)};
+                       });
+  storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]),
+                combineLanes(builder, Reduction::sum, sums[1]));
 }
 
 /// Zero gradients and probabilities at the hidden keys of a row that contractions read.
@@ -130,7 +145,8 @@ void SoftmaxGradient::clearHidden(const Block &block, const AttentionScores::Row
   if (!wanted.band())
     return;
   Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
-  Value shift = emit.sub(emit.add(terms.tables.placeOf(on, terms.table, row.place), block.start), block.bandStart); // column of key 0 of the chunk
+  Value shift = emit.sub(emit.add(terms.tables.placeOf(on, terms.table, row.place), block.start),
+                         block.bandStart); // column of key 0 of the chunk
   Value begin = emit.max(emit.add(shift, row.parts.begin), block.bandLow), end = emit.add(shift, row.parts.end);
   bool all = bool(wanted.scoreTable); // sums whole columns
   on.fill(bandRow, all ? block.bandLow : terms.clearFrom(block.bandStairs, block.bandLow, begin), begin, zero, /*exactly=*/true);

@@ -1,11 +1,12 @@
-#include "lowering/cpu/AttentionGradients.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/AttentionGradients.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
 
-void TableGradients::plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted) {
+void TableGradients::plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands,
+                          const WantedGradients &wanted) {
   AffineExpr batches = sizesOf(cast<RankedTensorType>(operands.query.getType()))[0];
   AffineExpr places = sizesOf(cast<RankedTensorType>(operands.anyTable().getType()))[0];
   AffineExpr tasks = batches * (operands.heads() * elementBytes(operands.element()));
@@ -47,11 +48,13 @@ void TableGradients::store() {
   auto rowOf = [&](Value place) { return emit.select(terms.table.falls, emit.sub(emit.sub(count, 1), place), place); };
   if (wanted.table)
     emit.loop(emit.constant(0), count, 1, [&](Value place) {
-      on.copyRow(on.at(table, emit.mul(place, width(operands))), on.row(wanted.table, batch, count, rowOf(place), head, on.keyWidth), on.keyWidth, false);
+      on.copyRow(on.at(table, emit.mul(place, width(operands))),
+                 on.row(wanted.table, batch, count, rowOf(place), head, on.keyWidth), on.keyWidth, false);
     });
   if (wanted.scoreTable)
     emit.loop(emit.constant(0), count, 1, [&](Value place) {
-      on.storeScalar(on.loadScalar(on.at(scoreTable, place)), on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1).address);
+      on.storeScalar(on.loadScalar(on.at(scoreTable, place)),
+                     on.row(wanted.scoreTable, batch, count, rowOf(place), head, 1).address);
     });
   if (wanted.valueTable)
     emit.loop(emit.constant(0), count, 1, [&](Value place) {

@@ -18,11 +18,13 @@ AttentionTables::AttentionTables(const AttentionOperands &operands, const IndexO
 // Elements of one copy, the same in every tier: what its widest vectors need.
 static AffineExpr roundedUp(AffineExpr size, int64_t to) { return size.ceilDiv(to) * to; }
 AffineExpr AttentionTables::columnElements() const {
-  return operands.table ? roundedUp(count, 32) * AttentionCode::roundUp(operands.keyWidth(), 16) : getAffineConstantExpr(0, operands.query.getContext());
+  return operands.table ? roundedUp(count, 32) * AttentionCode::roundUp(operands.keyWidth(), 16)
+                        : getAffineConstantExpr(0, operands.query.getContext());
 }
 AffineExpr AttentionTables::rowElements() const {
   bool needed = operands.table && forGradient;
-  return needed ? roundedUp(count, 16) * AttentionCode::roundUp(operands.keyWidth(), 32) : getAffineConstantExpr(0, operands.query.getContext());
+  return needed ? roundedUp(count, 16) * AttentionCode::roundUp(operands.keyWidth(), 32)
+                : getAffineConstantExpr(0, operands.query.getContext());
 }
 AffineExpr AttentionTables::scoreElements() const {
   return operands.scoreTable ? roundedUp(count, 16) : getAffineConstantExpr(0, operands.query.getContext());
@@ -30,7 +32,8 @@ AffineExpr AttentionTables::scoreElements() const {
 AffineExpr AttentionTables::valueElements() const {
   if (!operands.valueTable)
     return getAffineConstantExpr(0, operands.query.getContext());
-  return forGradient ? roundedUp(count, 32) * AttentionCode::roundUp(operands.valueWidth(), 16) : roundedUp(count, 16) * AttentionCode::roundUp(operands.valueWidth(), 32);
+  return forGradient ? roundedUp(count, 32) * AttentionCode::roundUp(operands.valueWidth(), 16)
+                     : roundedUp(count, 16) * AttentionCode::roundUp(operands.valueWidth(), 32);
 }
 AffineExpr AttentionTables::copyElements() const { return columnElements() + rowElements() + scoreElements() + valueElements(); }
 
@@ -40,7 +43,8 @@ AttentionTables::Head AttentionTables::head(AttentionCode &on, Value packed, Val
   result.falls = emit.flag(falling(0));
   Value copy = emit.constant(0);
   if (copies() == 2) {
-    Value back = emit.compare(arith::CmpIPredicate::ne, indices.scalar(on.code, *operands.back, {batch, emit.constant(0)}), emit.constant(0));
+    Value back = emit.compare(arith::CmpIPredicate::ne, indices.scalar(on.code, *operands.back, {batch, emit.constant(0)}),
+                              emit.constant(0));
     result.falls = falling(1) ? back : Value(arith::XOrIOp::create(on.builder, back, emit.flag(true)));
     copy = emit.select(result.falls, emit.constant(1), emit.constant(0));
   }
@@ -93,7 +97,8 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   if (operands.valueTable) {
     const int64_t stride = on.heads * on.valueWidth;
     Elements source = on.row(operands.valueTable, zero, zero, emit.select(falls, last, zero), head, on.valueWidth);
-    Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride)), to = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
+    Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride)),
+          to = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
     if (forGradient)
       on.packColumns(source, places(on), on.valueWidth, to, step);
     else
@@ -104,7 +109,8 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   Value to = on.at(base, on.code.size(columnElements() + rowElements()));
   emit.loop(zero, places(on), 1, [&](Value place) {
     Value d = emit.select(falls, emit.sub(last, place), place);
-    on.storeScalar(on.loadScalar(on.at(on.code.pointer(operands.scoreTable), emit.add(emit.mul(d, on.heads), head))), on.at(to, place));
+    on.storeScalar(on.loadScalar(on.at(on.code.pointer(operands.scoreTable), emit.add(emit.mul(d, on.heads), head))),
+                   on.at(to, place));
   });
 }
 
@@ -127,7 +133,8 @@ int64_t AttentionTables::knownSpread() const {
 
 /// Places are linear in the query, and a strip's differ little enough.
 bool AttentionTables::known() const {
-  return knownSpread() <= kSpread && llvm::none_of(forms, [&](const MaskForm &form) { return indices.dependsOn(form, kQueryLabel); });
+  return knownSpread() <= kSpread &&
+         llvm::none_of(forms, [&](const MaskForm &form) { return indices.dependsOn(form, kQueryLabel); });
 }
 
 std::optional<int64_t> AttentionTables::step() const {

@@ -4,7 +4,8 @@
 
 namespace tenon::cpu {
 
-/// Row d of the tables is at place d where d rises with the key, at place P - 1 - d where it falls: the place of (i, j) is `placeOf(i) + j` either way.
+/// Row d of the tables is at place d where d rises with the key, at place P - 1 - d where it falls: the place of (i, j) is
+/// `placeOf(i) + j` either way.
 class AttentionTables {
 public:
   /// `forGradient`: keeps the table as the right-hand side of dposition_query, too.
@@ -16,10 +17,11 @@ public:
 
   /// Of one (batch, head).
   struct Head {
-    Value falls;                 // i1
-    Value columns, rows, scores; // panels over places; panels over the width; scores by place. Null where the op has no such table.
-    Value rowStride;             // of the panels `rows`
-    Value values, valueStride;   // panels of the value table: forward over the width, for the gradient over places
+    Value falls; // i1
+    Value columns, rows,
+        scores;                // panels over places; panels over the width; scores by place. Null where the op has no such table.
+    Value rowStride;           // of the panels `rows`
+    Value values, valueStride; // panels of the value table: forward over the width, for the gradient over places
   };
   Head head(AttentionCode &on, Value packed, Value batch, Value head) const;
   /// i64: the place of key 0.
@@ -32,7 +34,8 @@ public:
   /// Largest difference of placeOf within a group of queries.
   int64_t spreadLimit() const { return known() ? knownSpread() : kSpread; }
   /// Splits queries into groups whose places differ by no more: body(first query, rows, least place, spread).
-  void forGroups(AttentionCode &on, const Head &head, Value batch, Value first, Value rows, llvm::function_ref<void(Value, Value, Value, Value)> body) const;
+  void forGroups(AttentionCode &on, const Head &head, Value batch, Value first, Value rows,
+                 llvm::function_ref<void(Value, Value, Value, Value)> body) const;
 
 private:
   static constexpr int64_t kSpread = 512;
@@ -42,7 +45,8 @@ private:
   /// Copies of the packed tables: one, or rising and falling.
   int64_t copies() const { return forms.size() == 2 && falling(0) != falling(1) ? 2 : 1; }
   void packHead(AttentionCode &on, Value packed) const;
-  mlir::AffineExpr columnElements() const, rowElements() const, scoreElements() const, valueElements() const, copyElements() const;
+  mlir::AffineExpr columnElements() const, rowElements() const, scoreElements() const, valueElements() const,
+      copyElements() const;
 
   const AttentionOperands &operands;
   const IndexOperands &indices;

@@ -20,7 +20,8 @@ std::string bindSymbol(llvm::StringRef entry);
 /// The tiers that have code of their own for the module: that of pairs of bf16 only where something is contracted in bf16.
 std::vector<Tier> tiersOf(mlir::ModuleOp module);
 
-/// Functions `tn_run_*` of one tier and their kernels into `target`, in the dialects llvm, func, scf, vector, arith and math. Errors are reported at ops.
+/// Functions `tn_run_*` of one tier and their kernels into `target`, in the dialects llvm, func, scf, vector, arith and math.
+/// Errors are reported at ops.
 mlir::LogicalResult emitTier(mlir::ModuleOp target, llvm::ArrayRef<ScheduledEntry> entries, mlir::ModuleOp module, Tier tier);
 /// Emits TnBind of an entry into the module.
 void emitBind(mlir::ModuleOp module, const ScheduledEntry &entry);

@@ -1,6 +1,6 @@
 // The entry function: the schedule as calls of kernels, loops and copies.
-#include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
+#include "dialect/TensorSizes.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-/// An entry that walks an axis writes behind the places that are kept, so it must not run where the new ones do not fit: failed check 1.
+/// An entry that walks an axis writes behind the places that are kept, so it must not run where the new ones do not fit: failed
+/// check 1.
 void KernelSequence::emitWalkCheck() {
   auto walk = source->getAttrOfType<DictionaryAttr>("tenon.walk");
   if (!walk)
@@ -71,7 +72,8 @@ LogicalResult KernelSequence::emitBlock(Block &block) {
 
 LogicalResult KernelSequence::emitOp(Operation &op) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  if (isa<PlaceOp, SizeValueOp>(op) || (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
+  if (isa<PlaceOp, SizeValueOp>(op) ||
+      (isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResultTypes(), isTensor)))
     return success(); // addresses, and scalars that kernels repeat
   if (auto loop = dyn_cast<LoopOp>(op))
     return emitLoop(loop);
@@ -87,7 +89,8 @@ LogicalResult KernelSequence::emitOp(Operation &op) {
 void KernelSequence::emitCopy(CopyOp copy) {
   constexpr int64_t tileBytes = 256 << 10; // about 20 us at 12 GB/s
   AffineExpr bytes = tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()));
-  Kernel kernel{"copy", copy.getLoc(), {}, {}, {*bufferOf(copy.getFrom()), tenon::bufferOf(copy.getTo(), copy, *arenas)}, {}, 0, {}, {}};
+  Kernel kernel{
+      "copy", copy.getLoc(), {}, {}, {*bufferOf(copy.getFrom()), tenon::bufferOf(copy.getTo(), copy, *arenas)}, {}, 0, {}, {}};
   kernel.tiles = [bytes](FunctionCode &code) {
     return ceilDivide(code.builder, code.size(bytes), constant(code.builder, tileBytes));
   };

@@ -14,7 +14,8 @@ namespace {
 /// Columns of one panel.
 int64_t panelWidth(Tier tier, Type storage) { return microTile(tier).vectors * tierLanes(tier, elementModel(storage).compute); }
 
-/// Steps of the longest block of K: pairs where pairs are multiplied. Panels and rows in scratch take as many elements of the sums' size.
+/// Steps of the longest block of K: pairs where pairs are multiplied. Panels and rows in scratch take as many elements of the
+/// sums' size.
 int64_t mostSteps(Tier tier, Type storage) { return gemmLimits(tier, storage).whole / (multipliesPairs(tier, storage) ? 2 : 1); }
 
 /// Elements of the packed panel in scratch: one whole square of rows more than its depth, which the transposing form may clear.
@@ -38,13 +39,13 @@ int64_t leftElements(Tier tier, Type storage) {
 
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
-/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or in scratch, B[depth, width] packed into scratch, sums [rows, width]
-/// per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
+/// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or in scratch, B[depth, width] packed into scratch, sums
+/// [rows, width] per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
-      : emit(emit), spec(spec), plan(plan), element(spec.element()), isPairs(multipliesPairs(spec.tier, spec.storage)), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
-        bytes(elementBytes(element)), packed(scratch),
+      : emit(emit), spec(spec), plan(plan), element(spec.element()), isPairs(multipliesPairs(spec.tier, spec.storage)),
+        vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), packed(scratch),
         sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
         staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
         runs(emit.at(staged, element, leftElements(spec.tier, spec.storage))) {
@@ -81,15 +82,18 @@ private:
       emit.loop(emit.constant(0), count, 1, body);
   }
 
-  /// A's rows of this tile and block of K into scratch: as f32 along the direction in which they are neighbours in memory, or as pairs.
+  /// A's rows of this tile and block of K into scratch: as f32 along the direction in which they are neighbours in memory, or as
+  /// pairs.
   void stageLeft() {
-    Value source = emit.at(spec.a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, spec.a.rowStride), emit.mul(startDepth, spec.a.colStride)));
+    Value source = emit.at(spec.a.base, memoryType(spec.storage),
+                           emit.add(emit.mul(firstRow, spec.a.rowStride), emit.mul(startDepth, spec.a.colStride)));
     bool isTransposed = isOne(spec.a.rowStride) && !isOne(spec.a.colStride);
     Value one = emit.constant(1);
     if (isPairs) {
       Value pitch = pitchOf(isTransposed ? rows : emit.ceilDiv(depth, 2));
       func::FuncOp function = getPairRows(emit.builder, emit.location, spec.tier, isTransposed);
-      func::CallOp::create(emit.builder, emit.location, function, ValueRange{rows, depth, source, spec.a.rowStride, spec.a.colStride, staged, pitch});
+      func::CallOp::create(emit.builder, emit.location, function,
+                           ValueRange{rows, depth, source, spec.a.rowStride, spec.a.colStride, staged, pitch});
       left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, emit.mul(pitch, 2), one};
       return;
     }
@@ -99,7 +103,8 @@ private:
     Value pitch = pitchOf(inner);
     FormOfA form = isTransposed ? FormOfA::AlongRows : isOne(innerStride) ? FormOfA::AlongDepth : FormOfA::Strided;
     func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, form, order());
-    func::CallOp::create(emit.builder, emit.location, function, ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
+    func::CallOp::create(emit.builder, emit.location, function,
+                         ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
     left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
   }
 
@@ -174,8 +179,9 @@ private:
       layout = isOne(b.colStride) ? LayoutOfB::RowMajor : isOne(b.rowStride) ? LayoutOfB::Transposed : LayoutOfB::Strided;
       offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
     }
-    func::FuncOp function = isPairs ? getPackPairs(emit.builder, emit.location, spec.tier, plan.width, layout)
-                                    : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout, order());
+    func::FuncOp function = isPairs
+                                ? getPackPairs(emit.builder, emit.location, spec.tier, plan.width, layout)
+                                : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout, order());
     Value source = emit.at(b.base, memoryType(spec.storage), offset);
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
@@ -203,7 +209,9 @@ private:
     Value offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
     if (inPlace)
       offset = emit.add(offset, emit.mul(startDepth, a.colStride));
-    Type unit = !isPairs ? element : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type()) : Type(emit.builder.getI32Type());
+    Type unit = !isPairs                    ? element
+                : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type())
+                                            : Type(emit.builder.getI32Type());
     Value first = emit.at(a.base, unit, offset);
     Value steps = order() == DepthOrder::OddFirst && !inPlace ? emit.roundUp(depth, 2) : depth; // what is staged ends in zeros
     Value width = emit.constant(plan.width);
@@ -239,7 +247,8 @@ private:
     emit.loop(emit.constant(0), stripRows, 1, [&](Value stripRow) {
       Value address = spec.target.address(emit.builder, emit.location, emit.add(row, stripRow), column);
       for (int64_t byte = 0; byte < vectors * lanes * spec.target.bytes; byte += 64)
-        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, emit.builder.getI8Type(), byte), /*rw=*/1, /*hint=*/3, /*cache=*/1);
+        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(address, emit.builder.getI8Type(), byte), /*rw=*/1,
+                               /*hint=*/3, /*cache=*/1);
     });
   }
 
@@ -268,7 +277,8 @@ private:
   bool isPairs;
   VectorType vector;
   int64_t lanes, bytes;
-  Value packed, sums, staged, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; memory of the rows of a run
+  Value packed, sums, staged,
+      runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; memory of the rows of a run
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
@@ -283,7 +293,9 @@ private:
 
 } // namespace
 
-bool GemmSpec::readsLeftInPlace() const { return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride)); }
+bool GemmSpec::readsLeftInPlace() const {
+  return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride));
+}
 
 int64_t panelColumns(Type element) { return 64 / elementBytes(element); }
 

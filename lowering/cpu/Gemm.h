@@ -17,9 +17,10 @@
 namespace tenon::cpu {
 
 /// A matrix in memory. `base` is an !llvm.ptr to element (0, 0); strides are i64 values counted in elements.
-/// A: rows = M, columns = K; read in place or, of bf16 and f16, block by block from scratch; one stride should be the constant 1 (row-major or transposed), any pair is right.
-/// B: rows = K, columns = N; packed just in time. Constant colStride 1 (row-major) packs by copies, constant rowStride 1 (Linear
-/// weights [N,K]) by in-register transposes, anything else element by element (right, slow).
+/// A: rows = M, columns = K; read in place or, of bf16 and f16, block by block from scratch; one stride should be the constant 1
+/// (row-major or transposed), any pair is right. B: rows = K, columns = N; packed just in time. Constant colStride 1 (row-major)
+/// packs by copies, constant rowStride 1 (Linear weights [N,K]) by in-register transposes, anything else element by element
+/// (right, slow).
 struct GemmOperand {
   mlir::Value base;
   mlir::Value rowStride;
@@ -27,8 +28,9 @@ struct GemmOperand {
 };
 
 /// Storage of B other than by strides: panels one cache line wide along one axis of a matrix W[R, S], so that a weight that
-/// exists once serves the forward pass without packing. Of f32 and f64 only. Panel p holds columns [width * p, width * (p + 1)) of W, row after row;
-/// the last panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r * width + s % width.
+/// exists once serves the forward pass without packing. Of f32 and f64 only. Panel p holds columns [width * p, width * (p + 1))
+/// of W, row after row; the last panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r *
+/// width + s % width.
 enum class PanelsOfB {
   None,      ///< B by the strides of its operand
   Forward,   ///< B = W: micro-kernels read the panels in place
@@ -49,7 +51,8 @@ mlir::Value panelElementIndex(mlir::OpBuilder &builder, mlir::Location location,
 /// One finished vector of C: lanes column, column + 1, ... of row `row` (both i64).
 struct GemmResult {
   mlir::Value row, column, sum;
-  mlir::Value mask; ///< vector<lanes x i1>, null when all lanes are inside C; lanes whose bit is clear lie outside and hold zero sums
+  mlir::Value
+      mask; ///< vector<lanes x i1>, null when all lanes are inside C; lanes whose bit is clear lie outside and hold zero sums
   mlir::Value runColumn, runMemory; ///< with GemmRuns: first column of the run that `column` is in, the memory of this row of it
 };
 
@@ -63,10 +66,13 @@ struct GemmRuns {
   static constexpr int64_t mostColumns = 128;
   int64_t bytes = 0; ///< of memory per row of a run, a multiple of 16; 0: nothing to prepare
   /// Fills `memory` for `columns` columns of `row` from `column` on (i64); may be called several times, like the epilogue.
-  std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value column, mlir::Value columns, mlir::Value memory)> prepare;
+  std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value column, mlir::Value columns,
+                     mlir::Value memory)>
+      prepare;
 };
 
-/// Where the epilogue will write: fetched into the cache while the sums are computed, for it may be memory that nobody has read for long (a gradient).
+/// Where the epilogue will write: fetched into the cache while the sums are computed, for it may be memory that nobody has read
+/// for long (a gradient).
 struct GemmTarget {
   /// Of a row and a column (i64), with the columns behind as neighbours; null: nothing is fetched.
   std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value row, mlir::Value column)> address;

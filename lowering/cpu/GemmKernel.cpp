@@ -206,12 +206,14 @@ private:
     if (PutOp put = plainPut(); put && outside && isShortReal(spec.storage))
       spec.target = targetOf(code, *outside, fixed, put);
     spec.runs.bytes = keptRuns.size() * kKeepBytes;
-    spec.runs.prepare = [this, &code, outside, fixed](OpBuilder &at, Location, Value row, Value column, Value count, Value memory) {
+    spec.runs.prepare = [this, &code, outside, fixed](OpBuilder &at, Location, Value row, Value column, Value count,
+                                                      Value memory) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       for (auto [number, op] : llvm::enumerate(keptRuns)) {
         Value first = elementOf(code, *outside, fixed, op, row, column);
-        bitsOf(code, *outside, op).draw(first, count, byteAddress(code.builder, memory, constant(code.builder, number * kKeepBytes)));
+        bitsOf(code, *outside, op)
+            .draw(first, count, byteAddress(code.builder, memory, constant(code.builder, number * kKeepBytes)));
       }
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
@@ -236,7 +238,8 @@ private:
       scalars.setLanes(false);
       bindIndices(code, scalars, fixed, LaneValue::uniform(row), LaneValue::uniform(column));
       Value place = scalars.linearIndex(type, put.getIndices()).base;
-      Value result = byteAddress(code.builder, code.pointer(op.getResult(put.getResult())), multiply(code.builder, place, constant(code.builder, elementBytes(type.getElementType()))));
+      Value result = byteAddress(code.builder, code.pointer(op.getResult(put.getResult())),
+                                 multiply(code.builder, place, constant(code.builder, elementBytes(type.getElementType()))));
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
       return result;
     };
@@ -303,7 +306,8 @@ private:
   }
 
   /// Number of the element of the site at a row and a column (i64).
-  Value elementOf(FunctionCode &code, const LaneCode &outside, ArrayRef<LaneValue> fixed, RandomKeepOp keep, Value row, Value column) {
+  Value elementOf(FunctionCode &code, const LaneCode &outside, ArrayRef<LaneValue> fixed, RandomKeepOp keep, Value row,
+                  Value column) {
     LaneCode scalars = outside;
     scalars.setLanes(false);
     bindIndices(code, scalars, fixed, LaneValue::uniform(row), LaneValue::uniform(column));
@@ -311,7 +315,8 @@ private:
   }
   KeepBits bitsOf(FunctionCode &code, const LaneCode &outside, RandomKeepOp keep) {
     LaneCode scalars = outside;
-    return {code, int64_t(keep.getSite()), int64_t(keep.getThreshold()), keep.getDepth() ? scalars.get(keep.getDepth()).base : Value()};
+    return {code, int64_t(keep.getSite()), int64_t(keep.getThreshold()),
+            keep.getDepth() ? scalars.get(keep.getDepth()).base : Value()};
   }
   void bindKeptRuns(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> fixed, const GemmResult &result) {
     for (auto [number, keep] : llvm::enumerate(keptRuns)) {

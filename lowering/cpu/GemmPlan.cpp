@@ -8,8 +8,12 @@ namespace tenon::cpu {
 
 GemmLimits gemmLimits(Tier tier, Type storage) {
   int64_t bytes = multipliesPairs(tier, storage) ? 2 : elementBytes(elementModel(storage).compute); // of what micro-kernels read
-  return {/*rows=*/384, /*whole=*/768 * 4 / bytes, /*depth=*/512 * 4 / bytes,
-          /*panels=*/8, /*split=*/8,               /*work=*/(int64_t(2) << 20) * 4 / bytes};
+  return {/*rows=*/384,
+          /*whole=*/768 * 4 / bytes,
+          /*depth=*/512 * 4 / bytes,
+          /*panels=*/8,
+          /*split=*/8,
+          /*work=*/(int64_t(2) << 20) * 4 / bytes};
 }
 
 namespace {

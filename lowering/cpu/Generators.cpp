@@ -23,8 +23,12 @@ struct WideningGeneratedBy : CpuKernelOpInterface::ExternalModel<WideningGenerat
   bool readsShortReals(Operation *) const { return true; }
 };
 
-template <typename Op, Generator generator> void attachWidening(MLIRContext &context) { Op::template attachInterface<WideningGeneratedBy<Op, generator>>(context); }
-template <typename Op, Generator generator> void attach(MLIRContext &context) { Op::template attachInterface<GeneratedBy<Op, generator>>(context); }
+template <typename Op, Generator generator> void attachWidening(MLIRContext &context) {
+  Op::template attachInterface<WideningGeneratedBy<Op, generator>>(context);
+}
+template <typename Op, Generator generator> void attach(MLIRContext &context) {
+  Op::template attachInterface<GeneratedBy<Op, generator>>(context);
+}
 
 } // namespace
 

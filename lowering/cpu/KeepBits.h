@@ -4,11 +4,14 @@
 
 namespace tenon::cpu {
 
-/// Runs of elements of one random site. The bits of a run lie in memory from the last multiple of 128 before its first element on.
+/// Runs of elements of one random site. The bits of a run lie in memory from the last multiple of 128 before its first element
+/// on.
 class KeepBits {
 public:
-  /// `depth`: of the stack around the site (i64), null without one. `threshold`: kept are the elements whose 16 bits are not below it.
-  KeepBits(FunctionCode &code, int64_t site, int64_t threshold, Value depth) : code(code), site(site), threshold(threshold), depth(depth) {}
+  /// `depth`: of the stack around the site (i64), null without one. `threshold`: kept are the elements whose 16 bits are not
+  /// below it.
+  KeepBits(FunctionCode &code, int64_t site, int64_t threshold, Value depth)
+      : code(code), site(site), threshold(threshold), depth(depth) {}
 
   /// Bytes for runs of at most `count` elements, wherever they begin; a multiple of 16.
   static constexpr int64_t bytes(int64_t count) { return ((count + 127) / 128 + 2) * 16; }

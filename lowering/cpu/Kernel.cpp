@@ -68,7 +68,8 @@ Value FunctionCode::scalar(Value index) {
     return {};
   if (auto number = asConstant(index))
     return constant(builder, *number);
-  if (Operation *op = index.getDefiningOp(); op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested loops
+  if (Operation *op = index.getDefiningOp();
+      op && isa<arith::AddIOp, arith::MulIOp>(op)) { // a depth counted through nested loops
     Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
     if (!left || !right)
       return {};
@@ -146,10 +147,12 @@ Value FunctionCode::place(unsigned index) { return placePointers[index]; }
 Value FunctionCode::temporary(unsigned index) { return temporaryPointers[index]; }
 Type FunctionCode::pointer_() { return LLVM::LLVMPointerType::get(builder.getContext()); }
 
-KernelSequence::KernelSequence(ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier, SharedBodies &bodies)
+KernelSequence::KernelSequence(ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier,
+                               SharedBodies &bodies)
     : target(target), source(entry.function), arenas(&entry.arenas), parameters(&parameters), targetTier(tier), bodies(&bodies) {}
 
-KernelSequence::KernelSequence(func::FuncOp entry, Tier tier, KernelNeeds &needs) : source(entry), targetTier(tier), needs(&needs) {}
+KernelSequence::KernelSequence(func::FuncOp entry, Tier tier, KernelNeeds &needs)
+    : source(entry), targetTier(tier), needs(&needs) {}
 
 ParameterTable parametersOf(ModuleOp module) {
   ParameterTable table;
@@ -186,7 +189,8 @@ LLVM::LLVMFuncOp KernelSequence::libraryFunction(StringRef name, unsigned argume
 unsigned KernelSequence::temporary(AffineExpr bytes) {
   if (needs)
     needs->temporaries.push_back(bytes);
-  else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries"); !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
+  else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries");
+           !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
     lacksTemporary = true;
   return nextTemporary++;
 }
@@ -245,7 +249,9 @@ KernelSequence::TileArguments KernelSequence::argumentsOf(const Kernel &kernel) 
     arguments.addresses.push_back({buffer, false});
   arguments.firstTemporary = arguments.addresses.size();
   for (unsigned number : kernel.temporaries)
-    arguments.addresses.push_back({tenon::bufferOf(cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]), current, *arenas), true});
+    arguments.addresses.push_back(
+        {tenon::bufferOf(cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]), current, *arenas),
+         true});
   return arguments;
 }
 
@@ -283,8 +289,9 @@ LLVM::LLVMFuncOp KernelSequence::emitTileBody(const Kernel &kernel, StringRef na
   return body;
 }
 
-/// NAME(context, tile, worker) computes the addresses and calls NAME.body, or the body of an earlier kernel that does the same. Its pointer arguments
-/// say that they do not overlap: inlining keeps that as metadata, which loads from one arena could not have.
+/// NAME(context, tile, worker) computes the addresses and calls NAME.body, or the body of an earlier kernel that does the same.
+/// Its pointer arguments say that they do not overlap: inlining keeps that as metadata, which loads from one arena could not
+/// have.
 LLVM::LLVMFuncOp KernelSequence::emitTileFunction(const Kernel &kernel) {
   ImplicitLocOpBuilder builder(kernel.location, target.getContext());
   builder.setInsertionPointToEnd(target.getBody());

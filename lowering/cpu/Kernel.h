@@ -1,12 +1,12 @@
-// Kernels and the sequence of kernel calls that an entry in the schedule form becomes. Generators (one per kernel op) state what a kernel reads and
-// writes and emit the work of one tile; calls, addresses, depths and tasks are handled here.
+// Kernels and the sequence of kernel calls that an entry in the schedule form becomes. Generators (one per kernel op) state what
+// a kernel reads and writes and emit the work of one tile; calls, addresses, depths and tasks are handled here.
 #pragma once
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
-#include "lowering/schedule/ScheduledEntry.h"
-#include "lowering/schedule/Target.h"
 #include "lowering/cpu/SharedBodies.h"
 #include "lowering/cpu/Tier.h"
+#include "lowering/schedule/ScheduledEntry.h"
+#include "lowering/schedule/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -81,8 +81,10 @@ ParameterTable parametersOf(mlir::ModuleOp module);
 class KernelSequence {
 public:
   /// `bodies`: of all entries in `target`.
-  KernelSequence(mlir::ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier, SharedBodies &bodies);
-  /// Of a sequence that notes in `needs` what the kernels of an op need, before memory is planned: no code is made, nothing has a place.
+  KernelSequence(mlir::ModuleOp target, const ScheduledEntry &entry, const ParameterTable &parameters, Tier tier,
+                 SharedBodies &bodies);
+  /// Of a sequence that notes in `needs` what the kernels of an op need, before memory is planned: no code is made, nothing has a
+  /// place.
   KernelSequence(mlir::func::FuncOp entry, Tier tier, KernelNeeds &needs);
 
   /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
@@ -90,8 +92,8 @@ public:
 
   // For generators:
   void add(const Kernel &kernel);
-  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same ones in the same order
-  /// whenever it is generated.
+  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same
+  /// ones in the same order whenever it is generated.
   unsigned temporary(mlir::AffineExpr bytes);
   /// The place of a tensor, as the schedule says it. None where nobody reads it, and none while needs are noted.
   std::optional<Buffer> bufferOf(Value tensor);
@@ -115,7 +117,8 @@ private:
   void emitCopy(CopyOp copy);
   struct TileArguments;
   TileArguments argumentsOf(const Kernel &kernel);
-  mlir::LLVM::LLVMFuncOp emitTileBody(const Kernel &kernel, llvm::StringRef name, const TileArguments &arguments, ImplicitLocOpBuilder &builder);
+  mlir::LLVM::LLVMFuncOp emitTileBody(const Kernel &kernel, llvm::StringRef name, const TileArguments &arguments,
+                                      ImplicitLocOpBuilder &builder);
   mlir::LLVM::LLVMFuncOp emitTileFunction(const Kernel &kernel);
   mlir::ModuleOp target;
   mlir::func::FuncOp source;
@@ -127,8 +130,8 @@ private:
   KernelNeeds *needs = nullptr;
   std::string prefix;
   FunctionCode *entry = nullptr;
-  Value call;                      // the entry's own copy of the context
-  unsigned loops = 0;              // around the current op
+  Value call;                         // the entry's own copy of the context
+  unsigned loops = 0;                 // around the current op
   mlir::Operation *current = nullptr; // whose kernels are generated
   unsigned nextTemporary = 0;         // of it
   bool lacksTemporary = false;        // the schedule gives it fewer than it asks for

@@ -1,6 +1,6 @@
 // each and fold: loops, the rest of a row under a mask, reductions in a fixed order.
-#include "dialect/TensorSizes.h"
 #include "dialect/Refusal.h"
+#include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -268,10 +268,12 @@ static Value emitBody(FunctionCode &code, Operation &op, ValueRange operands) {
       .Case([&](math::PowFOp) { return emitPow(builder, operands[0], operands[1]); });
 }
 
-/// Calls of one kind in a straight line from which on they share a function: copies cost compile time and size, calls the constants that a loop keeps in registers.
+/// Calls of one kind in a straight line from which on they share a function: copies cost compile time and size, calls the
+/// constants that a loop keeps in registers.
 constexpr int64_t kManyCalls = 16;
 
-/// Whether the op is a call of a function that all kernels share. Where each use calls libm for each lane as it is (f64, and fma of the portable tier), it always is.
+/// Whether the op is a call of a function that all kernels share. Where each use calls libm for each lane as it is (f64, and fma
+/// of the portable tier), it always is.
 static bool hasFunction(const FunctionCode &code, Operation &op, Type element) {
   if (element.isF64() || code.tier == Tier::Portable)
     return true;
@@ -282,12 +284,15 @@ static Value callFunction(FunctionCode &code, Operation &op, ValueRange operands
   auto &builder = code.builder;
   Type type = operands[0].getType();
   auto vector = dyn_cast<VectorType>(type);
-  std::string name = ("tn_" + libraryName(op) + "_" + elementModel(getElementTypeOrSelf(type)).name() + (vector ? "_" + llvm::Twine(vector.getDimSize(0)) : llvm::Twine())).str();
+  std::string name = ("tn_" + libraryName(op) + "_" + elementModel(getElementTypeOrSelf(type)).name() +
+                      (vector ? "_" + llvm::Twine(vector.getDimSize(0)) : llvm::Twine()))
+                         .str();
   auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupSymbolIn(code.sequence.module(), name));
   if (!function) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(code.sequence.module().getBody());
-    function = LLVM::LLVMFuncOp::create(builder, name, LLVM::LLVMFunctionType::get(type, SmallVector<Type>(operands.size(), type)), LLVM::Linkage::Internal);
+    function = LLVM::LLVMFuncOp::create(
+        builder, name, LLVM::LLVMFunctionType::get(type, SmallVector<Type>(operands.size(), type)), LLVM::Linkage::Internal);
     function.setNoInline(true);
     Block *block = function.addEntryBlock(builder);
     builder.setInsertionPointToStart(block);

@@ -1,4 +1,5 @@
-// Elementary functions as code of arith and math.fma on f32 or vectors of f32, where there are few of them without calls. Errors are stated in Math.cpp.
+// Elementary functions as code of arith and math.fma on f32 or vectors of f32, where there are few of them without calls. Errors
+// are stated in Math.cpp.
 #pragma once
 #include "lowering/cpu/Kernel.h"
 

@@ -17,12 +17,15 @@ std::string kernelName(const MicroKernel &kernel) {
       .str();
 }
 
-/// sum + a[2i + 1] b[2i + 1] + a[2i] b[2i] for lane i of vectors of i32, each of them two bf16: two fused multiply-adds, the odd one first, without denormals.
+/// sum + a[2i + 1] b[2i + 1] + a[2i] b[2i] for lane i of vectors of i32, each of them two bf16: two fused multiply-adds, the odd
+/// one first, without denormals.
 Value emitDotPairs(Emitter &emit, Value sum, Value a, Value b) {
   auto halves = VectorType::get({2 * cast<VectorType>(sum.getType()).getNumElements()}, emit.builder.getBF16Type());
   auto asHalves = [&](Value pairs) -> Value { return LLVM::BitcastOp::create(emit.builder, emit.location, halves, pairs); };
   auto name = emit.builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
-  return LLVM::CallIntrinsicOp::create(emit.builder, emit.location, sum.getType(), name, ValueRange{sum, asHalves(a), asHalves(b)}).getResults();
+  return LLVM::CallIntrinsicOp::create(emit.builder, emit.location, sum.getType(), name,
+                                       ValueRange{sum, asHalves(a), asHalves(b)})
+      .getResults();
 }
 
 /// Emits the body of one micro-kernel. Accumulators are loop-carried 1-D vectors, row by row.
@@ -33,7 +36,8 @@ public:
         b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), bPanelStride(arguments[8]),
         pairs(kernel.element.isBF16()), element(elementModel(kernel.element).compute), vector(tierVector(kernel.tier, element)),
         lanes(vector.getNumElements()), bytes(elementBytes(element)) {
-    assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided)) && "pairs lie side by side");
+    assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided)) &&
+           "pairs lie side by side");
     bool inHalves = pairs && kernel.walk == WalkOfA::RowMajor;
     leftUnit = !pairs ? element : inHalves ? Type(emit.builder.getI16Type()) : Type(emit.builder.getI32Type());
     leftUnits = inHalves ? 2 : 1;
@@ -91,7 +95,8 @@ private:
   /// other inside the loop, keeps all intermediate addresses alive and spills integer registers.
   Value opaque(Value pointer) { return LLVM::FreezeOp::create(emit.builder, emit.location, pointer); }
 
-  /// `steps` steps of K per iteration; state = sums, pointers into A, pointers into B. `single`: A has only the first half of the pair.
+  /// `steps` steps of K per iteration; state = sums, pointers into A, pointers into B. `single`: A has only the first half of the
+  /// pair.
   SmallVector<Value> loop(Value lower, Value upper, int64_t steps, ValueRange state, bool single = false) {
     auto op = scf::ForOp::create(emit.builder, emit.location, lower, upper, emit.constant(steps), state);
     OpBuilder::InsertionGuard guard(emit.builder);
@@ -136,10 +141,12 @@ private:
       right.push_back(emit.load(inRegister, pointer, bytes * lanes));
     }
     for (int64_t row = 0; row < kernel.rows; ++row) {
-      Value left = vector::BroadcastOp::create(emit.builder, emit.location, inRegister, elementOfA(addressOfA(pointersA, row, step), single));
+      Value left = vector::BroadcastOp::create(emit.builder, emit.location, inRegister,
+                                               elementOfA(addressOfA(pointersA, row, step), single));
       for (int64_t part = 0; part < kernel.vectors; ++part) {
         Value &sum = sums[row * kernel.vectors + part];
-        sum = pairs ? emitDotPairs(emit, sum, left, right[part]) : Value(math::FmaOp::create(emit.builder, emit.location, left, right[part], sum));
+        sum = pairs ? emitDotPairs(emit, sum, left, right[part])
+                    : Value(math::FmaOp::create(emit.builder, emit.location, left, right[part], sum));
       }
     }
   }
@@ -147,7 +154,8 @@ private:
   Value elementOfA(Value address, bool single) {
     unsigned alignment = leftUnit.getIntOrFloatBitWidth() / 8;
     if (single)
-      return arith::ExtUIOp::create(emit.builder, emit.location, emit.builder.getI32Type(), emit.load(leftUnit, address, alignment));
+      return arith::ExtUIOp::create(emit.builder, emit.location, emit.builder.getI32Type(),
+                                    emit.load(leftUnit, address, alignment));
     return emit.load(pairs ? emit.builder.getI32Type() : element, address, alignment);
   }
 

@@ -30,9 +30,9 @@ struct MicroKernel {
 /// tile is wider than a panel; accumulate = false starts from zero, true from C. Elements of C are one fused multiply-add per
 /// step of K, in ascending order.
 ///
-/// bf16: B has pairs of steps of a column side by side, [(K + 1) / 2][columns][2], its last odd half zero. A by rows is any matrix of bf16, whose odd last element
-/// is read alone: what lies behind it may be anything; transposed, it has pairs like B ([(K + 1) / 2][rows][2]), and aColStride counts pairs. C is f32, and each
-/// pair adds its odd product first.
+/// bf16: B has pairs of steps of a column side by side, [(K + 1) / 2][columns][2], its last odd half zero. A by rows is any
+/// matrix of bf16, whose odd last element is read alone: what lies behind it may be anything; transposed, it has pairs like B
+/// ([(K + 1) / 2][rows][2]), and aColStride counts pairs. C is f32, and each pair adds its odd product first.
 mlir::func::FuncOp getMicroKernel(mlir::OpBuilder &builder, mlir::Location location, const MicroKernel &kernel);
 
 } // namespace tenon::cpu

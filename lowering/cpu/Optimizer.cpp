@@ -1,9 +1,9 @@
 // tenon.optimize: the norm of all gradients, the rate of this step, one pass over the arenas. Formulas: Kingma & Ba 2015,
 // Loshchilov & Hutter 2019, google-research/bert optimization.py; schedules of those papers' code.
+#include "lowering/cpu/Optimizer.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
-#include "lowering/cpu/Optimizer.h"
 #include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -73,8 +73,9 @@ private:
                             DenseElementsAttr::get(shape(whole.size(), builder.getI64Type()), whole));
     realTable = emitGlobal("optimize_factors", builder.getF64Type(),
                            DenseElementsAttr::get(shape(real.size(), builder.getF64Type()), real));
-    boundTable = emitGlobal("optimize_bounds", builder.getF64Type(),
-                            DenseElementsAttr::get(shape(table.bounds.size(), builder.getF64Type()), ArrayRef<double>(table.bounds)));
+    boundTable =
+        emitGlobal("optimize_bounds", builder.getF64Type(),
+                   DenseElementsAttr::get(shape(table.bounds.size(), builder.getF64Type()), ArrayRef<double>(table.bounds)));
   }
 
   Value loadAt(FunctionCode &code, const std::string &name, Type type, Value index) {
@@ -84,11 +85,13 @@ private:
   }
   /// Row of the segment table for a tile, i64.
   Value segmentOf(FunctionCode &code, Value tile) {
-    return arith::ExtUIOp::create(code.builder, code.builder.getI64Type(), loadAt(code, tileTable, code.builder.getI32Type(), tile));
+    return arith::ExtUIOp::create(code.builder, code.builder.getI64Type(),
+                                  loadAt(code, tileTable, code.builder.getI32Type(), tile));
   }
   Value wholeColumn(FunctionCode &code, Value segment, int64_t i) {
     auto &builder = code.builder;
-    return loadAt(code, wholeTable, builder.getI64Type(), add(builder, multiply(builder, segment, constant(builder, 4)), constant(builder, i)));
+    return loadAt(code, wholeTable, builder.getI64Type(),
+                  add(builder, multiply(builder, segment, constant(builder, 4)), constant(builder, i)));
   }
 
   /// What a tile works on.
@@ -100,11 +103,14 @@ private:
   Piece pieceOf(FunctionCode &code) {
     auto &builder = code.builder;
     Value segment = segmentOf(code, code.tile), row = multiply(builder, segment, constant(builder, 3));
-    auto factor = [&](int64_t i) { return loadAt(code, realTable, builder.getF64Type(), add(builder, row, constant(builder, i))); };
+    auto factor = [&](int64_t i) {
+      return loadAt(code, realTable, builder.getF64Type(), add(builder, row, constant(builder, i)));
+    };
     Value first = multiply(builder, subtract(builder, code.tile, wholeColumn(code, segment, 2)), constant(builder, tileElements));
     Piece piece;
     piece.count = minimum(builder, constant(builder, tileElements), subtract(builder, wholeColumn(code, segment, 1), first));
-    piece.offset = add(builder, wholeColumn(code, segment, 0), multiply(builder, first, constant(builder, elementBytes(element))));
+    piece.offset =
+        add(builder, wholeColumn(code, segment, 0), multiply(builder, first, constant(builder, elementBytes(element))));
     piece.rate = factor(0);
     piece.gradient = factor(1);
     piece.decay = factor(2);
@@ -115,7 +121,10 @@ private:
     auto &builder = code.builder;
     Value base = LLVM::LoadOp::create(builder, pointer(builder),
                                       byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
-    return byteAddress(builder, base, number == TN_ARENA_COPIES ? divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(copies))) : piece.offset);
+    return byteAddress(builder, base,
+                       number == TN_ARENA_COPIES
+                           ? divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(copies)))
+                           : piece.offset);
   }
   int64_t laneCount() { return elementModel(element).lanes; }
 
@@ -229,9 +238,10 @@ private:
       return LLVM::LoadOp::create(builder, f64, elementAddress(builder, code.temporary(0), f64, tile), 8);
     };
     Value tiles = constant(builder, tileSegments.size());
-    Value sum = forLoop(builder, constant(builder, 0), tiles, constant(builder, 1), real(code, 0), [&](Value tile, ValueRange carried) {
-      return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], square(tile))};
-    })[0];
+    Value sum =
+        forLoop(builder, constant(builder, 0), tiles, constant(builder, 1), real(code, 0), [&](Value tile, ValueRange carried) {
+          return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], square(tile))};
+        })[0];
     Value norm = math::SqrtOp::create(builder, sum);
     if (op.accumulate() > 1)
       norm = arith::SelectOp::create(builder, isLast(code), norm, real(code, 0));
@@ -257,11 +267,13 @@ private:
     forLoop(builder, constant(builder, 0), count, [&](Value i) {
       Value norm = all;
       if (table.bounds.size() > 1) { // each is the norm of its own parameters
-        Value sum = forLoop(builder, constant(builder, 0), tiles, constant(builder, 1), real(code, 0), [&](Value tile, ValueRange carried) {
-          Value mine = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, wholeColumn(code, segmentOf(code, tile), 3), i);
-          Value part = arith::SelectOp::create(builder, mine, square(tile), real(code, 0));
-          return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], part)};
-        })[0];
+        Value sum = forLoop(
+            builder, constant(builder, 0), tiles, constant(builder, 1), real(code, 0), [&](Value tile, ValueRange carried) {
+              Value mine =
+                  arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, wholeColumn(code, segmentOf(code, tile), 3), i);
+              Value part = arith::SelectOp::create(builder, mine, square(tile), real(code, 0));
+              return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], part)};
+            })[0];
         norm = math::SqrtOp::create(builder, sum);
       }
       Value bound = loadAt(code, boundTable, f64, i);
@@ -281,15 +293,17 @@ private:
 
   void addUpdate() {
     Kernel kernel{"update", op.getLoc(), {}, {}, {}, {partials}, 0, {}, {}};
-    // None with flag 1 (gradients only), none before the last batch of an update, none when the norm is not finite: such a step leaves
-    // parameters and moments as they are.
+    // None with flag 1 (gradients only), none before the last batch of an update, none when the norm is not finite: such a step
+    // leaves parameters and moments as they are.
     kernel.tiles = [this](FunctionCode &code) {
       auto &builder = code.builder;
-      Value norm = LLVM::LoadOp::create(builder, builder.getF64Type(), byteAddress(builder, code.context, constant(builder, normScalar)), 8);
+      Value norm = LLVM::LoadOp::create(builder, builder.getF64Type(),
+                                        byteAddress(builder, code.context, constant(builder, normScalar)), 8);
       Value difference = arith::SubFOp::create(builder, norm, norm); // NaN for NaN and infinity
       Value finite = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, real(code, 0));
       Value on = arith::AndIOp::create(builder, finite, arith::XOrIOp::create(builder, gradientsOnly(code), isLast(code)));
-      return multiply(builder, arith::ExtUIOp::create(builder, builder.getI64Type(), on), constant(builder, int64_t(tileSegments.size())));
+      return multiply(builder, arith::ExtUIOp::create(builder, builder.getI64Type(), on),
+                      constant(builder, int64_t(tileSegments.size())));
     };
     kernel.body = [this](FunctionCode &code) { emitUpdate(code); };
     sequence.add(kernel);
@@ -315,14 +329,17 @@ private:
     auto divide = [&](Value a, Value b) -> Value { return arith::DivFOp::create(builder, a, b); };
     auto root = [&](Value a) -> Value { return math::SqrtOp::create(builder, a); };
     Value one = real(code, 1), rate = mul(scalar(rateScalar), piece.rate);
-    Value clipPlace = elementAddress(builder, code.temporary(0), f64, cpu::add(builder, constant(builder, tileSegments.size()), piece.norm));
+    Value clipPlace =
+        elementAddress(builder, code.temporary(0), f64, cpu::add(builder, constant(builder, tileSegments.size()), piece.norm));
     Value clip = LLVM::LoadOp::create(builder, f64, clipPlace, 8);
     Value scale = spread(mul(clip, piece.gradient)), decay = spread(piece.decay);
     const double beta1 = number("beta1", 0.9), beta2 = number("beta2", 0.999), momentum = number("momentum", 0);
     const bool isSgd = rule == "sgd", corrected = rule == "adam" || rule == "adamw";
     Value stepRate = rate, secondScale = one;
     if (corrected) {
-      Value t = arith::AddFOp::create(builder, arith::UIToFPOp::create(builder, f64, cpu::divide(builder, code.field(abi::Step), batchesPerUpdate(code))), one);
+      Value t = arith::AddFOp::create(
+          builder, arith::UIToFPOp::create(builder, f64, cpu::divide(builder, code.field(abi::Step), batchesPerUpdate(code))),
+          one);
       stepRate = divide(rate, sub(one, call(code, "pow", {real(code, beta1), t})));
       secondScale = divide(one, sub(one, call(code, "pow", {real(code, beta2), t})));
     }

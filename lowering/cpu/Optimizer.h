@@ -8,7 +8,7 @@ namespace tenon::cpu {
 struct OptimizerSegment {
   int64_t offset, count; // bytes, elements
   double rate, gradient, decay;
-  int64_t norm;          // of OptimizerTable::bounds: whose norm clips it
+  int64_t norm; // of OptimizerTable::bounds: whose norm clips it
   bool continues(const OptimizerSegment &before, int64_t bytes) const;
 };
 

@@ -1,5 +1,5 @@
-#include "lowering/cpu/Optimizer.h"
 #include "dialect/Refusal.h"
+#include "lowering/cpu/Optimizer.h"
 #include <cmath>
 #include <map>
 
@@ -16,9 +16,7 @@ namespace {
 
 class Tabulator {
 public:
-  explicit Tabulator(OptimizeOp op) : op(op) {
-    table.bounds.push_back(op.number("clip", 0));
-  }
+  explicit Tabulator(OptimizeOp op) : op(op) { table.bounds.push_back(op.number("clip", 0)); }
 
   LogicalResult add(ParameterOp parameter) {
     RankedTensorType type = parameter.getType();
@@ -31,8 +29,11 @@ public:
     for (int64_t copy = 0; copy < copies; ++copy) {
       if (factor(parameter, "frozen_at", copy, 0) != 0)
         continue;
-      OptimizerSegment next{int64_t(parameter.getOffset()) + copy * int64_t(parameter.getStride()), count, factor(parameter, "lr", copy, 1),
-                            factor(parameter, "gradient", copy, 1), factor(parameter, "decay", copy, op.number("decay", 0)),
+      OptimizerSegment next{int64_t(parameter.getOffset()) + copy * int64_t(parameter.getStride()),
+                            count,
+                            factor(parameter, "lr", copy, 1),
+                            factor(parameter, "gradient", copy, 1),
+                            factor(parameter, "decay", copy, op.number("decay", 0)),
                             normOf(parameter, copy)};
       if (copy > 0 && !table.segments.empty() && next.continues(table.segments.back(), elementBytes(table.element)))
         table.segments.back().count += count;

@@ -35,9 +35,10 @@ llvm::StringRef suffixOf(DepthOrder order) { return order == DepthOrder::OddFirs
 class PackBody {
 public:
   PackBody(Emitter &emit, Tier tier, Type storage, int64_t width, DepthOrder order, ValueRange arguments)
-      : emit(emit), source(emit, tier, storage), order(order), element(elementModel(storage).compute), vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width),
-        bytes(elementBytes(element)), k(arguments[0]), columns(arguments[1]), matrix(arguments[2]),
-        rowStride(arguments[3]), colStride(arguments[4]), panel(arguments[5]) {}
+      : emit(emit), source(emit, tier, storage), order(order), element(elementModel(storage).compute),
+        vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width), bytes(elementBytes(element)),
+        k(arguments[0]), columns(arguments[1]), matrix(arguments[2]), rowStride(arguments[3]), colStride(arguments[4]),
+        panel(arguments[5]) {}
 
   void copyRows() {
     emit.branch(
@@ -142,9 +143,10 @@ private:
 class WidenBody {
 public:
   WidenBody(Emitter &emit, Tier tier, Type storage, FormOfA form, DepthOrder order, ValueRange arguments)
-      : emit(emit), source(emit, tier, storage), form(form), order(order), element(elementModel(storage).compute), vector(tierVector(tier, element)),
-        lanes(vector.getNumElements()), bytes(elementBytes(element)), rows(arguments[0]), columns(arguments[1]), matrix(arguments[2]), rowStride(arguments[3]),
-        colStride(arguments[4]), target(arguments[5]), pitch(arguments[6]), zero(emit.constant(0)) {}
+      : emit(emit), source(emit, tier, storage), form(form), order(order), element(elementModel(storage).compute),
+        vector(tierVector(tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), rows(arguments[0]),
+        columns(arguments[1]), matrix(arguments[2]), rowStride(arguments[3]), colStride(arguments[4]), target(arguments[5]),
+        pitch(arguments[6]), zero(emit.constant(0)) {}
 
   void run() {
     emit.loop(zero, rows, 1, [&](Value row) {
@@ -157,17 +159,21 @@ public:
     if (form == FormOfA::AlongRows && order == DepthOrder::OddFirst)
       emit.loop(rows, emit.roundUp(rows, 2), 1, [&](Value row) {
         Value to = emit.at(target, element, emit.mul(placeOf(emit, order, row), pitch));
-        emit.loop(zero, columns, lanes, [&](Value column) { emit.store(emit.zero(vector), emit.at(to, element, column), bytes * lanes); });
+        emit.loop(zero, columns, lanes,
+                  [&](Value column) { emit.store(emit.zero(vector), emit.at(to, element, column), bytes * lanes); });
       });
   }
 
 private:
   void copyElements(Value from, Value to) {
     auto place = [&](Value column) { return emit.at(to, element, placeOf(emit, order, column)); };
-    emit.loop(zero, columns, 1, [&](Value column) { emit.store(source.load(element, source.at(from, emit.mul(column, colStride))), place(column), bytes); });
+    emit.loop(zero, columns, 1, [&](Value column) {
+      emit.store(source.load(element, source.at(from, emit.mul(column, colStride))), place(column), bytes);
+    });
     if (order == DepthOrder::OddFirst)
       emit.loop(columns, emit.roundUp(columns, 2), 1, [&](Value column) {
-        emit.store(arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(element)), place(column), bytes);
+        emit.store(arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(element)), place(column),
+                   bytes);
       });
   }
 
@@ -276,13 +282,15 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
   return result;
 }
 
-func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout, DepthOrder order) {
+func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout,
+                          DepthOrder order) {
   llvm::StringRef form = layout == LayoutOfB::RowMajor     ? "copy"
                          : layout == LayoutOfB::Transposed ? "transpose"
                          : layout == LayoutOfB::Panels     ? "panels"
                                                            : "strided";
   llvm::StringRef type = elementModel(storage).name();
-  std::string name = ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
+  std::string name =
+      ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer},

@@ -24,12 +24,14 @@ enum class DepthOrder {
 /// The private function that packs columns [0, columns) of B[K, ..] into a panel of `width` columns, K-major, zero beyond
 /// `columns`:
 ///   (k: i64, columns: i64 in [1, width], source: ptr, rowStride: i64, colStride: i64, panel: ptr)
-/// `storage`: of B in memory; bf16 and f16 become f32 in the panel. The panel is aligned to 64 bytes and has room for K rounded up to whole vectors of rows (the transposing form writes zero rows
-/// behind the last one). `width` is a multiple of the tier's lanes.
+/// `storage`: of B in memory; bf16 and f16 become f32 in the panel. The panel is aligned to 64 bytes and has room for K rounded
+/// up to whole vectors of rows (the transposing form writes zero rows behind the last one). `width` is a multiple of the tier's
+/// lanes.
 mlir::func::FuncOp getPackPanel(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type storage, int64_t width,
                                 LayoutOfB layout, DepthOrder order = DepthOrder::Ascending);
 
-/// Elements from one row of A in scratch to the next: whole vectors and one more, so that rows of a power of two do not share the sets of a cache.
+/// Elements from one row of A in scratch to the next: whole vectors and one more, so that rows of a power of two do not share the
+/// sets of a cache.
 constexpr int64_t kStagedPad = 32;
 constexpr int64_t stagedPitch(int64_t columns) { return (columns + kStagedPad - 1) / kStagedPad * kStagedPad + kStagedPad; }
 
@@ -42,9 +44,10 @@ enum class FormOfA {
 
 /// The private function that writes a matrix of bf16 or f16 as f32:
 ///   (rows: i64, columns: i64, source: ptr, rowStride: i64, colStride: i64, target: ptr, pitch: i64)
-/// The target is row-major with `pitch` elements per row, aligned to 64 bytes; what lies behind `columns` in a row, and behind its zero for an odd K, is zero or
-/// garbage.
-mlir::func::FuncOp getWidenRows(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type storage, FormOfA form, DepthOrder order);
+/// The target is row-major with `pitch` elements per row, aligned to 64 bytes; what lies behind `columns` in a row, and behind
+/// its zero for an odd K, is zero or garbage.
+mlir::func::FuncOp getWidenRows(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type storage, FormOfA form,
+                                DepthOrder order);
 
 /// Transposes `rows` (lanes vectors of lanes elements each) in registers.
 llvm::SmallVector<mlir::Value> emitTranspose(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> rows);

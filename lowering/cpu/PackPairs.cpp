@@ -15,20 +15,24 @@ public:
       : emit(emit), half(emit.builder.getI16Type()), pair(emit.builder.getI32Type()), halves(VectorType::get({2 * kLanes}, half)),
         pairs(VectorType::get({kLanes}, pair)), zero(emit.constant(0)) {}
 
-  /// Rows k and k + 1 of `source`, whose columns are neighbours, side by side in row k / 2 of `target`, in whole vectors of 32 columns.
+  /// Rows k and k + 1 of `source`, whose columns are neighbours, side by side in row k / 2 of `target`, in whole vectors of 32
+  /// columns.
   void interleaveRows(Value k, Value columns, Value source, Value rowStride, Value target, Value pitch) {
     auto row = [&](Value step, bool isSingle) {
       Value even = emit.at(source, half, emit.mul(step, rowStride)), odd = emit.at(even, half, rowStride);
       Value to = emit.at(target, pair, emit.mul(emit.div(step, 2), pitch));
       auto columnsFrom = [&](Value column, Value mask) {
-        auto load = [&](Value from) { return emitVectorLoad(emit.builder, emit.location, halves, emit.at(from, half, column), mask); };
+        auto load = [&](Value from) {
+          return emitVectorLoad(emit.builder, emit.location, halves, emit.at(from, half, column), mask);
+        };
         Value below = load(even), above = isSingle ? emit.zero(halves) : load(odd);
         for (bool upper : {false, true})
           emit.store(interleave(below, above, upper), emit.at(emit.at(to, pair, column), pair, upper ? kLanes : 0), 64);
       };
       Value bulk = emit.mul(emit.div(columns, 2 * kLanes), 2 * kLanes);
       emit.loop(zero, bulk, 2 * kLanes, [&](Value column) { columnsFrom(column, {}); });
-      emit.loop(bulk, columns, 2 * kLanes, [&](Value column) { columnsFrom(column, emit.firstLanes(emit.sub(columns, column), 2 * kLanes)); });
+      emit.loop(bulk, columns, 2 * kLanes,
+                [&](Value column) { columnsFrom(column, emit.firstLanes(emit.sub(columns, column), 2 * kLanes)); });
     };
     Value even = emit.mul(emit.div(k, 2), 2);
     emit.loop(zero, even, 2, [&](Value step) { row(step, false); });
@@ -54,7 +58,8 @@ public:
         Value to = emit.at(panel, pair, emit.add(emit.mul(emit.div(step, 2), width), first));
         Value exists = present ? emit.firstLanes(present, kLanes) : Value();
         for (auto [index, value] : llvm::enumerate(emitTranspose(emit.builder, emit.location, rows))) {
-          Value kept = exists ? Value(arith::SelectOp::create(emit.builder, emit.location, exists, value, emit.zero(pairs))) : value;
+          Value kept =
+              exists ? Value(arith::SelectOp::create(emit.builder, emit.location, exists, value, emit.zero(pairs))) : value;
           emit.store(kept, emit.at(to, pair, int64_t(index) * width), 64);
         }
       };
@@ -63,7 +68,8 @@ public:
     });
   }
 
-  /// Any strides, element by element: element (step, column) to half step % 2 of pair [step / 2][column], zero up to `width` columns and two steps.
+  /// Any strides, element by element: element (step, column) to half step % 2 of pair [step / 2][column], zero up to `width`
+  /// columns and two steps.
   void copyElements(int64_t width, Value k, Value columns, Value source, Value rowStride, Value colStride, Value panel) {
     Value nothing = arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(half));
     emit.loop(zero, emit.roundUp(k, 2), 1, [&](Value step) {
@@ -72,9 +78,11 @@ public:
       Value to = emit.at(panel, half, emit.add(emit.mul(number, 2 * width), which));
       Value present = emit.select(emit.less(step, k), columns, zero);
       emit.loop(zero, present, 1, [&](Value column) {
-        emit.store(emit.load(half, emit.at(from, half, emit.mul(column, colStride)), 2), emit.at(to, half, emit.mul(column, 2)), 2);
+        emit.store(emit.load(half, emit.at(from, half, emit.mul(column, colStride)), 2), emit.at(to, half, emit.mul(column, 2)),
+                   2);
       });
-      emit.loop(present, emit.constant(width), 1, [&](Value column) { emit.store(nothing, emit.at(to, half, emit.mul(column, 2)), 2); });
+      emit.loop(present, emit.constant(width), 1,
+                [&](Value column) { emit.store(nothing, emit.at(to, half, emit.mul(column, 2)), 2); });
     });
   }
 
@@ -83,7 +91,9 @@ public:
     Value nothing = arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(half));
     emit.loop(zero, rows, 1, [&](Value row) {
       Value from = emit.at(source, half, emit.mul(row, rowStride)), to = emit.at(target, pair, emit.mul(row, pitch));
-      emit.loop(zero, k, 1, [&](Value step) { emit.store(emit.load(half, emit.at(from, half, emit.mul(step, colStride)), 2), emit.at(to, half, step), 2); });
+      emit.loop(zero, k, 1, [&](Value step) {
+        emit.store(emit.load(half, emit.at(from, half, emit.mul(step, colStride)), 2), emit.at(to, half, step), 2);
+      });
       emit.store(nothing, emit.at(to, half, k), 2);
     });
   }
@@ -113,27 +123,30 @@ func::FuncOp getPackPairs(OpBuilder &builder, Location location, Tier tier, int6
   llvm::StringRef form = layout == LayoutOfB::RowMajor ? "rows" : layout == LayoutOfB::Transposed ? "transpose" : "strided";
   std::string name = ("tn_gemm_pairs_" + tierName(tier) + "_" + form + "_" + llvm::Twine(width)).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer}, [&](Emitter &emit, ValueRange values) {
-    PairCode code(emit);
-    Value k = values[0], columns = values[1], source = values[2], rowStride = values[3], colStride = values[4], panel = values[5];
-    if (layout == LayoutOfB::RowMajor)
-      code.interleaveRows(k, columns, source, rowStride, panel, emit.constant(width));
-    else if (layout == LayoutOfB::Transposed)
-      code.transposeSquares(width, k, columns, source, colStride, panel);
-    else
-      code.copyElements(width, k, columns, source, rowStride, colStride, panel);
-  });
+  return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer},
+                           [&](Emitter &emit, ValueRange values) {
+                             PairCode code(emit);
+                             Value k = values[0], columns = values[1], source = values[2], rowStride = values[3],
+                                   colStride = values[4], panel = values[5];
+                             if (layout == LayoutOfB::RowMajor)
+                               code.interleaveRows(k, columns, source, rowStride, panel, emit.constant(width));
+                             else if (layout == LayoutOfB::Transposed)
+                               code.transposeSquares(width, k, columns, source, colStride, panel);
+                             else
+                               code.copyElements(width, k, columns, source, rowStride, colStride, panel);
+                           });
 }
 
 func::FuncOp getPairRows(OpBuilder &builder, Location location, Tier tier, bool neighbours) {
   std::string name = ("tn_gemm_pairs_" + tierName(tier) + (neighbours ? "_left" : "_left_strided")).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer, index}, [&](Emitter &emit, ValueRange values) {
-    if (neighbours)
-      PairCode(emit).interleaveRows(values[1], values[0], values[2], values[4], values[5], values[6]);
-    else
-      PairCode(emit).copyRows(values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
-  });
+  return getOrCreateKernel(
+      builder, location, name, {index, index, pointer, index, index, pointer, index}, [&](Emitter &emit, ValueRange values) {
+        if (neighbours)
+          PairCode(emit).interleaveRows(values[1], values[0], values[2], values[4], values[5], values[6]);
+        else
+          PairCode(emit).copyRows(values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
+      });
 }
 
 } // namespace tenon::cpu

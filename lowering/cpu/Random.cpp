@@ -32,7 +32,8 @@ std::array<Value, 4> emitPhilox(ImplicitLocOpBuilder &builder, std::array<Value,
     };
     Value first = product(counter[0], 0xD2511F53), second = product(counter[2], 0xCD9E8D57);
     counter = {mix(second, counter[1], key[0]), second, mix(first, counter[3], key[1]), first};
-    key = {arith::AddIOp::create(builder, key[0], number(0x9E3779B9)), arith::AddIOp::create(builder, key[1], number(0xBB67AE85))};
+    key = {arith::AddIOp::create(builder, key[0], number(0x9E3779B9)),
+           arith::AddIOp::create(builder, key[1], number(0xBB67AE85))};
   }
   for (Value &word : counter)
     word = arith::TruncIOp::create(builder, narrow, word);

@@ -1,4 +1,5 @@
-// tenon.running_sum: one pass along the dimension. Rows, or strips of columns where further dimensions follow, are independent of each other.
+// tenon.running_sum: one pass along the dimension. Rows, or strips of columns where further dimensions follow, are independent of
+// each other.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
@@ -8,8 +9,8 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
-/// One pass with one addition per element; the contraction with a triangle that the op decomposes into takes T of them. With the sizes before and
-/// behind the dimension as outer and inner: x and y are [outer, size, inner].
+/// One pass with one addition per element; the contraction with a triangle that the op decomposes into takes T of them. With the
+/// sizes before and behind the dimension as outer and inner: x and y are [outer, size, inner].
 class RunningSumKernel {
 public:
   RunningSumKernel(RunningSumOp op, KernelSequence &sequence) : op(op), sequence(sequence) {
@@ -26,7 +27,8 @@ public:
     Kernel kernel{"running_sum", op.getLoc(), {op.getX()}, {op.getY()}, {}, {}, 0, {}, {}};
     kernel.tiles = [&](FunctionCode &code) {
       auto &builder = code.builder;
-      return alongRows ? ceilDivide(builder, code.size(outer), rowsOfTile(code)) : multiply(builder, code.size(outer), strips(code));
+      return alongRows ? ceilDivide(builder, code.size(outer), rowsOfTile(code))
+                       : multiply(builder, code.size(outer), strips(code));
     };
     kernel.body = [&](FunctionCode &code) { alongRows ? emitRows(code) : emitStrip(code); };
     sequence.add(kernel);
@@ -48,28 +50,33 @@ private:
   Value sumOf(ImplicitLocOpBuilder &builder, Value sum, Value term) {
     if (isa<IntegerType>(element))
       return arith::AddIOp::create(builder, sum, term);
-    return arith::AddFOp::create(builder, sum, element.isF64() ? term : Value(arith::ExtFOp::create(builder, sum.getType(), term)));
+    return arith::AddFOp::create(builder, sum,
+                                 element.isF64() ? term : Value(arith::ExtFOp::create(builder, sum.getType(), term)));
   }
 
-  /// Sums that do not depend on each other, side by side. `places(i)` are the element numbers of their places i; `accumulator` is a scalar, or a
-  /// vector of the lanes.
-  void emitSums(FunctionCode &code, LaneCode &lanes, Type accumulator, int64_t count, llvm::function_ref<LaneValue(Value place, int64_t which)> elementAt) {
+  /// Sums that do not depend on each other, side by side. `places(i)` are the element numbers of their places i; `accumulator` is
+  /// a scalar, or a vector of the lanes.
+  void emitSums(FunctionCode &code, LaneCode &lanes, Type accumulator, int64_t count,
+                llvm::function_ref<LaneValue(Value place, int64_t which)> elementAt) {
     auto &builder = code.builder;
     const bool isVector = isa<VectorType>(accumulator);
     Value zero = arith::ConstantOp::create(builder, cast<TypedAttr>(builder.getZeroAttr(accumulator))), length = code.size(size);
     Value last = subtract(builder, length, constant(builder, 1));
-    forLoop(builder, constant(builder, 0), length, constant(builder, 1), SmallVector<Value>(count, zero), [&](Value i, ValueRange sums) {
-      Value place = op.getReverse() ? subtract(builder, last, i) : i;
-      SmallVector<Value> next;
-      for (int64_t which = 0; which < count; ++which) {
-        LaneValue index = elementAt(place, which), loaded = lanes.load(element, code.pointer(op.getX()), index);
-        Value term = isVector ? lanes.lanesOf(loaded) : loaded.base, sum = sumOf(builder, sums[which], term);
-        Value result = sum.getType() == term.getType() ? sum : Value(arith::TruncFOp::create(builder, term.getType(), sum));
-        lanes.store(element, code.pointer(op.getY()), index, isVector ? LaneValue::lanes(result) : LaneValue::uniform(result));
-        next.push_back(sum);
-      }
-      return next;
-    });
+    forLoop(builder, constant(builder, 0), length, constant(builder, 1), SmallVector<Value>(count, zero),
+            [&](Value i, ValueRange sums) {
+              Value place = op.getReverse() ? subtract(builder, last, i) : i;
+              SmallVector<Value> next;
+              for (int64_t which = 0; which < count; ++which) {
+                LaneValue index = elementAt(place, which), loaded = lanes.load(element, code.pointer(op.getX()), index);
+                Value term = isVector ? lanes.lanesOf(loaded) : loaded.base, sum = sumOf(builder, sums[which], term);
+                Value result =
+                    sum.getType() == term.getType() ? sum : Value(arith::TruncFOp::create(builder, term.getType(), sum));
+                lanes.store(element, code.pointer(op.getY()), index,
+                            isVector ? LaneValue::lanes(result) : LaneValue::uniform(result));
+                next.push_back(sum);
+              }
+              return next;
+            });
   }
 
   void emitRows(FunctionCode &code) {
@@ -83,7 +90,8 @@ private:
         SmallVector<Value> first;
         for (int64_t which = 0; which < count; ++which)
           first.push_back(multiply(builder, add(builder, row, constant(builder, which)), code.size(size)));
-        emitSums(code, lanes, accumulatorOf(code), count, [&](Value place, int64_t which) { return LaneValue::uniform(add(builder, first[which], place)); });
+        emitSums(code, lanes, accumulatorOf(code), count,
+                 [&](Value place, int64_t which) { return LaneValue::uniform(add(builder, first[which], place)); });
         return {};
       });
     };
@@ -116,6 +124,8 @@ private:
 
 } // namespace
 
-LogicalResult generateRunningSum(Operation *op, KernelSequence &sequence) { return RunningSumKernel(cast<RunningSumOp>(op), sequence).generate(); }
+LogicalResult generateRunningSum(Operation *op, KernelSequence &sequence) {
+  return RunningSumKernel(cast<RunningSumOp>(op), sequence).generate();
+}
 
 } // namespace tenon::cpu

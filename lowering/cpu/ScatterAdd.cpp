@@ -57,7 +57,8 @@ private:
 
   void emitTile(FunctionCode &code) {
     auto &builder = code.builder;
-    const bool inPlace = op.getBase() && sequence.bufferOf(op.getBase())->samePlace(*sequence.bufferOf(op.getDx())); // dx lies where the base lies
+    const bool inPlace =
+        op.getBase() && sequence.bufferOf(op.getBase())->samePlace(*sequence.bufferOf(op.getDx())); // dx lies where the base lies
     LaneCode lanes(code, {}, elementModel(dx.getElementType()).lanes);
     Value strip = remainder(builder, code.tile, strips(code)), rest = divide(builder, code.tile, strips(code));
     SmallVector<LaneValue> place(dx.getRank(), LaneValue::uniform(constant(builder, 0)));

@@ -16,7 +16,8 @@ public:
   Schedule(FunctionCode &code, OptimizeOp op) : code(code), builder(code.builder), op(op) {}
 
   Value factor(Value step) {
-    if (!llvm::is_contained({"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"}, op.schedule())) // else it would be taken for another one
+    if (!llvm::is_contained({"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"},
+                            op.schedule())) // else it would be taken for another one
       llvm::report_fatal_error("the recipe schema says that the schedule " + op.schedule() + " works; it has no formula here");
     Value one = real(1);
     if (op.schedule() == "noam")

@@ -10,8 +10,8 @@ namespace tenon::cpu {
 static size_t hashOf(LLVM::LLVMFuncOp body) {
   llvm::hash_code hash = llvm::hash_value(body.getFunctionType().getAsOpaquePointer());
   body.getBody().walk([&](Operation *op) {
-    hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer(), op->hashProperties(), op->getDiscardableAttrDictionary().getAsOpaquePointer(),
-                              op->getNumOperands(), op->getNumRegions());
+    hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer(), op->hashProperties(),
+                              op->getDiscardableAttrDictionary().getAsOpaquePointer(), op->getNumOperands(), op->getNumRegions());
     for (Type type : op->getResultTypes())
       hash = llvm::hash_combine(hash, type.getAsOpaquePointer());
   });

@@ -6,12 +6,13 @@
 
 namespace tenon::cpu {
 
-/// The bodies of tiles of one tier's module, by what they do. Addresses come as arguments, so bodies are the same wherever the same layer is made
-/// again: for runs of equal depths that an `if depth` parts and that make no rounds, and for the forward pass of several entries.
+/// The bodies of tiles of one tier's module, by what they do. Addresses come as arguments, so bodies are the same wherever the
+/// same layer is made again: for runs of equal depths that an `if depth` parts and that make no rounds, and for the forward pass
+/// of several entries.
 class SharedBodies {
 public:
-  /// An earlier function with the same code, argument types and argument attributes, whatever its name and locations; null if there is none: then
-  /// `body` is kept as one.
+  /// An earlier function with the same code, argument types and argument attributes, whatever its name and locations; null if
+  /// there is none: then `body` is kept as one.
   mlir::LLVM::LLVMFuncOp findOrKeep(mlir::LLVM::LLVMFuncOp body);
 
 private:

@@ -28,7 +28,9 @@ struct Bits {
   Value asReal(Value a) const { return arith::BitcastOp::create(builder, location, f32(), a); }
   Value asBits(Value a) const { return arith::BitcastOp::create(builder, location, i32(), a); }
   /// Of numbers that are not negative.
-  Value less(Value a, int64_t b) const { return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, a, number(b)); }
+  Value less(Value a, int64_t b) const {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, a, number(b));
+  }
   Value choose(Value condition, Value a, Value b) const { return arith::SelectOp::create(builder, location, condition, a, b); }
 
 private:
@@ -55,7 +57,8 @@ Value widenHalf(const Bits &b, Value bits) {
   // As a product of an integer: the shifted bits would be a denormal f32, which the threads' mode reads as zero.
   Value whole = arith::UIToFPOp::create(b.builder, b.location, b.f32(), magnitude);
   Value denormal = b.asBits(arith::MulFOp::create(b.builder, b.location, whole, b.real(0x1p-24f)));
-  return b.asReal(b.either(sign, b.choose(b.less(magnitude, 0x0400), denormal, b.choose(b.less(magnitude, 0x7c00), normal, infinite))));
+  return b.asReal(
+      b.either(sign, b.choose(b.less(magnitude, 0x0400), denormal, b.choose(b.less(magnitude, 0x7c00), normal, infinite))));
 }
 
 Value narrowHalf(const Bits &b, Value bits) {
@@ -64,7 +67,8 @@ Value narrowHalf(const Bits &b, Value bits) {
   // Below 2^-14: adding 1/2 leaves the places of 2^-24 in the last bits, rounded as f32 rounds.
   Value sum = b.asBits(arith::AddFOp::create(b.builder, b.location, b.asReal(magnitude), b.real(0.5f)));
   Value denormal = b.add(sum, b.number(-int64_t(0x3f000000)));
-  Value overflow = b.choose(b.less(magnitude, kInfinity + 1), b.number(0x7c00), b.either(b.number(0x7e00), b.both(b.down(magnitude, 13), 0x3ff)));
+  Value overflow = b.choose(b.less(magnitude, kInfinity + 1), b.number(0x7c00),
+                            b.either(b.number(0x7e00), b.both(b.down(magnitude, 13), 0x3ff)));
   Value result = b.choose(b.less(magnitude, 0x38800000), denormal, b.choose(b.less(magnitude, 0x477ff000), normal, overflow));
   return b.either(sign, result);
 }
@@ -82,7 +86,8 @@ Value narrowBrain(const Bits &b, Value bits) {
 Value widenBits(OpBuilder &builder, Location location, Tier tier, Type element, Value bits) {
   Bits b{builder, location, bits.getType()};
   if (element.isF16() && tier != Tier::Portable) // F16C
-    return arith::ExtFOp::create(builder, location, b.f32(), Value(arith::BitcastOp::create(builder, location, b.of(builder.getF16Type()), bits)));
+    return arith::ExtFOp::create(builder, location, b.f32(),
+                                 Value(arith::BitcastOp::create(builder, location, b.of(builder.getF16Type()), bits)));
   Value wide = arith::ExtUIOp::create(builder, location, b.i32(), bits);
   return element.isF16() ? widenHalf(b, wide) : b.asReal(b.up(wide, 16));
 }
@@ -91,7 +96,8 @@ Value narrowToBits(OpBuilder &builder, Location location, Tier tier, Type elemen
   Bits b{builder, location, real.getType()};
   Type i16 = b.of(builder.getI16Type());
   if (element.isF16() && tier != Tier::Portable)
-    return arith::BitcastOp::create(builder, location, i16, arith::TruncFOp::create(builder, location, b.of(builder.getF16Type()), real));
+    return arith::BitcastOp::create(builder, location, i16,
+                                    arith::TruncFOp::create(builder, location, b.of(builder.getF16Type()), real));
   Value bits = b.asBits(real);
   return arith::TruncIOp::create(builder, location, i16, element.isF16() ? narrowHalf(b, bits) : narrowBrain(b, bits));
 }

@@ -43,7 +43,8 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     if (values.empty())
       return notSupported(kernel) << kernel->getName() << " in simpler ops: its step has one that the tensor form lacks";
     if (!reason.empty())
-      emitWarning(kernel.getLoc(), reason) << "; in simpler ops it takes tensors of up to " << largest(before, kernel) << " bytes (every symbolic dim " << kNominalDim << ")";
+      emitWarning(kernel.getLoc(), reason) << "; in simpler ops it takes tensors of up to " << largest(before, kernel)
+                                           << " bytes (every symbolic dim " << kNominalDim << ")";
     for (auto [result, value] : llvm::zip_equal(kernel->getResults(), values))
       if (value)
         result.replaceAllUsesWith(value);

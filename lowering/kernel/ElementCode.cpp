@@ -11,7 +11,8 @@ Value ElementCode::lookup(Value value, ValueRange indices) {
   for (const Known &element : llvm::reverse(it->second)) {
     if (!llvm::equal(element.indices, indices))
       continue;
-    for (Block *scope = builder.getInsertionBlock(); scope; scope = scope->getParentOp() ? scope->getParentOp()->getBlock() : nullptr)
+    for (Block *scope = builder.getInsertionBlock(); scope;
+         scope = scope->getParentOp() ? scope->getParentOp()->getBlock() : nullptr)
       if (scope == element.block)
         return element.scalar;
   }

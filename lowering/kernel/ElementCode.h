@@ -5,8 +5,8 @@
 
 namespace tenon {
 
-/// Emits elements of tensor values at an insertion point. Values for which `memory` gives a tensor are loaded from it by `tenon.at`; others are inlined through
-/// ElementOpInterface. Equal elements in one scope are emitted once.
+/// Emits elements of tensor values at an insertion point. Values for which `memory` gives a tensor are loaded from it by
+/// `tenon.at`; others are inlined through ElementOpInterface. Equal elements in one scope are emitted once.
 class ElementCode {
 public:
   using Memory = std::function<mlir::Value(mlir::Value)>;
@@ -29,7 +29,8 @@ private:
   llvm::DenseMap<mlir::Value, std::vector<Known>> known; // of each value, the latest last
 };
 
-/// Moves pure ops that do not depend on the indices of an inner `each` or `fold` in front of it, innermost first: what a row needs once is computed once.
+/// Moves pure ops that do not depend on the indices of an inner `each` or `fold` in front of it, innermost first: what a row
+/// needs once is computed once.
 void hoistInvariants(mlir::Block &body);
 
 } // namespace tenon

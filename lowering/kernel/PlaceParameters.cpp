@@ -1,6 +1,6 @@
 // Where each parameter lies in the arenas. See Passes.td.
-#include "dialect/TenonDialect.h"
 #include "dialect/Refusal.h"
+#include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
 #include "llvm/Support/MathExtras.h"
 

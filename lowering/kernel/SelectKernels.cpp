@@ -1,8 +1,8 @@
 // Tensor form to kernel form. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
-#include "lowering/kernel/ElementCode.h"
 #include "lowering/Passes.h"
+#include "lowering/kernel/ElementCode.h"
 #include "lowering/kernel/ValuesInMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <set>
@@ -36,8 +36,10 @@ private:
   void reach(Value value, Block *block, OpsInOrder &found);
   unsigned codeOfMember(Value candidate, const llvm::SetVector<Value> &group);
   bool fusable(Value candidate, Operation *root, const llvm::SetVector<Value> &group, Place &placeOfGroup);
-  bool readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget);
-  void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices);
+  bool readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace,
+                    unsigned &budget);
+  void putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers,
+                ValueRange indices);
   Value memoryOf(Value value) {
     if (auto it = placed.find(value); it != placed.end())
       return it->second;
@@ -54,8 +56,10 @@ private:
 
 // ---- fusion into a root kernel
 
-/// Whether everything that `value` reads, inlined at `place`, is known when `root` runs: members of the group at their own place, or memory made before.
-bool Selector::readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace, unsigned &budget) {
+/// Whether everything that `value` reads, inlined at `place`, is known when `root` runs: members of the group at their own place,
+/// or memory made before.
+bool Selector::readsLegally(Value value, Place place, Operation *root, const llvm::SetVector<Value> &group, Place &groupPlace,
+                            unsigned &budget) {
   if (budget-- == 0)
     return false;
   if (group.contains(value)) {
@@ -131,7 +135,8 @@ unsigned Selector::codeOfMember(Value candidate, const llvm::SetVector<Value> &g
   while (!work.empty()) {
     Value value = work.pop_back_val();
     Operation *op = value.getDefiningOp();
-    if (!op || isKernel(op) || isAddress(op) || group.contains(value) || (value != candidate && inMemory.contains(value)) || !seen.insert(op).second)
+    if (!op || isKernel(op) || isAddress(op) || group.contains(value) || (value != candidate && inMemory.contains(value)) ||
+        !seen.insert(op).second)
       continue;
     code += codeOf(op);
     llvm::append_range(work, op->getOperands());
@@ -160,7 +165,7 @@ SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t 
     const unsigned more = codeOfMember(candidate, group);
     if (code + more > kMostCodeOfKernel)
       continue;
-    Place at = identity; // the candidate must read the group at its own indices
+    Place at = identity;       // the candidate must read the group at its own indices
     inMemory.erase(candidate); // while it is looked at, it is not a leaf
     bool legal = fusable(candidate, root, group, at) && *at == *identity;
     inMemory.insert(candidate);
@@ -174,7 +179,8 @@ SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t 
   return fused;
 }
 
-void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers, ValueRange indices) {
+void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> group, ArrayRef<int64_t> resultNumbers,
+                        ValueRange indices) {
   for (auto [value, number] : llvm::zip(group, resultNumbers)) {
     Value scalar = code.element(value, indices);
     if (number >= 0)
@@ -224,8 +230,9 @@ void Selector::selectDot(DotOp dot) {
   bool swap = rank > 0 && !llvm::is_contained(dot.getBLabels(), rank - 1);
   Value a = swap ? dot.getB() : dot.getA(), b = swap ? dot.getA() : dot.getB();
   OpBuilder builder(dot);
-  auto gemm = GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
-                             swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank));
+  auto gemm =
+      GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
+                     swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank));
   Block *block = new Block;
   gemm.getBody().push_back(block);
   for (int64_t i = 0; i < rank; ++i)
@@ -316,7 +323,8 @@ void Selector::selectBlock(Block &block) {
   Operation *front = nullptr;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool movable = isa<ReadParameterOp, ReadStateOp>(op) || (isa<AtDepthOp>(op) && op.getOperand(0).getParentBlock() != &block) ||
-                   (isa<arith::ArithDialect>(op.getDialect()) && llvm::all_of(op.getResultTypes(), llvm::IsaPred<IndexType>)); // depths of these
+                   (isa<arith::ArithDialect>(op.getDialect()) &&
+                    llvm::all_of(op.getResultTypes(), llvm::IsaPred<IndexType>)); // depths of these
     if (!movable)
       continue;
     front ? op.moveAfter(front) : op.moveBefore(&block, block.begin());
@@ -386,7 +394,8 @@ void dropUnusedResults(func::FuncOp function) {
   }
 }
 
-/// A body that yields one carry as another one reads a place that the copies at its end overwrite: the value gets a place of its own first.
+/// A body that yields one carry as another one reads a place that the copies at its end overwrite: the value gets a place of its
+/// own first.
 void copyExchangedCarries(func::FuncOp function) {
   function.walk([&](YieldOp yield) {
     auto stack = dyn_cast<StackOp>(yield->getParentOp());
@@ -396,7 +405,8 @@ void copyExchangedCarries(func::FuncOp function) {
         continue;
       OpBuilder builder(yield);
       SmallVector<int64_t> all(llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(argument).getRank())));
-      yield.setOperand(i, BroadcastOp::create(builder, yield.getLoc(), argument.getType(), argument, builder.getDenseI64ArrayAttr(all)));
+      yield.setOperand(
+          i, BroadcastOp::create(builder, yield.getLoc(), argument.getType(), argument, builder.getDenseI64ArrayAttr(all)));
     }
   });
 }

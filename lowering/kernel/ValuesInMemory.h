@@ -14,8 +14,8 @@ bool isRowResult(mlir::Value value);
 
 /// How much code one element of this op is, in additions; at least 1.
 unsigned codeOf(mlir::Operation *op);
-/// What a kernel computes for one element ends at this much code, and the next value gets memory: LLVM is not linear in the size of a body, so that a chain of
-/// 5,000 steps in one would compile for minutes. More than any layer has.
+/// What a kernel computes for one element ends at this much code, and the next value gets memory: LLVM is not linear in the size
+/// of a body, so that a chain of 5,000 steps in one would compile for minutes. More than any layer has.
 inline constexpr unsigned kMostCodeOfKernel = 256;
 
 /// The results of element ops that get memory, nested blocks included. `fuse` false: everything that is computed.

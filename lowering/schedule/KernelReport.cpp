@@ -15,7 +15,9 @@ std::string placeOf(Location location) {
     auto file = dyn_cast<FileLineColLoc>(inner);
     if (!file)
       return WalkResult::advance();
-    place = (llvm::sys::path::filename(file.getFilename().getValue()) + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    place =
+        (llvm::sys::path::filename(file.getFilename().getValue()) + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn()))
+            .str();
     return WalkResult::interrupt();
   });
   return place;
@@ -37,12 +39,16 @@ private:
       if (auto loop = dyn_cast<LoopOp>(op))
         add(loop.getBody().front(), calls * cast<AffineConstantExpr>(loop.getCount().getResult(0)).getValue());
       else if (auto kernel = dyn_cast<KernelOpInterface>(op))
-        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
+        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), calls,
+                        kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
       else if (auto copy = dyn_cast<CopyOp>(op))
-        rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), calls, Polynomial(), space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * (2 * calls)});
+        rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), calls, Polynomial(),
+                        space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * (2 * calls)});
     }
   }
-  std::string gradientAt(PlaceAttr place) { return place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : ""; }
+  std::string gradientAt(PlaceAttr place) {
+    return place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : "";
+  }
 
   /// The parameter whose gradient it makes, else the first one that it reads.
   std::string subjectOf(KernelOpInterface kernel) {
@@ -68,7 +74,9 @@ private:
 
 } // namespace
 
-std::vector<KernelRow> reportKernels(const ScheduledEntry &entry, FormulaSpace &space) { return std::move(Rows(entry.function, space).rows); }
+std::vector<KernelRow> reportKernels(const ScheduledEntry &entry, FormulaSpace &space) {
+  return std::move(Rows(entry.function, space).rows);
+}
 
 MemoryReport reportMemory(const ScheduledEntry &entry, FormulaSpace &space) {
   MemoryReport report;

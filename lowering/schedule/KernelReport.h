@@ -1,4 +1,5 @@
-// What the kernels of an entry compute and move, and what its memory holds: counted from the schedule form, as formulas over the dims.
+// What the kernels of an entry compute and move, and what its memory holds: counted from the schedule form, as formulas over the
+// dims.
 #pragma once
 #include "dialect/Formula.h"
 #include "lowering/schedule/ScheduledEntry.h"
@@ -7,17 +8,17 @@ namespace tenon {
 
 /// One kernel op or copy of an entry. Operations and bytes are those of all calls of one run of the entry.
 struct KernelRow {
-  std::string name;  // what it works on: a parameter, the gradient of one; else empty
-  std::string kind;  // gemm, nest, attention, .., copy
-  std::string place; // "gpt2.tn:17:23"
-  int64_t calls = 1; // more than 1 inside loops
+  std::string name;        // what it works on: a parameter, the gradient of one; else empty
+  std::string kind;        // gemm, nest, attention, .., copy
+  std::string place;       // "gpt2.tn:17:23"
+  int64_t calls = 1;       // more than 1 inside loops
   Polynomial flops, bytes; // as KernelOpInterface counts them
 };
 
 std::vector<KernelRow> reportKernels(const ScheduledEntry &entry, FormulaSpace &space);
 
-/// Exact bytes of the arenas of an entry. `saved` is the part of the workspace whose values cross from the forward to the backward pass; of `states`
-/// there are old and new ones, `kept` are the states in place.
+/// Exact bytes of the arenas of an entry. `saved` is the part of the workspace whose values cross from the forward to the
+/// backward pass; of `states` there are old and new ones, `kept` are the states in place.
 struct MemoryReport {
   Maximum workspace;
   Polynomial saved, states, kept, inputs, outputs;

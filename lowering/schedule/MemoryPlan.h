@@ -1,5 +1,6 @@
-// Where every tensor value of the kernel form lives. One workspace arena per entry, planned by lifetime; parameters, gradients, states,
-// inputs and outputs have arenas or buffers of their own. No value is moved unless its planned place differs from its sink's.
+// Where every tensor value of the kernel form lives. One workspace arena per entry, planned by lifetime; parameters, gradients,
+// states, inputs and outputs have arenas or buffers of their own. No value is moved unless its planned place differs from its
+// sink's.
 #pragma once
 #include "lowering/schedule/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,37 +14,41 @@ namespace tenon {
 struct Buffer {
   using Base = Memory;
   Base base = Base::Workspace;
-  /// Parameters, Gradients: byte offset. States, NextStates, KeptStates, Workspace: index into TnContext::offsets. Input, Output: number.
+  /// Parameters, Gradients: byte offset. States, NextStates, KeptStates, Workspace: index into TnContext::offsets. Input, Output:
+  /// number.
   int64_t slot = 0;
   /// Inside stacks: the place moves with the depth of the enclosing stack(s); one (depth value, bytes per step) pair per stack.
   struct Step {
-    mlir::Value depth;          // the depth argument of the stack body
-    mlir::AffineExpr bytes;     // over the dims of the entry
-    int64_t shift = 0;          // depth + shift is used: a carry history holds element depth + 1 for the new carry
+    mlir::Value depth;      // the depth argument of the stack body
+    mlir::AffineExpr bytes; // over the dims of the entry
+    int64_t shift = 0;      // depth + shift is used: a carry history holds element depth + 1 for the new carry
   };
   llvm::SmallVector<Step, 1> steps;
   bool samePlace(const Buffer &other) const;
 };
 
-/// Steps of a tensor that has one element per depth of the nested stacks `depths`, `counts` of them each (more counts are not read).
-llvm::SmallVector<Buffer::Step, 1> depthSteps(mlir::ValueRange depths, llvm::ArrayRef<int64_t> counts, mlir::AffineExpr elementBytes);
+/// Steps of a tensor that has one element per depth of the nested stacks `depths`, `counts` of them each (more counts are not
+/// read).
+llvm::SmallVector<Buffer::Step, 1> depthSteps(mlir::ValueRange depths, llvm::ArrayRef<int64_t> counts,
+                                              mlir::AffineExpr elementBytes);
 /// Those of a state of an entry.
-llvm::SmallVector<Buffer::Step, 1> stateSteps(mlir::func::FuncOp entry, int64_t state, mlir::ValueRange depths, mlir::AffineExpr elementBytes);
+llvm::SmallVector<Buffer::Step, 1> stateSteps(mlir::func::FuncOp entry, int64_t state, mlir::ValueRange depths,
+                                              mlir::AffineExpr elementBytes);
 
 /// Sizes of what an entry needs memory for, as formulas over the dims.
 struct Arenas {
-  /// Of the workspace. `bind` evaluates slots in order: each starts at the maximum over `after` of their ends, aligned to 64. TnContext::offsets has the
-  /// states first, then the slots.
+  /// Of the workspace. `bind` evaluates slots in order: each starts at the maximum over `after` of their ends, aligned to 64.
+  /// TnContext::offsets has the states first, then the slots.
   struct Slot {
-    mlir::AffineExpr bytes;          // size over the dims (products of dims allowed: a general expression)
-    std::vector<unsigned> after;     // slots that must lie below this one: its offset is max(end of those), 0 when none
-    bool saved = false;              // made in the forward pass and read in the backward pass
-    bool temporary = false;          // of the kernels of one op
+    mlir::AffineExpr bytes;      // size over the dims (products of dims allowed: a general expression)
+    std::vector<unsigned> after; // slots that must lie below this one: its offset is max(end of those), 0 when none
+    bool saved = false;          // made in the forward pass and read in the backward pass
+    bool temporary = false;      // of the kernels of one op
   };
   std::vector<Slot> slots;
   std::vector<mlir::AffineExpr> stateBytes; // in the order of the entry's states
-  std::vector<bool> inPlace;                // of the states: they lie in the arena of kept states, whose offsets are counted apart
-  int64_t scratchBytes = 0;                 // per worker, the most that a kernel needs
+  std::vector<bool> inPlace; // of the states: they lie in the arena of kept states, whose offsets are counted apart
+  int64_t scratchBytes = 0;  // per worker, the most that a kernel needs
   int64_t stateCount() const { return int64_t(stateBytes.size()); }
 };
 
@@ -52,10 +57,12 @@ void readStates(mlir::func::FuncOp entry, Arenas &arenas);
 
 struct MemoryPlan : Arenas {
   llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Buffer, 1>> temporaries; // of kernel ops: what the target asks for, in its order
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Buffer, 1>>
+      temporaries; // of kernel ops: what the target asks for, in its order
 };
 
-/// Plans the function (kernel form). Pure analysis: the function is not changed. Fails where the target has no kernel for an op, which is reported there.
+/// Plans the function (kernel form). Pure analysis: the function is not changed. Fails where the target has no kernel for an op,
+/// which is reported there.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, const Target &target, int64_t nominalDim = kNominalDim);
 /// What planning takes for granted: a body, and declarations of the parameters and states it names. Reported at ops.
 mlir::LogicalResult checkPlannable(mlir::func::FuncOp function);

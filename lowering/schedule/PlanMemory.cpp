@@ -120,8 +120,9 @@ void Planner::reuseOperand(OpResult result) {
     return;
   for (Value operand : kernel.overwritable(result.getResultNumber())) {
     auto it = plan.buffers.find(operand);
-    if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() || isa<BlockArgument>(operand) ||
-        isAlias(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() || operand.getType() != result.getType())
+    if (it == plan.buffers.end() || it->second.base != Buffer::Base::Workspace || !it->second.steps.empty() ||
+        isa<BlockArgument>(operand) || isAlias(operand.getDefiningOp()) || operand.getParentBlock() != kernel->getBlock() ||
+        operand.getType() != result.getType())
       continue;
     Interval &interval = intervals[it->second.slot];
     if (lastUse(operand) != at[kernel.getOperation()].second || interval.end != at[kernel.getOperation()].second)
@@ -161,7 +162,8 @@ bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
     return false;
   for (Operation *user : carry.getUsers()) {
     Operation *ancestor = carry.getOwner()->findAncestorOpInBlock(*user);
-    if (ancestor == kernel.getOperation() ? !llvm::is_contained(kernel.overwritable(result.getResultNumber()), carry) : !ancestor->isBeforeInBlock(kernel))
+    if (ancestor == kernel.getOperation() ? !llvm::is_contained(kernel.overwritable(result.getResultNumber()), carry)
+                                          : !ancestor->isBeforeInBlock(kernel))
       return false;
   }
   return true;
@@ -277,7 +279,9 @@ void Planner::pack() {
   for (const Interval &interval : intervals)
     size.push_back(align(nominalSize(interval.bytes, nominalDim)));
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-size[a], a) < std::pair(-size[b], b); });
-  auto overlaps = [&](unsigned a, unsigned b) { return intervals[a].begin <= intervals[b].end && intervals[b].begin <= intervals[a].end; };
+  auto overlaps = [&](unsigned a, unsigned b) {
+    return intervals[a].begin <= intervals[b].end && intervals[b].begin <= intervals[a].end;
+  };
   std::vector<unsigned> placed;
   for (unsigned slot : order) {
     std::vector<unsigned> others;
@@ -295,7 +299,8 @@ void Planner::pack() {
     placed.push_back(slot);
   }
   // `bind` evaluates slots in order: lower ones first.
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::tuple(offset[a], -size[a], a) < std::tuple(offset[b], -size[b], b); });
+  llvm::sort(order,
+             [&](unsigned a, unsigned b) { return std::tuple(offset[a], -size[a], a) < std::tuple(offset[b], -size[b], b); });
   std::vector<unsigned> position(order.size());
   for (unsigned i = 0; i < order.size(); ++i)
     position[order[i]] = i;
@@ -344,6 +349,8 @@ FailureOr<MemoryPlan> Planner::run() {
 
 } // namespace
 
-FailureOr<MemoryPlan> planMemory(func::FuncOp function, const Target &target, int64_t nominalDim) { return Planner(function, target, nominalDim).run(); }
+FailureOr<MemoryPlan> planMemory(func::FuncOp function, const Target &target, int64_t nominalDim) {
+  return Planner(function, target, nominalDim).run();
+}
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // The memory plan as attributes. See Passes.td.
 #include "dialect/Build.h"
-#include "lowering/schedule/MemoryPlan.h"
 #include "lowering/Passes.h"
+#include "lowering/schedule/MemoryPlan.h"
 
 using namespace mlir;
 

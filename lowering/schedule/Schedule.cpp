@@ -13,10 +13,12 @@ namespace tenon {
 
 namespace {
 
-/// Rewrites one planned function in place. Values keep flowing between the kernels of a block; what crosses a loop is read at its place.
+/// Rewrites one planned function in place. Values keep flowing between the kernels of a block; what crosses a loop is read at its
+/// place.
 class Scheduler {
 public:
-  Scheduler(func::FuncOp function, const MemoryPlan &plan) : function(function), module(function->getParentOfType<ModuleOp>()), plan(plan), builder(function.getContext()) {
+  Scheduler(func::FuncOp function, const MemoryPlan &plan)
+      : function(function), module(function->getParentOfType<ModuleOp>()), plan(plan), builder(function.getContext()) {
     for (Type type : function.getArgumentTypes())
       dims += type.isIndex();
   }
@@ -46,16 +48,22 @@ private:
   PlaceAttr placeOf(const Buffer &buffer) {
     SmallVector<StepAttr> steps;
     for (const Buffer::Step &step : buffer.steps)
-      steps.push_back(StepAttr::get(builder.getContext(), step.depth ? loops.lookup(step.depth) : -1, formOf(step.bytes), step.shift));
+      steps.push_back(
+          StepAttr::get(builder.getContext(), step.depth ? loops.lookup(step.depth) : -1, formOf(step.bytes), step.shift));
     const int64_t slot = buffer.slot - (buffer.base == Buffer::Base::Workspace ? plan.stateCount() : 0);
     return PlaceAttr::get(builder.getContext(), buffer.base, slot, steps);
   }
-  Value at(const Buffer &buffer, Type type, Location location) { return PlaceOp::create(builder, location, type, placeOf(buffer)); }
+  Value at(const Buffer &buffer, Type type, Location location) {
+    return PlaceOp::create(builder, location, type, placeOf(buffer));
+  }
   Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
     auto parameter = module.lookupSymbol<ParameterOp>(name);
-    const int64_t part = base == Buffer::Base::Copies ? elementBytes(parameter.getType().getElementType()) / elementBytes(copyType(module)) : 1; // one layout, by elements
+    const int64_t part = base == Buffer::Base::Copies
+                             ? elementBytes(parameter.getType().getElementType()) / elementBytes(copyType(module))
+                             : 1; // one layout, by elements
     Buffer buffer{base, int64_t(parameter.getOffset()) / part, {}};
-    buffer.steps = depthSteps(depths, parameter.getType().getShape(), getAffineConstantExpr(parameter.getStride() / part, builder.getContext()));
+    buffer.steps = depthSteps(depths, parameter.getType().getShape(),
+                              getAffineConstantExpr(parameter.getStride() / part, builder.getContext()));
     return buffer;
   }
   Buffer ofState(Buffer::Base base, int64_t index, ValueRange depths, Value element) {
@@ -73,7 +81,8 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &function.getBody().front())
       return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
     if (auto read = tensor.getDefiningOp<ReadParameterOp>())
-      return ofParameter(tensorOf(tensor).getElementType() == copyType(module) ? Buffer::Base::Copies : Buffer::Base::Parameters, read.getParameterAttr(), read.getDepths());
+      return ofParameter(tensorOf(tensor).getElementType() == copyType(module) ? Buffer::Base::Copies : Buffer::Base::Parameters,
+                         read.getParameterAttr(), read.getDepths());
     if (auto read = tensor.getDefiningOp<ReadStateOp>()) {
       auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");
       const bool isKept = inPlace && inPlace[read.getIndex()];
@@ -118,7 +127,8 @@ private:
       copyTo(write.getGradient(), ofParameter(Buffer::Base::Gradients, write.getParameterAttr(), write.getDepths()), op.getLoc());
       op.erase();
     } else if (auto write = dyn_cast<WriteStateOp>(op)) {
-      copyTo(write.getValue(), ofState(Buffer::Base::NextStates, write.getIndex(), write.getDepths(), write.getValue()), op.getLoc());
+      copyTo(write.getValue(), ofState(Buffer::Base::NextStates, write.getIndex(), write.getDepths(), write.getValue()),
+             op.getLoc());
       op.erase();
     } else if (auto output = dyn_cast<OutputOp>(op)) {
       outputs.resize(std::max(outputs.size(), size_t(output.getIndex()) + 1));
@@ -172,7 +182,9 @@ private:
     for (unsigned i = 0; i < carries; ++i)
       copyTo(stack.getCarries()[i], fixed(arguments[i], depth, first), stack.getLoc());
 
-    auto loop = LoopOp::create(builder, stack.getLoc(), AffineMapAttr::get(AffineMap::getConstantMap(stack.getCount(), builder.getContext())), stack.getFirstAttr(), stack.getReverseAttr());
+    auto loop = LoopOp::create(builder, stack.getLoc(),
+                               AffineMapAttr::get(AffineMap::getConstantMap(stack.getCount(), builder.getContext())),
+                               stack.getFirstAttr(), stack.getReverseAttr());
     loop.getBody().takeBody(stack.getBody());
     ++loopDepth;
     builder.setInsertionPointToStart(&body);
@@ -228,9 +240,9 @@ private:
   OpBuilder builder;
   int64_t dims = 0;
   unsigned loopDepth = 0;
-  DenseMap<Value, int64_t> loops;   // the index of a loop -> how many loops are around it
-  DenseMap<Value, Buffer> buffers;  // of tenon.place
-  SmallVector<Attribute> outputs;   // types, by number
+  DenseMap<Value, int64_t> loops;  // the index of a loop -> how many loops are around it
+  DenseMap<Value, Buffer> buffers; // of tenon.place
+  SmallVector<Attribute> outputs;  // types, by number
 };
 
 /// Kernels, what reads and writes memory, loops and scalars: all that the kernel form has.
@@ -239,8 +251,8 @@ LogicalResult checkKernelForm(func::FuncOp function) {
   WalkResult result = function.walk([&](Operation *op) {
     if (!isa<func::FuncOp, StackOp>(op->getParentOp()))
       return WalkResult::advance(); // the code of a kernel
-    if (isa<StackOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(op) || op->hasTrait<Address>() ||
-        (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getResultTypes(), isTensor)))
+    if (isa<StackOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(op) ||
+        op->hasTrait<Address>() || (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getResultTypes(), isTensor)))
       return WalkResult::advance();
     notSupported(op) << op->getName() << " in the kernel form";
     return WalkResult::interrupt();

@@ -19,7 +19,9 @@ static void collectFactors(AffineExpr bytes, SmallVectorImpl<AffineExpr> &factor
 AffineMap factorsOf(AffineExpr bytes, unsigned dims) {
   SmallVector<AffineExpr> factors;
   collectFactors(bytes, factors);
-  return llvm::all_of(factors, [](AffineExpr factor) { return factor.isPureAffine(); }) ? AffineMap::get(dims, 0, factors, bytes.getContext()) : AffineMap();
+  return llvm::all_of(factors, [](AffineExpr factor) { return factor.isPureAffine(); })
+             ? AffineMap::get(dims, 0, factors, bytes.getContext())
+             : AffineMap();
 }
 
 AffineExpr productOf(AffineMap factors) {
@@ -41,13 +43,15 @@ Buffer bufferOf(PlaceAttr place, Operation *op, const Arenas &arenas) {
   if (buffer.base == Buffer::Base::Workspace)
     buffer.slot += arenas.stateCount();
   for (StepAttr step : place.getSteps())
-    buffer.steps.push_back({step.getLoop() < 0 ? Value() : loopIndex(op, step.getLoop()), productOf(step.getBytes()), step.getShift()});
+    buffer.steps.push_back(
+        {step.getLoop() < 0 ? Value() : loopIndex(op, step.getLoop()), productOf(step.getBytes()), step.getShift()});
   return buffer;
 }
 
 namespace {
 
-/// That each place names memory that there is, and that what kernels read and write has one: the dialect's verifiers see ops alone.
+/// That each place names memory that there is, and that what kernels read and write has one: the dialect's verifiers see ops
+/// alone.
 class PlaceCheck {
 public:
   explicit PlaceCheck(const ScheduledEntry &entry) : entry(entry) {}
@@ -58,8 +62,10 @@ public:
       if (auto copy = dyn_cast<CopyOp>(op))
         return WalkResult(failure(failed(check(op, copy.getTo())) || failed(checkRead(op, copy.getFrom()))));
       if (auto kernel = dyn_cast<KernelOpInterface>(op))
-        return WalkResult(failure(failed(checkAttribute(op, "tenon.places", op->getNumResults())) || failed(checkAttribute(op, "tenon.temporaries", {})) ||
-                                  llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(op, tensor)); })));
+        return WalkResult(
+            failure(failed(checkAttribute(op, "tenon.places", op->getNumResults())) ||
+                    failed(checkAttribute(op, "tenon.temporaries", {})) ||
+                    llvm::any_of(kernel.tensorsRead(), [&](Value tensor) { return failed(checkRead(op, tensor)); })));
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -87,14 +93,16 @@ private:
   }
   LogicalResult check(Operation *op, PlaceAttr place) const {
     if (place.getSlot() < 0 || place.getSlot() >= slotsOf(place.getMemory()))
-      return op->emitOpError("expects a place in one of the ") << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
+      return op->emitOpError("expects a place in one of the ")
+             << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
     return verifyPlace(op, place);
   }
   LogicalResult checkAttribute(Operation *op, StringRef name, std::optional<unsigned> count) const {
     auto places = op->getAttrOfType<ArrayAttr>(name);
     if (!places && !count)
       return success();
-    if (!places || (count && places.size() != *count) || !llvm::all_of(places, [](Attribute place) { return isa<PlaceAttr, UnitAttr>(place); }))
+    if (!places || (count && places.size() != *count) ||
+        !llvm::all_of(places, [](Attribute place) { return isa<PlaceAttr, UnitAttr>(place); }))
       return op->emitOpError("expects places as ") << name << (count ? ", one per result" : "");
     for (Attribute place : places)
       if (auto one = dyn_cast<PlaceAttr>(place); one && failed(check(op, one)))
@@ -131,10 +139,11 @@ FailureOr<ScheduledEntry> ScheduledEntry::of(func::FuncOp function) {
   for (Attribute attribute : slots) {
     auto slot = dyn_cast<SlotAttr>(attribute);
     auto isEarlier = [&](int64_t below) { return below >= 0 && below < int64_t(entry.arenas.slots.size()); };
-    if (!slot || slot.getBytes().getNumResults() < 1 || slot.getBytes().getNumDims() != unsigned(entry.dims) || slot.getBytes().getNumSymbols() != 0 ||
-        !llvm::all_of(slot.getAfter(), isEarlier))
+    if (!slot || slot.getBytes().getNumResults() < 1 || slot.getBytes().getNumDims() != unsigned(entry.dims) ||
+        slot.getBytes().getNumSymbols() != 0 || !llvm::all_of(slot.getAfter(), isEarlier))
       return function.emitOpError("expects slots with sizes, above earlier ones, got ") << attribute;
-    entry.arenas.slots.push_back({productOf(slot.getBytes()), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
+    entry.arenas.slots.push_back(
+        {productOf(slot.getBytes()), {slot.getAfter().begin(), slot.getAfter().end()}, slot.getSaved(), slot.getTemporary()});
   }
   entry.arenas.scratchBytes = scratch.getInt();
   if (failed(PlaceCheck(entry).run()))

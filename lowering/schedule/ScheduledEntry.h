@@ -17,8 +17,8 @@ struct ScheduledEntry {
   static mlir::FailureOr<ScheduledEntry> of(mlir::func::FuncOp function);
 };
 
-/// Sizes as attributes of places and slots have them: the product of the results of a map, for a map's results have no products of dims. Null where
-/// `bytes` is no such product.
+/// Sizes as attributes of places and slots have them: the product of the results of a map, for a map's results have no products
+/// of dims. Null where `bytes` is no such product.
 mlir::AffineMap factorsOf(mlir::AffineExpr bytes, unsigned dims);
 mlir::AffineExpr productOf(mlir::AffineMap factors);
 

@@ -16,7 +16,8 @@ namespace {
 
 class Narrowing {
 public:
-  Narrowing(func::FuncOp function, Type narrow) : function(function), narrow(narrow), wide(Float32Type::get(function.getContext())) {}
+  Narrowing(func::FuncOp function, Type narrow)
+      : function(function), narrow(narrow), wide(Float32Type::get(function.getContext())) {}
 
   void run() {
     function.walk([&](MixedPrecisionOpInterface op) { narrowOp(op); });
@@ -110,7 +111,8 @@ private:
     return false;
   }
 
-  /// Whether `value` of a forward body is saved in 16 bits: a product rounds it, here or in the backward pass, or it is said to be good enough.
+  /// Whether `value` of a forward body is saved in 16 bits: a product rounds it, here or in the backward pass, or it is said to
+  /// be good enough.
   bool isSavedNarrow(Value value, ArrayRef<AtDepthOp> loads) {
     if (roundedOf.contains(value) || llvm::any_of(loads, [&](AtDepthOp load) { return roundedOf.contains(load.getResult()); }))
       return true;
@@ -128,7 +130,8 @@ private:
     for (unsigned i = stack.getCarries().size(); i < stack.getNumResults(); ++i) {
       Value result = stack.getResult(i), value = yield.getOperand(i);
       auto loads = loadsOf(result);
-      if (!isWide(value) || !loads || loads->empty() || llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
+      if (!isWide(value) || !loads || loads->empty() ||
+          llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
         continue;
       if (Operation *op = value.getDefiningOp(); op && op->hasTrait<Contraction>())
         roundForAll(value);
@@ -141,8 +144,8 @@ private:
     }
   }
 
-  /// A sum that is saved is rounded before anything is made of it, so that what the backward pass computes again from it has the bits of the forward pass (the operands of
-  /// attention, whose statistics are saved).
+  /// A sum that is saved is rounded before anything is made of it, so that what the backward pass computes again from it has the
+  /// bits of the forward pass (the operands of attention, whose statistics are saved).
   void roundForAll(Value sum) {
     Value narrowed = rounded(sum);
     OpBuilder builder(function.getContext());
@@ -174,7 +177,8 @@ private:
     SmallVector<ConvertOp> conversions;
     function.walk([&](ConvertOp op) { conversions.push_back(op); });
     for (ConvertOp op : conversions)
-      if (auto inner = op.getX().getDefiningOp<ConvertOp>(); inner && tensorOf(op.getY()).getElementType() == narrow && inner.getX().getType() == op.getType())
+      if (auto inner = op.getX().getDefiningOp<ConvertOp>();
+          inner && tensorOf(op.getY()).getElementType() == narrow && inner.getX().getType() == op.getType())
         op.getY().replaceAllUsesWith(inner.getX());
     for (ConvertOp op : llvm::reverse(conversions))
       if (op->use_empty())

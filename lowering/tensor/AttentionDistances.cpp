@@ -152,7 +152,8 @@ Labelled Distances::ordered(const Labelled &table, int64_t placeLabel, Value row
   for (int64_t each = 0; each < type.getRank(); ++each)
     dims.push_back(each == dim ? -1 : each);
   sizes[dim] = sizesOf(tensorOf(rows))[0];
-  Value result = GatherOp::create(builder, location, tensorType(sizes, type.getElementType(), dimCount), table.value, rows, dim, dims, ArrayRef<int64_t>{dim}, clamp);
+  Value result = GatherOp::create(builder, location, tensorType(sizes, type.getElementType(), dimCount), table.value, rows, dim,
+                                  dims, ArrayRef<int64_t>{dim}, clamp);
   orders.push_back({table, rows, result});
   return {result, table.labels};
 }

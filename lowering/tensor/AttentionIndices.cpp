@@ -87,7 +87,8 @@ std::optional<int64_t> IndexReader::operand(Value value, ArrayRef<int64_t> ofDim
   for (const Read &read : reads)
     if (read.tensor == tensor)
       return read.number;
-  bool lacksBatch = tensor.has(kBatch) && !llvm::all_of(space.axes(kBatch), [&](int64_t axis) { return llvm::is_contained(tensor.labels, axis); });
+  bool lacksBatch = tensor.has(kBatch) &&
+                    !llvm::all_of(space.axes(kBatch), [&](int64_t axis) { return llvm::is_contained(tensor.labels, axis); });
   if (!tensor.only({kBatch, kQuery, kKey}) || (lacksBatch && tensor.has(kQuery) && tensor.has(kKey)))
     return std::nullopt;
   Labelled whole = space.axes(kBatch).size() > 1 && tensor.has(kBatch) ? space.merged(tensor, {kBatch, kQuery, kKey}) : tensor;
@@ -165,7 +166,8 @@ bool IndexReader::addPlace(TablePlace &place, Labelled index, int64_t factor, un
         if (place.back && place.back != condition.value)
           return why = "the place in its table is chosen by two different conditions", false;
         place.back = condition.value;
-        return (!(branches & 2) || addPlace(place, {yes, leaf.labels}, by, 2, why)) && (!(branches & 1) || addPlace(place, {no, leaf.labels}, by, 1, why));
+        return (!(branches & 2) || addPlace(place, {yes, leaf.labels}, by, 2, why)) &&
+               (!(branches & 1) || addPlace(place, {no, leaf.labels}, by, 1, why));
       }
     }
     if (leaf.has(kKey) && !isa_and_nonnull<IotaOp, ConstantOp, SizeOp>(leaf.value.getDefiningOp()))

@@ -1,4 +1,5 @@
-// Integers of attention over (batch, query, key): masks and places in tables, read from tensor form into the algebra of dialect/AttentionMasks.h.
+// Integers of attention over (batch, query, key): masks and places in tables, read from tensor form into the algebra of
+// dialect/AttentionMasks.h.
 #pragma once
 #include "dialect/AttentionMasks.h"
 #include "lowering/tensor/AttentionSpace.h"
@@ -21,7 +22,8 @@ std::optional<double> constantOf(mlir::Value value);
 /// Calls `visit` for every term of a sum of integers, with its factor; false as soon as `visit` is.
 bool forEachTerm(Labelled sum, int64_t factor, llvm::function_ref<bool(const Labelled &, int64_t)> visit);
 
-/// The row of a table for (batch, query, key): one form, or two and the truth value per row of the batch for which the second one holds.
+/// The row of a table for (batch, query, key): one form, or two and the truth value per row of the batch for which the second one
+/// holds.
 struct TablePlace {
   llvm::SmallVector<MaskForm, 2> forms;
   mlir::Value back;

@@ -18,7 +18,8 @@ static void forEachPart(const Labelled &value, llvm::function_ref<void(const Lab
     forEachPart({operand, part.labels}, visit);
 }
 
-/// Labels that the parts of the value that belong to the keys have: a gathered part may be a table of relative values, unless there is no other.
+/// Labels that the parts of the value that belong to the keys have: a gathered part may be a table of relative values, unless
+/// there is no other.
 static Labels labelsOfKeys(AttendOp attend) {
   Labelled value{attend.getValue(), labelsAt(attend, valueNumber(attend))};
   Labels result, gathered;
@@ -74,7 +75,9 @@ std::optional<AttentionRoles> rolesOf(AttendOp attend) {
   AttentionRoles roles;
   roles.query = *query;
   auto isHead = [&](int64_t label) { return !y.isDynamicDim(label) && !llvm::is_contained(masked, label); };
-  auto isWidth = [&](int64_t label) { return label != *query && !llvm::is_contained(scored, label) && !llvm::is_contained(masked, label); };
+  auto isWidth = [&](int64_t label) {
+    return label != *query && !llvm::is_contained(scored, label) && !llvm::is_contained(masked, label);
+  };
   int64_t last = y.getRank() - 1;
   while (last >= 0 && !isWidth(last))
     --last;
@@ -88,7 +91,8 @@ std::optional<AttentionRoles> rolesOf(AttendOp attend) {
   bool allBefore = llvm::all_of(roles.batches, [&](int64_t label) { return label < *query; });
   if (roles.heads.empty() && allBefore && roles.batches.size() > 1 && isHead(roles.batches.back()))
     roles.heads.push_back(roles.batches.pop_back_val());
-  llvm::stable_sort(roles.heads, [&](int64_t a, int64_t b) { return llvm::is_contained(ofKeys, a) && !llvm::is_contained(ofKeys, b); });
+  llvm::stable_sort(roles.heads,
+                    [&](int64_t a, int64_t b) { return llvm::is_contained(ofKeys, a) && !llvm::is_contained(ofKeys, b); });
   if (roles.batches.empty() && roles.heads.size() > 1 && llvm::is_contained(ofKeys, roles.heads.back())) {
     roles.batches.push_back(roles.heads.front());
     roles.heads.erase(roles.heads.begin());

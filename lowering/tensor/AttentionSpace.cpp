@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace tenon {
 
-AttentionSpace::AttentionSpace(OpBuilder &builder, AttendOp attend, const AttentionRoles &roles) : builder(builder), build(builder, attend.getLoc()), attend(attend) {
+AttentionSpace::AttentionSpace(OpBuilder &builder, AttendOp attend, const AttentionRoles &roles)
+    : builder(builder), build(builder, attend.getLoc()), attend(attend) {
   auto y = tensorOf(attend.getY());
   labelOf.assign(y.getRank() + 1, kKey);
   auto add = [&](int64_t kind, ArrayRef<int64_t> dimensions) {

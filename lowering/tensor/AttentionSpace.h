@@ -1,4 +1,5 @@
-// The index space of one attend as the fused op sees it: batch, query, head, width and key, each of them one dimension of the attend or several, which are merged.
+// The index space of one attend as the fused op sees it: batch, query, head, width and key, each of them one dimension of the
+// attend or several, which are merged.
 #pragma once
 #include "dialect/Build.h"
 #include "lowering/tensor/AttentionOrder.h"
@@ -49,7 +50,9 @@ public:
   /// kContracted, kPlace.
   void setSize(int64_t label, mlir::AffineExpr size) { sizes[label] = size; }
   unsigned dimCount() const { return dims; }
-  mlir::RankedTensorType type(llvm::ArrayRef<mlir::AffineExpr> ofSizes, mlir::Type element) const { return tensorType(ofSizes, element, dims); }
+  mlir::RankedTensorType type(llvm::ArrayRef<mlir::AffineExpr> ofSizes, mlir::Type element) const {
+    return tensorType(ofSizes, element, dims);
+  }
 
   /// x with one dimension for each group of labels, repeated along those that it lacks.
   mlir::Value arranged(const Labelled &x, llvm::ArrayRef<Labels> groups);

@@ -1,7 +1,7 @@
 #include "lowering/tensor/AttentionStep.h"
 #include "dialect/ElementModel.h"
-#include "lowering/tensor/AttentionIndices.h"
 #include "lowering/kernel/ElementCode.h"
+#include "lowering/tensor/AttentionIndices.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -36,11 +36,13 @@ static bool contracts(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return false;
-  return isa<DotOp>(op) || ((op->hasTrait<ElementFormula>() || isa<BroadcastOp, GatherOp>(op)) && llvm::any_of(op->getOperands(), [&](Value operand) { return contracts(operand, depth - 1); }));
+  return isa<DotOp>(op) || ((op->hasTrait<ElementFormula>() || isa<BroadcastOp, GatherOp>(op)) &&
+                            llvm::any_of(op->getOperands(), [&](Value operand) { return contracts(operand, depth - 1); }));
 }
 
 std::optional<AttentionStep> stepOf(const Labelled &score) {
-  // Values that the score is a function of, the last one in the block taken apart first: where only one is left, the score is a function of that one.
+  // Values that the score is a function of, the last one in the block taken apart first: where only one is left, the score is a
+  // function of that one.
   SmallVector<Labelled> front{score};
   std::optional<AttentionStep> step;
   bool linear = true; // between the value found last and the front
@@ -50,9 +52,12 @@ std::optional<AttentionStep> stepOf(const Labelled &score) {
       linear = true;
     }
     Block *block = front.front().value.getParentBlock();
-    if (!llvm::all_of(front, [&](Labelled value) { return value.value.getDefiningOp() && value.value.getParentBlock() == block; }))
+    if (!llvm::all_of(front,
+                      [&](Labelled value) { return value.value.getDefiningOp() && value.value.getParentBlock() == block; }))
       break;
-    auto *last = std::max_element(front.begin(), front.end(), [](const Labelled &a, const Labelled &b) { return a.value.getDefiningOp()->isBeforeInBlock(b.value.getDefiningOp()); });
+    auto *last = std::max_element(front.begin(), front.end(), [](const Labelled &a, const Labelled &b) {
+      return a.value.getDefiningOp()->isBeforeInBlock(b.value.getDefiningOp());
+    });
     Operation *op = last->value.getDefiningOp();
     if (!op->hasTrait<ElementFormula>() && !isView(op))
       break;
@@ -70,7 +75,8 @@ namespace {
 /// The function on scalar tensors.
 class StepBuilder {
 public:
-  StepBuilder(OpBuilder &builder, const AttentionStep &step) : builder(builder), build(builder, step.score.value.getLoc()), inner(step.inner.value) {
+  StepBuilder(OpBuilder &builder, const AttentionStep &step)
+      : builder(builder), build(builder, step.score.value.getLoc()), inner(step.inner.value) {
     x = build.constant(scalarLike(inner), 0); // stands for the score
     mapping.map(inner, x);
   }
@@ -115,7 +121,9 @@ public:
   }
 
   /// Of the type that is computed in, as the kernels' scores are.
-  static RankedTensorType scalarLike(Value value) { return RankedTensorType::get({}, elementModel(tensorOf(value).getElementType()).compute); }
+  static RankedTensorType scalarLike(Value value) {
+    return RankedTensorType::get({}, elementModel(tensorOf(value).getElementType()).compute);
+  }
 
   OpBuilder &builder;
   Build build;

@@ -12,8 +12,8 @@ struct AttentionStep {
 /// Nothing if the score is a sum of terms as it stands.
 std::optional<AttentionStep> stepOf(const Labelled &score);
 
-/// Fills the region of an attention op: scale * function and its derivative, as the ops' own element code and gradient rules say. `builder` stands where tensor ops may be
-/// left that nobody reads.
+/// Fills the region of an attention op: scale * function and its derivative, as the ops' own element code and gradient rules say.
+/// `builder` stands where tensor ops may be left that nobody reads.
 void buildStep(mlir::OpBuilder &builder, const AttentionStep &step, double scale, mlir::Region &region);
 
 } // namespace tenon

@@ -18,7 +18,9 @@ static Labelled operandOf(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> 
 /// One contracted dimension, and that in both operands.
 static bool contractsOne(DotOp dot) {
   int64_t rank = tensorOf(dot.getY()).getRank();
-  auto contracted = [&](ArrayRef<int64_t> labels) { return llvm::count_if(labels, [&](int64_t label) { return label >= rank; }); };
+  auto contracted = [&](ArrayRef<int64_t> labels) {
+    return llvm::count_if(labels, [&](int64_t label) { return label >= rank; });
+  };
   return contracted(dot.getALabels()) == 1 && contracted(dot.getBLabels()) == 1;
 }
 
@@ -35,7 +37,9 @@ Value ScoreReader::arranged(const Labelled &x, ArrayRef<Labels> groups, double f
   return factor == 1 ? result : build.scale(result, factor);
 }
 
-static AffineExpr sizeAt(const Labelled &x, int64_t label) { return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()]; }
+static AffineExpr sizeAt(const Labelled &x, int64_t label) {
+  return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()];
+}
 
 /// The product of `x` and the tensors, over the dimensions of all of them.
 Labelled ScoreReader::weighted(Labelled x, ArrayRef<Weight::Tensor> tensors) {
@@ -112,7 +116,8 @@ std::optional<std::string> ScoreReader::addProduct(Operation *op, ArrayRef<int64
   return std::nullopt;
 }
 
-/// Elementwise functions of the distance and the head (ALiBi's slope * (j - i)), or of the key's place and the head. Nothing if it is none.
+/// Elementwise functions of the distance and the head (ALiBi's slope * (j - i)), or of the key's place and the head. Nothing if
+/// it is none.
 std::optional<std::string> ScoreReader::addFunction(const Labelled &score, const Weight &weight) {
   Read read{{}, false, {}, false};
   std::optional<Labelled> table = distances.function(score);
@@ -168,7 +173,8 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
     return *why;
   if (std::optional<std::string> why = addProduct(op, score.labels, weight))
     return *why;
-  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and no function of the distance j - i; hidden keys belong in a `mask`";
+  return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and "
+         "no function of the distance j - i; hidden keys belong in a `mask`";
 }
 
 std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weight &weight) {
@@ -204,7 +210,8 @@ std::string ScoreReader::addDot(DotOp dot, ArrayRef<int64_t> labels, const Weigh
 }
 
 /// Contracted before it is selected, as tenon-simplify does where the query and the index share a dimension.
-std::string ScoreReader::addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &a, const Labelled &x, const Labelled &index, const Weight &weight) {
+std::string ScoreReader::addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &a, const Labelled &x,
+                                           const Labelled &index, const Weight &weight) {
   space.setSize(kContracted, sizeAt(a, kContracted));
   space.setSize(kPlace, space.size(kSelected));
   SmallVector<AffineExpr> sizes;
@@ -227,7 +234,8 @@ std::string ScoreReader::addSelectedBefore(GatherOp gather, SelectOp choice, con
       result.push_back(llvm::find(scores.labels, label) - scores.labels.begin());
     return result;
   };
-  scores.value = build.dot(query.value, dimensions(query), x.value, dimensions(x), space.type(sizes, tensorOf(a.value).getElementType()));
+  scores.value =
+      build.dot(query.value, dimensions(query), x.value, dimensions(x), space.type(sizes, tensorOf(a.value).getElementType()));
   return addSelected(gather, choice, scores, index, weight);
 }
 
@@ -388,7 +396,8 @@ std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index,
 /// sum of factor * a . b as one contraction: where one side is the same everywhere the other is summed.
 std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRef<Labels> ofB, Value &a, Value &b) {
   const Pair &first = pairs.front();
-  bool sameA = llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }), sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
+  bool sameA = llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }),
+       sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
   if (!sameA && !sameB)
     return "not supported yet: two such terms that share neither side";
   space.setSize(kContracted, sizeAt(first.a, kContracted));
@@ -407,7 +416,8 @@ std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRe
 /// A number that all contractions of keys have in common belongs to the sum: no query is multiplied for it.
 void ScoreReader::takeCommonFactor() {
   const double common = contents.front().factor;
-  if (common == 1 || common == 0 || !std::isfinite(1 / common) || !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }))
+  if (common == 1 || common == 0 || !std::isfinite(1 / common) ||
+      !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }))
     return;
   factor = common;
   for (Pair &pair : llvm::concat<Pair>(contents, positions))
@@ -422,7 +432,8 @@ Labels ScoreReader::headsOfKeys() const {
   const Labels &heads = space.axes(kHead);
   auto isOfKeys = [&](int64_t head) {
     auto has = [&](const Labelled &tensor) { return llvm::is_contained(tensor.labels, head); };
-    return llvm::any_of(contents, [&](const Pair &pair) { return has(pair.b); }) || llvm::any_of(values, [&](auto &part) { return has(part.first); });
+    return llvm::any_of(contents, [&](const Pair &pair) { return has(pair.b); }) ||
+           llvm::any_of(values, [&](auto &part) { return has(part.first); });
   };
   const auto *end = llvm::find_if_not(heads, isOfKeys);
   if (std::any_of(end, heads.end(), isOfKeys))
@@ -437,7 +448,8 @@ std::string ScoreReader::finish() {
     return "no part of the value belongs to the key";
   takeCommonFactor();
   const Labels &batches = space.axes(kBatch), &heads = space.axes(kHead), &widths = space.axes(kWidth), ofKeys = headsOfKeys();
-  const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}}, ofTable{{kPlace}, heads, {kContracted}};
+  const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}},
+      ofTable{{kPlace}, heads, {kContracted}};
   std::string why = sum(contents, ofQuery, ofKey, query, key);
   if (why.empty())
     why = findPlace();

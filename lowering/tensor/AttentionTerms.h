@@ -39,7 +39,8 @@ private:
     Labelled a, b;
     double factor;
   };
-  /// Where a table is read; `place` null: at no linear form, only at a function of the distance. `byDistance`: its rows are in that order already.
+  /// Where a table is read; `place` null: at no linear form, only at a function of the distance. `byDistance`: its rows are in
+  /// that order already.
   struct Read {
     Labelled index; // null where no gather reads
     bool clamp;
@@ -63,7 +64,8 @@ private:
   std::string addDot(DotOp dot, llvm::ArrayRef<int64_t> labels, const Weight &weight);
   std::string addGather(GatherOp gather, llvm::ArrayRef<int64_t> labels, const Weight &weight);
   std::string addSelected(GatherOp gather, SelectOp choice, Labelled x, Labelled index, const Weight &weight);
-  std::string addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &query, const Labelled &tables, const Labelled &index, const Weight &weight);
+  std::string addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &query, const Labelled &tables,
+                                const Labelled &index, const Weight &weight);
   std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, const Weight &weight);
   Labelled weighted(Labelled x, llvm::ArrayRef<Weight::Tensor> tensors);
   static std::string withoutKey(const Weight &weight);
@@ -76,7 +78,8 @@ private:
   bool samePlace(const Read &a, const Read &b) const;
   /// One place for all tables: the linear form that they share, or the distance, by which they are rearranged.
   std::string findPlace();
-  std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a, mlir::Value &b);
+  std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a,
+                  mlir::Value &b);
   /// x with one dimension for each group of labels, times factor.
   mlir::Value arranged(const Labelled &x, llvm::ArrayRef<Labels> groups, double factor);
   /// The heads that keys and values have, if they are the first ones; else all.
@@ -95,7 +98,7 @@ private:
   std::vector<Weighted> weightedOnes;
   Weight whole;
   llvm::SmallVector<std::pair<Labelled, double>> values; // of the key alone
-  mlir::AffineExpr places; // of the tables
+  mlir::AffineExpr places;                               // of the tables
 };
 
 } // namespace tenon

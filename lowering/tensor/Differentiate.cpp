@@ -2,8 +2,8 @@
 #include "dialect/Build.h"
 #include "dialect/DepthForm.h"
 #include "dialect/Refusal.h"
-#include "lowering/tensor/GradientWrites.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/GradientWrites.h"
 #include "lowering/tensor/SavedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -23,8 +23,8 @@ struct LeftLoop {
   int64_t first, count;
 };
 
-/// The gradient of what one `read_parameter` gives. In the loop of its last depth it is a slice; outside of that loop, where a loop in between
-/// does not belong to the parameter, it is the slices of all depths of the loop, stacked in front.
+/// The gradient of what one `read_parameter` gives. In the loop of its last depth it is a slice; outside of that loop, where a
+/// loop in between does not belong to the parameter, it is the slices of all depths of the loop, stacked in front.
 struct ParameterGradient {
   StringAttr symbol;
   SmallVector<DepthForm> depths; // over the loops that have not been left and those that have
@@ -32,7 +32,9 @@ struct ParameterGradient {
   Value sum;
 
   bool isOf(BlockArgument loop) const {
-    return llvm::any_of(depths, [&](const DepthForm &form) { return llvm::any_of(form.terms, [&](const DepthForm::Term &term) { return term.argument == loop; }); });
+    return llvm::any_of(depths, [&](const DepthForm &form) {
+      return llvm::any_of(form.terms, [&](const DepthForm::Term &term) { return term.argument == loop; });
+    });
   }
   /// Whether two gradients are of the same slices: the loops that were left run over the same depths, whichever they were.
   bool isLike(const ParameterGradient &other) const {
@@ -93,7 +95,8 @@ private:
   func::FuncOp function;
   llvm::DenseSet<Value> active; // values that a trained parameter reaches
   llvm::StringSet<> trained;
-  SmallVector<Value> depths, forwardDepths; // depth arguments of the reversed bodies under construction, outermost first, and of theirs
+  SmallVector<Value> depths,
+      forwardDepths; // depth arguments of the reversed bodies under construction, outermost first, and of theirs
 };
 
 bool isRealTensor(Value value) {
@@ -114,7 +117,8 @@ void Differentiator::findActive(Block &block) {
       continue;
     if (auto stack = dyn_cast<StackOp>(op)) {
       Block &body = stack.getBody().front();
-      // A carry is active from the first depth on if its final value is: all real carries are taken, the rest is found by the walk.
+      // A carry is active from the first depth on if its final value is: all real carries are taken, the rest is found by the
+      // walk.
       for (BlockArgument argument : body.getArguments().drop_front())
         if (isRealTensor(argument))
           active.insert(argument);
@@ -245,7 +249,8 @@ public:
     OpBuilder end(forward.getContext());
     end.setInsertionPointToEnd(block);
     YieldOp::create(end, forward.getLoc(), yielded);
-    auto stack = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), initials, builder.getUnitAttr(), forward.getFirstAttr());
+    auto stack = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), initials, builder.getUnitAttr(),
+                                 forward.getFirstAttr());
     stack.getBody().push_back(block);
     return stack;
   }
@@ -269,8 +274,8 @@ llvm::SetVector<Value> Differentiator::activeCaptures(StackOp stack) {
 }
 
 /// The carries of the reverse loop and what is known at its start of an iteration: the gradients of what the body yields.
-void Differentiator::startReverse(StackOp stack, ArrayRef<unsigned> realCarries, const llvm::SetVector<Value> &captured, Gradients &gradients,
-                                  ReversedStack &reversed, Gradients &inner, OpBuilder &inside) {
+void Differentiator::startReverse(StackOp stack, ArrayRef<unsigned> realCarries, const llvm::SetVector<Value> &captured,
+                                  Gradients &gradients, ReversedStack &reversed, Gradients &inner, OpBuilder &inside) {
   auto yield = cast<YieldOp>(stack.getBody().front().getTerminator());
   Location location = stack.getLoc();
   Build build(reversed.before(), location);
@@ -283,10 +288,13 @@ void Differentiator::startReverse(StackOp stack, ArrayRef<unsigned> realCarries,
     inner.of[value] = reversed.carry(build.zerosLike(value)); // a yielded value may be one of them: its gradient is added below
   for (auto [i, gradient] : llvm::zip(realCarries, ofCarries))
     accumulate(inner, yield.getOperand(i), gradient, inside);
-  for (unsigned i = stack.getCarries().size(); i < stack.getNumResults(); ++i) // saved or history results that the outside differentiates
+  for (unsigned i = stack.getCarries().size(); i < stack.getNumResults();
+       ++i) // saved or history results that the outside differentiates
     if (Value gradient = gradients.of.lookup(stack.getResult(i)))
-      accumulate(inner, yield.getOperand(i),
-                 AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, reversed.depth(), stack.getFirstAttr()), inside);
+      accumulate(
+          inner, yield.getOperand(i),
+          AtDepthOp::create(inside, location, yield.getOperand(i).getType(), gradient, reversed.depth(), stack.getFirstAttr()),
+          inside);
 }
 
 /// Carries of the reverse loop: gradients of the real carries, then sums for the captured values, then sums for the parameters of
@@ -296,7 +304,8 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
     return success();
   Block &body = stack.getBody().front();
   const unsigned carries = stack.getCarries().size();
-  SmallVector<unsigned> realCarries = llvm::filter_to_vector(llvm::seq(carries), [&](unsigned i) { return isRealTensor(stack.getCarries()[i]); });
+  SmallVector<unsigned> realCarries =
+      llvm::filter_to_vector(llvm::seq(carries), [&](unsigned i) { return isRealTensor(stack.getCarries()[i]); });
   llvm::SetVector<Value> captured = activeCaptures(stack);
   ReversedStack reversed(stack, builder);
   Gradients inner;

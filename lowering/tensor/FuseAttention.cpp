@@ -1,9 +1,9 @@
 // tenon.attend to tenon.attention. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "lowering/Passes.h"
 #include "lowering/tensor/AttentionStep.h"
 #include "lowering/tensor/AttentionTerms.h"
-#include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
 
@@ -27,7 +27,8 @@ private:
   size_t valueNumber() { return attend.getScores().size() + attend.getMasks().size(); }
   std::string readScores(ScoreReader &reader, const AttentionSpace &space);
   std::string readMasks(IndexReader &indices, const AttentionSpace &space, SmallVector<Attribute> &masks);
-  void replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices, ArrayRef<Attribute> masks);
+  void replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices,
+               ArrayRef<Attribute> masks);
 
   AttendOp attend;
   ArrayRef<std::string> without;
@@ -49,8 +50,9 @@ std::string Fuser::readScores(ScoreReader &reader, const AttentionSpace &space) 
     Labelled term{score, space.labels(number)};
     std::string why;
     if ((step = stepOf(term)); step && (attend.getScores().size() > 1 || attend.getFactor()))
-      why = attend.getFactor() ? "not supported yet: a function of the score beside a scale that is a tensor; multiply the score inside of it"
-                               : "not supported yet: a function of one term of several; apply it to the sum of all terms, in one score";
+      why = attend.getFactor()
+                ? "not supported yet: a function of the score beside a scale that is a tensor; multiply the score inside of it"
+                : "not supported yet: a function of one term of several; apply it to the sum of all terms, in one score";
     else
       why = reader.add(step ? step->inner : term);
     if (why.empty())
@@ -66,7 +68,10 @@ std::string Fuser::readScores(ScoreReader &reader, const AttentionSpace &space) 
     return why;
   if (tensorOf(reader.query).isDynamicDim(2) || tensorOf(reader.query).isDynamicDim(3) || tensorOf(reader.value).isDynamicDim(3))
     return "the number of heads or a width is a symbolic dim";
-  std::pair<Value, StringRef> terms[] = {{reader.table, "position"}, {reader.selectedScores, "selected"}, {reader.scoreTable, "table"}, {reader.valueTable, "value"}};
+  std::pair<Value, StringRef> terms[] = {{reader.table, "position"},
+                                         {reader.selectedScores, "selected"},
+                                         {reader.scoreTable, "table"},
+                                         {reader.valueTable, "value"}};
   for (auto [operand, name] : terms)
     if (operand && llvm::is_contained(without, name))
       return ("not supported yet: a " + name + " term").str();
@@ -87,13 +92,15 @@ std::string Fuser::readMasks(IndexReader &indices, const AttentionSpace &space, 
   return {};
 }
 
-void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices, ArrayRef<Attribute> masks) {
+void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader &scores, IndexReader &indices,
+                    ArrayRef<Attribute> masks) {
   auto y = tensorOf(attend.getY());
   SmallVector<AffineExpr> sizes;
   for (int64_t kind : {kBatch, kQuery, kHead, kWidth})
     sizes.push_back(space.whole(kind));
   const Type compute = elementModel(y.getElementType()).compute;
-  auto fusedType = space.type(sizes, y.getElementType()), statistics = space.type({sizes[kBatch], sizes[kHead], sizes[kQuery]}, compute);
+  auto fusedType = space.type(sizes, y.getElementType()),
+       statistics = space.type({sizes[kBatch], sizes[kHead], sizes[kQuery]}, compute);
   Build build(builder, attend.getLoc());
   auto computed = [&](Value scores) { return scores ? build.convert(scores, compute) : scores; };
   MLIRContext *context = attend.getContext();
@@ -107,10 +114,12 @@ void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader
   }
   const double outer = attend.getScale().convertToDouble();
   auto scale = builder.getF64FloatAttr(step ? scores.factor : outer * scores.factor);
-  auto fused = AttentionOp::create(builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery, scores.table,
-                                   computed(scores.selectedScores), computed(scores.scoreTable), scores.valueTable, indices.operands, attend.getDepth(), scale, builder.getArrayAttr(places), back,
-                                   scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks), builder.getArrayAttr(indices.labels),
-                                   attend.getRateAttr(), attend.getSiteAttr(), /*stepCount=*/step ? 1 : 0);
+  auto fused = AttentionOp::create(
+      builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery,
+      scores.table, computed(scores.selectedScores), computed(scores.scoreTable), scores.valueTable, indices.operands,
+      attend.getDepth(), scale, builder.getArrayAttr(places), back,
+      scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks),
+      builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(), /*stepCount=*/step ? 1 : 0);
   if (step)
     buildStep(builder, *step, outer, fused.getStep().front());
   attend.getY().replaceAllUsesWith(space.split(fused.getY(), y));
@@ -184,8 +193,8 @@ void warn(AttendOp attend, StringRef why) {
   if (isKnown)
     warning << number << " bytes";
   else
-    warning << formula(sizes, bytes, attend->getParentOfType<func::FuncOp>()->getAttrOfType<ArrayAttr>("tenon.dims")) << " bytes, " << number << " with every symbolic dim "
-            << kNominalDim;
+    warning << formula(sizes, bytes, attend->getParentOfType<func::FuncOp>()->getAttrOfType<ArrayAttr>("tenon.dims"))
+            << " bytes, " << number << " with every symbolic dim " << kNominalDim;
 }
 
 struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {

@@ -69,7 +69,8 @@ bool sameDepths(WriteGradientOp a, WriteGradientOp b) {
 
 /// Whether two writes share depths, but do not run over them alike.
 bool overlap(WriteGradientOp a, WriteGradientOp b) {
-  return llvm::all_of_zip(levelsOf(a), levelsOf(b), [](const Level &x, const Level &y) { return x.meets(y); }) && !sameDepths(a, b);
+  return llvm::all_of_zip(levelsOf(a), levelsOf(b), [](const Level &x, const Level &y) { return x.meets(y); }) &&
+         !sameDepths(a, b);
 }
 
 void eraseWithEmptyLoops(WriteGradientOp write) {
@@ -156,8 +157,10 @@ private:
     return loop;
   }
 
-  /// Loops that run as those of a write do at the depths of `cell`: `shared` where it has one per level, loops of its own where it has several.
-  SmallVector<StackOp> loopsAt(ArrayRef<Range> cell, ArrayRef<Level> of, ArrayRef<StackOp> shared, OpBuilder &builder, Location location) {
+  /// Loops that run as those of a write do at the depths of `cell`: `shared` where it has one per level, loops of its own where
+  /// it has several.
+  SmallVector<StackOp> loopsAt(ArrayRef<Range> cell, ArrayRef<Level> of, ArrayRef<StackOp> shared, OpBuilder &builder,
+                               Location location) {
     SmallVector<StackOp> loops;
     for (auto [range, level, loop] : llvm::zip(cell, of, shared)) {
       if (level.isPlain()) {

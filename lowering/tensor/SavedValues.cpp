@@ -7,7 +7,8 @@ using namespace mlir;
 namespace tenon {
 
 static bool isFree(Operation *op) {
-  return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() || isa<arith::ArithDialect>(op->getDialect()); // sums of depths
+  return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() ||
+         isa<arith::ArithDialect>(op->getDialect()); // sums of depths
 }
 
 bool isRecomputed(Operation *op) {
@@ -18,7 +19,8 @@ bool isRecomputed(Operation *op) {
   // Predicates and integers are cheap to make and would be stored as whole tensors.
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
     return true;
-  return llvm::none_of(op->getResult(0).getUsers(), [&](Operation *user) { return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>(); });
+  return llvm::none_of(op->getResult(0).getUsers(),
+                       [&](Operation *user) { return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>(); });
 }
 
 namespace {
@@ -26,7 +28,8 @@ namespace {
 class Availability {
 public:
   Availability(StackOp forward, StackOp reversed)
-      : forward(forward), reversed(reversed), body(&forward.getBody().front()), front(OpBuilder::atBlockBegin(&reversed.getBody().front())) {}
+      : forward(forward), reversed(reversed), body(&forward.getBody().front()),
+        front(OpBuilder::atBlockBegin(&reversed.getBody().front())) {}
   void run();
 
 private:
@@ -45,8 +48,11 @@ Value Availability::saved(Value value) {
   SmallVector<AffineExpr> sizes = sizesOf(type);
   sizes.insert(sizes.begin(), getAffineConstantExpr(forward.getCount(), type.getContext()));
   // The stacked value does not exist yet: the load is made on a stand-in that run() replaces.
-  Value standIn = UnrealizedConversionCastOp::create(front, value.getLoc(), tensorType(sizes, type.getElementType(), dimCountOf(type)), ValueRange()).getResult(0);
-  auto load = AtDepthOp::create(front, value.getLoc(), type, standIn, reversed.getBody().front().getArgument(0), forward.getFirstAttr());
+  Value standIn = UnrealizedConversionCastOp::create(front, value.getLoc(),
+                                                     tensorType(sizes, type.getElementType(), dimCountOf(type)), ValueRange())
+                      .getResult(0);
+  auto load =
+      AtDepthOp::create(front, value.getLoc(), type, standIn, reversed.getBody().front().getArgument(0), forward.getFirstAttr());
   loads.emplace_back(value, load);
   return load;
 }
@@ -90,7 +96,8 @@ void Availability::run() {
       yielded.push_back(value);
     }
   OpBuilder builder(forward);
-  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), forward.getCarries(), forward.getReverseAttr(), forward.getFirstAttr());
+  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), forward.getCarries(),
+                               forward.getReverseAttr(), forward.getFirstAttr());
   wider.getBody().takeBody(forward.getBody());
   yield->setOperands(yielded);
   for (auto [old, fresh] : llvm::zip(forward.getResults(), wider.getResults()))

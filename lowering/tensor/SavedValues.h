@@ -4,13 +4,14 @@
 
 namespace tenon {
 
-/// `reversed` (built by differentiation) may refer to values of the body of `forward`. Makes each such reference legal: the depth becomes the reverse
-/// loop's, cheap values are computed again inside it, all others become stacked results of `forward`. `forward` is replaced by the wider op; its old
-/// results keep their users.
+/// `reversed` (built by differentiation) may refer to values of the body of `forward`. Makes each such reference legal: the depth
+/// becomes the reverse loop's, cheap values are computed again inside it, all others become stacked results of `forward`.
+/// `forward` is replaced by the wider op; its old results keep their users.
 void makeAvailable(StackOp forward, StackOp reversed);
 
-/// The policy: true if the reverse loop computes `op` again instead of reading a saved result. Saved: operands and results of contractions, attention
-/// and normalizers. Recomputed: sources, views, parameter reads, and elementwise ops that no such op reads.
+/// The policy: true if the reverse loop computes `op` again instead of reading a saved result. Saved: operands and results of
+/// contractions, attention and normalizers. Recomputed: sources, views, parameter reads, and elementwise ops that no such op
+/// reads.
 bool isRecomputed(mlir::Operation *op);
 
 } // namespace tenon

@@ -1,8 +1,8 @@
-// Canonical tensor form: the dialect's own folders and canonical forms (dialect/Fold*.cpp), equal ops merged, parameter reads where they belong,
-// and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
+// Canonical tensor form: the dialect's own folders and canonical forms (dialect/Fold*.cpp), equal ops merged, parameter reads
+// where they belong, and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
 #include "dialect/Build.h"
-#include "lowering/tensor/AttentionOrder.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/AttentionOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -36,9 +36,9 @@ bool dependsOnData(Value index) {
 /// Rows up to which a table is contracted whole although only data know which of them are asked for: segments, buckets.
 constexpr int64_t kFewRows = 64;
 
-/// dot(a, x[P: index]) = dot(a, x)[P: index] where the index shares a dimension with a: relative scores contract each distance once per
-/// query and not once per pair, and the gathered vectors never exist. Source: Dai et al. 2019, appendix B. An embedding does not match: its
-/// index shares nothing with the weights, or is of tokens, and the table has a row for each of a vocabulary.
+/// dot(a, x[P: index]) = dot(a, x)[P: index] where the index shares a dimension with a: relative scores contract each distance
+/// once per query and not once per pair, and the gathered vectors never exist. Source: Dai et al. 2019, appendix B. An embedding
+/// does not match: its index shares nothing with the weights, or is of tokens, and the table has a row for each of a vocabulary.
 struct ContractBeforeGather : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
@@ -48,7 +48,8 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
                : failure();
   }
 
-  LogicalResult rewrite(DotOp op, Value a, ArrayRef<int64_t> aLabels, Value b, ArrayRef<int64_t> bLabels, PatternRewriter &rewriter) const {
+  LogicalResult rewrite(DotOp op, Value a, ArrayRef<int64_t> aLabels, Value b, ArrayRef<int64_t> bLabels,
+                        PatternRewriter &rewriter) const {
     SmallVector<int64_t> labels(bLabels);
     auto view = b.getDefiningOp<BroadcastOp>();
     GatherOp gather = view && isPermutation(view) ? view.getX().getDefiningOp<GatherOp>() : b.getDefiningOp<GatherOp>();
@@ -104,8 +105,9 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
     innerDims.push_back(-1);
     for (int64_t dim : gather.getIndexDims())
       indexDims.push_back(labels[dim]);
-    rewriter.replaceOpWithNewOp<GatherOp>(op, y, dot, gather.getIndex(), rewriter.getI64IntegerAttr(gathered), rewriter.getDenseI64ArrayAttr(innerDims),
-                                          rewriter.getDenseI64ArrayAttr(indexDims), gather.getClampAttr());
+    rewriter.replaceOpWithNewOp<GatherOp>(op, y, dot, gather.getIndex(), rewriter.getI64IntegerAttr(gathered),
+                                          rewriter.getDenseI64ArrayAttr(innerDims), rewriter.getDenseI64ArrayAttr(indexDims),
+                                          gather.getClampAttr());
     return success();
   }
 };
@@ -123,22 +125,24 @@ struct DropAddedZero : OpRewritePattern<AddOp> {
   }
 };
 
-/// x + scatter_add(dy) = scatter_add(dy) onto x, where x is in memory anyway and nobody else reads it: the gradient of a tied embedding is a
-/// contraction plus some rows, and only those rows are touched.
+/// x + scatter_add(dy) = scatter_add(dy) onto x, where x is in memory anyway and nobody else reads it: the gradient of a tied
+/// embedding is a contraction plus some rows, and only those rows are touched.
 struct ScatterOntoSum : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
     auto isBase = [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
       bool carry = argument && isa<StackOp>(argument.getOwner()->getParentOp());
-      return value.hasOneUse() && value.getParentBlock() == op->getBlock() && (carry || value.getDefiningOp<DotOp>() || value.getDefiningOp<ScatterAddOp>());
+      return value.hasOneUse() && value.getParentBlock() == op->getBlock() &&
+             (carry || value.getDefiningOp<DotOp>() || value.getDefiningOp<ScatterAddOp>());
     };
     for (auto [base, other] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
       auto scatter = other.getDefiningOp<ScatterAddOp>();
       if (!scatter || scatter.getBase() || !other.hasOneUse() || scatter->getBlock() != op->getBlock() || !isBase(base))
         continue;
-      rewriter.replaceOpWithNewOp<ScatterAddOp>(op, op.getY().getType(), scatter.getDy(), scatter.getIndex(), base, scatter.getDimAttr(),
-                                                scatter.getXDimsAttr(), scatter.getIndexDimsAttr(), scatter.getClampAttr());
+      rewriter.replaceOpWithNewOp<ScatterAddOp>(op, op.getY().getType(), scatter.getDy(), scatter.getIndex(), base,
+                                                scatter.getDimAttr(), scatter.getXDimsAttr(), scatter.getIndexDimsAttr(),
+                                                scatter.getClampAttr());
       return success();
     }
     return rewriter.notifyMatchFailure(op, "no scatter_add onto a value in memory that nobody else reads");

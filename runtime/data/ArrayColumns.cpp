@@ -11,8 +11,8 @@ using runtime::concat;
 
 namespace {
 
-/// Files together smaller than this are checked whole before the first step, so that a wrong label is found at once; of larger ones every row is
-/// checked when it is read.
+/// Files together smaller than this are checked whole before the first step, so that a wrong label is found at once; of larger
+/// ones every row is checked when it is read.
 constexpr uint64_t kCheckedBytes = uint64_t{1} << 30;
 constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
 
@@ -54,15 +54,16 @@ Status checkOffsets(const Column &column) {
   Status status = eachOffset(*column.offsets, [&](uint64_t index, int64_t place) {
     const bool wrong = (index == 0 && place != 0) || place < before || place > static_cast<int64_t>(column.values.rows());
     before = place;
-    return wrong ? inputError(file.placeOf(index), " holds ", place, "; offsets begin with 0, never fall, and end within the ", column.values.rows(),
-                              " values of ", column.values.name())
+    return wrong ? inputError(file.placeOf(index), " holds ", place, "; offsets begin with 0, never fall, and end within the ",
+                              column.values.rows(), " values of ", column.values.name())
                  : Status();
   });
   if (status.failed())
     return status;
   return before == static_cast<int64_t>(column.values.rows())
              ? Status()
-             : inputError(file.name(), " ends with ", before, ", but ", column.values.name(), " has ", column.values.rows(), " values");
+             : inputError(file.name(), " ends with ", before, ", but ", column.values.name(), " has ", column.values.rows(),
+                          " values");
 }
 
 } // namespace
@@ -86,14 +87,16 @@ Status checkType(const ArrayFile &file, const InputTensor &input) {
 }
 
 Status checkShape(const ArrayFile &file, const InputTensor &input, size_t skipped, const char *first) {
-  std::vector<uint64_t> expected(input.shape.begin() + static_cast<int64_t>(std::min(skipped, input.shape.size())), input.shape.end());
+  std::vector<uint64_t> expected(input.shape.begin() + static_cast<int64_t>(std::min(skipped, input.shape.size())),
+                                 input.shape.end());
   const std::span<const uint64_t> found = restOf(file);
   if (input.shape.size() >= skipped && std::equal(found.begin(), found.end(), expected.begin(), expected.end()))
     return {};
   std::string wanted;
   for (uint64_t size : expected)
     wanted += concat(", ", size);
-  return inputError(file.name(), " has the shape ", runtime::shapeText(file.shape()), ", but the input '", input.name, "' takes [", first, wanted, "]");
+  return inputError(file.name(), " has the shape ", runtime::shapeText(file.shape()), ", but the input '", input.name,
+                    "' takes [", first, wanted, "]");
 }
 
 Status readInto(const ArrayFile &file, uint64_t first, uint64_t count, const InputTensor &input, uint64_t at) {
@@ -117,7 +120,9 @@ Status Columns::open(const TaskSettings &settings) {
       continue;
     }
     if (values->shape().empty())
-      return inputError(values->name(), " is a single number; the first axis of a file runs over the samples; fixed(\"FILE.npy\") is the same in every batch");
+      return inputError(
+          values->name(),
+          " is a single number; the first axis of a file runs over the samples; fixed(\"FILE.npy\") is the same in every batch");
     Column column{&source, values.take(), std::nullopt};
     if (!source.offsets.empty()) {
       auto offsets = ArrayFile::open(source.offsets, settings.folder);
@@ -154,16 +159,20 @@ Status Columns::find(const std::vector<InputTensor> &inputs) {
       offsets.push_back(column.setting->offsets);
   const bool same = std::adjacent_find(offsets.begin(), offsets.end(), std::not_equal_to<>()) == offsets.end();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    auto own = std::find_if(all.begin(), all.end(), [&](const Column &column) { return column.setting->input == inputs[i].name; });
+    auto own =
+        std::find_if(all.begin(), all.end(), [&](const Column &column) { return column.setting->input == inputs[i].name; });
     auto lengths = std::find_if(all.begin(), all.end(), [&](const Column &column) {
       return column.offsets && takesLengths(inputs[i].name, column.setting->input, same);
     });
-    if (auto whole = std::find_if(fixed.begin(), fixed.end(), [&](const Column &column) { return column.setting->input == inputs[i].name; }); whole != fixed.end()) {
+    if (auto whole = std::find_if(fixed.begin(), fixed.end(),
+                                  [&](const Column &column) { return column.setting->input == inputs[i].name; });
+        whole != fixed.end()) {
       whole->input = static_cast<int>(i);
       continue;
     }
     if (own == all.end() && lengths == all.end())
-      return inputError("the entry reads '", inputs[i].name, "', for which arrays(..) names no file; add ", inputs[i].name, " = \"FILE.npy\"");
+      return inputError("the entry reads '", inputs[i].name, "', for which arrays(..) names no file; add ", inputs[i].name,
+                        " = \"FILE.npy\"");
     (own != all.end() ? own->input : lengths->length) = static_cast<int>(i);
   }
   return {};
@@ -198,8 +207,8 @@ Status Columns::checkFixed(const std::vector<InputTensor> &inputs) const {
       return status;
     const std::vector<uint64_t> wanted(input.shape.begin(), input.shape.end());
     if (column.values.shape() != wanted)
-      return inputError(column.values.name(), " has the shape ", runtime::shapeText(column.values.shape()), ", but the input '", input.name, "' takes ",
-                        runtime::shapeText(wanted), ", for it is fixed");
+      return inputError(column.values.name(), " has the shape ", runtime::shapeText(column.values.shape()), ", but the input '",
+                        input.name, "' takes ", runtime::shapeText(wanted), ", for it is fixed");
     if (Status status = checkAll(column.values, input); status.failed())
       return status;
   }
@@ -209,7 +218,8 @@ Status Columns::checkFixed(const std::vector<InputTensor> &inputs) const {
 Status Columns::writeFixed(std::vector<InputTensor> &inputs) const {
   for (const Column &column : fixed)
     if (column.input >= 0)
-      if (Status status = readInto(column.values, 0, elementsOf(column.values), inputs[static_cast<size_t>(column.input)], 0); status.failed())
+      if (Status status = readInto(column.values, 0, elementsOf(column.values), inputs[static_cast<size_t>(column.input)], 0);
+          status.failed())
         return status;
   return {};
 }

@@ -25,7 +25,8 @@ std::pair<std::string, std::string> splitPlace(const std::string &place) {
   return {place.substr(0, end + kSafetensors.size()), place.substr(end + kSafetensors.size() + 1)};
 }
 
-Status findTensor(const std::string &path, const std::string &tensor, DataType &type, std::vector<uint64_t> &shape, uint64_t &start) {
+Status findTensor(const std::string &path, const std::string &tensor, DataType &type, std::vector<uint64_t> &shape,
+                  uint64_t &start) {
   auto file = runtime::SafetensorsFile::open(path);
   if (!file.ok())
     return file.status();
@@ -106,9 +107,12 @@ Status ArrayFile::checkNumbers(uint64_t first, uint64_t count, DataType type, co
   if (type != DataType::F32 && type != DataType::F64)
     return {};
   for (uint64_t i = 0; i < count; ++i) {
-    const double value = type == DataType::F32 ? static_cast<double>(static_cast<const float *>(values)[i]) : static_cast<const double *>(values)[i];
+    const double value = type == DataType::F32 ? static_cast<double>(static_cast<const float *>(values)[i])
+                                               : static_cast<const double *>(values)[i];
     if (!std::isfinite(value))
-      return inputError(placeOf(first + i), std::isnan(value) ? " is nan, not a number" : value > 0 ? " is inf, not a finite number" : " is -inf, not a finite number");
+      return inputError(placeOf(first + i), std::isnan(value) ? " is nan, not a number"
+                                            : value > 0       ? " is inf, not a finite number"
+                                                              : " is -inf, not a finite number");
   }
   return {};
 }

@@ -6,11 +6,12 @@
 
 namespace tenon::data {
 
-/// Reads by position, not through a mapping: a file may be larger than memory and address space, and one that shrinks meanwhile is an error with a
-/// name instead of a signal. Thread-safe once open.
+/// Reads by position, not through a mapping: a file may be larger than memory and address space, and one that shrinks meanwhile
+/// is an error with a name instead of a signal. Thread-safe once open.
 class ArrayFile {
 public:
-  /// Errors: no such file or tensor, a damaged header, an order or type that cannot be read. `folder` is put before a relative path.
+  /// Errors: no such file or tensor, a damaged header, an order or type that cannot be read. `folder` is put before a relative
+  /// path.
   static runtime::Expected<ArrayFile> open(const std::string &place, const std::string &folder = "");
 
   const std::string &name() const { return shown; }
@@ -21,8 +22,8 @@ public:
   /// Size of the first axis; 0 without axes.
   uint64_t rows() const { return sizes.empty() ? 0 : sizes[0]; }
   uint64_t bytes() const;
-  /// `count` elements from `first` on, converted to `to` as runtime/Convert.h says. The error names file, place and value; NaN and
-  /// infinities are one.
+  /// `count` elements from `first` on, converted to `to` as runtime/Convert.h says. The error names file, place and value; NaN
+  /// and infinities are one.
   runtime::Status read(uint64_t first, uint64_t count, runtime::DataType to, void *target) const;
   /// "labels.npy: row 17, element [0, 3]" of an element, for messages.
   std::string placeOf(uint64_t index) const;

@@ -25,8 +25,8 @@ public:
     names = columns.names();
     for (const Column &column : columns.all)
       if (column.rows() != columns.all[0].rows())
-        return inputError(column.values.name(), " has ", counted(column.rows(), "row"), ", but ", columns.all[0].values.name(), " has ",
-                          columns.all[0].rows());
+        return inputError(column.values.name(), " has ", counted(column.rows(), "row"), ", but ", columns.all[0].values.name(),
+                          " has ", columns.all[0].rows());
     return setRows(columns.all[0].rows(), columns.all[0].values.name());
   }
 
@@ -68,13 +68,14 @@ private:
   /// Rows that are longer than the input are cut, which is said.
   Status checkPadding(const Column &column, const InputTensor &input) {
     if (input.bound >= 0 && column.setting->pad >= input.bound)
-      return inputError("pad = ", column.setting->pad, " of '", input.name, "' is no value of that input, which takes 0 to ", input.bound - 1);
+      return inputError("pad = ", column.setting->pad, " of '", input.name, "' is no value of that input, which takes 0 to ",
+                        input.bound - 1);
     uint64_t longer = 0;
     if (Status status = column.countLonger(input.shape[1], longer); status.failed())
       return status;
     if (longer > 0)
-      said.push_back(concat(counted(longer, "row"), " of ", column.values.name(), longer == 1 ? " is" : " are", " longer than the ", input.shape[1],
-                            " places of '", input.name, "': only the beginning is read"));
+      said.push_back(concat(counted(longer, "row"), " of ", column.values.name(), longer == 1 ? " is" : " are",
+                            " longer than the ", input.shape[1], " places of '", input.name, "': only the beginning is read"));
     return {};
   }
 
@@ -84,7 +85,8 @@ private:
     const std::vector<bool> held = counts.empty() ? std::vector<bool>() : heldOutRows();
     std::vector<int32_t> piece(uint64_t{1} << 18);
     for (ClassCounts &classes : counts) {
-      const auto column = std::find_if(columns.all.begin(), columns.all.end(), [&](const Column &each) { return each.input == static_cast<int>(classes.position); });
+      const auto column = std::find_if(columns.all.begin(), columns.all.end(),
+                                       [&](const Column &each) { return each.input == static_cast<int>(classes.position); });
       for (uint64_t first = 0; first < column->rows(); first += piece.size()) {
         const uint64_t size = std::min<uint64_t>(piece.size(), column->rows() - first);
         if (Status status = column->values.read(first, size, DataType::I32, piece.data()); status.failed())
@@ -101,7 +103,8 @@ private:
 
   Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override {
     for (const Column &column : columns.all)
-      if (Status status = column.offsets ? writeRagged(column, row, b, inputs) : writeWhole(column, row, b, inputs); status.failed())
+      if (Status status = column.offsets ? writeRagged(column, row, b, inputs) : writeWhole(column, row, b, inputs);
+          status.failed())
         return status;
     return {};
   }
@@ -110,7 +113,8 @@ private:
     if (column.input < 0)
       return {};
     const uint64_t count = column.values.elementsPerRow();
-    return readInto(column.values, row * count, count, inputs[static_cast<size_t>(column.input)], static_cast<uint64_t>(b) * count);
+    return readInto(column.values, row * count, count, inputs[static_cast<size_t>(column.input)],
+                    static_cast<uint64_t>(b) * count);
   }
 
   /// The row and padding behind it; of a row that is longer than the input, the beginning.
@@ -120,15 +124,16 @@ private:
       return status;
     // They were in order when the file was opened, and it is read again for every batch.
     if (ends[0] < 0 || ends[1] < ends[0] || ends[1] > static_cast<int64_t>(column.values.rows()))
-      return inputError(column.offsets->placeOf(row), " has changed since the file was opened: this row would lie at ", ends[0], " .. ", ends[1], " of the ",
-                        column.values.rows(), " values of ", column.values.name());
+      return inputError(column.offsets->placeOf(row), " has changed since the file was opened: this row would lie at ", ends[0],
+                        " .. ", ends[1], " of the ", column.values.rows(), " values of ", column.values.name());
     int64_t length = ends[1] - ends[0];
     if (column.input >= 0) {
       const InputTensor &input = inputs[static_cast<size_t>(column.input)];
       const uint64_t width = column.values.elementsPerRow(), places = static_cast<uint64_t>(input.shape[1]);
       length = std::min(length, input.shape[1]);
       const uint64_t used = static_cast<uint64_t>(length), at = static_cast<uint64_t>(b) * places * width;
-      if (Status status = readInto(column.values, static_cast<uint64_t>(ends[0]) * width, used * width, input, at); status.failed())
+      if (Status status = readInto(column.values, static_cast<uint64_t>(ends[0]) * width, used * width, input, at);
+          status.failed())
         return status;
       pad(input, column.setting->pad, at + used * width, (places - used) * width);
     }
@@ -148,8 +153,8 @@ private:
   std::vector<std::string> said;
 };
 
-/// stream = true: the first axis of each file is time. B contiguous streams, segments of T, states carried over, as byte_stream does it. Where the inputs
-/// have no batch axis the places are the rows of an evaluation: what its numbers are averages over.
+/// stream = true: the first axis of each file is time. B contiguous streams, segments of T, states carried over, as byte_stream
+/// does it. Where the inputs have no batch axis the places are the rows of an evaluation: what its numbers are averages over.
 class ArrayStreamTask : public DataTask {
 public:
   ArrayStreamTask(const TaskSettings &settings, Part part) : settings(settings), part(part) {}
@@ -162,7 +167,8 @@ public:
       if (column.offsets)
         return inputError("arrays(.., stream = true) reads one stream, so '", column.setting->input, "' cannot be ragged");
       if (column.rows() != first.rows())
-        return inputError(column.values.name(), " has ", counted(column.rows(), "place"), ", but ", first.name(), " has ", first.rows());
+        return inputError(column.values.name(), " has ", counted(column.rows(), "place"), ", but ", first.name(), " has ",
+                          first.rows());
     }
     const uint64_t held = static_cast<uint64_t>(static_cast<double>(first.rows()) * settings.heldOut);
     begin = part == Part::HeldOut && settings.heldOut > 0 ? first.rows() - held : 0;
@@ -191,7 +197,8 @@ public:
         return status;
       const int64_t rows = skipped == 2 ? input.shape[0] : 1, places = input.shape[skipped - 1];
       if (B != 0 && (rows != B || places != T))
-        return inputError("the input '", input.name, "' has ", rows, " rows of ", places, " places where other inputs have ", B, " of ", T);
+        return inputError("the input '", input.name, "' has ", rows, " rows of ", places, " places where other inputs have ", B,
+                          " of ", T);
       B = rows;
       T = places;
       hasRows |= skipped == 2;
@@ -201,8 +208,8 @@ public:
     rowLength = static_cast<int64_t>(count) / B;
     perRow = rowLength / T;
     if (perRow < 1)
-      return inputError(columns.all[0].values.name(), " has ", count, " places for this, less than the ", B * T, " of one batch of ",
-                        counted(static_cast<uint64_t>(B), "row"), " of ", T);
+      return inputError(columns.all[0].values.name(), " has ", count, " places for this, less than the ", B * T,
+                        " of one batch of ", counted(static_cast<uint64_t>(B), "row"), " of ", T);
     even = {static_cast<int64_t>(count), B};
     return columns.checkValues(inputs);
   }
@@ -210,7 +217,8 @@ public:
   Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const uint64_t epoch = index / batchesPerEpoch();
     const uint64_t slack = static_cast<uint64_t>(rowLength - perRow * T);
-    const int64_t shift = epoch == 0 ? 0 : static_cast<int64_t>(RandomStream(settings.seed, Purpose::Shift, epoch).below(slack + 1));
+    const int64_t shift =
+        epoch == 0 ? 0 : static_cast<int64_t>(RandomStream(settings.seed, Purpose::Shift, epoch).below(slack + 1));
     const int64_t from = static_cast<int64_t>(index % batchesPerEpoch()) * T + shift;
     return write([&](int64_t row) { return row * rowLength + from; }, T, inputs);
   }
@@ -247,7 +255,9 @@ private:
         for (int64_t t = 0; t < places; t += t < valid ? valid : 1) {
           const uint64_t at = begin + static_cast<uint64_t>(beginOf(b) + std::min(t, valid - 1));
           const uint64_t length = static_cast<uint64_t>(t < valid ? valid : 1);
-          if (Status status = readInto(column.values, at * width, length * width, input, static_cast<uint64_t>(b * places + t) * width); status.failed())
+          if (Status status =
+                  readInto(column.values, at * width, length * width, input, static_cast<uint64_t>(b * places + t) * width);
+              status.failed())
             return status;
         }
     }

@@ -35,7 +35,9 @@ std::vector<std::string> ClassNames::sorted() const {
 
 std::string ClassNames::rarestFirst(size_t surplus, const std::function<std::string(uint64_t)> &placeOf) const {
   std::vector<std::pair<std::string, Seen>> order(all.begin(), all.end());
-  std::sort(order.begin(), order.end(), [](const auto &one, const auto &other) { return std::tie(one.second.rows, one.first) < std::tie(other.second.rows, other.first); });
+  std::sort(order.begin(), order.end(), [](const auto &one, const auto &other) {
+    return std::tie(one.second.rows, one.first) < std::tie(other.second.rows, other.first);
+  });
   std::string text;
   for (size_t i = 0; i < std::min(order.size(), kShown); ++i) {
     const auto &[name, seen] = order[i];
@@ -47,7 +49,8 @@ std::string ClassNames::rarestFirst(size_t surplus, const std::function<std::str
       if (order[j].second.rows > seen.rows)
         frequent.push_back(order[j].first);
     const std::string meant = nearestOf(name, frequent);
-    text += concat(" (", placeOf(seen.first), meant.empty() ? "" : concat(", did you mean ", runtime::quoteJson(meant), "?"), ")");
+    text +=
+        concat(" (", placeOf(seen.first), meant.empty() ? "" : concat(", did you mean ", runtime::quoteJson(meant), "?"), ")");
   }
   return order.size() > kShown ? text + ", .." : text;
 }
@@ -78,8 +81,8 @@ std::string ClassCounts::text(const std::vector<std::string> *names) const {
       fewest = i;
   }
   return fewest == rows.size() ? text + "none has a row"
-                               : concat(text, some, " of ", rows.size(), " have rows, the fewest ", named(fewest, names), ": ", rows[fewest], ", the most ",
-                                        named(most, names), ": ", rows[most]);
+                               : concat(text, some, " of ", rows.size(), " have rows, the fewest ", named(fewest, names), ": ",
+                                        rows[fewest], ", the most ", named(most, names), ": ", rows[most]);
 }
 
 std::string ClassCounts::lackingText(const std::vector<std::string> *names) const {
@@ -90,8 +93,9 @@ std::string ClassCounts::lackingText(const std::vector<std::string> *names) cons
       list += concat(lacking > 1 ? ", " : "", named(i, names));
   if (lacking == 0)
     return {};
-  return concat("warning: no row for training has the ", lacking == 1 ? "class " : "classes ", list, lacking > kShown ? concat(" and ", lacking - kShown, " more") : "", " of '", input,
-                "', which takes ", rows.size(), ": nothing can be learned of ", lacking == 1 ? "it" : "them");
+  return concat("warning: no row for training has the ", lacking == 1 ? "class " : "classes ", list,
+                lacking > kShown ? concat(" and ", lacking - kShown, " more") : "", " of '", input, "', which takes ",
+                rows.size(), ": nothing can be learned of ", lacking == 1 ? "it" : "them");
 }
 
 } // namespace tenon::data

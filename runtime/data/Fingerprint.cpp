@@ -18,7 +18,8 @@ Status hashFile(FileFingerprint &print) {
     return file.status();
   runtime::Hash128 hash;
   std::vector<char> piece(std::min(kPieceBytes, print.bytes));
-  const uint64_t stride = std::max<uint64_t>(1, (print.bytes + kMostBytes - 1) / kMostBytes); // beyond kMostBytes every stride-th piece
+  const uint64_t stride =
+      std::max<uint64_t>(1, (print.bytes + kMostBytes - 1) / kMostBytes); // beyond kMostBytes every stride-th piece
   for (uint64_t at = 0; at < print.bytes; at += stride * piece.size()) {
     size_t bytes = std::min<uint64_t>(piece.size(), print.bytes - at);
     if (Status status = file->readAt(at, piece.data(), bytes); status.failed())

@@ -8,7 +8,7 @@ namespace tenon::data {
 struct Given {
   std::string name;
   std::string axes; // "BT", "BK" or "B"
-  DataType type;     // F32 stands for either real type
+  DataType type;    // F32 stands for either real type
   int64_t values;   // least bound the input must have; -1: not an index
 };
 
@@ -22,9 +22,11 @@ struct Binding {
   int64_t B = 0, T = 0, K = 0;
 };
 
-/// Fails if an input is not given by `task`, has another rank (further axes of size 1 count for nothing), type or too small a bound, or if two inputs disagree about a size.
-/// Sizes T and K that values depend on are checked by the caller through `values`, so they are passed lazily: -2 means T, -3 means T + 1.
-Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs, Binding &binding);
+/// Fails if an input is not given by `task`, has another rank (further axes of size 1 count for nothing), type or too small a
+/// bound, or if two inputs disagree about a size. Sizes T and K that values depend on are checked by the caller through `values`,
+/// so they are passed lazily: -2 means T, -3 means T + 1.
+Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs,
+                  Binding &binding);
 
 /// Element writers; nothing happens where the entry does not read the input.
 class Writer {

@@ -1,5 +1,5 @@
-// jsonl(text = "f.jsonl", ids = "text", label = "label"): one JSON object per line, each key for one input. Lists of numbers, texts as UTF-8 bytes,
-// names of classes. The lines stay in the file; in memory is where each begins.
+// jsonl(text = "f.jsonl", ids = "text", label = "label"): one JSON object per line, each key for one input. Lists of numbers,
+// texts as UTF-8 bytes, names of classes. The lines stay in the file; in memory is where each begins.
 #include "runtime/Json.h"
 #include "runtime/Nearest.h"
 #include "runtime/data/Inputs.h"
@@ -19,9 +19,9 @@ namespace {
 /// One input and what its key holds.
 struct Field {
   const SourceSetting *setting;
-  int input = -1, length = -1;                        // positions; -1: the entry does not read it
-  const std::vector<std::string> *classes = nullptr;  // the names of its classes, where its values are texts
-  uint64_t longer = 0;                                // rows that are cut
+  int input = -1, length = -1;                       // positions; -1: the entry does not read it
+  const std::vector<std::string> *classes = nullptr; // the names of its classes, where its values are texts
+  uint64_t longer = 0;                               // rows that are cut
 };
 
 std::string kindOf(const JsonValue &value) {
@@ -74,7 +74,8 @@ public:
       return status;
     for (Field &field : fields)
       if (field.input >= 0 && field.length >= 0)
-        if (Status status = checkLengths(inputs[static_cast<size_t>(field.length)], inputs[static_cast<size_t>(field.input)]); status.failed())
+        if (Status status = checkLengths(inputs[static_cast<size_t>(field.length)], inputs[static_cast<size_t>(field.input)]);
+            status.failed())
           return status;
     if (Status status = findClasses(inputs); status.failed())
       return status;
@@ -105,15 +106,18 @@ private:
         }
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
-      auto own = std::find_if(fields.begin(), fields.end(), [&](const Field &field) { return field.setting->input == inputs[i].name; });
+      auto own =
+          std::find_if(fields.begin(), fields.end(), [&](const Field &field) { return field.setting->input == inputs[i].name; });
       auto lengths = std::find_if(fields.begin(), fields.end(), [&](const Field &field) {
         const bool isList = field.input >= 0 && inputs[static_cast<size_t>(field.input)].shape.size() > 1;
         return isList && takesLengths(inputs[i].name, field.setting->input, lists == 1);
       });
       if (own == fields.end() && lengths == fields.end() && inputs[i].name == "len" && lists > 1)
-        return inputError("the entry reads 'len', and more than one input is a list: call it ", listNames(inputs, "_len"), ", whose lengths it is");
+        return inputError("the entry reads 'len', and more than one input is a list: call it ", listNames(inputs, "_len"),
+                          ", whose lengths it is");
       if (own == fields.end() && lengths == fields.end())
-        return inputError("the entry reads '", inputs[i].name, "', for which jsonl(..) names no key; add ", inputs[i].name, " = \"KEY\"");
+        return inputError("the entry reads '", inputs[i].name, "', for which jsonl(..) names no key; add ", inputs[i].name,
+                          " = \"KEY\"");
       if (own == fields.end())
         lengths->length = static_cast<int>(i);
     }
@@ -138,11 +142,15 @@ private:
     if (!json.ok())
       return json.status().in(lines.placeOf(row));
     object = json.take();
-    return object.isObject() ? Status() : inputError(lines.placeOf(row), ": expected an object such as {\"", fields[0].setting->file, "\": ..}, got ", kindOf(object));
+    return object.isObject() ? Status()
+                             : inputError(lines.placeOf(row), ": expected an object such as {\"", fields[0].setting->file,
+                                          "\": ..}, got ", kindOf(object));
   }
   Status valueOf(uint64_t row, const JsonValue &object, const Field &field, const JsonValue *&value) const {
     value = object.find(field.setting->file);
-    return value ? Status() : inputError(lines.placeOf(row), ": there is no key \"", field.setting->file, "\", which is to fill '", field.setting->input, "'");
+    return value ? Status()
+                 : inputError(lines.placeOf(row), ": there is no key \"", field.setting->file, "\", which is to fill '",
+                              field.setting->input, "'");
   }
 
   /// Texts for an input of one index per row are names of classes: those of the run, or else all that occur, sorted.
@@ -164,13 +172,20 @@ private:
         continue;
       field.classes = &found->second;
       if (const int64_t count = static_cast<int64_t>(found->second.size()); input.bound >= 0 && count > input.bound)
-        return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '", input.name, "' takes ", input.bound, "; ",
-                          collected.empty() ? "" : concat("the rarest first: ", collected.rarestFirst(static_cast<size_t>(count - input.bound), [this](uint64_t row) { return lines.placeOf(row); }),
-                                                          "; mend what is misspelt, or "),
-                          "give the input ", count, " classes: index(", count, ")[B], or --set C=", count, " where it is index(C)[B]");
+        return inputError(settings.texts[0], " has ", count, " classes under \"", field.setting->file, "\", but the input '",
+                          input.name, "' takes ", input.bound, "; ",
+                          collected.empty() ? ""
+                                            : concat("the rarest first: ",
+                                                     collected.rarestFirst(static_cast<size_t>(count - input.bound),
+                                                                           [this](uint64_t row) { return lines.placeOf(row); }),
+                                                     "; mend what is misspelt, or "),
+                          "give the input ", count, " classes: index(", count, ")[B], or --set C=", count,
+                          " where it is index(C)[B]");
       else if (guessed && input.bound >= 0 && count != input.bound)
-        return inputError(settings.texts[0], " has ", count, " of the ", input.bound, " classes of '", input.name, "' under \"", field.setting->file,
-                          "\", and nothing says which: these weights do not name their classes; export them from the run with tenon export, or evaluate the run");
+        return inputError(settings.texts[0], " has ", count, " of the ", input.bound, " classes of '", input.name, "' under \"",
+                          field.setting->file,
+                          "\", and nothing says which: these weights do not name their classes; export them from the run with "
+                          "tenon export, or evaluate the run");
     }
     return {};
   }
@@ -215,7 +230,9 @@ private:
     return {};
   }
 
-  Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override { return writeLine(row, b, inputs, nullptr); }
+  Status writeRow(uint64_t row, int64_t b, std::vector<InputTensor> &inputs) const override {
+    return writeLine(row, b, inputs, nullptr);
+  }
 
   Status writeLine(uint64_t row, int64_t b, std::vector<InputTensor> &inputs, std::vector<bool> *cut) const {
     JsonValue object;
@@ -237,23 +254,28 @@ private:
       if (cut && input.shape.size() > 1)
         (*cut)[i] = length > input.shape[1];
       if (field.length >= 0)
-        static_cast<int32_t *>(inputs[static_cast<size_t>(field.length)].data)[b] = static_cast<int32_t>(std::min(length, input.shape[1]));
+        static_cast<int32_t *>(inputs[static_cast<size_t>(field.length)].data)[b] =
+            static_cast<int32_t>(std::min(length, input.shape[1]));
     }
     return {};
   }
 
-  /// The value of one row; `length`: of the list or text, before it is cut to the places of the input. Behind a shorter one there are zeros.
-  static Status writeValue(const Field &field, const JsonValue &value, const InputTensor &input, int64_t at, int64_t size, int64_t &length) {
+  /// The value of one row; `length`: of the list or text, before it is cut to the places of the input. Behind a shorter one there
+  /// are zeros.
+  static Status writeValue(const Field &field, const JsonValue &value, const InputTensor &input, int64_t at, int64_t size,
+                           int64_t &length) {
     if (field.classes && !value.isString())
       return inputError("'", input.name, "' takes the name of a class, as in other lines, got ", kindOf(value));
     if (input.shape.size() == 1)
       return value.isString() ? writeClass(field, value, input, at) : writeScalar(value, input, at);
     const int64_t places = input.shape[1], width = size / std::max<int64_t>(places, 1);
     if (!value.isArray() && !(value.isString() && input.shape.size() == 2 && input.type == DataType::I32))
-      return inputError("'", input.name, "' takes a list", input.shape.size() == 2 && input.type == DataType::I32 ? " or a text" : "", ", got ", kindOf(value));
+      return inputError("'", input.name, "' takes a list",
+                        input.shape.size() == 2 && input.type == DataType::I32 ? " or a text" : "", ", got ", kindOf(value));
     length = static_cast<int64_t>(value.isArray() ? value.elements.size() : value.text.size());
     if (input.fixedWidth && field.length < 0 && length != places)
-      return inputError("'", input.name, "' has ", places, " places in the model, got ", value.isArray() ? kindOf(value) : concat("a text of ", counted(static_cast<uint64_t>(length), "byte")),
+      return inputError("'", input.name, "' has ", places, " places in the model, got ",
+                        value.isArray() ? kindOf(value) : concat("a text of ", counted(static_cast<uint64_t>(length), "byte")),
                         "; only along a dim are shorter rows filled up");
     for (int64_t t = 0; t < places; ++t) {
       Status status;
@@ -283,10 +305,13 @@ private:
   }
   static Status writeClass(const Field &field, const JsonValue &value, const InputTensor &input, int64_t at) {
     if (!field.classes)
-      return inputError("'", input.name, "' takes ", input.type == DataType::I32 ? "a number, as in the lines before" : "a number", ", got the text \"", value.text, "\"");
+      return inputError("'", input.name, "' takes ",
+                        input.type == DataType::I32 ? "a number, as in the lines before" : "a number", ", got the text \"",
+                        value.text, "\"");
     auto found = std::lower_bound(field.classes->begin(), field.classes->end(), value.text);
     if (found == field.classes->end() || *found != value.text)
-      return inputError(runtime::quoteJson(value.text), " is none of the ", field.classes->size(), " classes of '", input.name, "' that training has seen; ", meant(value.text, *field.classes));
+      return inputError(runtime::quoteJson(value.text), " is none of the ", field.classes->size(), " classes of '", input.name,
+                        "' that training has seen; ", meant(value.text, *field.classes));
     static_cast<int32_t *>(input.data)[at] = static_cast<int32_t>(found - field.classes->begin());
     return {};
   }
@@ -298,12 +323,14 @@ private:
     std::string list;
     for (size_t i = 0; i < std::min(kShown, classes.size()); ++i)
       list += concat(i ? ", " : "", runtime::quoteJson(classes[i]));
-    return concat(classes.size() == 1 ? "it is " : "they are ", list, classes.size() > kShown ? ", .." : "", "; one more needs a new run");
+    return concat(classes.size() == 1 ? "it is " : "they are ", list, classes.size() > kShown ? ", .." : "",
+                  "; one more needs a new run");
   }
   static Status writeScalar(const JsonValue &value, const InputTensor &input, int64_t at) {
     switch (input.type) {
     case DataType::I32:
-      return value.isInteger() ? writeWhole(value.integer, input, at) : inputError("'", input.name, "' takes a whole number, got ", kindOf(value));
+      return value.isInteger() ? writeWhole(value.integer, input, at)
+                               : inputError("'", input.name, "' takes a whole number, got ", kindOf(value));
     case DataType::Bool:
       if (value.kind != JsonValue::Kind::Bool)
         return inputError("'", input.name, "' takes true or false, got ", kindOf(value));

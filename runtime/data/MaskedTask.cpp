@@ -1,6 +1,6 @@
-// mlm_nsp: BERT's pre-training data (Devlin et al. 2018; google-research/bert, create_pretraining_data.py). Instance g of an epoch starts at a
-// sentence of its own (a permutation of all sentences), where the original walks through each document once per duplicate: so any instance can
-// be made on its own. Masks are new in every epoch.
+// mlm_nsp: BERT's pre-training data (Devlin et al. 2018; google-research/bert, create_pretraining_data.py). Instance g of an
+// epoch starts at a sentence of its own (a permutation of all sentences), where the original walks through each document once per
+// duplicate: so any instance can be made on its own. Masks are new in every epoch.
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
 #include <algorithm>
@@ -24,7 +24,8 @@ public:
     for (auto &[name, id] : marks) {
       auto found = symbols.special(name);
       if (!found)
-        return inputError("mlm_nsp needs [CLS], [SEP], [MASK] and [PAD] in the vocabulary; it has no <", name, "> or the like in capitals");
+        return inputError("mlm_nsp needs [CLS], [SEP], [MASK] and [PAD] in the vocabulary; it has no <", name,
+                          "> or the like in capitals");
       id = *found;
     }
     if (Status status = splitSentences(symbols, source, false, text); !status.ok())
@@ -42,7 +43,9 @@ public:
     return {};
   }
 
-  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override { return write(index, binding.B, binding.B, inputs); }
+  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    return write(index, binding.B, binding.B, inputs);
+  }
   /// The tensors may have validRows(index) rows.
   Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
     const int64_t rows = binding.at[kIds] >= 0 ? inputs[static_cast<size_t>(binding.at[kIds])].shape[0] : binding.B;
@@ -56,7 +59,9 @@ public:
     const uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(1, binding.B));
     return (static_cast<uint64_t>(text.count()) + rows - 1) / rows;
   }
-  int64_t validRows(uint64_t index) const override { return std::min(binding.B, text.count() - static_cast<int64_t>(index) * binding.B); }
+  int64_t validRows(uint64_t index) const override {
+    return std::min(binding.B, text.count() - static_cast<int64_t>(index) * binding.B);
+  }
   Extent extent() const override { return {text.count(), text.count(), "rows"}; }
   bool resetsBefore(uint64_t) const override { return true; }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
@@ -149,7 +154,8 @@ private:
     result.segments.resize(result.ids.size(), 1);
   }
 
-  /// Chooses round(rate * length) tokens, whole words at a time if asked for; of these 80 % become the mask, 10 % a random symbol.
+  /// Chooses round(rate * length) tokens, whole words at a time if asked for; of these 80 % become the mask, 10 % a random
+  /// symbol.
   std::vector<Prediction> maskTokens(Instance &instance, uint64_t sample) const {
     RandomStream random(settings.seed, Purpose::Mask, sample);
     std::vector<std::vector<int64_t>> groups;
@@ -209,7 +215,8 @@ private:
 
 } // namespace
 
-Status makeMaskedTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+Status makeMaskedTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
+                      std::unique_ptr<DataTask> &result) {
   auto task = std::make_unique<MaskedTask>(settings, std::move(vocabulary));
   if (Status status = task->read(text); !status.ok())
     return status;

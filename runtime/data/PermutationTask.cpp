@@ -1,6 +1,7 @@
-// permutation_lm: XLNet's pre-training data (Yang et al. 2019; zihangdai/xlnet, data_utils.py: _split_a_and_b, _sample_mask, _local_perm).
-// The factorization order goes out as one rank per token instead of a mask matrix: -1 is given, then 0, 1, ...; the second part goes on after
-// the first. `content sees j iff rank[j] <= rank[i]`, `query sees j iff rank[j] < rank[i]` are exactly the masks of _local_perm.
+// permutation_lm: XLNet's pre-training data (Yang et al. 2019; zihangdai/xlnet, data_utils.py: _split_a_and_b, _sample_mask,
+// _local_perm). The factorization order goes out as one rank per token instead of a mask matrix: -1 is given, then 0, 1, ...; the
+// second part goes on after the first. `content sees j iff rank[j] <= rank[i]`, `query sees j iff rank[j] < rank[i]` are exactly
+// the masks of _local_perm.
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
 #include <algorithm>
@@ -35,7 +36,8 @@ struct Pair {
   bool follows;
 };
 
-/// A from `begin` on, B behind it or from anywhere, together `total` tokens, cut at ends of sentences and then trimmed on the right of the longer.
+/// A from `begin` on, B behind it or from anywhere, together `total` tokens, cut at ends of sentences and then trimmed on the
+/// right of the longer.
 Pair splitPair(const Row &row, int64_t begin, int64_t total, RandomStream &random) {
   std::vector<int64_t> cuts;
   int64_t end = begin + 1;
@@ -89,7 +91,8 @@ public:
     reuse = settings.reuse > 0 ? settings.reuse : binding.T / 2;
     pairLength = binding.T - reuse - 3;
     if (reuse < 1 || pairLength < 2)
-      return inputError("permutation_lm with T = ", binding.T, " and reuse = ", reuse, " leaves no room for two texts and three marks");
+      return inputError("permutation_lm with T = ", binding.T, " and reuse = ", reuse,
+                        " leaves no room for two texts and three marks");
     if (binding.K > binding.T)
       return inputError("permutation_lm cannot predict K = ", binding.K, " of T = ", binding.T, " tokens");
     if (settings.bothWays && binding.B % 2 != 0)
@@ -99,25 +102,32 @@ public:
     // The last window must leave a token behind its pair.
     steps = rowLength > reuse + pairLength ? (rowLength - reuse - pairLength - 1) / reuse + 1 : 0;
     if (steps < 1)
-      return inputError("the text has ", text.tokens.size(), " symbols, too few for ", streams, " streams of more than ", reuse + pairLength);
+      return inputError("the text has ", text.tokens.size(), " symbols, too few for ", streams, " streams of more than ",
+                        reuse + pairLength);
     return {};
   }
 
   Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
     return write(index, static_cast<int64_t>(index % batchesPerEpoch()) * reuse, inputs);
   }
-  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override { return write(index, evaluationBegin(index), inputs); }
+  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
+    return write(index, evaluationBegin(index), inputs);
+  }
 
   uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(steps); }
   bool resetsBefore(uint64_t index) const override { return index % batchesPerEpoch() == 0; }
-  uint64_t evaluationBatches() const override { return batchesPerEpoch() + (evaluationBegin(batchesPerEpoch()) > (steps - 1) * reuse); }
+  uint64_t evaluationBatches() const override {
+    return batchesPerEpoch() + (evaluationBegin(batchesPerEpoch()) > (steps - 1) * reuse);
+  }
   /// The last window lies over the one before it, whose memory has symbols that it is to predict.
   bool resetsInEvaluation(uint64_t index) const override { return index == 0 || index == batchesPerEpoch(); }
   int64_t covers(uint64_t index) const override {
     const int64_t end = evaluationBegin(index) + windowLength();
     return streams * (index == 0 ? end : end - evaluationBegin(index - 1) - windowLength());
   }
-  Extent extent() const override { return {streams * (evaluationBegin(evaluationBatches() - 1) + windowLength()), text.tokens.size(), "symbols"}; }
+  Extent extent() const override {
+    return {streams * (evaluationBegin(evaluationBatches() - 1) + windowLength()), text.tokens.size(), "symbols"};
+  }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
 
 private:
@@ -129,7 +139,9 @@ private:
 
   int64_t windowLength() const { return reuse + pairLength; }
   /// Where the window of a batch begins in its stream; an evaluation has one more than an epoch, which ends where the last may.
-  int64_t evaluationBegin(uint64_t index) const { return std::min(static_cast<int64_t>(index) * reuse, rowLength - windowLength() - 1); }
+  int64_t evaluationBegin(uint64_t index) const {
+    return std::min(static_cast<int64_t>(index) * reuse, rowLength - windowLength() - 1);
+  }
 
   Status write(uint64_t index, int64_t begin, std::vector<InputTensor> &inputs) const {
     for (int64_t b = 0; b < binding.B; ++b)
@@ -200,15 +212,13 @@ private:
   bool functional(int32_t id) const { return id == sep || id == cls; }
   bool isTarget(const Sequence &sequence, size_t t) const { return sequence.masked[t] && !functional(sequence.ids[t]); }
 
-  /// _sample_mask: spans of 1..maxSpan tokens, p ~ 1/n, each in a context of n * alpha / beta tokens; then single tokens up to the goal. Backward
-  /// rows are masked in reading order, hence from the other end.
+  /// _sample_mask: spans of 1..maxSpan tokens, p ~ 1/n, each in a context of n * alpha / beta tokens; then single tokens up to
+  /// the goal. Backward rows are masked in reading order, hence from the other end.
   void mark(Sequence &sequence, int64_t from, int64_t to, int64_t goal, bool back, RandomStream &random) const {
     int64_t length = to - from, made = 0;
     goal = std::min(goal, length);
     auto place = [&](int64_t i) { return static_cast<size_t>(back ? to - 1 - i : from + i); };
-    auto wordStart = [&](int64_t i) {
-      return i == 0 || symbols.startsWord(sequence.ids[place(i - 1)], sequence.ids[place(i)]);
-    };
+    auto wordStart = [&](int64_t i) { return i == 0 || symbols.startsWord(sequence.ids[place(i - 1)], sequence.ids[place(i)]); };
     for (int64_t at = 0; at < length && made < goal;) {
       int64_t span = std::min(spanLength(random), goal - made);
       int64_t context = std::max<int64_t>(1, span * settings.alpha / settings.beta);
@@ -242,7 +252,8 @@ private:
     return settings.maxSpan;
   }
 
-  /// _local_perm of one part: masked and functional tokens get the ranks base + 1 ... in random order, all others are given (base).
+  /// _local_perm of one part: masked and functional tokens get the ranks base + 1 ... in random order, all others are given
+  /// (base).
   void rank(Sequence &sequence, int64_t from, int64_t to, int32_t base, RandomStream &random) const {
     std::vector<int32_t> order(static_cast<size_t>(to - from));
     for (size_t i = 0; i < order.size(); ++i)
@@ -263,7 +274,8 @@ private:
 
 } // namespace
 
-Status makePermutationTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+Status makePermutationTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
+                           std::unique_ptr<DataTask> &result) {
   auto task = std::make_unique<PermutationTask>(settings, std::move(vocabulary));
   if (Status status = task->read(text); !status.ok())
     return status;

@@ -5,8 +5,8 @@ namespace tenon::data {
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2> k) {
   for (int round = 0; round < 10; ++round) {
     uint64_t p0 = uint64_t{0xD2511F53u} * c[0], p1 = uint64_t{0xCD9E8D57u} * c[2];
-    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(p1),
-         static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(p0)};
+    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(p1), static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k[1],
+         static_cast<uint32_t>(p0)};
     k[0] += 0x9E3779B9u;
     k[1] += 0xBB67AE85u;
   }
@@ -51,7 +51,8 @@ Permutation::Permutation(uint64_t seed, uint64_t epoch, uint64_t size) : seed(se
 uint64_t Permutation::round(uint64_t value) const {
   uint64_t mask = (uint64_t{1} << halfBits) - 1;
   uint64_t left = value >> halfBits, right = value & mask;
-  std::array<uint32_t, 2> key{static_cast<uint32_t>(seed) ^ static_cast<uint32_t>(Purpose::Order), static_cast<uint32_t>(seed >> 32)};
+  std::array<uint32_t, 2> key{static_cast<uint32_t>(seed) ^ static_cast<uint32_t>(Purpose::Order),
+                              static_cast<uint32_t>(seed >> 32)};
   for (uint32_t i = 0; i < 4; ++i) {
     uint64_t mixed =
         philox({static_cast<uint32_t>(right), i, static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32)}, key)[0];

@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a draw is a function of a key and a counter, so a
-// data position needs no generator state and any batch can be made on its own.
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a draw is a function of a key and a counter,
+// so a data position needs no generator state and any batch can be made on its own.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -38,8 +38,8 @@ private:
   unsigned used = 4;
 };
 
-/// A permutation of [0, n) that is computed one element at a time: a Feistel network over the next even power of two, walked until
-/// it lands inside (Black and Rogaway 2002). `epoch` picks another permutation.
+/// A permutation of [0, n) that is computed one element at a time: a Feistel network over the next even power of two, walked
+/// until it lands inside (Black and Rogaway 2002). `epoch` picks another permutation.
 class Permutation {
 public:
   Permutation(uint64_t seed, uint64_t epoch, uint64_t size);

@@ -31,10 +31,12 @@ Status RowTask::setBatch(const std::vector<InputTensor> &inputs) {
       continue;
     if (input.shape.empty())
       return inputError("the input '", input.name, "' has no axis for the rows of ", settings.name, "; give it one, such as [B]",
-                        settings.name == "arrays" ? runtime::concat(", or say ", input.name, " = fixed(\"FILE.npy\"), the same in every batch") : "");
+                        settings.name == "arrays"
+                            ? runtime::concat(", or say ", input.name, " = fixed(\"FILE.npy\"), the same in every batch")
+                            : "");
     if (first && first->shape[0] != input.shape[0])
-      return inputError("the first axis of an input runs over the rows of a batch, but '", first->name, "' has ", first->shape[0], " of them and '",
-                        input.name, "' ", input.shape[0]);
+      return inputError("the first axis of an input runs over the rows of a batch, but '", first->name, "' has ", first->shape[0],
+                        " of them and '", input.name, "' ", input.shape[0]);
     first = first ? first : &input;
     tokens = std::max(tokens, input.shape[0] * (input.bound >= 0 && input.shape.size() == 2 ? input.shape[1] : 1));
   }
@@ -42,13 +44,16 @@ Status RowTask::setBatch(const std::vector<InputTensor> &inputs) {
     return inputError("the entry reads no input, so ", settings.name, " has nothing to give");
   batch = static_cast<uint64_t>(first->shape[0]);
   if (part == Part::Training && count < batch)
-    return inputError(settings.name, " has ", runtime::counted(count, "row"), " for training, fewer than the ", batch, " of one batch");
+    return inputError(settings.name, " has ", runtime::counted(count, "row"), " for training, fewer than the ", batch,
+                      " of one batch");
   return {};
 }
 
 uint64_t RowTask::batchesPerEpoch() const { return std::max<uint64_t>(1, count / batch); }
 
-int64_t RowTask::validRows(uint64_t index) const { return static_cast<int64_t>(std::min(batch, count - std::min(count - 1, index * batch))); }
+int64_t RowTask::validRows(uint64_t index) const {
+  return static_cast<int64_t>(std::min(batch, count - std::min(count - 1, index * batch)));
+}
 
 uint64_t RowTask::rowAt(uint64_t place) const {
   return settings.heldOut == 0 ? place : Permutation(kChoiceSeed, ~uint64_t{0}, total)(begin + place);
@@ -113,7 +118,8 @@ Status checkLengths(const InputTensor &lengths, const InputTensor &values) {
   const int64_t most = values.shape[1];
   if (lengths.type == DataType::I32 && lengths.shape.size() == 1 && (lengths.bound < 0 || lengths.bound > most))
     return {};
-  return inputError("the input '", lengths.name, "' gets the lengths of '", values.name, "', 0 to ", most, ": declare it as index(T + 1)[B]");
+  return inputError("the input '", lengths.name, "' gets the lengths of '", values.name, "', 0 to ", most,
+                    ": declare it as index(T + 1)[B]");
 }
 
 std::string outOfRange(const InputTensor &input, const int32_t *values, int64_t count, int64_t &index) {

@@ -4,8 +4,9 @@
 
 namespace tenon::data {
 
-/// Held out is a random choice of the rows that depends on their number alone, so every seed and every later command agree. Training reads the others
-/// in another order in each epoch and drops the last incomplete batch; an evaluation reads its rows in one fixed order and drops none.
+/// Held out is a random choice of the rows that depends on their number alone, so every seed and every later command agree.
+/// Training reads the others in another order in each epoch and drops the last incomplete batch; an evaluation reads its rows in
+/// one fixed order and drops none.
 class RowTask : public DataTask {
 public:
   RowTask(const TaskSettings &settings, Part part) : settings(settings), part(part) { symbols = Vocabulary::bytes(false); }
@@ -47,12 +48,16 @@ private:
   int64_t tokens = 1;
 };
 
-/// The lengths of rows that differ in size go to the input NAME_len of their input, or to `len` where `only` says that they are the same for all.
-inline bool takesLengths(const std::string &input, const std::string &of, bool only) { return input == of + "_len" || (only && input == "len"); }
+/// The lengths of rows that differ in size go to the input NAME_len of their input, or to `len` where `only` says that they are
+/// the same for all.
+inline bool takesLengths(const std::string &input, const std::string &of, bool only) {
+  return input == of + "_len" || (only && input == "len");
+}
 /// An input for lengths must be index(T + 1)[B], T being the second axis of `values`.
 Status checkLengths(const InputTensor &lengths, const InputTensor &values);
 
-/// A value that an input cannot hold: "holds 12, but the input 'label' takes 0 to 9". Empty: all fit. `index`: of the first that does not.
+/// A value that an input cannot hold: "holds 12, but the input 'label' takes 0 to 9". Empty: all fit. `index`: of the first that
+/// does not.
 std::string outOfRange(const InputTensor &input, const int32_t *values, int64_t count, int64_t &index);
 
 } // namespace tenon::data

@@ -1,6 +1,6 @@
-// Windows of T that move on by `stride` places: each symbol of the text is predicted once, all but those of the first window after at least
-// T - stride others. For evaluation alone, by models that keep nothing from window to window. A model without `target` predicts places of `ids` from those
-// `shift` before them.
+// Windows of T that move on by `stride` places: each symbol of the text is predicted once, all but those of the first window
+// after at least T - stride others. For evaluation alone, by models that keep nothing from window to window. A model without
+// `target` predicts places of `ids` from those `shift` before them.
 #include "runtime/data/Inputs.h"
 #include <algorithm>
 
@@ -22,7 +22,8 @@ public:
       return status;
     shift = binding.at[kTarget] < 0 ? settings.shift : 0;
     if (binding.at[kIds] < 0 || (binding.at[kTarget] < 0 && shift < 1))
-      return inputError("a sliding window needs an entry that reads ids and target, or whose losses predict places of ids from earlier ones (ids[T: 1 .. T -> T1])");
+      return inputError("a sliding window needs an entry that reads ids and target, or whose losses predict places of ids from "
+                        "earlier ones (ids[T: 1 .. T -> T1])");
     width = binding.T - shift;
     if (settings.stride > width)
       return inputError("a stride of ", settings.stride, " leaves symbols out: windows predict ", width, " places");
@@ -73,7 +74,8 @@ private:
 
 } // namespace
 
-Status makeSlidingTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+Status makeSlidingTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
+                       std::unique_ptr<DataTask> &result) {
   auto task = std::make_unique<SlidingTask>(settings, std::move(vocabulary));
   if (Status status = task->read(text); !status.ok())
     return status;

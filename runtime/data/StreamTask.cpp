@@ -1,5 +1,5 @@
-// byte_stream, char_stream, lm_stream: B contiguous streams of the text, segments of T, the target one symbol later (Dai et al. 2019,
-// data_utils.LMOrderedIterator). lm_blocks: blocks of T in a random order, without anything carried over.
+// byte_stream, char_stream, lm_stream: B contiguous streams of the text, segments of T, the target one symbol later (Dai et al.
+// 2019, data_utils.LMOrderedIterator). lm_blocks: blocks of T in a random order, without anything carried over.
 #include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
 #include "runtime/data/Streams.h"
@@ -33,8 +33,8 @@ public:
       return {};
     if (perRow < 1 || (blocks() && perRow < binding.B))
       return inputError("the text has " + std::to_string(tokens.size()) + " symbols, which is less than the " +
-                        std::to_string(blocks() ? binding.B * binding.T + ahead : binding.B * (binding.T + ahead)) + " of one batch of " +
-                        std::to_string(binding.B) + " rows of " + std::to_string(binding.T));
+                        std::to_string(blocks() ? binding.B * binding.T + ahead : binding.B * (binding.T + ahead)) +
+                        " of one batch of " + std::to_string(binding.B) + " rows of " + std::to_string(binding.T));
     return {};
   }
 
@@ -47,10 +47,11 @@ public:
     return {};
   }
 
-  // An evaluation of streams: rows of one length, which together predict each symbol once. What is left behind whole batches is a part of a segment in each row.
-  // Of blocks: blocks for fewer rows, then a part of a block.
+  // An evaluation of streams: rows of one length, which together predict each symbol once. What is left behind whole batches is a
+  // part of a segment in each row. Of blocks: blocks for fewer rows, then a part of a block.
   uint64_t evaluationBatches() const override {
-    return static_cast<uint64_t>(blocks() ? perRow / binding.B + (restRows() > 0) + (restPlaces() > 0) : (rows.length() + binding.T - 1) / binding.T);
+    return static_cast<uint64_t>(blocks() ? perRow / binding.B + (restRows() > 0) + (restPlaces() > 0)
+                                          : (rows.length() + binding.T - 1) / binding.T);
   }
   int64_t validRows(uint64_t index) const override {
     if (!blocks() || static_cast<int64_t>(index) < perRow / binding.B)
@@ -73,7 +74,9 @@ public:
   bool resetsInEvaluation(uint64_t index) const override { return blocks() || index == 0; }
   Extent extent() const override { return {places, tokens.size(), "symbols"}; }
 
-  uint64_t batchesPerEpoch() const override { return static_cast<uint64_t>(std::max<int64_t>(1, blocks() ? perRow / binding.B : perRow)); }
+  uint64_t batchesPerEpoch() const override {
+    return static_cast<uint64_t>(std::max<int64_t>(1, blocks() ? perRow / binding.B : perRow));
+  }
   bool resetsBefore(uint64_t index) const override { return blocks() || index % batchesPerEpoch() == 0; }
   int64_t tokensPerBatch() const override { return binding.B * binding.T; }
   bool perCharacter() const override { return symbols.unit() != Unit::Words; }
@@ -124,7 +127,8 @@ private:
 
 } // namespace
 
-Status makeStreamTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+Status makeStreamTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
+                      std::unique_ptr<DataTask> &result) {
   auto task = std::make_unique<StreamTask>(settings, std::move(vocabulary));
   if (Status status = task->read(text); !status.ok())
     return status;

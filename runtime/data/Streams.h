@@ -5,8 +5,8 @@
 
 namespace tenon::data {
 
-/// Rows of one length over a stream, which together have each of its places once. Where their number does not divide the places, the later rows are one
-/// place shorter, and begin with the last place of the row before instead.
+/// Rows of one length over a stream, which together have each of its places once. Where their number does not divide the places,
+/// the later rows are one place shorter, and begin with the last place of the row before instead.
 struct EvenRows {
   int64_t places = 0, rows = 1;
   int64_t length() const { return (places + rows - 1) / rows; }

@@ -21,7 +21,8 @@ Status bindOne(const std::string &task, const Given &given, const InputTensor &i
   std::string what = "the input '" + input.name + "' of the entry";
   bool real = given.type == DataType::F32;
   if (real ? input.type != DataType::F32 && input.type != DataType::F64 : input.type != given.type)
-    return inputError(what, " has the type ", nameOf(input.type), ", but ", task, " gives ", real ? "real numbers" : nameOf(given.type));
+    return inputError(what, " has the type ", nameOf(input.type), ", but ", task, " gives ",
+                      real ? "real numbers" : nameOf(given.type));
   const std::string &axes = given.axes;
   std::vector<int64_t> shape = input.shape;
   while (shape.size() > axes.size() && std::find(shape.begin(), shape.end(), 1) != shape.end())
@@ -47,11 +48,11 @@ std::vector<Given> givenBy(const std::string &task, int64_t symbols) {
     const DataType type = made.element == schema::Made::Element::Whole   ? DataType::I32
                           : made.element == schema::Made::Element::Truth ? DataType::Bool
                                                                          : DataType::F32;
-    const int64_t values = made.values == Values::Any            ? -1
-                           : made.values == Values::Below        ? made.count
-                           : made.values == Values::Symbols      ? symbols
-                           : made.values == Values::Places       ? -2
-                                                                 : -3;
+    const int64_t values = made.values == Values::Any       ? -1
+                           : made.values == Values::Below   ? made.count
+                           : made.values == Values::Symbols ? symbols
+                           : made.values == Values::Places  ? -2
+                                                            : -3;
     result.push_back({std::string(made.name), std::string(made.axes), type, values});
   }
   return result;
@@ -64,7 +65,8 @@ std::vector<std::string> inputsOf(const std::string &task) {
   return names;
 }
 
-Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs, Binding &binding) {
+Status bindInputs(const std::string &task, const std::vector<Given> &given, const std::vector<InputTensor> &inputs,
+                  Binding &binding) {
   binding = Binding();
   binding.at.assign(given.size(), -1);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -75,7 +77,8 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
       std::string names;
       for (const Given &one : given)
         names += (names.empty() ? "" : ", ") + one.name;
-      return inputError("the entry reads '" + inputs[i].name + "', which the data task " + task + " does not give; it gives " + names);
+      return inputError("the entry reads '" + inputs[i].name + "', which the data task " + task + " does not give; it gives " +
+                        names);
     }
     binding.at[found] = static_cast<int>(i);
     if (Status status = bindOne(task, given[found], inputs[i], binding); !status.ok())
@@ -87,13 +90,15 @@ Status bindInputs(const std::string &task, const std::vector<Given> &given, cons
     const InputTensor &input = inputs[static_cast<size_t>(binding.at[i])];
     int64_t needed = given[i].values == -2 ? binding.T : given[i].values == -3 ? binding.T + 1 : given[i].values;
     if (needed >= 0 && input.bound >= 0 && input.bound < needed)
-      return inputError("the input '" + input.name + "' holds values below " + std::to_string(input.bound) + ", but " + task + " gives " +
-                        std::to_string(needed) + " different ones; a vocabulary of that size would fit");
+      return inputError("the input '" + input.name + "' holds values below " + std::to_string(input.bound) + ", but " + task +
+                        " gives " + std::to_string(needed) + " different ones; a vocabulary of that size would fit");
   }
   return {};
 }
 
-static bool predictsNext(const std::string &task) { return task == "byte_stream" || task == "char_stream" || task == "lm_stream" || task == "lm_blocks"; }
+static bool predictsNext(const std::string &task) {
+  return task == "byte_stream" || task == "char_stream" || task == "lm_stream" || task == "lm_blocks";
+}
 
 static Status checkStride(const TaskSettings &settings) {
   return settings.stride == 0 || predictsNext(settings.name)
@@ -101,7 +106,8 @@ static Status checkStride(const TaskSettings &settings) {
              : inputError("windows with a stride are for tasks that predict the next symbol, not for ", settings.name);
 }
 
-Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result) {
+Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
+                        std::unique_ptr<DataTask> &result) {
   if (Status status = checkStride(settings); status.failed())
     return status;
   if (settings.stride > 0)
@@ -123,7 +129,8 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
   if (settings.name == "jsonl")
     return makeJsonlTask(settings, part, known, result);
   std::string text;
-  const bool characters = known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;
+  const bool characters =
+      known ? known->unit() == Unit::Characters : settings.vocabulary.empty() && settings.unit == Unit::Characters;
   if (Status status = readTexts(settings.texts, characters, text); !status.ok())
     return status;
   Vocabulary vocabulary;

@@ -1,5 +1,5 @@
-// Data tasks: what a recipe's `data = task(...)` means. A task fills the inputs of an entry, by name, for the batch with a given index;
-// the batch is a function of (seed, index) alone, so a run can go on from any index and needs no other state.
+// Data tasks: what a recipe's `data = task(...)` means. A task fills the inputs of an entry, by name, for the batch with a given
+// index; the batch is a function of (seed, index) alone, so a run can go on from any index and needs no other state.
 #pragma once
 #include "runtime/DataType.h"
 #include "runtime/data/Text.h"
@@ -14,45 +14,45 @@ struct InputTensor {
   std::string name;
   DataType type = DataType::I32; // I32, Bool or one of the two real types F32 and F64
   std::vector<int64_t> shape;
-  int64_t bound = -1;   // values are in [0, bound); -1: not an index
+  int64_t bound = -1;      // values are in [0, bound); -1: not an index
   bool fixedWidth = false; // the second axis has a size of the model, not one that the run chooses
-  void *data = nullptr; // elements() values, writable
+  void *data = nullptr;    // elements() values, writable
   int64_t elements() const;
 };
 
 /// Where the values of one input come from.
 struct SourceSetting {
   std::string input;
-  std::string file;             // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
-  std::string offsets;          // arrays, ragged(values, offsets): the second file; empty: rows of one size
-  int64_t pad = 0;              // what stands behind a ragged row
-  bool fixed = false;           // arrays, fixed(values): the whole file is the input, the same in every batch
+  std::string file;    // arrays: .npy file or "x.safetensors:tensor"; jsonl: the key
+  std::string offsets; // arrays, ragged(values, offsets): the second file; empty: rows of one size
+  int64_t pad = 0;     // what stands behind a ragged row
+  bool fixed = false;  // arrays, fixed(values): the whole file is the input, the same in every batch
 };
 
 /// The settings of one task call: text = "...", vocab = "...", and so on.
 struct TaskSettings {
-  std::string name;                      // of a data task that works: frontend/sema/RecipeSchema.cpp
-  std::vector<std::string> texts;        // paths or patterns
-  std::string vocabulary;                // vocabulary file; empty: see `unit`
-  Unit unit = Unit::Bytes;               // of the symbols where there is no vocabulary file
-  double heldOut = 0;                    // last fraction of the text that training does not see
+  std::string name;               // of a data task that works: frontend/sema/RecipeSchema.cpp
+  std::vector<std::string> texts; // paths or patterns
+  std::string vocabulary;         // vocabulary file; empty: see `unit`
+  Unit unit = Unit::Bytes;        // of the symbols where there is no vocabulary file
+  double heldOut = 0;             // last fraction of the text that training does not see
   uint64_t seed = 0;
-  bool evaluation = false;               // for an evaluation alone, which reads less than one batch too
-  int64_t stride = 0;                    // of an evaluation by windows that overlap: the places that each moves on by; 0: they do not
-  int64_t shift = 0;                     // with it: how far behind it lies what a place of `ids` predicts, in `ids` itself; 0: no loss is made so
+  bool evaluation = false; // for an evaluation alone, which reads less than one batch too
+  int64_t stride = 0;      // of an evaluation by windows that overlap: the places that each moves on by; 0: they do not
+  int64_t shift = 0; // with it: how far behind it lies what a place of `ids` predicts, in `ids` itself; 0: no loss is made so
   // arrays, jsonl
-  std::vector<SourceSetting> sources;    // by the names of the inputs
-  std::string folder;                    // stands before relative paths of files
-  bool stream = false;                   // arrays: the first axis of a file is time, not samples
+  std::vector<SourceSetting> sources; // by the names of the inputs
+  std::string folder;                 // stands before relative paths of files
+  bool stream = false;                // arrays: the first axis of a file is time, not samples
   // permutation_lm
-  int64_t reuse = 0;                     // tokens by which the window moves: the first part, kept in memory; 0: half of T
-  int64_t alpha = 6, beta = 1;           // a span of n tokens lies in n * alpha / beta tokens of context
+  int64_t reuse = 0;           // tokens by which the window moves: the first part, kept in memory; 0: half of T
+  int64_t alpha = 6, beta = 1; // a span of n tokens lies in n * alpha / beta tokens of context
   int64_t maxSpan = 5;
-  bool bothWays = false;                 // the second half of the rows reads the streams backwards
+  bool bothWays = false; // the second half of the rows reads the streams backwards
   // mlm_nsp
-  double rate = 0.15;                    // share of the tokens that is predicted
+  double rate = 0.15; // share of the tokens that is predicted
   bool wholeWords = false;
-  double shortRate = 0.1;                // share of the sequences with a shorter random target length
+  double shortRate = 0.1; // share of the sequences with a shorter random target length
 };
 
 class DataTask {
@@ -69,7 +69,8 @@ public:
   virtual uint64_t batchesPerEpoch() const = 0;
   /// Whether the states of the context are reset before this batch: nothing carries over from the batch before it.
   virtual bool resetsBefore(uint64_t index) const = 0;
-  // An evaluation goes once over everything, in order, also over what is left behind the whole batches: its last batches are smaller.
+  // An evaluation goes once over everything, in order, also over what is left behind the whole batches: its last batches are
+  // smaller.
   /// Batches of an evaluation: batchesPerEpoch() and the smaller ones behind them.
   virtual uint64_t evaluationBatches() const { return batchesPerEpoch(); }
   /// Whether the states are reset before batch `index` of an evaluation.
@@ -82,10 +83,11 @@ public:
   virtual bool tellsLengths() const { return false; }
   /// The first of its places that counts, in one row: those before it are context that another row has covered.
   virtual int64_t firstPlace(uint64_t, int64_t) const { return 0; }
-  /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last that does), or into
-  /// smaller ones: of validRows x validPlaces.
+  /// Writes batch `index` of an evaluation, into the tensors that `bind` saw (rows and places that do not count repeat the last
+  /// that does), or into smaller ones: of validRows x validPlaces.
   virtual Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const { return fill(index, inputs); }
-  /// Symbols that a whole evaluation predicts or rows that it reads, and all that the data has; of tasks with random batches both are 0.
+  /// Symbols that a whole evaluation predicts or rows that it reads, and all that the data has; of tasks with random batches both
+  /// are 0.
   struct Extent {
     int64_t covered = 0, all = 0;
     const char *unit = "symbols"; // or "rows"
@@ -112,10 +114,12 @@ protected:
 
 enum class Part { Training, HeldOut };
 
-/// Reads the texts and makes the task. `known`: the vocabulary of the run (null: made from the settings). Errors name the setting.
+/// Reads the texts and makes the task. `known`: the vocabulary of the run (null: made from the settings). Errors name the
+/// setting.
 Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known, std::unique_ptr<DataTask> &result);
 
 /// The task over a text in memory, for tests and for `makeTask`.
-Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary, std::unique_ptr<DataTask> &result);
+Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
+                        std::unique_ptr<DataTask> &result);
 
 } // namespace tenon::data

@@ -65,12 +65,12 @@ Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
   for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i)
     paths.emplace_back(found.gl_pathv[i]);
   globfree(&found);
-  if (result == GLOB_NOMATCH)
-  {
+  if (result == GLOB_NOMATCH) {
     std::error_code failed;
     const std::string full = std::filesystem::absolute(pattern, failed).string();
-    return inputError("there is no text ", failed ? pattern : full,
-                      pattern.starts_with('/') ? "" : "; a relative path is taken from the current folder, --data DIR names another one");
+    return inputError(
+        "there is no text ", failed ? pattern : full,
+        pattern.starts_with('/') ? "" : "; a relative path is taken from the current folder, --data DIR names another one");
   }
   return result == 0 ? Status() : inputError("cannot list the texts ", pattern);
 }
@@ -78,8 +78,8 @@ Status listFiles(const std::string &pattern, std::vector<std::string> &paths) {
 /// A replacement character for each bad byte would train on what nobody wrote.
 static Status checkCharacters(const std::string &path, std::string_view text) {
   std::optional<size_t> bad = malformedAt(text);
-  return bad ? inputError("the text ", path, " is not UTF-8: its byte ", *bad, " (0x", hexadecimal(text[*bad]), ") belongs to no character; ",
-                          "convert it, or take bytes as symbols (unit = \"bytes\", --unit bytes)")
+  return bad ? inputError("the text ", path, " is not UTF-8: its byte ", *bad, " (0x", hexadecimal(text[*bad]),
+                          ") belongs to no character; ", "convert it, or take bytes as symbols (unit = \"bytes\", --unit bytes)")
              : Status();
 }
 
@@ -106,7 +106,8 @@ Status readTexts(const std::vector<std::string> &patterns, bool characters, std:
       text += '\n';
     text += one;
   }
-  return text.empty() ? inputError("the text ", patterns.empty() ? std::string("of the recipe") : patterns[0], " is empty") : Status();
+  return text.empty() ? inputError("the text ", patterns.empty() ? std::string("of the recipe") : patterns[0], " is empty")
+                      : Status();
 }
 
 void Tokens::append(const std::vector<int32_t> &ids) {
@@ -153,7 +154,8 @@ Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool 
     bool blank = line.find_first_not_of(" \t") == std::string_view::npos;
     ids.clear();
     if (!blank)
-      if (Status status = vocabulary.encode(keep ? text.substr(begin, std::min(end + 1, text.size()) - begin) : line, ids); !status.ok())
+      if (Status status = vocabulary.encode(keep ? text.substr(begin, std::min(end + 1, text.size()) - begin) : line, ids);
+          !status.ok())
         return status;
     begin = end + 1;
     if (ids.empty()) {

@@ -10,8 +10,8 @@ Status readTextFile(const std::string &path, std::string &text);
 Status listFiles(const std::string &pattern, std::vector<std::string> &paths);
 /// The files of all patterns.
 Status listTexts(const std::vector<std::string> &patterns, std::vector<std::string> &paths);
-/// The texts of all files that each of `patterns` names, a newline between two. Fails if a pattern names none, or if all are empty; and with
-/// `characters`, if a file is not UTF-8.
+/// The texts of all files that each of `patterns` names, a newline between two. Fails if a pattern names none, or if all are
+/// empty; and with `characters`, if a file is not UTF-8.
 Status readTexts(const std::vector<std::string> &patterns, bool characters, std::string &text);
 
 /// Tokens in as few bytes each as the vocabulary allows: 1, 2 or 4.
@@ -23,7 +23,9 @@ public:
   int64_t size() const { return static_cast<int64_t>(bytes.size()) / width; }
   int32_t operator[](int64_t i) const {
     const unsigned char *at = bytes.data() + i * width;
-    return width == 1 ? *at : width == 2 ? at[0] | at[1] << 8 : static_cast<int32_t>(at[0] | at[1] << 8 | at[2] << 16 | uint32_t{at[3]} << 24);
+    return width == 1   ? *at
+           : width == 2 ? at[0] | at[1] << 8
+                        : static_cast<int32_t>(at[0] | at[1] << 8 | at[2] << 16 | uint32_t{at[3]} << 24);
   }
 
 private:
@@ -37,17 +39,20 @@ Status tokenize(const Vocabulary &vocabulary, std::string_view text, Tokens &tok
 /// A text as sentences (lines) and documents (separated by empty lines).
 struct Sentences {
   Tokens tokens;
-  std::vector<int64_t> begins;         // first token of each sentence; one more at the end
-  std::vector<int64_t> documents;      // first sentence of each document; one more at the end
+  std::vector<int64_t> begins;    // first token of each sentence; one more at the end
+  std::vector<int64_t> documents; // first sentence of each document; one more at the end
   int64_t count() const { return static_cast<int64_t>(begins.size()) - 1; }
-  int64_t length(int64_t sentence) const { return begins[static_cast<size_t>(sentence) + 1] - begins[static_cast<size_t>(sentence)]; }
+  int64_t length(int64_t sentence) const {
+    return begins[static_cast<size_t>(sentence) + 1] - begins[static_cast<size_t>(sentence)];
+  }
   /// The document of a sentence.
   int64_t documentOf(int64_t sentence) const;
 };
 /// `keepLineEnds`: each sentence ends with its newline where the unit has one (streams of bytes and characters).
 Status splitSentences(const Vocabulary &vocabulary, std::string_view text, bool keepLineEnds, Sentences &result);
 
-/// The end of the training part of `text` when the last `fraction` is held out: after a line end if one is near, and between characters.
+/// The end of the training part of `text` when the last `fraction` is held out: after a line end if one is near, and between
+/// characters.
 size_t heldOutBegin(std::string_view text, double fraction);
 
 } // namespace tenon::data

@@ -155,7 +155,8 @@ Status Vocabulary::read(const std::string &path, Vocabulary &result) {
     if (line.empty() && rest.empty())
       break;
     if (malformedAt(line)) // the copy that a run keeps is JSON, and could not be read again
-      return inputError("the vocabulary file ", path, " is not UTF-8 in line ", result.symbols.size() + 1, "; convert it, and the texts with it");
+      return inputError("the vocabulary file ", path, " is not UTF-8 in line ", result.symbols.size() + 1,
+                        "; convert it, and the texts with it");
     result.pieces |= line.size() > 2 && line.substr(0, 2) == "##";
     result.symbols.emplace_back(line);
   }
@@ -168,8 +169,8 @@ Status Vocabulary::read(const std::string &path, Vocabulary &result) {
   if (result.ids.size() != result.symbols.size())
     for (size_t i = 0; i < result.symbols.size(); ++i)
       if (int32_t first = result.ids[result.symbols[i]]; first != static_cast<int32_t>(i))
-        return inputError("the vocabulary file " + path + " has '" + result.symbols[i] + "' in line " + std::to_string(first + 1) +
-                          " and again in line " + std::to_string(i + 1));
+        return inputError("the vocabulary file " + path + " has '" + result.symbols[i] + "' in line " +
+                          std::to_string(first + 1) + " and again in line " + std::to_string(i + 1));
   return {};
 }
 
@@ -194,15 +195,20 @@ static std::optional<std::map<std::string, std::vector<std::string>>> restoreCla
     for (const runtime::JsonValue &name : names.elements)
       classes[input].push_back(name.text);
     // A name is found by halving.
-    if (names.elements.empty() || std::adjacent_find(classes[input].begin(), classes[input].end(), std::greater_equal<>()) != classes[input].end() ||
-        !std::all_of(names.elements.begin(), names.elements.end(), [](const runtime::JsonValue &name) { return name.isString(); }))
+    if (names.elements.empty() ||
+        std::adjacent_find(classes[input].begin(), classes[input].end(), std::greater_equal<>()) != classes[input].end() ||
+        !std::all_of(names.elements.begin(), names.elements.end(),
+                     [](const runtime::JsonValue &name) { return name.isString(); }))
       return std::nullopt;
   }
   return classes;
 }
 
 std::string Vocabulary::save() const {
-  std::string text = runtime::concat("{\"unit\": \"", kind == Unit::Bytes ? "bytes" : kind == Unit::Characters ? "characters" : "words",
+  std::string text = runtime::concat("{\"unit\": \"",
+                                     kind == Unit::Bytes        ? "bytes"
+                                     : kind == Unit::Characters ? "characters"
+                                                                : "words",
                                      "\", \"specials\": ", kind == Unit::Words || !symbols.empty() ? "true" : "false");
   if (kind == Unit::Characters) {
     std::string characters;
@@ -261,7 +267,8 @@ Status Vocabulary::restore(std::string_view text, Vocabulary &result) {
 std::string Vocabulary::note() const {
   if (kind != Unit::Words)
     return save();
-  return runtime::concat("{\"unit\": \"words\", \"symbols\": ", count, ", \"xxh3\": ", runtime::quoteJson(runtime::hash128(save())), "}\n");
+  return runtime::concat("{\"unit\": \"words\", \"symbols\": ", count,
+                         ", \"xxh3\": ", runtime::quoteJson(runtime::hash128(save())), "}\n");
 }
 
 runtime::Expected<std::optional<Vocabulary>> Vocabulary::ofNote(const std::string &text) {

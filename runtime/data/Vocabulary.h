@@ -16,7 +16,8 @@ using runtime::Status;
 
 enum class Unit { Bytes, Characters, Words };
 
-/// Ids of symbols. Value type; the run directory keeps a copy (`save`), so that later commands need no text and no vocabulary file.
+/// Ids of symbols. Value type; the run directory keeps a copy (`save`), so that later commands need no text and no vocabulary
+/// file.
 class Vocabulary {
 public:
   /// Ids 0..255. With `specials`, these eight follow: <pad> 256, <unk>, <cls>, <sep>, <mask>, <eod>, <eop>, <eos> 263.
@@ -39,11 +40,12 @@ public:
 
   Unit unit() const { return kind; }
   int64_t size() const { return count; }
-  /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut at punctuation and into the longest known
-  /// pieces (WordPiece); `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no `<unk>`/`[UNK]`.
+  /// Appends the ids of `text`. Words: whitespace separates; with "##" symbols, words are cut at punctuation and into the longest
+  /// known pieces (WordPiece); `<eos>` ends each line if the vocabulary has it. Fails on an unknown symbol where there is no
+  /// `<unk>`/`[UNK]`.
   Status encode(std::string_view text, std::vector<int32_t> &ids) const;
-  /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts of
-  /// a character: the caller holds incomplete tails back.
+  /// Text of `id` when it follows `previous` (-1: nothing). Specials give nothing, except `<eos>`, a line end. Bytes may be parts
+  /// of a character: the caller holds incomplete tails back.
   std::string text(int32_t id, int32_t previous) const;
   /// "pad", "cls", "sep", "mask", "eod", "unk", "eos": by `<name>` or `[NAME]`.
   std::optional<int32_t> special(std::string_view name) const;
@@ -63,11 +65,11 @@ private:
 
   Unit kind = Unit::Bytes;
   int64_t count = 0;
-  bool pieces = false;                                 // some symbol starts with "##"
-  std::vector<std::string> symbols;                    // words; for bytes and characters only the specials, from `firstSpecial` on
+  bool pieces = false;              // some symbol starts with "##"
+  std::vector<std::string> symbols; // words; for bytes and characters only the specials, from `firstSpecial` on
   int64_t firstSpecial = 0;
-  std::vector<char32_t> points;                        // characters, ascending
-  std::unordered_map<std::string, int32_t> ids;        // spelling -> id, of `symbols`
+  std::vector<char32_t> points;                 // characters, ascending
+  std::unordered_map<std::string, int32_t> ids; // spelling -> id, of `symbols`
 };
 
 /// The next code point of `text` at `offset`, which moves on; U+FFFD for a malformed byte.

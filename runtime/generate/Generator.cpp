@@ -40,13 +40,15 @@ Status readMethod(const JsonValue &value, Settings &settings) {
   const JsonValue *call = value.find("call"), *keywords = value.find("keywords");
   std::string name = call && call->isString() ? call->text : value.isString() ? value.text : "";
   if (name != "sample" && name != "greedy")
-    return inputError("not supported yet: generate with method = ", name.empty() ? "?" : name, "; there are sample(...) and greedy");
+    return inputError("not supported yet: generate with method = ", name.empty() ? "?" : name,
+                      "; there are sample(...) and greedy");
   settings.method.greedy = name == "greedy";
   if (!keywords || !keywords->isObject())
     return {};
   double topK = 0, limit = static_cast<double>(settings.limit);
-  for (const Status &status : {readNumber(*keywords, "temperature", settings.method.temperature), readNumber(*keywords, "top_k", topK),
-                               readNumber(*keywords, "top_p", settings.method.topP), readNumber(*keywords, "limit", limit)})
+  for (const Status &status :
+       {readNumber(*keywords, "temperature", settings.method.temperature), readNumber(*keywords, "top_k", topK),
+        readNumber(*keywords, "top_p", settings.method.topP), readNumber(*keywords, "limit", limit)})
     if (status.failed())
       return status;
   if (!(topK >= 0 && topK < 1e9) || !(limit >= 0 && limit < 1e15))
@@ -102,7 +104,8 @@ Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::st
 }
 
 Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
-                                                       const data::Vocabulary &vocabulary, std::shared_ptr<runtime::ThreadPool> pool) {
+                                                       const data::Vocabulary &vocabulary,
+                                                       std::shared_ptr<runtime::ThreadPool> pool) {
   if (Status status = checkMethod(settings.method); status.failed())
     return status;
   const EntryInfo *entry = parameters->manifest().findEntry(settings.entry);
@@ -118,12 +121,15 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
   for (size_t axis = 0; axis < 2; ++axis)
     if (entry->outputs[0].shape[axis].print(dims) != entry->inputs[0].shape[axis].print(dims))
       return inputError("the first output of the entry ", settings.entry, " is not the logits of ids: it needs the axes of ids, ",
-                        entry->inputs[0].axes[0], " and ", entry->inputs[0].axes[1], ", in this order, and then one over the symbols");
+                        entry->inputs[0].axes[0], " and ", entry->inputs[0].axes[1],
+                        ", in this order, and then one over the symbols");
   if (!entry->walk.empty() && entry->walk != entry->inputs[0].axes[1])
-    return inputError("the entry ", settings.entry, " walks along ", entry->walk, ", and a text goes on along ", entry->inputs[0].axes[1],
-                      ", the second axis of ids: declare `out ", settings.entry, "(", entry->inputs[0].axes[1], ") = ..`");
+    return inputError("the entry ", settings.entry, " walks along ", entry->walk, ", and a text goes on along ",
+                      entry->inputs[0].axes[1], ", the second axis of ids: declare `out ", settings.entry, "(",
+                      entry->inputs[0].axes[1], ") = ..`");
   if (entry->states.empty())
-    return inputError("the entry ", settings.entry, " keeps nothing from call to call; declare `out step(T) = logits` and use entry = step");
+    return inputError("the entry ", settings.entry,
+                      " keeps nothing from call to call; declare `out step(T) = logits` and use entry = step");
   std::unique_ptr<Generator> generator(new Generator());
   generator->parameters = std::move(parameters);
   generator->pool = std::move(pool);
@@ -218,7 +224,8 @@ Status Generator::makeRoom(int64_t prompt) {
     return {};
   if (entry.capacity.terms.empty()) {
     if (prompt > single->capacity())
-      return inputError("the prompt has ", prompt, " symbols, and the entry ", settings.entry, " keeps at most ", single->capacity());
+      return inputError("the prompt has ", prompt, " symbols, and the entry ", settings.entry, " keeps at most ",
+                        single->capacity());
     return {};
   }
   room = prompt + settings.limit;
@@ -239,7 +246,8 @@ Status Generator::promptIds(std::string_view prompt, std::vector<int32_t> &ids) 
   else if (Status status = encode(prompt.empty() ? std::string_view(settings.start) : prompt, ids); status.failed())
     return status.in("prompt");
   if (ids.empty())
-    return runtime::usageError("there is nothing to go on from: pass --prompt TEXT, or give the generate block a start that is not empty");
+    return runtime::usageError(
+        "there is nothing to go on from: pass --prompt TEXT, or give the generate block a start that is not empty");
   return {};
 }
 
@@ -277,8 +285,9 @@ Status Generator::next(Symbol &symbol) {
     return end({});
   if (made > 0) {
     if (single->capacity() >= 0 && single->position() == single->capacity()) {
-      endNote = runtime::concat("the text ends after ", made, " of ", settings.limit, " symbols: the entry ", settings.entry, " keeps at most ", single->capacity(),
-                                " places of ", single->entry().walk, ", and prompt and text have taken them");
+      endNote = runtime::concat("the text ends after ", made, " of ", settings.limit, " symbols: the entry ", settings.entry,
+                                " keeps at most ", single->capacity(), " places of ", single->entry().walk,
+                                ", and prompt and text have taken them");
       return end({});
     }
     if (Status status = feed(*single, &previous, 1); status.failed())

@@ -14,8 +14,8 @@ using runtime::Status;
 struct Settings {
   std::string entry = "infer";
   Method method;
-  int64_t limit = 400;             // symbols to make
-  std::string start, stop;         // text, or a symbol of the vocabulary such as <|endoftext|>
+  int64_t limit = 400;                            // symbols to make
+  std::string start, stop;                        // text, or a symbol of the vocabulary such as <|endoftext|>
   std::optional<int32_t> startSymbol, stopSymbol; // the same as numbers, where the block has numbers
   uint64_t seed = 0;
 };
@@ -34,14 +34,15 @@ struct Symbol {
 class Generator {
 public:
   /// Contexts over `entry`; input errors where the entry reads more than `ids` or keeps nothing from call to call.
-  static runtime::Expected<std::unique_ptr<Generator>> create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
-                                                              const data::Vocabulary &vocabulary, std::shared_ptr<runtime::ThreadPool> pool);
+  static runtime::Expected<std::unique_ptr<Generator>> create(std::shared_ptr<runtime::Parameters> parameters,
+                                                              const Settings &settings, const data::Vocabulary &vocabulary,
+                                                              std::shared_ptr<runtime::ThreadPool> pool);
   /// The symbols of a prompt; of settings.start if it is empty.
   Status promptIds(std::string_view prompt, std::vector<int32_t> &ids) const;
   /// Begins a text: forgets the one before and feeds `ids`, at least one.
   Status start(const std::vector<int32_t> &ids, uint64_t seed);
-  /// Draws the next symbol, up to settings.limit of them. The stop symbol ends the text and is not given; a stop text is a part of it.
-  /// After an error `symbol.text` has what was held back.
+  /// Draws the next symbol, up to settings.limit of them. The stop symbol ends the text and is not given; a stop text is a part
+  /// of it. After an error `symbol.text` has what was held back.
   Status next(Symbol &symbol);
   /// Feeds the prompt, then gives all symbols' text to `sink`, in whole characters, without the prompt.
   Status run(std::string_view prompt, uint64_t seed, const TextSink &sink);
@@ -61,7 +62,8 @@ private:
   Settings settings;
   const data::Vocabulary *vocabulary = nullptr;
   const runtime::EntryInfo &entryInfo() const { return *parameters->manifest().findEntry(settings.entry); }
-  /// Room for prompt and text in an entry that walks an axis: the error where there is none, or the value of the dim that leaves it open.
+  /// Room for prompt and text in an entry that walks an axis: the error where there is none, or the value of the dim that leaves
+  /// it open.
   Status makeRoom(int64_t prompt);
 
   std::unique_ptr<runtime::Context> single; // one symbol per call

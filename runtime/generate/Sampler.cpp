@@ -7,7 +7,8 @@ namespace tenon::generate {
 
 runtime::Status checkMethod(const Method &method) {
   if (method.temperature == 0)
-    return runtime::usageError("the temperature must be greater than 0, not 0; greedy (--greedy) always takes the most probable symbol");
+    return runtime::usageError(
+        "the temperature must be greater than 0, not 0; greedy (--greedy) always takes the most probable symbol");
   if (!(method.temperature > 0) || !std::isfinite(method.temperature))
     return runtime::usageError("the temperature must be greater than 0, not ", method.temperature);
   if (method.topK < 0)

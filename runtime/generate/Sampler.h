@@ -7,10 +7,10 @@
 namespace tenon::generate {
 
 struct Method {
-  bool greedy = false;      // the most probable symbol; of equal ones the first
-  double temperature = 1;   // logits are divided by it
-  int64_t topK = 0;         // only the k most probable symbols; 0: all
-  double topP = 1;          // then only the smallest set of the most probable symbols whose probability reaches p
+  bool greedy = false;    // the most probable symbol; of equal ones the first
+  double temperature = 1; // logits are divided by it
+  int64_t topK = 0;       // only the k most probable symbols; 0: all
+  double topP = 1;        // then only the smallest set of the most probable symbols whose probability reaches p
 };
 /// Usage error for values outside their range: temperature > 0, topK >= 0, 0 < topP <= 1.
 runtime::Status checkMethod(const Method &method);

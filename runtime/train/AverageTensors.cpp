@@ -34,7 +34,8 @@ std::vector<int64_t> stepsAlong(const Tensor &tensor, const std::vector<std::str
 }
 
 /// Calls `visit` for each place of `shape`, in row-major order, with the position in each tensor that has `steps`.
-template <typename Visit> void walk(const std::vector<int64_t> &shape, const std::vector<std::vector<int64_t>> &steps, Visit visit) {
+template <typename Visit>
+void walk(const std::vector<int64_t> &shape, const std::vector<std::vector<int64_t>> &steps, Visit visit) {
   std::vector<int64_t> place(shape.size(), 0), at(steps.size(), 0);
   for (int64_t left = elements(shape); left > 0; --left) {
     visit(at);
@@ -166,7 +167,9 @@ Tensor sliced(const Tensor &operand, const std::string &axis, int64_t first, int
   result.shape[at] = std::clamp<int64_t>(operand.shape[at] - first, 0, count);
   const std::vector<int64_t> steps = stepsAlong(operand, operand.axes);
   result.values.clear();
-  walk(result.shape, {steps}, [&](const std::vector<int64_t> &place) { result.values.push_back(operand.values[static_cast<size_t>(place[0] + first * steps[at])]); });
+  walk(result.shape, {steps}, [&](const std::vector<int64_t> &place) {
+    result.values.push_back(operand.values[static_cast<size_t>(place[0] + first * steps[at])]);
+  });
   return result;
 }
 

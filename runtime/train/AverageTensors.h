@@ -4,8 +4,8 @@
 
 namespace tenon::train {
 
-/// Operands have the same place of an axis that both have, and are repeated along the others. Where an axis is shorter in one of them (places of
-/// a text that is shorter than a batch), what all have is left.
+/// Operands have the same place of an axis that both have, and are repeated along the others. Where an axis is shorter in one of
+/// them (places of a text that is shorter than a batch), what all have is left.
 Tensor elementwise(runtime::AverageInfo::Operation operation, const std::vector<Tensor> &operands);
 Tensor reduced(runtime::AverageInfo::Operation operation, const Tensor &operand, const std::vector<std::string> &axes);
 Tensor renamed(Tensor operand, const std::vector<std::string> &from, const std::vector<std::string> &to);

@@ -52,7 +52,9 @@ void Totals::collect(const AverageInfo &average) {
     collect(operand);
   if (!isPart(average.kind))
     return;
-  auto found = std::find_if(parts.begin(), parts.end(), [&](const Part &part) { return part.output == static_cast<size_t>(average.output) && part.kept == average.axes; });
+  auto found = std::find_if(parts.begin(), parts.end(), [&](const Part &part) {
+    return part.output == static_cast<size_t>(average.output) && part.kept == average.axes;
+  });
   if (found == parts.end()) {
     Part part;
     part.output = static_cast<size_t>(average.output);
@@ -64,7 +66,9 @@ void Totals::collect(const AverageInfo &average) {
 }
 
 const Totals::Part &Totals::partOf(const AverageInfo &average) const {
-  return *std::find_if(parts.begin(), parts.end(), [&](const Part &part) { return part.output == static_cast<size_t>(average.output) && part.kept == average.axes; });
+  return *std::find_if(parts.begin(), parts.end(), [&](const Part &part) {
+    return part.output == static_cast<size_t>(average.output) && part.kept == average.axes;
+  });
 }
 
 void Totals::layOut(Part &part) const {
@@ -96,7 +100,8 @@ void Totals::layOut(Part &part) const {
     part.greatest.assign(static_cast<size_t>(elements), -std::numeric_limits<double>::infinity());
     part.least.assign(static_cast<size_t>(elements), std::numeric_limits<double>::infinity());
   }
-  const int64_t rows = shape[static_cast<size_t>(info.rows)], places = info.places < 0 ? 1 : shape[static_cast<size_t>(info.places)];
+  const int64_t rows = shape[static_cast<size_t>(info.rows)],
+                places = info.places < 0 ? 1 : shape[static_cast<size_t>(info.places)];
   part.counted.assign(part.placeStep > 0 ? static_cast<size_t>(places) : 1, 0);
   part.whole = part.placeStep > 0 ? rows : rows * places;
 }
@@ -137,7 +142,10 @@ void Totals::addPart(Part &part, const Counted &counted) const {
   const int64_t lastPlace = info.places < 0      ? (counted.places < 0 || counted.lengths)
                             : counted.places < 0 ? places
                                                  : std::min(places, std::max<int64_t>(0, counted.places - info.shift));
-  auto firstOf = [&](int64_t row) { return info.places < 0 || counted.first.empty() ? 0 : std::max<int64_t>(0, counted.first[static_cast<size_t>(row)] - info.shift); };
+  auto firstOf = [&](int64_t row) {
+    return info.places < 0 || counted.first.empty() ? 0
+                                                    : std::max<int64_t>(0, counted.first[static_cast<size_t>(row)] - info.shift);
+  };
   const void *data = context.output(static_cast<int>(part.output));
   for (int64_t row = 0; row < lastRow; ++row)
     for (int64_t place = firstOf(row); place < lastPlace; ++place) {
@@ -170,7 +178,10 @@ Tensor Totals::mean(size_t output) const {
 
 Tensor Totals::sums(const AverageInfo &average) const {
   const Part &part = partOf(average);
-  Tensor result{part.kept, part.shape, average.kind == Kind::Sum ? part.total : average.kind == Kind::Greatest ? part.greatest : part.least};
+  Tensor result{part.kept, part.shape,
+                average.kind == Kind::Sum        ? part.total
+                : average.kind == Kind::Greatest ? part.greatest
+                                                 : part.least};
   const TensorInfo &info = outputs[part.output];
   return part.placeStep > 0 ? sliced(result, info.axes[static_cast<size_t>(info.places)], 0, part.places) : result;
 }

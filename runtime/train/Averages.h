@@ -34,11 +34,11 @@ private:
     bool isCount = false;          // how many count is all that is asked for
     std::vector<int64_t> shape;
     std::vector<double> total, greatest, least;
-    std::vector<double> counted;   // elements of rows and places; for each place where these are kept
-    int64_t whole = 0;             // as many as a whole batch has
-    int64_t places = 0;            // that count in any batch
+    std::vector<double> counted;                     // elements of rows and places; for each place where these are kept
+    int64_t whole = 0;                               // as many as a whole batch has
+    int64_t places = 0;                              // that count in any batch
     std::vector<std::pair<int64_t, int64_t>> others; // what stands at one place of a row: in the part, and in the sums
-    int64_t placeStep = 0;         // in the sums
+    int64_t placeStep = 0;                           // in the sums
   };
   struct Value { // of one batch each
     std::vector<double> total;

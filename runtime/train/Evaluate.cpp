@@ -71,10 +71,13 @@ std::string Evaluation::perBatchNote() const {
   if (names.empty() || (batches == 1 && smaller == 0))
     return {};
   if (wholeBatches == 0)
-    return runtime::concat(names, count == 1 ? " is" : " are", " of one batch that is not whole: its last row or place is in it several times");
-  return runtime::concat(names, count == 1 ? " is the mean" : " are means", " over ", wholeBatches, wholeBatches == 1 ? " whole batch" : " whole batches",
-                         smaller == 0 ? "" : runtime::concat(", without the ", smaller, smaller == 1 ? " smaller one" : " smaller ones", " behind"),
-                         "; batches of another size give another number");
+    return runtime::concat(names, count == 1 ? " is" : " are",
+                           " of one batch that is not whole: its last row or place is in it several times");
+  return runtime::concat(
+      names, count == 1 ? " is the mean" : " are means", " over ", wholeBatches,
+      wholeBatches == 1 ? " whole batch" : " whole batches",
+      smaller == 0 ? "" : runtime::concat(", without the ", smaller, smaller == 1 ? " smaller one" : " smaller ones", " behind"),
+      "; batches of another size give another number");
 }
 
 const Evaluation::Number *Evaluation::find(const std::string &name) const {
@@ -117,7 +120,8 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
     totals.add(counted);
     result.wholeBatches += counted.rows < 0 && counted.places < 0;
     const int64_t covers = task.covers(i);
-    result.extent.covered += covers >= 0 ? covers : countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows", shift);
+    result.extent.covered +=
+        covers >= 0 ? covers : countedUnits(counted, rows, places, std::string_view(result.extent.unit) == "rows", shift);
     ++result.batches;
   }
   if (result.batches > 0 && result.extent.all > 0 && result.extent.covered == 0)
@@ -125,7 +129,8 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
   const std::vector<TensorInfo> &outputs = context.entry().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].axes.empty() && !outputs[i].name.starts_with("part."))
-      result.numbers.push_back({outputs[i].name, result.batches ? withoutSign(totals.of(i)) : std::nan(""), outputs[i].metric, outputs[i].nats, outputs[i].perBatch});
+      result.numbers.push_back({outputs[i].name, result.batches ? withoutSign(totals.of(i)) : std::nan(""), outputs[i].metric,
+                                outputs[i].nats, outputs[i].perBatch});
   result.entropy = entropyOutput(context, task);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

@@ -10,7 +10,8 @@ static bool hasFixedWidth(const runtime::TensorInfo &input, const runtime::Manif
   if (manifest.dims.empty() || input.shape.size() < 2 || !input.shape[1].terms.empty())
     return false;
   const std::string &axis = input.axes[1];
-  const bool isName = !axis.empty() && std::all_of(axis.begin(), axis.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  const bool isName =
+      !axis.empty() && std::all_of(axis.begin(), axis.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   return isName && std::find(manifest.dims.begin(), manifest.dims.end(), axis) == manifest.dims.end();
 }
 

@@ -23,7 +23,8 @@ struct History {
   std::vector<std::string> heldOut() const;
 };
 
-/// Reads the file line by line in bounded memory per line; a last line without its end is left out. Input error if the file cannot be read.
+/// Reads the file line by line in bounded memory per line; a last line without its end is left out. Input error if the file
+/// cannot be read.
 runtime::Expected<History> readHistory(const std::string &path);
 
 } // namespace tenon::train

@@ -85,8 +85,9 @@ Status rewrite(const std::string &path, uint64_t lastStep, std::vector<std::stri
     return text.status();
   const KeptLines kept = keepLines(*text, lastStep);
   if (kept.damaged > 0) {
-    notes.push_back(runtime::concat(path, ": ", runtime::counted(kept.damaged, "damaged line"), kept.damaged == 1 ? " is" : " are",
-                                    " left out, ", kept.damaged == 1 ? "line " : "the first is line ", kept.firstDamaged));
+    notes.push_back(runtime::concat(path, ": ", runtime::counted(kept.damaged, "damaged line"),
+                                    kept.damaged == 1 ? " is" : " are", " left out, ",
+                                    kept.damaged == 1 ? "line " : "the first is line ", kept.firstDamaged));
     if (Status status = keepCopy(path, notes); status.failed())
       return status;
     return runtime::replaceFile(path, kept.text);

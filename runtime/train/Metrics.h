@@ -1,4 +1,5 @@
-// metrics.jsonl: one JSON object per line, written with one call, so that a crash leaves at most one broken line at the end, and a full disk none.
+// metrics.jsonl: one JSON object per line, written with one call, so that a crash leaves at most one broken line at the end, and
+// a full disk none.
 #pragma once
 #include "runtime/File.h"
 #include <cstdint>
@@ -29,8 +30,9 @@ public:
   ~MetricsFile();
   MetricsFile(const MetricsFile &) = delete;
   MetricsFile &operator=(const MetricsFile &) = delete;
-  /// Opens for appending. Lines of steps after `lastStep` are dropped first, since they belong to work that is done again, and so is a last line that is
-  /// not whole. What else is damaged is left out; the file with it stays under another name, and `notes` says so.
+  /// Opens for appending. Lines of steps after `lastStep` are dropped first, since they belong to work that is done again, and so
+  /// is a last line that is not whole. What else is damaged is left out; the file with it stays under another name, and `notes`
+  /// says so.
   runtime::Status open(const std::string &path, uint64_t lastStep, std::vector<std::string> &notes);
   /// Appends the whole line or, where that fails, nothing.
   runtime::Status write(const MetricsLine &line);
@@ -38,7 +40,7 @@ public:
 private:
   int descriptor = -1;
   std::string path;
-  uint64_t end = 0;      // of the last whole line
+  uint64_t end = 0;       // of the last whole line
   bool brokenEnd = false; // a part of a line is behind it, and could not be cut off
 };
 

@@ -52,7 +52,7 @@ bool canRedraw() {
 
 /// Columns of the terminal; where it does not say, as many as every terminal has.
 size_t columns() {
-  struct winsize window {};
+  struct winsize window{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
 }
 

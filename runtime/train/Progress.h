@@ -1,5 +1,5 @@
-// What a person sees of a training run on stderr: one line that is redrawn on a terminal, a line every ten seconds elsewhere, a terminal that cannot
-// redraw (TERM=dumb) among them. No colour with NO_COLOR.
+// What a person sees of a training run on stderr: one line that is redrawn on a terminal, a line every ten seconds elsewhere, a
+// terminal that cannot redraw (TERM=dumb) among them. No colour with NO_COLOR.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -43,8 +43,10 @@ Status readSource(const std::string &input, const JsonValue &value, data::Source
   call.take("offsets", source.offsets);
   call.take("pad", source.pad);
   source.fixed = call.name == "fixed";
-  return source.file.empty() || (source.offsets.empty() && !source.fixed) ? inputError("data: ", input, " = ", call.name, "(..) needs a file of values", source.fixed ? "" : " and one of offsets")
-                                                       : call.finish();
+  return source.file.empty() || (source.offsets.empty() && !source.fixed)
+             ? inputError("data: ", input, " = ", call.name, "(..) needs a file of values",
+                          source.fixed ? "" : " and one of offsets")
+             : call.finish();
 }
 
 /// data = task(...) or valid = task(...); `every`: how often what is held out is evaluated.
@@ -95,7 +97,9 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
       return known.status();
     call.take("share", recipe.data.heldOut);
     call.take("every", recipe.validEvery);
-    return recipe.data.heldOut > 0 ? call.finish() : inputError("valid: held_out needs a share of the data between 0 and 1, such as held_out(0.05)");
+    return recipe.data.heldOut > 0
+               ? call.finish()
+               : inputError("valid: held_out needs a share of the data between 0 and 1, such as held_out(0.05)");
   }
   recipe.valid.emplace();
   Status status = readTask(call, *recipe.valid, recipe.validEvery);
@@ -125,8 +129,10 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     if (const JsonValue *warmup = Call(*value, "schedule").argument(Call::noPosition, "warmup"); warmup && warmup->isInteger())
       recipe.warmup = warmup->integer;
   recipe.steps = numbers[0].value;
-  if (const JsonValue *value = settings.find("schedule"); value && recipe.steps == 0 && recipe.epochs == 0) // a schedule that ends is the length of the run
-    if (const JsonValue *total = Call(*value, "schedule").argument(Call::noPosition, "total"); total && total->isInteger() && total->integer > 0)
+  if (const JsonValue *value = settings.find("schedule");
+      value && recipe.steps == 0 && recipe.epochs == 0) // a schedule that ends is the length of the run
+    if (const JsonValue *total = Call(*value, "schedule").argument(Call::noPosition, "total");
+        total && total->isInteger() && total->integer > 0)
       recipe.steps = total->integer;
   recipe.seed = static_cast<uint64_t>(numbers[1].value);
   if (const JsonValue *value = settings.find("checkpoint")) {
@@ -178,12 +184,12 @@ Status applyFiles(const DataOverrides &overrides, Recipe &recipe) {
   }
   for (const auto &[name, file] : overrides.files) {
     const bool ofValid = name.rfind("valid.", 0) == 0 && recipe.valid;
-    std::string *place = ofValid                            ? fileOf(*recipe.valid, name.substr(6))
+    std::string *place = ofValid                           ? fileOf(*recipe.valid, name.substr(6))
                          : overrides.whole && recipe.valid ? fileOf(*recipe.valid, name)
                                                            : fileOf(recipe.data, name);
     if (!place)
-      return runtime::usageError("--data ", name, "=", file, ": the data task ", recipe.data.name, " has no file for '", name, "'",
-                                 recipe.data.name == "arrays" ? "" : "; --text replaces its text");
+      return runtime::usageError("--data ", name, "=", file, ": the data task ", recipe.data.name, " has no file for '", name,
+                                 "'", recipe.data.name == "arrays" ? "" : "; --text replaces its text");
     *place = file;
   }
   const bool arrays = recipe.data.name == "arrays";
@@ -201,7 +207,8 @@ bool hasSetting(const std::string &task, std::string_view setting) {
 Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
   if (!overrides.text.empty())
     recipe.data.texts = {overrides.text};
-  for (auto [given, option, setting] : {std::tuple{!overrides.vocabulary.empty(), "--vocab", "vocab"}, std::tuple{overrides.unit.has_value(), "--unit", "unit"}})
+  for (auto [given, option, setting] :
+       {std::tuple{!overrides.vocabulary.empty(), "--vocab", "vocab"}, std::tuple{overrides.unit.has_value(), "--unit", "unit"}})
     if (given && !hasSetting(recipe.data.name, setting))
       return runtime::usageError(option, ": the data task ", recipe.data.name, " has no symbols of a text");
   if (!overrides.vocabulary.empty())
@@ -223,7 +230,8 @@ Status applyOverrides(const DataOverrides &overrides, Recipe &recipe) {
     recipe.valid->heldOut = recipe.data.heldOut = 0;
     return {};
   }
-  // Another text without a word about evaluation: its end is held out, since the recipe's held-out file belongs to the recipe's text.
+  // Another text without a word about evaluation: its end is held out, since the recipe's held-out file belongs to the recipe's
+  // text.
   if (!overrides.text.empty() && !overrides.heldOut && recipe.data.heldOut == 0)
     recipe.data.heldOut = 0.05;
   bool ownFile = recipe.valid && overrides.text.empty() && !overrides.heldOut;
@@ -255,7 +263,8 @@ Expected<Recipe> readRecipe(const runtime::Manifest &manifest, const DataOverrid
   const JsonValue *task = settings->find("data");
   if (const JsonValue *callee = task ? task->find("call") : nullptr; !task || (callee && callee->text == "caller"))
     return inputError("the recipe ", recipe.name, task ? " takes its batches from the caller" : " has no data",
-                      ", so only programs can train it, through the C interface (tn_context_set_input); for `tenon train` give it a task, such as "
+                      ", so only programs can train it, through the C interface (tn_context_set_input); for `tenon train` give "
+                      "it a task, such as "
                       "data = byte_stream(text = \"file\") or data = arrays(ids = \"ids.npy\")");
   Call call(*task, "data");
   if (!call.valid())

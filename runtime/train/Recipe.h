@@ -14,7 +14,7 @@ using runtime::Status;
 /// What --text, --vocab, ... put in place of the recipe's values.
 struct DataOverrides {
   std::string text, vocabulary, validText;
-  std::optional<std::string> unit; // bytes or characters
+  std::optional<std::string> unit;          // bytes or characters
   std::string folder;                       // --data DIR: where relative paths of the recipe's data are
   std::map<std::string, std::string> files; // --data INPUT=FILE, --data INPUT.offsets=FILE, --data valid.INPUT=FILE
   bool whole = false;                       // evaluate on all of these files; not kept
@@ -32,11 +32,11 @@ struct Recipe {
   int64_t warmup = 0;                      // of the schedule, in steps; 0 where it is a share of them
   int64_t checkpointEvery = 1000;
   int keep = 3;
-  std::string best;                        // checkpoint = every(.., best = NAME): a loss or metric of `eval`; empty: none is kept apart
-  bool lowest = false;                     // of a metric: the best is the lowest, as it always is of a loss
-  int64_t patience = 0;                    // stop = patience(N): evaluations without a better one that end the run; 0: never
+  std::string best;     // checkpoint = every(.., best = NAME): a loss or metric of `eval`; empty: none is kept apart
+  bool lowest = false;  // of a metric: the best is the lowest, as it always is of a loss
+  int64_t patience = 0; // stop = patience(N): evaluations without a better one that end the run; 0: never
   uint64_t seed = 0;
-  std::string initFile, initScheme;        // init = load(file, names = scheme)
+  std::string initFile, initScheme; // init = load(file, names = scheme)
 };
 
 /// Every file that a task reads, with its folder.

@@ -49,7 +49,8 @@ public:
       result = value->integer;
     return {};
   }
-  /// The function in the table of recipes, with every argument in its range there. Artifacts come from elsewhere, and no other place knows the ranges.
+  /// The function in the table of recipes, with every argument in its range there. Artifacts come from elsewhere, and no other
+  /// place knows the ranges.
   Expected<const schema::Function *> check(std::string_view family) {
     function = schema::find(family, name);
     if (!function || !function->works)
@@ -120,18 +121,22 @@ private:
     case Type::Bool:
       return value.kind == JsonValue::Kind::Bool;
     case Type::Choice:
-      return value.isString() && std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
+      return value.isString() &&
+             std::find(parameter.choices.begin(), parameter.choices.end(), value.text) != parameter.choices.end();
     case Type::Texts:
-      return value.isString() || (value.isArray() && !value.elements.empty() &&
-                                  std::all_of(value.elements.begin(), value.elements.end(), [](const JsonValue &each) { return each.isString(); }));
+      return value.isString() ||
+             (value.isArray() && !value.elements.empty() &&
+              std::all_of(value.elements.begin(), value.elements.end(), [](const JsonValue &each) { return each.isString(); }));
     default:
       return value.isString();
     }
   }
   static std::string wanted(const schema::Parameter &parameter) {
     using schema::Type;
-    const std::string end = parameter.high < schema::kInfinity ? runtime::concat(parameter.highOpen ? " to below " : " to ", parameter.high) : "";
-    const std::string low = runtime::concat(end.empty() ? parameter.lowOpen ? ", more than " : ", at least " : " from ", parameter.low);
+    const std::string end =
+        parameter.high < schema::kInfinity ? runtime::concat(parameter.highOpen ? " to below " : " to ", parameter.high) : "";
+    const std::string low =
+        runtime::concat(end.empty() ? parameter.lowOpen ? ", more than " : ", at least " : " from ", parameter.low);
     switch (parameter.type) {
     case Type::Int:
       return "a whole number" + low + end;

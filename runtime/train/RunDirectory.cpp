@@ -56,7 +56,8 @@ std::optional<std::string> bytesOfHex(std::string_view digits) {
   return digits.size() % 2 == 0 && !bytes.empty() ? std::optional<std::string>(bytes) : std::nullopt;
 }
 
-/// Takes the members of one object. A member of another kind than expected is an error: what cannot be read must not count as not given.
+/// Takes the members of one object. A member of another kind than expected is an error: what cannot be read must not count as not
+/// given.
 class Reader {
 public:
   explicit Reader(const JsonValue &object) : object(object) {}
@@ -204,7 +205,8 @@ Status writeRunSettings(const RunDirectory &run, const RunSettings &settings) {
   for (const auto &[name, size] : settings.bind)
     bind += concat(bind.empty() ? "" : ", ", quoteJson(name), ": ", size);
   for (const data::FileFingerprint &file : settings.files)
-    files += concat(files.empty() ? "" : ", ", "{\"path\": ", quotePath(file.path), ", \"bytes\": ", file.bytes, ", \"xxh3\": ", quoteJson(file.hash), "}");
+    files += concat(files.empty() ? "" : ", ", "{\"path\": ", quotePath(file.path), ", \"bytes\": ", file.bytes,
+                    ", \"xxh3\": ", quoteJson(file.hash), "}");
   return runtime::replaceFile(run.settingsFile(), text + ", \"bind\": {" + bind + "}, \"files\": [" + files + "]}\n");
 }
 
@@ -213,7 +215,10 @@ Expected<std::vector<data::FileFingerprint>> fingerprintsOf(const Recipe &recipe
   for (const data::TaskSettings *task : {&recipe.data, recipe.valid ? &*recipe.valid : nullptr}) {
     std::vector<std::string> paths;
     for (const std::string &pattern : task ? filesOf(*task) : std::vector<std::string>())
-      if (Status status = data::listFiles(pattern.substr(0, pattern.find(".safetensors:") == std::string::npos ? std::string::npos : pattern.rfind(':')), paths); status.failed())
+      if (Status status = data::listFiles(
+              pattern.substr(0, pattern.find(".safetensors:") == std::string::npos ? std::string::npos : pattern.rfind(':')),
+              paths);
+          status.failed())
         return status;
     if (Status status = data::fingerprintFiles(paths, prints); status.failed())
       return status;

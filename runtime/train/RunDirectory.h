@@ -1,5 +1,5 @@
-// A run directory: model/ (the artifact), checkpoints/, metrics.jsonl, vocabulary.json, run.json (what the command line said about data, and what its
-// files were), lock (see RunLock.h).
+// A run directory: model/ (the artifact), checkpoints/, metrics.jsonl, vocabulary.json, run.json (what the command line said
+// about data, and what its files were), lock (see RunLock.h).
 #pragma once
 #include "runtime/data/Fingerprint.h"
 #include "runtime/train/Recipe.h"

@@ -69,7 +69,8 @@ Status RunStart::goBack(std::vector<std::string> &notes) const {
   if (metricsOf(run) > 0)
     if (Status status = keepCopy(run.metrics(), notes); status.failed())
       return status;
-  const std::string made = run.checkpoints() + ".new"; // whole before it takes the other's place: a kill leaves the one or the other
+  const std::string made =
+      run.checkpoints() + ".new"; // whole before it takes the other's place: a kill leaves the one or the other
   std::error_code failed;
   std::filesystem::remove_all(made, failed);
   std::filesystem::create_directories(made, failed);
@@ -93,7 +94,8 @@ Status RunStart::lockNew(std::vector<std::string> &notes) const {
     notes.push_back(note);
   std::error_code ignored;
   if (std::filesystem::exists(run.settingsFile(), ignored)) // all of the above was read before it came
-    return runtime::usageError("another process has made the run in ", run.path, " meanwhile; the same command goes on from there");
+    return runtime::usageError("another process has made the run in ", run.path,
+                               " meanwhile; the same command goes on from there");
   return {};
 }
 

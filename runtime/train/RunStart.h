@@ -15,13 +15,15 @@ struct RunStart {
   RunState &state;
   int keep;
 
-  /// Values of the parameters where no checkpoint has been read: the initializers', or those of a file, of which `notes` say what fitted.
+  /// Values of the parameters where no checkpoint has been read: the initializers', or those of a file, of which `notes` say what
+  /// fitted.
   Status initialize(std::vector<std::string> &notes) const;
   /// The directory and its lock; what an earlier run has there gets other names where this one does not go on from it.
   Status prepareDirectory(bool resumed, std::vector<std::string> &notes) const;
 
 private:
-  /// The run goes on from an earlier checkpoint: what came after it stays under other names, and the checkpoint is the newest of a folder of its own.
+  /// The run goes on from an earlier checkpoint: what came after it stays under other names, and the checkpoint is the newest of
+  /// a folder of its own.
   Status goBack(std::vector<std::string> &notes) const;
   /// The lock of a directory that was not there when the command began.
   Status lockNew(std::vector<std::string> &notes) const;

@@ -11,11 +11,11 @@ namespace tenon::train {
 
 using runtime::BoundTensor;
 using runtime::Context;
-using runtime::JsonValue;
-using runtime::Parameters;
-using runtime::ParameterArena;
-using runtime::Status;
 using runtime::inputError;
+using runtime::JsonValue;
+using runtime::ParameterArena;
+using runtime::Parameters;
+using runtime::Status;
 
 namespace {
 
@@ -75,17 +75,19 @@ std::string metadataText(const RunState &state, const Context &context) {
   char best[64] = "";
   if (state.best) // JSON has no NaN: null stands for no finite one yet
     snprintf(best, sizeof best, std::isfinite(state.best->value) ? "%.17g" : "null", state.best->value);
-  const std::string bestText = state.best ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure), ", \"value\": ", best,
-                                                            ", \"step\": ", state.best->step, ", \"since\": ", state.best->since,
-                                                            ", \"last\": ", state.best->last, "}")
-                                          : std::string();
+  const std::string bestText = state.best
+                                   ? runtime::concat(", \"best\": {\"measure\": ", runtime::quoteJson(state.best->measure),
+                                                     ", \"value\": ", best, ", \"step\": ", state.best->step,
+                                                     ", \"since\": ", state.best->since, ", \"last\": ", state.best->last, "}")
+                                   : std::string();
   // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
-  return runtime::concat("{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
-                         ", \"seconds\": ", seconds, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
-                         ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ",
-                         runtime::quoteJson(manifest.specHash), ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
-                         ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")), ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims,
-                         "}, \"sizes\": {", sizes, "}}");
+  return runtime::concat(
+      "{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
+      ", \"seconds\": ", seconds, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
+      ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ", runtime::quoteJson(manifest.specHash),
+      ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
+      ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")),
+      ", \"build\": ", runtime::quoteJson(manifest.buildId), ", \"dims\": {", dims, "}, \"sizes\": {", sizes, "}}");
 }
 
 /// "; its first difference: emb is [256, 32] there and [256, 64] here", or nothing.
@@ -100,7 +102,8 @@ std::string firstDifference(const runtime::LoadedCheckpoint &checkpoint, const P
       return runtime::concat("; it has no ", name);
     const runtime::Shape shape(place->info->shape.begin(), place->info->shape.end());
     if (entry->shape != shape)
-      return runtime::concat("; ", name, " is ", runtime::shapeText(entry->shape), " there and ", runtime::shapeText(shape), " here");
+      return runtime::concat("; ", name, " is ", runtime::shapeText(entry->shape), " there and ", runtime::shapeText(shape),
+                             " here");
   }
   for (const runtime::SafetensorsEntry &entry : file->entries())
     if (!parameters.find(entry.name).ok() && parameters.modelStates().empty())
@@ -113,15 +116,19 @@ Status checkMetadata(const runtime::LoadedCheckpoint &checkpoint, const Paramete
   if (!signature || !signature->isString() || !optimizer || !optimizer->isString())
     return inputError(checkpoint.path, " is not a checkpoint of a training run");
   if (signature->text != parameters.signature())
-    return inputError(checkpoint.path, " is a checkpoint of another model: its parameters do not fit this artifact", firstDifference(checkpoint, parameters),
+    return inputError(checkpoint.path, " is a checkpoint of another model: its parameters do not fit this artifact",
+                      firstDifference(checkpoint, parameters),
                       training ? "; --fresh starts anew, another --out keeps this run" : "");
   if (training && optimizer->text != parameters.manifest().optimizer)
     return inputError(checkpoint.path, " was trained with ", optimizer->text, ", this artifact trains with ",
                       parameters.manifest().optimizer, "; use --fresh, or --weights with its parameters.safetensors");
   const std::string losses = textOf(checkpoint.metadata, "losses"), now = textOf(parameters.manifest().recipe, "losses_sha256");
   if (training && !losses.empty() && !now.empty() && losses != now)
-    return inputError(checkpoint.path, " is a checkpoint of another model: from the same parameters its losses compute something else; to start this one "
-                                       "from them: --fresh --weights ", checkpoint.filePath(kArenas[0].file));
+    return inputError(
+        checkpoint.path,
+        " is a checkpoint of another model: from the same parameters its losses compute something else; to start this one "
+        "from them: --fresh --weights ",
+        checkpoint.filePath(kArenas[0].file));
   return {};
 }
 
@@ -142,13 +149,16 @@ void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const Context &con
   const runtime::Manifest &manifest = context.parameters()->manifest();
   const std::string sizes = changedSizes(checkpoint, context);
   if (!sizes.empty())
-    notes.push_back(runtime::concat("the recipe (or --bind) has ", sizes, " until step ", checkpoint.step,
-                                    "; from here on its batches are others and begin elsewhere in the data; --fresh or another --out starts a new run"));
+    notes.push_back(runtime::concat(
+        "the recipe (or --bind) has ", sizes, " until step ", checkpoint.step,
+        "; from here on its batches are others and begin elsewhere in the data; --fresh or another --out starts a new run"));
   const std::string recipe = textOf(checkpoint.metadata, "recipe"), spec = textOf(checkpoint.metadata, "spec");
   if (!recipe.empty() && recipe != textOf(manifest.recipe, "sha256"))
-    notes.push_back(runtime::concat("the recipe is not the one of step ", checkpoint.step, "; from here on the run has the new one"));
+    notes.push_back(
+        runtime::concat("the recipe is not the one of step ", checkpoint.step, "; from here on the run has the new one"));
   else if (sizes.empty() && !spec.empty() && spec != manifest.specHash)
-    notes.push_back(runtime::concat("the specification has changed since step ", checkpoint.step, ", but neither its recipe nor what its losses compute"));
+    notes.push_back(runtime::concat("the specification has changed since step ", checkpoint.step,
+                                    ", but neither its recipe nor what its losses compute"));
 }
 
 /// The files of a checkpoint that are read, open.
@@ -158,7 +168,8 @@ struct OpenFiles {
 };
 
 /// Only what the manifest lists has been compared with its hashes.
-Status openListed(const runtime::LoadedCheckpoint &checkpoint, const char *name, std::optional<runtime::SafetensorsFile> &result) {
+Status openListed(const runtime::LoadedCheckpoint &checkpoint, const char *name,
+                  std::optional<runtime::SafetensorsFile> &result) {
   if (std::find(checkpoint.files.begin(), checkpoint.files.end(), name) == checkpoint.files.end())
     return inputError(checkpoint.path, " is not a checkpoint of a training run: its manifest lists no ", name);
   auto file = runtime::SafetensorsFile::open(checkpoint.filePath(name));
@@ -167,8 +178,8 @@ Status openListed(const runtime::LoadedCheckpoint &checkpoint, const char *name,
   return file.status();
 }
 
-/// Opens the files that hold parameters, and moments where a training goes on, and compares them with the model. Nothing is read before all of them fit:
-/// values of one checkpoint beside moments of another would train on without a word.
+/// Opens the files that hold parameters, and moments where a training goes on, and compares them with the model. Nothing is read
+/// before all of them fit: values of one checkpoint beside moments of another would train on without a word.
 Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters &parameters, bool training, OpenFiles &files) {
   for (const auto &[arena, name] : kArenas) {
     if (arena != ParameterArena::Values && (!training || !parameters.arena(arena)))
@@ -197,8 +208,8 @@ Status checkStates(const runtime::SafetensorsFile &file, const Context &context)
       continue;
     const runtime::SafetensorsEntry *entry = file.find(state.name);
     if (!entry || entry->type != state.type || entry->end - entry->begin != state.bytes)
-      return inputError(file.path(), entry ? ": the state " : " lacks the state ", state.name, entry ? " has another size or type" : "",
-                        "; the file was made with another batch size, memory or model");
+      return inputError(file.path(), entry ? ": the state " : " lacks the state ", state.name,
+                        entry ? " has another size or type" : "", "; the file was made with another batch size, memory or model");
   }
   return {};
 }
@@ -209,7 +220,8 @@ Status checkStatesOf(const runtime::LoadedCheckpoint &checkpoint, const runtime:
   Status status = checkStates(file, context);
   if (status.ok() || sizes.empty())
     return status;
-  return inputError("the recipe (or --bind) has ", sizes, " until step ", checkpoint.step, ", whose states do not fit: start a new run, by --fresh or another --out; --weights ",
+  return inputError("the recipe (or --bind) has ", sizes, " until step ", checkpoint.step,
+                    ", whose states do not fit: start a new run, by --fresh or another --out; --weights ",
                     checkpoint.filePath(kArenas[0].file), " begins it with what this one has learned");
 }
 
@@ -242,8 +254,9 @@ Status saveRun(const std::string &directory, const RunState &state, const Contex
   contents.metadata = metadataText(state, context);
   for (const auto &[arena, name] : kArenas)
     if (parameters.arena(arena))
-      contents.files.push_back({name, parameters.fileBytes(arena),
-                                [&parameters, arena = arena](runtime::ByteSink &sink) { return parameters.saveTo(sink, arena); }});
+      contents.files.push_back({name, parameters.fileBytes(arena), [&parameters, arena = arena](runtime::ByteSink &sink) {
+                                  return parameters.saveTo(sink, arena);
+                                }});
   contents.files.push_back({kStatesFile, declareStates(context).fileBytes(),
                             [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
   return runtime::saveCheckpoint(directory, contents, keep);
@@ -253,13 +266,15 @@ std::string bestDirectory(const std::string &directory) { return directory + "/b
 
 namespace {
 
-runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string &directory, const std::string &which, std::vector<std::string> &notes) {
+runtime::Expected<runtime::LoadedCheckpoint> chosenCheckpoint(const std::string &directory, const std::string &which,
+                                                              std::vector<std::string> &notes) {
   if (which.empty())
     return runtime::loadNewestCheckpoint(directory, notes);
   std::error_code ignored;
   if (which == "best") {
     if (!std::filesystem::exists(bestDirectory(directory), ignored))
-      return inputError("there is no best checkpoint in ", directory, "; checkpoint = every(.., best = NAME) in the recipe keeps one");
+      return inputError("there is no best checkpoint in ", directory,
+                        "; checkpoint = every(.., best = NAME) in the recipe keeps one");
     return runtime::loadNewestCheckpoint(bestDirectory(directory), notes);
   }
   if (which.find_first_not_of("0123456789") != std::string::npos)
@@ -279,16 +294,18 @@ Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestE
   if (!best)
     return {};
   const JsonValue *value = best->find("value"), *step = best->find("step"), *since = best->find("since");
-  if (!value || !(value->isNumber() || value->isNull()) || !step || !step->isInteger() || !since || !since->isInteger() || textOf(*best, "measure").empty())
+  if (!value || !(value->isNumber() || value->isNull()) || !step || !step->isInteger() || !since || !since->isInteger() ||
+      textOf(*best, "measure").empty())
     return inputError(checkpoint.path, " does not say what its best evaluation is");
   const JsonValue *last = best->find("last"); // absent in older checkpoints
-  result = BestEvaluation{textOf(*best, "measure"), value->isNull() ? std::nan("") : value->real, static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
+  result = BestEvaluation{textOf(*best, "measure"), value->isNull() ? std::nan("") : value->real,
+                          static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
                           static_cast<uint64_t>(last && last->isInteger() ? last->integer : step->integer)};
   return {};
 }
 
-/// A command that was killed after its last evaluation has kept the best checkpoint of it, and the newest one was written before. What comes after the
-/// newest checkpoint is done again, and evaluated again.
+/// A command that was killed after its last evaluation has kept the best checkpoint of it, and the newest one was written before.
+/// What comes after the newest checkpoint is done again, and evaluated again.
 void adoptBest(const std::string &directory, RunState &state) {
   std::vector<std::string> damaged;
   std::optional<BestEvaluation> kept;
@@ -301,14 +318,16 @@ void adoptBest(const std::string &directory, RunState &state) {
 
 } // namespace
 
-Status loadRun(const std::string &directory, const std::string &which, RunState &state, Context &context, bool &found, std::vector<std::string> &notes) {
+Status loadRun(const std::string &directory, const std::string &which, RunState &state, Context &context, bool &found,
+               std::vector<std::string> &notes) {
   found = false;
   std::vector<std::string> damaged;
   auto checkpoint = chosenCheckpoint(directory, which, damaged);
   if (!checkpoint.ok() && !which.empty())
     return checkpoint.status();
   if (!checkpoint.ok() && !damaged.empty()) // starting anew would cost what is there
-    return inputError("none of the ", damaged.size(), " checkpoints in '", directory, "' is valid; --fresh keeps them and starts anew: ", damaged[0]);
+    return inputError("none of the ", damaged.size(), " checkpoints in '", directory,
+                      "' is valid; --fresh keeps them and starts anew: ", damaged[0]);
   if (!checkpoint.ok())
     return {};
   notes.insert(notes.end(), damaged.begin(), damaged.end());
@@ -353,7 +372,8 @@ Status saveBest(const std::string &directory, const RunState &state, const Conte
 
 namespace {
 
-Status loadChosenWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+Status loadChosenWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step,
+                         std::vector<std::string> &notes) {
   auto checkpoint = chosenCheckpoint(directory, which, notes);
   if (!checkpoint.ok())
     return checkpoint.status();
@@ -368,7 +388,8 @@ Status loadChosenWeights(const std::string &directory, const std::string &which,
 
 } // namespace
 
-Status loadWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step, std::vector<std::string> &notes) {
+Status loadWeights(const std::string &directory, const std::string &which, Parameters &parameters, uint64_t &step,
+                   std::vector<std::string> &notes) {
   // A training beside this may remove the checkpoint that is being read, after it has made a newer one.
   constexpr int kAttempts = 50;
   for (int attempt = 1;; ++attempt) {

@@ -20,32 +20,35 @@ struct RunState {
   uint64_t step = 0;     // optimizer steps done
   uint64_t position = 0; // index of the next batch; steps that were skipped for a loss that is not finite move it too
   uint64_t seed = 0;
-  uint64_t skipped = 0;  // in all
-  double seconds = 0;    // training time in all sessions
+  uint64_t skipped = 0;                              // in all
+  double seconds = 0;                                // training time in all sessions
   std::optional<BestEvaluation> best = std::nullopt; // where the recipe asks for one
 };
 
 /// Writes DIRECTORY/step-N: parameters, moments, the states of `context`, `state`. Keeps the newest `keep`.
 runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
 
-/// Reads a checkpoint into the parameters and states of `context`. `which`: "" the newest valid one, where `found` is false if there is none; "best", or
-/// the number of a step, where that is an error. Refuses a checkpoint whose parameters, states or losses differ from the artifact's, or that was made with
-/// another optimizer. The best evaluation is the one that the best checkpoint has, where the one that is read does not know of it. `notes`: sentences about
-/// skipped checkpoints, and about another recipe or specification.
-runtime::Status loadRun(const std::string &directory, const std::string &which, RunState &state, runtime::Context &context, bool &found,
-                        std::vector<std::string> &notes);
+/// Reads a checkpoint into the parameters and states of `context`. `which`: "" the newest valid one, where `found` is false if
+/// there is none; "best", or the number of a step, where that is an error. Refuses a checkpoint whose parameters, states or
+/// losses differ from the artifact's, or that was made with another optimizer. The best evaluation is the one that the best
+/// checkpoint has, where the one that is read does not know of it. `notes`: sentences about skipped checkpoints, and about
+/// another recipe or specification.
+runtime::Status loadRun(const std::string &directory, const std::string &which, RunState &state, runtime::Context &context,
+                        bool &found, std::vector<std::string> &notes);
 
 /// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.
 runtime::Status saveStates(const std::string &path, const runtime::Context &context, runtime::FileBatch *batch = nullptr);
 runtime::Status loadStates(const std::string &path, runtime::Context &context);
 
-/// DIRECTORY of the checkpoints of a run: the one of its best evaluation is kept in a folder of its own, which pruning leaves alone.
+/// DIRECTORY of the checkpoints of a run: the one of its best evaluation is kept in a folder of its own, which pruning leaves
+/// alone.
 std::string bestDirectory(const std::string &directory);
 /// The same for the best one, which takes the place of the one before it.
 runtime::Status saveBest(const std::string &directory, const RunState &state, const runtime::Context &context);
 
-/// Reads only the parameters (and model states), for eval, run and generate. `which`: "" the newest valid checkpoint, "best", or the number of a step.
-runtime::Status loadWeights(const std::string &directory, const std::string &which, runtime::Parameters &parameters, uint64_t &step,
-                            std::vector<std::string> &notes);
+/// Reads only the parameters (and model states), for eval, run and generate. `which`: "" the newest valid checkpoint, "best", or
+/// the number of a step.
+runtime::Status loadWeights(const std::string &directory, const std::string &which, runtime::Parameters &parameters,
+                            uint64_t &step, std::vector<std::string> &notes);
 
 } // namespace tenon::train

@@ -8,11 +8,14 @@ Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::
     return std::optional<Measure>();
   const char *setting = recipe.best.empty() ? "stop" : "best";
   if (!recipe.valid)
-    return inputError("the recipe ", recipe.name, ": `", setting, "` compares evaluations, and nothing is held out; pass --held-out SHARE, or say valid = ..");
+    return inputError("the recipe ", recipe.name, ": `", setting,
+                      "` compares evaluations, and nothing is held out; pass --held-out SHARE, or say valid = ..");
   if (!eval || eval->outputs.empty())
-    return inputError("the recipe ", recipe.name, ": `", setting, "` compares evaluations, and the artifact was compiled without the entry eval");
+    return inputError("the recipe ", recipe.name, ": `", setting,
+                      "` compares evaluations, and the artifact was compiled without the entry eval");
   if (recipe.patience > 0 && recipe.validEvery == 0)
-    return inputError("the recipe ", recipe.name, ": `stop` counts evaluations, and there is one at the end only; pass --valid-every N, or say "
+    return inputError("the recipe ", recipe.name,
+                      ": `stop` counts evaluations, and there is one at the end only; pass --valid-every N, or say "
                       "valid = held_out(0.05, every = N)");
   const int at = recipe.best.empty() ? 0 : eval->outputIndex(recipe.best);
   if (at < 0)
@@ -26,7 +29,8 @@ bool updateBest(const Measure &measure, double value, uint64_t step, std::option
     best.reset();
   if (best && step <= best->last)
     return false;
-  const bool better = std::isfinite(value) && (!best || !std::isfinite(best->value) || (measure.lowest ? value < best->value : value > best->value));
+  const bool better = std::isfinite(value) &&
+                      (!best || !std::isfinite(best->value) || (measure.lowest ? value < best->value : value > best->value));
   if (better)
     best = BestEvaluation{measure.name, value, step, 0, step};
   else if (best)

@@ -12,12 +12,13 @@ struct Measure {
   bool lowest = true; // is the best; else the highest
 };
 
-/// The recipe's `best`, for `stop` alone the first loss; nullopt where it asks for neither. Fails where nothing evaluates: without held-out data or the
-/// entry `eval`, and for `stop` without evaluations during the training.
+/// The recipe's `best`, for `stop` alone the first loss; nullopt where it asks for neither. Fails where nothing evaluates:
+/// without held-out data or the entry `eval`, and for `stop` without evaluations during the training.
 Expected<std::optional<Measure>> measureOf(const Recipe &recipe, const runtime::EntryInfo *eval);
 
-/// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best, and what is not finite
-/// never is: until one is, the value of `best` is NaN, and the evaluations count for patience. Another measure than that of `best` begins anew.
+/// Takes the evaluation of `step` into `best`, once; true if it is better than all before. The first of equal ones is the best,
+/// and what is not finite never is: until one is, the value of `best` is NaN, and the evaluations count for patience. Another
+/// measure than that of `best` begins anew.
 bool updateBest(const Measure &measure, double value, uint64_t step, std::optional<BestEvaluation> &best);
 
 } // namespace tenon::train

@@ -27,7 +27,8 @@ Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const
   }
   if (!missing.empty())
     return runtime::usageError("the entry ", entry, " leaves ", missing, " open; pass --bind, such as --bind ",
-                               missing.substr(0, missing.find(',')), "=8, or bind it in the recipe: bind ", missing.substr(0, missing.find(',')), " = 8");
+                               missing.substr(0, missing.find(',')), "=8, or bind it in the recipe: bind ",
+                               missing.substr(0, missing.find(',')), " = 8");
   auto context = runtime::Context::create(parameters, entry, std::span<const int64_t>(dims), pool);
   if (!context.ok())
     return context.status();
@@ -35,9 +36,10 @@ Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const
   return {};
 }
 
-Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary, const std::shared_ptr<runtime::Parameters> &parameters,
-                      const std::map<std::string, int64_t> &bind, const std::shared_ptr<runtime::ThreadPool> &pool,
-                      std::unique_ptr<data::DataTask> &task, std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder) {
+Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary,
+                      const std::shared_ptr<runtime::Parameters> &parameters, const std::map<std::string, int64_t> &bind,
+                      const std::shared_ptr<runtime::ThreadPool> &pool, std::unique_ptr<data::DataTask> &task,
+                      std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder) {
   if (Status status = data::makeTask(*recipe.valid, data::Part::HeldOut, vocabulary, task); status.failed())
     return status.in("held-out text");
   if (Status status = makeContext(parameters, "eval", bind, pool, context); status.failed())
@@ -48,16 +50,19 @@ Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary, 
 namespace {
 
 /// The symbols of a run stay what they are: another vocabulary would give other ids to the same text.
-Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabulary> &known, const RunSettings &saved, const RunSettings &now) {
+Status checkVocabulary(const RunDirectory &run, const std::optional<data::Vocabulary> &known, const RunSettings &saved,
+                       const RunSettings &now) {
   bool sameUnit = !known || !now.data.unit || known->unit() == data::Unit::Words ||
                   (*now.data.unit == "bytes") == (known->unit() == data::Unit::Bytes);
   if (!known || (sameUnit && saved.data.vocabulary == now.data.vocabulary))
     return {};
-  return runtime::usageError("the run in ", run.path, " has its vocabulary already; another one (--vocab, --unit) needs --fresh or another --out");
+  return runtime::usageError("the run in ", run.path,
+                             " has its vocabulary already; another one (--vocab, --unit) needs --fresh or another --out");
 }
 
 /// A run may go on with another text, wherever its settings name it: the recipe or an earlier --text.
-void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, const Recipe &recipe, std::vector<std::string> &notes) {
+void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, const Recipe &recipe,
+                   std::vector<std::string> &notes) {
   auto before = readRecipe(manifest, saved.data, saved.seed);
   auto listed = [](const std::vector<std::string> &texts) {
     std::string list;
@@ -68,8 +73,10 @@ void noteOtherText(const runtime::Manifest &manifest, const RunSettings &saved, 
     }
     return list;
   };
-  if (std::string then = before.ok() ? listed(filesOf(before->data)) : "", now = listed(filesOf(recipe.data)); !then.empty() && then != now)
-    notes.push_back(concat(recipe.data.texts.empty() ? "the data are " : "the text is ", now, "; before ", recipe.data.texts.empty() ? "they were " : "it was ", then));
+  if (std::string then = before.ok() ? listed(filesOf(before->data)) : "", now = listed(filesOf(recipe.data));
+      !then.empty() && then != now)
+    notes.push_back(concat(recipe.data.texts.empty() ? "the data are " : "the text is ", now, "; before ",
+                           recipe.data.texts.empty() ? "they were " : "it was ", then));
 }
 
 std::string trainEntryName(const runtime::Manifest &manifest, const std::string &wanted) {
@@ -95,7 +102,8 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     return recipe.status();
   session->recipe = recipe.take();
   if (options.data.validEvery.value_or(0) > 0 && !session->recipe.valid)
-    return runtime::usageError("--valid-every ", *options.data.validEvery, ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
+    return runtime::usageError("--valid-every ", *options.data.validEvery,
+                               ": there is no text to evaluate on; pass --held-out SHARE or --valid-text FILE");
   if (options.data.validEvery.value_or(0) > 0 && !artifact->manifest().findEntry("eval"))
     return runtime::usageError("--valid-every ", *options.data.validEvery, ": the artifact was compiled without the entry eval");
   auto measure = measureOf(session->recipe, artifact->manifest().findEntry("eval"));
@@ -137,8 +145,8 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     for (const std::string &note : session->trainTask->notes())
       session->notes.push_back(note);
   if (status.ok() && session->recipe.valid && artifact->manifest().findEntry("eval"))
-    status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(), session->parameters, session->settings.bind, session->pool,
-                            session->validTask, session->valid, session->validFeeder);
+    status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(), session->parameters, session->settings.bind,
+                            session->pool, session->validTask, session->valid, session->validFeeder);
   if (status.ok())
     result = std::move(session);
   return status;
@@ -150,7 +158,8 @@ Status Session::compareFiles(const std::vector<data::FileFingerprint> &before) {
     return files.status();
   settings.files = files.take();
   if (std::string changes = data::changedFiles(before, settings.files); !changes.empty())
-    notes.push_back(concat("the data are not what this run has seen: ", changes, "; from here on it trains and evaluates on what is there now"));
+    notes.push_back(concat("the data are not what this run has seen: ", changes,
+                           "; from here on it trains and evaluates on what is there now"));
   return {};
 }
 

@@ -34,14 +34,16 @@ struct Session {
   Status saveDescription(const RunDirectory &run) const;
 };
 
-/// A context of `entry` with the dims that `bind` names; other names in `bind` are ignored. The error names the dims that are missing.
+/// A context of `entry` with the dims that `bind` names; other names in `bind` are ignored. The error names the dims that are
+/// missing.
 Status makeContext(const std::shared_ptr<runtime::Parameters> &parameters, const std::string &entry,
                    const std::map<std::string, int64_t> &bind, const std::shared_ptr<runtime::ThreadPool> &pool,
                    std::unique_ptr<runtime::Context> &result);
 
 /// Task, context and feeder of evaluation: the `eval` entry over the recipe's held-out text.
-Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary, const std::shared_ptr<runtime::Parameters> &parameters,
-                      const std::map<std::string, int64_t> &bind, const std::shared_ptr<runtime::ThreadPool> &pool,
-                      std::unique_ptr<data::DataTask> &task, std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder);
+Status makeEvaluation(const Recipe &recipe, const data::Vocabulary *vocabulary,
+                      const std::shared_ptr<runtime::Parameters> &parameters, const std::map<std::string, int64_t> &bind,
+                      const std::shared_ptr<runtime::ThreadPool> &pool, std::unique_ptr<data::DataTask> &task,
+                      std::unique_ptr<runtime::Context> &context, std::unique_ptr<Feeder> &feeder);
 
 } // namespace tenon::train

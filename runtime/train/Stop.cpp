@@ -21,7 +21,7 @@ void onSignal(int number) {
 
 StopSignals::StopSignals() {
   signals = 0;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = onSignal;
   sigemptyset(&action.sa_mask);
   // Writes of a checkpoint go on where the signal met them.

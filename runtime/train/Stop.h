@@ -1,5 +1,6 @@
-// SIGINT, SIGTERM and SIGHUP (a closed terminal): the first asks for a stop after the step in progress, the second ends the process at once. A SIGHUP
-// that the caller ignores (nohup) stays ignored. A closed pipe behind the messages (SIGPIPE) asks for a stop too, however often.
+// SIGINT, SIGTERM and SIGHUP (a closed terminal): the first asks for a stop after the step in progress, the second ends the
+// process at once. A SIGHUP that the caller ignores (nohup) stays ignored. A closed pipe behind the messages (SIGPIPE) asks for a
+// stop too, however often.
 #pragma once
 
 namespace tenon::train {

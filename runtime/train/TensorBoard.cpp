@@ -101,7 +101,8 @@ Status EventFile::write(uint64_t step, const std::vector<std::pair<std::string, 
   return append(event);
 }
 
-/// One record with one call: length, its checksum, the event, its checksum. What a full disk cuts off is taken back, since readers stop there.
+/// One record with one call: length, its checksum, the event, its checksum. What a full disk cuts off is taken back, since
+/// readers stop there.
 Status EventFile::append(const std::string &event) {
   std::string record;
   addFixed(record, static_cast<uint64_t>(event.size()));

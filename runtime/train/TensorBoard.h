@@ -1,4 +1,5 @@
-// Event files that TensorBoard reads (tensorflow/core/util/event.proto, tensorflow/core/lib/io/record_writer.cc): a record per line of the metrics.
+// Event files that TensorBoard reads (tensorflow/core/util/event.proto, tensorflow/core/lib/io/record_writer.cc): a record per
+// line of the metrics.
 #pragma once
 #include "runtime/File.h"
 #include <cstdint>
@@ -13,7 +14,8 @@ public:
   ~EventFile();
   EventFile(const EventFile &) = delete;
   EventFile &operator=(const EventFile &) = delete;
-  /// Makes DIRECTORY/events.out.tfevents.SECONDS.HOST.PID: every command that trains has a file of its own, as TensorBoard expects it.
+  /// Makes DIRECTORY/events.out.tfevents.SECONDS.HOST.PID: every command that trains has a file of its own, as TensorBoard
+  /// expects it.
   runtime::Status open(const std::string &directory);
   bool isOpen() const { return descriptor >= 0; }
   /// Numbers of one step by tag. NaN and infinities are written as they are.

@@ -50,7 +50,9 @@ private:
     return options.steps.value_or(recipe.epochs > 0 ? session.stepsOf(recipe.epochs) : static_cast<uint64_t>(recipe.steps));
   }
   uint64_t batchesPerStep() const { return static_cast<uint64_t>(session.parameters->manifest().accumulate); }
-  double tokensPerStep() const { return static_cast<double>(session.trainTask->tokensPerBatch()) * static_cast<double>(batchesPerStep()); }
+  double tokensPerStep() const {
+    return static_cast<double>(session.trainTask->tokensPerBatch()) * static_cast<double>(batchesPerStep());
+  }
 
   bool finished() const {
     bool stepsDone = totalSteps() > 0 && state.step >= totalSteps();
@@ -84,7 +86,8 @@ private:
       notes.push_back("the run has stopped early; nothing is left to train");
     else if (resumed)
       notes.push_back(totalSteps() > 0 && state.step >= totalSteps()
-                          ? concat("the run has ", state.step, " steps already, ", totalSteps(), " are asked for (--steps): nothing is left to train")
+                          ? concat("the run has ", state.step, " steps already, ", totalSteps(),
+                                   " are asked for (--steps): nothing is left to train")
                           : concat("going on from step ", state.step));
     else if (Status status = starting().initialize(notes); status.failed())
       return status;
@@ -95,14 +98,16 @@ private:
     if (Status status = metrics.open(run.metrics(), resumed ? state.step : 0, notes); status.failed())
       return status;
     if (!options.quiet) {
-      progress.message(startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
+      progress.message(
+          startText(session, run, {totalSteps(), static_cast<uint64_t>(tokensPerStep()), state.seed, checkpointEvery(), keep()}));
       for (const std::string &line : session.trainTask->summary())
         progress.message(line);
     }
     for (const std::string &note : notes)
       progress.message(note);
     if (totalSteps() == 0 && options.seconds == 0 && !options.quiet)
-      progress.message("nothing says when to end (steps in the recipe, --steps, --minutes): it trains until it is stopped, which saves it");
+      progress.message(
+          "nothing says when to end (steps in the recipe, --steps, --minutes): it trains until it is stopped, which saves it");
     begun = state;
     lastSaved = resumed ? state.step : ~uint64_t{0};
     if (Status status = session.saveDescription(run); status.failed())
@@ -120,8 +125,8 @@ private:
       return {};
     const uint64_t steps = session.stepsOf(epochs);
     if (static_cast<uint64_t>(session.recipe.warmup) >= steps)
-      return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup, " steps, but its schedule of ", epochs,
-                        " epochs has ", steps, " with this text");
+      return inputError("the recipe ", session.recipe.name, " warms up for ", session.recipe.warmup,
+                        " steps, but its schedule of ", epochs, " epochs has ", steps, " with this text");
     session.train->setTotalSteps(steps);
     return {};
   }
@@ -166,7 +171,8 @@ private:
       const std::string &name = context.outputs()[i].name;
       double value = scalarOutput(context, i);
       bool ofStep = name == "grad_norm" || name == "learning_rate";
-      values[i] = ofStep || batch == 0 ? value : (values[i] * static_cast<double>(batch) + value) / static_cast<double>(batch + 1);
+      values[i] =
+          ofStep || batch == 0 ? value : (values[i] * static_cast<double>(batch) + value) / static_cast<double>(batch + 1);
     }
   }
 
@@ -190,7 +196,8 @@ private:
       progress.message(concat("step ", step, ": the loss or its gradient is not finite; the update is skipped"));
     if (skips < kMaximumSkips)
       return {};
-    return Status(ErrorKind::Numeric, concat("step ", step, ": ", kMaximumSkips, " updates in a row had a loss or gradient that is "
+    return Status(ErrorKind::Numeric, concat("step ", step, ": ", kMaximumSkips,
+                                             " updates in a row had a loss or gradient that is "
                                              "not finite; a smaller learning rate, or clip, may help"));
   }
 
@@ -235,7 +242,8 @@ private:
     if (rate > 0 || rateEnded || early || last)
       return;
     rateEnded = true;
-    progress.message(concat("step ", state.step, ": the schedule has come to a learning rate of 0; steps from here on change nothing"));
+    progress.message(
+        concat("step ", state.step, ": the schedule has come to a learning rate of 0; steps from here on change nothing"));
   }
 
   double secondsLeft() const {
@@ -304,7 +312,10 @@ private:
     const double measured = session.measure ? result->find(session.measure->name)->value : 0;
     const bool better = session.measure && updateBest(*session.measure, measured, state.step, state.best);
     if (!options.quiet)
-      progress.message(text + (better ? ", the best so far" : !std::isfinite(measured) ? concat("; ", session.measure->name, " is not finite, so never the best") : ""));
+      progress.message(text + (better ? ", the best so far"
+                               : !std::isfinite(measured)
+                                   ? concat("; ", session.measure->name, " is not finite, so never the best")
+                                   : ""));
     return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
   }
 
@@ -339,8 +350,8 @@ private:
     return {};
   }
 
-  /// The evaluation of the last step, which may take long, so the step is saved before it; what it is compared with is part of the checkpoint, which is
-  /// therefore written once more.
+  /// The evaluation of the last step, which may take long, so the step is saved before it; what it is compared with is part of
+  /// the checkpoint, which is therefore written once more.
   Status evaluateLast() {
     const auto before = state.best;
     Status status = validate();
@@ -352,8 +363,9 @@ private:
     if (options.quiet || steps == 0)
       return;
     const double tokens = tokensPerStep() * static_cast<double>(steps + skipped);
-    progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits, lastHeldOut, bestHeldOut,
-                              concat(run.checkpoints(), "/step-", lastSaved), session.recipe.best.empty() ? std::nullopt : state.best,
+    progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits,
+                              lastHeldOut, bestHeldOut, concat(run.checkpoints(), "/step-", lastSaved),
+                              session.recipe.best.empty() ? std::nullopt : state.best,
                               concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0)}));
   }
 
@@ -367,7 +379,7 @@ private:
   RunState state;
   Clock::time_point start;
   std::vector<double> values; // outputs of the step
-  RunState begun;                             // where this command started
+  RunState begun;             // where this command started
   double stepSeconds = 0, smoothSpeed = 0, smoothLoss = 0, smoothBits = 0, lastLoss = 0;
   std::optional<double> lastBits;
   std::optional<HeldOut> lastHeldOut, bestHeldOut; // by this command
@@ -380,7 +392,8 @@ private:
 } // namespace
 
 Status trainModel(const std::shared_ptr<const runtime::Artifact> &artifact, const TrainOptions &options) {
-  // The lock comes before anything of the run is read. Where there is no run yet it waits until all is known to fit: a mistake makes no directory.
+  // The lock comes before anything of the run is read. Where there is no run yet it waits until all is known to fit: a mistake
+  // makes no directory.
   RunLock lock;
   std::string note;
   std::error_code ignored;

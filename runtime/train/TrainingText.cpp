@@ -17,7 +17,9 @@ std::string fixed(double value, int digits) {
   return buffer;
 }
 
-std::string countedWithCommas(uint64_t count, const char *noun) { return concat(withCommas(static_cast<double>(count)), " ", noun, count == 1 ? "" : "s"); }
+std::string countedWithCommas(uint64_t count, const char *noun) {
+  return concat(withCommas(static_cast<double>(count)), " ", noun, count == 1 ? "" : "s");
+}
 
 /// Scalars of all parameters that exist, one of each element of a stack.
 uint64_t parameterCount(const runtime::Manifest &manifest) {
@@ -44,18 +46,19 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
   const runtime::Manifest &manifest = session.parameters->manifest();
   std::string text = concat("training ", manifest.model, " by the recipe ", session.recipe.name, ": ",
                             countedWithCommas(parameterCount(manifest), "parameter"), " in ", nameOf(manifest.type), ", ",
-                            point.steps > 0 ? countedWithCommas(point.steps, "step") : "as many steps as there is time for, each", " of ",
-                            countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
+                            point.steps > 0 ? countedWithCommas(point.steps, "step") : "as many steps as there is time for, each",
+                            " of ", countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
   text += concat("tier ", nameOf(session.tier), ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
                  memoryText(session.memoryItems()), "\n");
-  return text + concat("checkpoints every ", countedWithCommas(point.checkpointEvery, "step"), " in ", run.checkpoints(), " (the newest ",
-                       static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());
+  return text + concat("checkpoints every ", countedWithCommas(point.checkpointEvery, "step"), " in ", run.checkpoints(),
+                       " (the newest ", static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());
 }
 
 std::string endText(const EndPoint &point) {
   std::string text = concat("trained ", countedWithCommas(point.stepsNow, "step"), " in ", durationText(point.secondsNow));
   if (point.stepsNow != point.step)
-    text += concat(" (", withCommas(static_cast<double>(point.step)), " in ", durationText(point.seconds), " with earlier commands)");
+    text +=
+        concat(" (", withCommas(static_cast<double>(point.step)), " in ", durationText(point.seconds), " with earlier commands)");
   text += concat(", ", withCommas(point.tokensPerSecond), " tokens/s");
   if (point.skippedNow > 0)
     text += concat(", ", countedWithCommas(point.skippedNow, "update"), " skipped");
@@ -75,7 +78,8 @@ std::string endText(const EndPoint &point) {
     text += concat("; the best ", name, " was ", fixed(value, 4), " at step ", point.lowest->step);
   }
   if (point.best)
-    text += concat("\nbest checkpoint: ", point.bestCheckpoint, " (", point.best->measure, " ", fixed(point.best->value, 4), "; --checkpoint best reads it)");
+    text += concat("\nbest checkpoint: ", point.bestCheckpoint, " (", point.best->measure, " ", fixed(point.best->value, 4),
+                   "; --checkpoint best reads it)");
   return text + "\nnewest checkpoint: " + point.checkpoint;
 }
 

@@ -22,10 +22,10 @@ struct EndPoint {
   uint64_t step = 0, stepsNow = 0; // in all, and by this command
   uint64_t skippedNow = 0;
   double seconds = 0, secondsNow = 0, tokensPerSecond = 0, loss = 0;
-  std::optional<double> bits;           // per character
-  std::optional<HeldOut> last, lowest;  // of this command; lowest by the first loss
-  std::string checkpoint;               // the newest
-  std::optional<BestEvaluation> best;   // of the run, where its checkpoint is kept apart
+  std::optional<double> bits;          // per character
+  std::optional<HeldOut> last, lowest; // of this command; lowest by the first loss
+  std::string checkpoint;              // the newest
+  std::optional<BestEvaluation> best;  // of the run, where its checkpoint is kept apart
   std::string bestCheckpoint;
 };
 /// "trained 500 steps in 1:23, ..": what a reader wants to find at the end of a long output.

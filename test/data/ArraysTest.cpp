@@ -17,7 +17,8 @@ namespace {
 
 std::string pathOf(const std::string &name) { return testing::TempDir() + "tenon-arrays-" + name; }
 
-template <typename T> std::string save(const std::string &name, DataType type, std::vector<int64_t> shape, const std::vector<T> &values) {
+template <typename T>
+std::string save(const std::string &name, DataType type, std::vector<int64_t> shape, const std::vector<T> &values) {
   EXPECT_TRUE(writeNpy(pathOf(name), type, shape, values.data()).ok());
   return pathOf(name);
 }
@@ -71,7 +72,8 @@ TEST(Arrays, EachEpochHasEachRowOnceInAnOrderOfItsOwn) {
   EXPECT_EQ(std::set<int32_t>(second.begin(), second.end()).size(), 100u);
   EXPECT_NE(first, second);
   EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
-  EXPECT_EQ(rowsOf(settings, Part::Training, 31, 2), std::vector<int32_t>(second.begin() + 24, second.begin() + 32)); // position is all there is
+  EXPECT_EQ(rowsOf(settings, Part::Training, 31, 2),
+            std::vector<int32_t>(second.begin() + 24, second.begin() + 32)); // position is all there is
   settings.seed = 8;
   EXPECT_NE(rowsOf(settings, Part::Training, 0, 25), first);
 }
@@ -104,7 +106,8 @@ TEST(Arrays, HeldOutRowsAreTheSameForEverySeedAndNeverTrained) {
 }
 
 TEST(Arrays, RaggedRowsArePaddedAndCut) {
-  SourceSetting ids{"ids", save<int64_t>("values.npy", DataType::I64, {7}, {1, 2, 3, 4, 5, 6, 7}), save<int64_t>("offsets.npy", DataType::I64, {4}, {0, 2, 2, 7}), 9};
+  SourceSetting ids{"ids", save<int64_t>("values.npy", DataType::I64, {7}, {1, 2, 3, 4, 5, 6, 7}),
+                    save<int64_t>("offsets.npy", DataType::I64, {4}, {0, 2, 2, 7}), 9};
   auto task = open(arrays({ids}), Part::HeldOut);
   Batch batch = Batch().add("ids", DataType::I32, {3, 4}, 10).add("len", DataType::I32, {3}, 5);
   ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
@@ -118,7 +121,9 @@ TEST(Arrays, RaggedRowsArePaddedAndCut) {
   ASSERT_EQ(task->notes().size(), 1u);
   EXPECT_NE(task->notes()[0].find("1 row of "), std::string::npos);
   EXPECT_NE(mistakeOf(arrays({ids}), Batch().add("ids", DataType::I32, {1, 4}, 9)).find("pad = 9"), std::string::npos);
-  EXPECT_NE(mistakeOf(arrays({ids}), Batch().add("ids", DataType::I32, {1, 4}, 10).add("len", DataType::I32, {1}, 4)).find("index(T + 1)[B]"), std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({ids}), Batch().add("ids", DataType::I32, {1, 4}, 10).add("len", DataType::I32, {1}, 4))
+                .find("index(T + 1)[B]"),
+            std::string::npos);
   ids.offsets = save<int64_t>("falling.npy", DataType::I64, {4}, {0, 3, 2, 7});
   EXPECT_NE(mistakeOf(arrays({ids}), batch).find("row 2 holds 2; offsets begin with 0, never fall"), std::string::npos);
   ids.offsets = save<int64_t>("short.npy", DataType::I64, {3}, {0, 3, 5});
@@ -132,8 +137,9 @@ SourceSetting fixedOf(const std::string &input, const std::string &file) {
 }
 
 TEST(Arrays, FixedFilesAreTheSameInEveryBatch) {
-  const SourceSetting rows{"n", saveCount("rows.npy", 10)}, weight = fixedOf("weight", save<float>("weight.npy", DataType::F32, {3}, {0.5f, 1, 2})),
-                      scale = fixedOf("scale", save<double>("scale.npy", DataType::F64, {}, {4}));
+  const SourceSetting rows{"n", saveCount("rows.npy", 10)},
+      weight = fixedOf("weight", save<float>("weight.npy", DataType::F32, {3}, {0.5f, 1, 2})),
+      scale = fixedOf("scale", save<double>("scale.npy", DataType::F64, {}, {4}));
   for (bool stream : {false, true}) {
     TaskSettings settings = arrays({weight, rows, scale});
     settings.stream = stream;
@@ -152,12 +158,19 @@ TEST(Arrays, FixedFilesAreTheSameInEveryBatch) {
     }
   }
   const Batch wrong = Batch().add("weight", DataType::F32, {4}).add("n", DataType::I32, {2}, 1000);
-  EXPECT_NE(mistakeOf(arrays({weight, rows}), wrong).find("weight.npy has the shape [3], but the input 'weight' takes [4], for it is fixed"), std::string::npos);
-  EXPECT_NE(mistakeOf(arrays({fixedOf("n", pathOf("rows.npy")), {"m", saveCount("m.npy", 4)}}), Batch().add("n", DataType::I32, {10}, 5).add("m", DataType::I32, {2}, 10))
+  EXPECT_NE(mistakeOf(arrays({weight, rows}), wrong)
+                .find("weight.npy has the shape [3], but the input 'weight' takes [4], for it is fixed"),
+            std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({fixedOf("n", pathOf("rows.npy")), {"m", saveCount("m.npy", 4)}}),
+                      Batch().add("n", DataType::I32, {10}, 5).add("m", DataType::I32, {2}, 10))
                 .find("rows.npy: row 5 holds 5, but the input 'n' takes 0 to 4"),
             std::string::npos);
-  EXPECT_NE(mistakeOf(arrays({weight}), Batch().add("weight", DataType::F32, {3})).find("arrays needs a file"), std::string::npos);
-  EXPECT_NE(mistakeOf(arrays({rows, {"scale", pathOf("rows.npy")}}), Batch().add("n", DataType::I32, {2}, 1000).add("scale", DataType::F32, {})).find("or say scale = fixed"), std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({weight}), Batch().add("weight", DataType::F32, {3})).find("arrays needs a file"),
+            std::string::npos);
+  EXPECT_NE(mistakeOf(arrays({rows, {"scale", pathOf("rows.npy")}}),
+                      Batch().add("n", DataType::I32, {2}, 1000).add("scale", DataType::F32, {}))
+                .find("or say scale = fixed"),
+            std::string::npos);
 }
 
 TEST(Arrays, StreamsGoOn) {
@@ -214,13 +227,15 @@ TEST(Arrays, AFileThatShrinksIsAnError) {
 
 TEST(Jsonl, ListsTextsAndNames) {
   const std::string path = pathOf("rows.jsonl");
-  std::ofstream(path) << R"({"t": "hé", "k": "b", "x": [[1, 2], [3, 4]], "f": true})" << "\n\n" << R"({"t": [7], "k": "a", "x": [[5, 6]], "f": false})";
+  std::ofstream(path) << R"({"t": "hé", "k": "b", "x": [[1, 2], [3, 4]], "f": true})" << "\n\n"
+                      << R"({"t": [7], "k": "a", "x": [[5, 6]], "f": false})";
   TaskSettings settings;
   settings.name = "jsonl";
   settings.texts = {path};
   settings.sources = {{"ids", "t"}, {"label", "k"}, {"x", "x"}, {"flag", "f"}};
   auto task = open(settings, Part::HeldOut);
-  Batch batch = Batch().add("ids", DataType::I32, {2, 3}, 256).add("ids_len", DataType::I32, {2}, 4).add("label", DataType::I32, {2}, 2);
+  Batch batch =
+      Batch().add("ids", DataType::I32, {2, 3}, 256).add("ids_len", DataType::I32, {2}, 4).add("label", DataType::I32, {2}, 2);
   batch.add("x", DataType::F32, {2, 2, 2}).add("flag", DataType::Bool, {2});
   ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
   ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
@@ -258,7 +273,10 @@ TEST(Table, TasksGiveWhatTheTableSays) {
     ASSERT_TRUE(task->bind(batch.tensors).ok()) << task->bind(batch.tensors).message();
     ASSERT_TRUE(task->fill(0, batch.tensors).ok());
     for (const InputTensor &input : batch.tensors) // every one is written, to its end
-      EXPECT_NE(static_cast<const unsigned char *>(input.data)[input.elements() * static_cast<int64_t>(tenon::runtime::byteSize(input.type)) - 1], 0xCD) << name << " " << input.name;
+      EXPECT_NE(static_cast<const unsigned char *>(
+                    input.data)[input.elements() * static_cast<int64_t>(tenon::runtime::byteSize(input.type)) - 1],
+                0xCD)
+          << name << " " << input.name;
   }
 }
 

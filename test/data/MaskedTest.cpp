@@ -199,14 +199,17 @@ TEST(MaskedData, MasksAreNewInEveryEpoch) {
 
 TEST(MaskedData, MistakesAreNamed) {
   std::unique_ptr<DataTask> task;
-  EXPECT_NE(makeTaskFromText(settings(), proseOf(50, 5), Vocabulary::bytes(false), task).message().find("needs [CLS]"), std::string::npos);
-  EXPECT_NE(makeTaskFromText(settings(), "one line\n", Vocabulary::bytes(true), task).message().find("at least two lines"), std::string::npos);
+  EXPECT_NE(makeTaskFromText(settings(), proseOf(50, 5), Vocabulary::bytes(false), task).message().find("needs [CLS]"),
+            std::string::npos);
+  EXPECT_NE(makeTaskFromText(settings(), "one line\n", Vocabulary::bytes(true), task).message().find("at least two lines"),
+            std::string::npos);
 }
 
 /// An evaluation has one pair per sentence, whatever the size of its batches, and says so.
 TEST(MaskedData, EvaluationsHaveEverySentenceOnce) {
   const std::string text = proseOf(21, 7);
-  auto task = makeOrFail(settings(), text, Vocabulary::bytes(true)), single = makeOrFail(settings(), text, Vocabulary::bytes(true));
+  auto task = makeOrFail(settings(), text, Vocabulary::bytes(true)),
+       single = makeOrFail(settings(), text, Vocabulary::bytes(true));
   auto rowsOf = [](int64_t rows) {
     Batch batch;
     for (const InputTensor &input : inputs().tensors) {
@@ -228,7 +231,8 @@ TEST(MaskedData, EvaluationsHaveEverySentenceOnce) {
   for (int64_t i = 0; i < 3 * B; ++i) {
     if (i % B == 0)
       ASSERT_TRUE(task->fillEvaluation(static_cast<uint64_t>(i / B), batch.tensors).ok());
-    ASSERT_TRUE(single->fillEvaluation(static_cast<uint64_t>(std::min<int64_t>(i, 20)), one.tensors).ok()); // behind the last it comes again
+    ASSERT_TRUE(single->fillEvaluation(static_cast<uint64_t>(std::min<int64_t>(i, 20)), one.tensors)
+                    .ok()); // behind the last it comes again
     for (int64_t t = 0; t < T; ++t)
       ASSERT_EQ(batch.integer("ids", i % B * T + t), one.integer("ids", t)) << "pair " << i;
   }

@@ -32,8 +32,9 @@ TaskSettings settings(bool bothWays = false) {
   return result;
 }
 
-/// What one row means: perm_mask of _local_perm for each half, put together as its caller does (the first half sees nothing of the second, the
-/// second sees all of the first), from which tokens are predicted or functional and from the order in which they come.
+/// What one row means: perm_mask of _local_perm for each half, put together as its caller does (the first half sees nothing of
+/// the second, the second sees all of the first), from which tokens are predicted or functional and from the order in which they
+/// come.
 struct Row {
   std::vector<int> ids, ranks;
   std::vector<bool> target, functional;
@@ -214,7 +215,8 @@ TEST(PermutationData, MistakesAreNamed) {
   EXPECT_NE(made->bind(inputs().tensors).message().find("too few for 4 streams"), std::string::npos);
 }
 
-/// An evaluation ends with a window that ends where the text does, and forgets before it, since that window may lie over the one before.
+/// An evaluation ends with a window that ends where the text does, and forgets before it, since that window may lie over the one
+/// before.
 TEST(Permutation, EvaluationsCoverTheTail) {
   for (bool bothWays : {false, true}) {
     const int64_t streams = bothWays ? B / 2 : B;
@@ -235,7 +237,8 @@ TEST(Permutation, EvaluationsCoverTheTail) {
       const DataTask::Extent extent = task->extent();
       EXPECT_EQ(covered, extent.covered);
       EXPECT_LE(extent.covered, extent.all);
-      EXPECT_GE(extent.covered, extent.all - 2 * streams * 2) << more; // of each stream all but its last symbols, which stand behind the last pair
+      EXPECT_GE(extent.covered, extent.all - 2 * streams * 2)
+          << more; // of each stream all but its last symbols, which stand behind the last pair
       if (batches == task->batchesPerEpoch())
         continue;
       Batch before = inputs(); // the last batch of an epoch is another one

@@ -1,6 +1,6 @@
 // Recipes of manifests and progress lines.
-#include "runtime/train/Progress.h"
 #include "runtime/train/Recipe.h"
+#include "runtime/train/Progress.h"
 #include <gtest/gtest.h>
 
 using namespace tenon::train;
@@ -25,10 +25,11 @@ std::string errorOf(const std::string &settings, const DataOverrides &overrides 
 } // namespace
 
 TEST(Recipe, ReadsEverySetting) {
-  auto recipe = readRecipe(manifestOf(kData + R"(, "steps": 700, "seed": 5, "checkpoint": {"call": "every", "args": [100], "keywords": {"keep": 4}},
+  auto recipe = readRecipe(
+      manifestOf(kData + R"(, "steps": 700, "seed": 5, "checkpoint": {"call": "every", "args": [100], "keywords": {"keep": 4}},
     "valid": {"call": "byte_stream", "args": [], "keywords": {"text": "b.txt", "every": 50}},
     "init": {"call": "load", "args": ["w.safetensors"], "keywords": {"names": "hf"}})"),
-                           {}, std::nullopt);
+      {}, std::nullopt);
   ASSERT_TRUE(recipe.ok()) << recipe.status().message();
   EXPECT_EQ(recipe->steps, 700);
   EXPECT_EQ(recipe->seed, 5u);
@@ -44,15 +45,18 @@ TEST(Recipe, ReadsEverySetting) {
 }
 
 TEST(Recipe, WhatIsHeldOutIsEvaluatedAsOftenAsItsTaskSays) {
-  auto recipe = readRecipe(manifestOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a.txt", "held_out": 0.1, "every": 50}})"), {}, {});
+  auto recipe = readRecipe(
+      manifestOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a.txt", "held_out": 0.1, "every": 50}})"),
+      {}, {});
   ASSERT_TRUE(recipe.ok()) << recipe.status().message();
   EXPECT_EQ(recipe->validEvery, 50);
 }
 
 TEST(Recipe, TasksAndTheirKeywords) {
-  auto recipe = readRecipe(manifestOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": ["a.txt", "b.txt"], "reuse": 64,
+  auto recipe = readRecipe(
+      manifestOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": ["a.txt", "b.txt"], "reuse": 64,
     "alpha": 5, "beta": 2, "both_ways": true}})"),
-                           {}, 9);
+      {}, 9);
   ASSERT_TRUE(recipe.ok()) << recipe.status().message();
   EXPECT_EQ(recipe->data.texts.size(), 2u);
   EXPECT_EQ(recipe->data.reuse, 64);
@@ -60,7 +64,8 @@ TEST(Recipe, TasksAndTheirKeywords) {
   EXPECT_TRUE(recipe->data.bothWays);
   EXPECT_EQ(recipe->seed, 9u);
   EXPECT_FALSE(recipe->valid);
-  recipe = readRecipe(manifestOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 0.2, "words": "whole"}})"), {}, {});
+  recipe = readRecipe(
+      manifestOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 0.2, "words": "whole"}})"), {}, {});
   ASSERT_TRUE(recipe.ok());
   EXPECT_TRUE(recipe->data.wholeWords);
   EXPECT_EQ(recipe->data.rate, 0.2);
@@ -70,7 +75,8 @@ TEST(Recipe, TasksAndTheirKeywords) {
 }
 
 TEST(Recipe, OwnFiles) {
-  const std::string data = R"("data": {"call": "arrays", "args": [], "keywords": {"ids": {"call": "ragged", "args": [], "keywords": {"values": "i.npy",
+  const std::string data =
+      R"("data": {"call": "arrays", "args": [], "keywords": {"ids": {"call": "ragged", "args": [], "keywords": {"values": "i.npy",
     "offsets": "o.npy", "pad": 3}}, "label": "l.npy", "held_out": 0.1}})";
   DataOverrides overrides;
   overrides.folder = "/there";
@@ -88,13 +94,21 @@ TEST(Recipe, OwnFiles) {
   overrides.files.clear();
   overrides.text = "book.txt";
   EXPECT_NE(errorOf(data, overrides).find("arrays reads no text"), std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "arrays", "args": [], "keywords": {"ids": 3}})").find("ids must be a text, ragged(values, offsets) or fixed(values)"), std::string::npos);
-  auto rate = readRecipe(manifestOf(R"("data": {"call": "arrays", "args": [], "keywords": {"rate": "r.npy", "text": "t.npy"}})"), {}, {}); // inputs, not settings
+  EXPECT_NE(errorOf(R"("data": {"call": "arrays", "args": [], "keywords": {"ids": 3}})")
+                .find("ids must be a text, ragged(values, offsets) or fixed(values)"),
+            std::string::npos);
+  auto rate = readRecipe(manifestOf(R"("data": {"call": "arrays", "args": [], "keywords": {"rate": "r.npy", "text": "t.npy"}})"),
+                         {}, {}); // inputs, not settings
   ASSERT_TRUE(rate.ok()) << rate.status().message();
   EXPECT_EQ(rate->data.sources.size(), 2u);
-  EXPECT_NE(errorOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a", "alpha": 3}})").find("not supported yet: alpha"), std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "caller", "args": [], "keywords": {}})").find("takes its batches from the caller"), std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "single", "args": [], "keywords": {"file": "f"}})").find("not supported yet: the data task single"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {"text": "a", "alpha": 3}})")
+                .find("not supported yet: alpha"),
+            std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "caller", "args": [], "keywords": {}})").find("takes its batches from the caller"),
+            std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "single", "args": [], "keywords": {"file": "f"}})")
+                .find("not supported yet: the data task single"),
+            std::string::npos);
   EXPECT_EQ(errorOf(R"("data": {"call": "permutation_lm", "args": [], "keywords": {"text": "a", "reuse": 0}})"), "");
 }
 
@@ -123,12 +137,16 @@ TEST(Recipe, MistakesAreNamed) {
   EXPECT_NE(errorOf(kData + ", \"steps\": 0").find("steps must be a whole number"), std::string::npos);
   EXPECT_NE(errorOf(kData + ", \"seed\": -1").find("seed must be"), std::string::npos);
   EXPECT_NE(errorOf(R"("data": {"call": "byte_stream", "args": [], "keywords": {}})").find("names no text"), std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "lm_stream", "args": [], "keywords": {"text": "a", "merges": "m"}})").find("not supported yet: merges"),
+  EXPECT_NE(errorOf(R"("data": {"call": "lm_stream", "args": [], "keywords": {"text": "a", "merges": "m"}})")
+                .find("not supported yet: merges"),
             std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "words": "jieba"}})").find("\"pieces\" or \"whole\""),
+  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "words": "jieba"}})")
+                .find("\"pieces\" or \"whole\""),
             std::string::npos);
-  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 2}})").find("from 0 to below 1"), std::string::npos);
-  EXPECT_NE(errorOf(kData + R"(, "checkpoint": {"call": "every", "args": [0], "keywords": {}})").find("at least 1"), std::string::npos);
+  EXPECT_NE(errorOf(R"("data": {"call": "mlm_nsp", "args": [], "keywords": {"text": "a", "rate": 2}})").find("from 0 to below 1"),
+            std::string::npos);
+  EXPECT_NE(errorOf(kData + R"(, "checkpoint": {"call": "every", "args": [0], "keywords": {}})").find("at least 1"),
+            std::string::npos);
   EXPECT_NE(readRecipe(Manifest(), {}, std::nullopt).status().message().find("no train recipe"), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
-// The files of a run: metrics after crashes, full disks and damage, settings that come back exactly, fingerprints of data, the lock.
-#include "runtime/train/Metrics.h"
+// The files of a run: metrics after crashes, full disks and damage, settings that come back exactly, fingerprints of data, the
+// lock.
 #include "runtime/train/RunDirectory.h"
+#include "runtime/train/Metrics.h"
 #include "runtime/train/RunLock.h"
 #include <cmath>
 #include <csignal>
@@ -54,7 +55,8 @@ MetricsLine lineOf(uint64_t step) {
 
 TEST_F(RunFiles, LinesOfLostWorkAreDropped) {
   const std::string path = folder + "/metrics.jsonl";
-  write("metrics.jsonl", "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n{\"step\": 3, \"loss\": 1}\n{\"step\": 4, \"lo");
+  write("metrics.jsonl",
+        "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": null}\n{\"step\": 3, \"loss\": 1}\n{\"step\": 4, \"lo");
   std::vector<std::string> notes;
   {
     MetricsFile file;
@@ -113,7 +115,7 @@ TEST_F(RunFiles, AFullDiskLeavesNoHalfLine) {
   MetricsFile file;
   ASSERT_TRUE(file.open(path, 0, notes).ok());
   ASSERT_TRUE(file.write(lineOf(1)).ok());
-  struct rlimit before {};
+  struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   struct rlimit small = before;
   small.rlim_cur = stepLine(1).size() + 9;
@@ -190,7 +192,8 @@ TEST_F(RunFiles, FingerprintsTellWhatChanged) {
   write("b", "bbb");
   write("c", "");
   ASSERT_TRUE(tenon::data::fingerprintFiles({folder + "/a", folder + "/b", folder + "/c"}, now).ok());
-  EXPECT_EQ(changedFiles(before, now), folder + "/a has other bytes; " + folder + "/b has 3 bytes, before 2; " + folder + "/c is new");
+  EXPECT_EQ(changedFiles(before, now),
+            folder + "/a has other bytes; " + folder + "/b has 3 bytes, before 2; " + folder + "/c is new");
   EXPECT_EQ(changedFiles(now, {before[0]}), folder + "/a has other bytes; " + folder + "/b is gone; " + folder + "/c is gone");
   EXPECT_EQ(changedFiles({before[0]}, {before[1]}), "");
 }
@@ -203,7 +206,8 @@ TEST_F(RunFiles, OneTrainingAtATime) {
     EXPECT_TRUE(note.empty()) << note;
     tenon::runtime::Status second = RunLock::take(folder, note).status();
     ASSERT_TRUE(second.failed());
-    EXPECT_NE(second.message().find("is in training by process " + std::to_string(getpid()) + " on host "), std::string::npos) << second.message();
+    EXPECT_NE(second.message().find("is in training by process " + std::to_string(getpid()) + " on host "), std::string::npos)
+        << second.message();
     EXPECT_NE(second.message().find(" UTC; wait for it"), std::string::npos) << second.message();
     write("lock", "process 1\x1b[2J\n"); // whatever stands there, a terminal stays what it is
     EXPECT_NE(RunLock::take(folder, note).status().message().find("by another process;"), std::string::npos);

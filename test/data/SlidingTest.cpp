@@ -55,7 +55,11 @@ TEST(Sliding, EverySymbolIsPredictedOnceWithItsContext) {
 
 TEST(Sliding, WhatCannotSlideIsRefused) {
   Batch batch = Batch().add("ids", DataType::I32, {1, 8}, 256).add("target", DataType::I32, {1, 8}, 256);
-  EXPECT_NE(makeOrFail(sliding(9), placesOf(50), Vocabulary::bytes(false))->bind(batch.tensors).message().find("windows predict 8 places"), std::string::npos);
+  EXPECT_NE(makeOrFail(sliding(9), placesOf(50), Vocabulary::bytes(false))
+                ->bind(batch.tensors)
+                .message()
+                .find("windows predict 8 places"),
+            std::string::npos);
   EXPECT_TRUE(makeOrFail(sliding(2), "a", Vocabulary::bytes(false))->bind(batch.tensors).failed());
   TaskSettings settings = sliding(2);
   settings.name = "mlm_nsp";

@@ -25,7 +25,8 @@ TaskSettings stream(const std::string &name = "byte_stream") {
 TEST(Philox, KnownAnswers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   uint32_t ones = 0xffffffff;
-  EXPECT_EQ(philox({ones, ones, ones, ones}, {ones, ones}), (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({ones, ones, ones, ones}, {ones, ones}),
+            (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
             (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
@@ -136,7 +137,8 @@ TEST(Stream, EvaluationCoversTheTail) {
   }
 }
 
-// Texts of any length, also below one batch and below one symbol per row: each symbol but the first is predicted once, by the row that holds it.
+// Texts of any length, also below one batch and below one symbol per row: each symbol but the first is predicted once, by the row
+// that holds it.
 TEST(Stream, EvaluationReadsShortTexts) {
   for (int64_t length = 2; length < 90; ++length)
     for (std::string name : {"byte_stream", "lm_blocks"}) {
@@ -171,7 +173,8 @@ TEST(Stream, EvaluationReadsShortTexts) {
 
 TEST(Stream, BlocksHaveLengthsAndAxesOfOneCountForNothing) {
   auto task = makeOrFail(stream("lm_blocks"), proseOf(20, 10), Vocabulary::bytes(false));
-  Batch batch = Batch().add("ids", DataType::I32, {3, 1, 8}, 256).add("len", DataType::I32, {3, 1}, 9), plain = Batch().add("ids", DataType::I32, {3, 8}, 256);
+  Batch batch = Batch().add("ids", DataType::I32, {3, 1, 8}, 256).add("len", DataType::I32, {3, 1}, 9),
+        plain = Batch().add("ids", DataType::I32, {3, 8}, 256);
   auto other = makeOrFail(stream("lm_blocks"), proseOf(20, 10), Vocabulary::bytes(false));
   ASSERT_TRUE(task->bind(batch.tensors).ok() && other->bind(plain.tensors).ok());
   EXPECT_TRUE(task->fill(1, batch.tensors).ok() && other->fill(1, plain.tensors).ok());
@@ -191,7 +194,8 @@ TEST(Stream, OtherSeedGivesOtherBlocks) {
   Batch batch = tokens(3, 20);
   TaskSettings other = stream("lm_blocks");
   other.seed = 8;
-  auto first = makeOrFail(stream("lm_blocks"), text, Vocabulary::bytes(false)), second = makeOrFail(other, text, Vocabulary::bytes(false));
+  auto first = makeOrFail(stream("lm_blocks"), text, Vocabulary::bytes(false)),
+       second = makeOrFail(other, text, Vocabulary::bytes(false));
   ASSERT_TRUE(first->bind(batch.tensors).ok() && second->bind(batch.tensors).ok());
   EXPECT_TRUE(first->fill(0, batch.tensors).ok());
   auto bytes = batch.bytes();
@@ -207,8 +211,9 @@ TEST(Stream, MistakesAreNamed) {
   EXPECT_NE(messageOf(Batch().add("ids", DataType::I32, {3, 20}, 200)).find("below 200"), std::string::npos);
   EXPECT_NE(messageOf(Batch().add("ids", DataType::F32, {3, 20})).find("has the type f32"), std::string::npos);
   EXPECT_NE(messageOf(Batch().add("ids", DataType::I32, {3, 20, 2}, 256)).find("has 3 axes"), std::string::npos);
-  EXPECT_NE(messageOf(Batch().add("ids", DataType::I32, {3, 20}, 256).add("target", DataType::I32, {3, 21}, 256)).find("has size 21"),
-            std::string::npos);
+  EXPECT_NE(
+      messageOf(Batch().add("ids", DataType::I32, {3, 20}, 256).add("target", DataType::I32, {3, 21}, 256)).find("has size 21"),
+      std::string::npos);
   EXPECT_NE(messageOf(tokens(100, 20)).find("less than the 2100 of one batch"), std::string::npos);
   EXPECT_NE(messageOf(Batch()).find("reads neither"), std::string::npos);
   EXPECT_EQ(messageOf(tokens(3, 20)), "");

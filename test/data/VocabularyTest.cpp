@@ -66,7 +66,8 @@ TEST(Vocabulary, MalformedUtf8IsFound) {
   EXPECT_EQ(malformedAt("a\xEF\xBF\xBD\xC3\xA9"), std::nullopt); // U+FFFD itself is a character
   EXPECT_EQ(malformedAt("a\xC3\xA9\xE9z"), 3u);
   std::vector<int32_t> ids;
-  EXPECT_EQ(Vocabulary::characters("a\xEF\xBF\xBD", false).encode("a\xE9", ids).message(), "it is not UTF-8: its byte 1 belongs to no character");
+  EXPECT_EQ(Vocabulary::characters("a\xEF\xBF\xBD", false).encode("a\xE9", ids).message(),
+            "it is not UTF-8: its byte 1 belongs to no character");
   EXPECT_EQ(incompleteTail("ab\xE2\x82"), 2u);
   EXPECT_EQ(incompleteTail("ab\xE2\x82\xAC"), 0u);
   EXPECT_EQ(incompleteTail("\xF0\x9F\x98"), 3u);
@@ -90,8 +91,9 @@ TEST(Vocabulary, WordPieces) {
 }
 
 TEST(Vocabulary, SavedAndRestored) {
-  for (const Vocabulary &vocabulary : {Vocabulary::bytes(true), Vocabulary::bytes(false), Vocabulary::characters("h\xC3\xA9!\n\"", true),
-                                       readOrFail("<unk>\n\"quoted\"\n##x\nw\xC3\xB6rd\n")}) {
+  for (const Vocabulary &vocabulary :
+       {Vocabulary::bytes(true), Vocabulary::bytes(false), Vocabulary::characters("h\xC3\xA9!\n\"", true),
+        readOrFail("<unk>\n\"quoted\"\n##x\nw\xC3\xB6rd\n")}) {
     Vocabulary restored;
     Status status = Vocabulary::restore(vocabulary.save(), restored);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -107,7 +109,8 @@ TEST(Vocabulary, SavedAndRestored) {
 
 TEST(Vocabulary, MistakesAreNamed) {
   Vocabulary vocabulary;
-  EXPECT_NE(Vocabulary::read(writeFile("a\nb\na\n"), vocabulary).message().find("'a' in line 1 and again in line 3"), std::string::npos);
+  EXPECT_NE(Vocabulary::read(writeFile("a\nb\na\n"), vocabulary).message().find("'a' in line 1 and again in line 3"),
+            std::string::npos);
   EXPECT_NE(Vocabulary::read(writeFile(""), vocabulary).message().find("has no symbols"), std::string::npos);
   EXPECT_NE(Vocabulary::read("/nonexistent/vocabulary", vocabulary).message().find("No such file"), std::string::npos);
   std::vector<int32_t> ids;

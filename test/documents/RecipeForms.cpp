@@ -1,5 +1,6 @@
-// Prints what recipes may say, as the documents write it: "family TAB works TAB form TAB the inputs of a data task", from the table that checker,
-// compiler and runtime read. `name` has to be given, `name = value` is what holds without it, `name = ..` has no such value.
+// Prints what recipes may say, as the documents write it: "family TAB works TAB form TAB the inputs of a data task", from the
+// table that checker, compiler and runtime read. `name` has to be given, `name = value` is what holds without it, `name = ..` has
+// no such value.
 #include "frontend/sema/RecipeSchema.h"
 #include <cstdio>
 
@@ -43,7 +44,10 @@ std::string formOf(const Function &function) {
     if (!parameter.works)
       continue;
     const bool repeats = function.rest && parameter.positional;
-    text += (text.empty() ? "" : ", ") + std::string(parameter.name) + (repeats ? ", .." : parameter.required ? "" : " = " + otherwise(parameter));
+    text += (text.empty() ? "" : ", ") + std::string(parameter.name) +
+            (repeats              ? ", .."
+             : parameter.required ? ""
+                                  : " = " + otherwise(parameter));
   }
   if (function.input)
     text += (text.empty() ? "" : ", ") + std::string("INPUT = ") + std::string(function.input->name) + ", ..";
@@ -67,8 +71,8 @@ int main() {
   for (bool train : {true, false})
     for (const Parameter &setting : settings(train))
       printf("%s setting\t%d\t%s\t\n", train ? "train" : "generate", setting.works, std::string(setting.name).c_str());
-  for (const char *family : {"optimizer", "schedule", "data task", "array", "initial weights", "task", "parameter group", "clipping", "numerics", "loss scale", "checkpoint rule",
-                             "stopping rule", "average", "method"})
+  for (const char *family : {"optimizer", "schedule", "data task", "array", "initial weights", "task", "parameter group",
+                             "clipping", "numerics", "loss scale", "checkpoint rule", "stopping rule", "average", "method"})
     for (const std::string &name : names(family)) {
       const Function &function = *find(family, name);
       printf("%s\t%d\t%s\t%s\n", family, function.works, formOf(function).c_str(), inputsOf(function).c_str());

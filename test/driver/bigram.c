@@ -1,6 +1,7 @@
-/* A model library written by hand, for tests of the training loop and the driver without the compiler: logits of the next byte are the row of
- * a table [V, W] that the byte picks, plus a tenth of a memory; the memory afterwards is half the old one plus the last row. Adam, rate 1e-2.
- * A batch with byte 255 has the loss NaN, and then the step leaves parameters and moments alone. REAL is float or double. */
+/* A model library written by hand, for tests of the training loop and the driver without the compiler: logits of the next byte
+ * are the row of a table [V, W] that the byte picks, plus a tenth of a memory; the memory afterwards is half the old one plus the
+ * last row. Adam, rate 1e-2. A batch with byte 255 has the loss NaN, and then the step leaves parameters and moments alone. REAL
+ * is float or double. */
 #include "tenon/artifact.h"
 #include <math.h>
 
@@ -88,7 +89,8 @@ static int32_t train(const TnContext *c) {
   if (!isfinite(value) || !isfinite(norm) || c->flags & 1)
     return 0;
   double t = (double)c->step + 1;
-  REAL *p = (REAL *)c->arenas[TN_ARENA_PARAMS], *m = (REAL *)c->arenas[TN_ARENA_MOMENT1], *v = (REAL *)c->arenas[TN_ARENA_MOMENT2];
+  REAL *p = (REAL *)c->arenas[TN_ARENA_PARAMS], *m = (REAL *)c->arenas[TN_ARENA_MOMENT1],
+       *v = (REAL *)c->arenas[TN_ARENA_MOMENT2];
   const REAL *g = (const REAL *)c->arenas[TN_ARENA_GRADS];
   for (int64_t i = 0; i < V * V; ++i) {
     m[i] = (REAL)(0.9 * (double)m[i] + 0.1 * (double)g[i]);
@@ -109,11 +111,16 @@ static int32_t grad(const TnContext *c) {
 #define TOKENS(name) "{\"name\": \"" name "\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [4, 16], \"bound\": 256}"
 #define SCALAR(name) "{\"name\": \"" name "\", \"dtype\": \"f64\", \"axes\": [], \"shape\": []}"
 #define ENTROPY(name) "{\"name\": \"" name "\", \"dtype\": \"f64\", \"axes\": [], \"shape\": [], \"nats\": true}"
-#define STATE(rows) "\"states\": [{\"name\": \"mem\", \"stack\": [], \"dtype\": \"" TYPE "\", \"axes\": [\"B\", \"V\"], \"shape\": [" rows ", 256], \"initial\": 0, \"of_model\": false}]"
-#define REST "\"kernels\": [{\"name\": \"table\", \"kind\": \"gather\", \"place\": \"bigram.tn:1:1\", \"calls\": 1, \"flops\": 1024, \"bytes\": 4096}]"
+#define STATE(rows)                                                                                                              \
+  "\"states\": [{\"name\": \"mem\", \"stack\": [], \"dtype\": \"" TYPE "\", \"axes\": [\"B\", \"V\"], \"shape\": [" rows         \
+  ", 256], \"initial\": 0, \"of_model\": false}]"
+// clang-format off: it takes the commas inside the texts for those of the arguments.
+#define REST "\"kernels\": [{\"name\": \"table\", \"kind\": \"gather\", \"place\": \"bigram.tn:1:1\", \"calls\": 1, " \
+  "\"flops\": 1024, \"bytes\": 4096}]"
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 4, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": \"bigram-" TYPE "\","
+    "{\"format\": 1, \"abi\": 4, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
+    "\"bigram-" TYPE "\","
     "\"spec_sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\","
     "\"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\"]}, \"dtype\": \"" TYPE "\", \"param_bytes\": "
 #ifdef WIDE
@@ -121,25 +128,33 @@ static const char manifest[] =
 #else
     "262144"
 #endif
-    ", \"params\": [{\"name\": \"table\", \"stack\": [], \"axes\": [\"V\", \"W\"], \"shape\": [256, 256], \"offset\": 0, \"stride\": 0,"
-    "\"layout\": \"row\", \"init\": {\"kind\": \"normal\", \"a\": 0.02}, \"names\": {\"hf\": [{\"name\": \"wte.weight\", \"transform\": \"\","
+    ", \"params\": [{\"name\": \"table\", \"stack\": [], \"axes\": [\"V\", \"W\"], \"shape\": [256, 256], \"offset\": 0, "
+    "\"stride\": 0,"
+    "\"layout\": \"row\", \"init\": {\"kind\": \"normal\", \"a\": 0.02}, \"names\": {\"hf\": [{\"name\": \"wte.weight\", "
+    "\"transform\": \"\","
     "\"part\": 0, \"parts\": 1}]}, \"frozen\": false}],"
     "\"optimizer\": {\"kind\": \"adam\", \"moments\": 2}, \"entries\": ["
     "{\"name\": \"infer\", \"kind\": \"out\", \"dims\": [{\"name\": \"B\", \"max\": -1}, {\"name\": \"T\", \"max\": 64}],"
-    "\"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [" BV ", " TV "], \"bound\": 256}],"
-    "\"outputs\": [{\"name\": \"logits\", \"dtype\": \"" TYPE "\", \"axes\": [\"B\", \"T\", \"V\"], \"shape\": [" BV ", " TV ", 256]}],"
+    "\"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [" BV ", " TV "], \"bound\": "
+    "256}],"
+    "\"outputs\": [{\"name\": \"logits\", \"dtype\": \"" TYPE "\", \"axes\": [\"B\", \"T\", \"V\"], \"shape\": [" BV ", " TV
+    ", 256]}],"
     STATE(BV) ", " REST "},"
-    "{\"name\": \"eval\", \"kind\": \"eval\", \"dims\": [], \"inputs\": [" TOKENS("ids") ", " TOKENS("target") "], \"outputs\": [" ENTROPY("nll") "],"
+    "{\"name\": \"eval\", \"kind\": \"eval\", \"dims\": [], \"inputs\": [" TOKENS("ids") ", " TOKENS("target") "], "
+    "\"outputs\": [" ENTROPY("nll") "],"
     STATE("4") ", " REST "},"
-    "{\"name\": \"grad\", \"kind\": \"grad\", \"dims\": [], \"inputs\": [" TOKENS("ids") ", " TOKENS("target") "], \"outputs\": [" ENTROPY("nll") "],"
+    "{\"name\": \"grad\", \"kind\": \"grad\", \"dims\": [], \"inputs\": [" TOKENS("ids") ", " TOKENS("target") "], "
+    "\"outputs\": [" ENTROPY("nll") "],"
     STATE("4") ", " REST "},"
     "{\"name\": \"train\", \"kind\": \"train\", \"dims\": [], \"inputs\": [" TOKENS("ids") ", " TOKENS("target") "],"
-    "\"outputs\": [" SCALAR("loss") ", " ENTROPY("nll") ", " SCALAR("grad_norm") ", " SCALAR("learning_rate") "], " STATE("4") ", " REST "}],"
+    "\"outputs\": [" SCALAR("loss") ", " ENTROPY("nll") ", " SCALAR("grad_norm") ", " SCALAR("learning_rate") "], "
+    STATE("4") ", " REST "}],"
     "\"recipe\": {\"kind\": \"train\", \"name\": \"small\", \"settings\": {\"data\": {\"call\": \"byte_stream\", \"args\": [],"
     "\"keywords\": {\"text\": \"train.txt\"}}, \"loss\": \"nll\", \"steps\": 200, \"seed\": 42,"
     "\"checkpoint\": {\"call\": \"every\", \"args\": [50], \"keywords\": {\"keep\": 2}}}},"
     "\"generate\": [{\"name\": \"sample\", \"settings\": {\"entry\": \"infer\", \"start\": \"\\n\","
     "\"method\": {\"call\": \"sample\", \"args\": [], \"keywords\": {\"temperature\": 0.8, \"limit\": 40}}}}]}";
+// clang-format on
 
 static const TnEntry entries[] = {{"infer", bindOpen, {infer, 0, 0}, 1, 2, 1, 1, 1},
                                   {"eval", bindFixed, {evaluate, 0, 0}, 1, 0, 2, 1, 1},

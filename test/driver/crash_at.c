@@ -25,7 +25,8 @@ __attribute__((constructor)) static void readPlan(void) {
   const char *plan = getenv("TENON_CRASH");
   counting = plan && strcmp(plan, "count") == 0;
   countingAny = plan && strcmp(plan, "count-any") == 0;
-  if (plan && sscanf(plan, "save:%ld", &saveCall) != 1 && sscanf(plan, "any:%ld", &anyCall) != 1 && sscanf(plan, "step:%ld:%ld", &lineNumber, &microseconds) != 2)
+  if (plan && sscanf(plan, "save:%ld", &saveCall) != 1 && sscanf(plan, "any:%ld", &anyCall) != 1 &&
+      sscanf(plan, "step:%ld:%ld", &lineNumber, &microseconds) != 2)
     sscanf(plan, "line:%ld", &lineNumber);
 }
 
@@ -38,7 +39,8 @@ static ssize_t realWrite(int file, const void *data, size_t bytes) {
 
 static void die(const char *where, long number) {
   char text[80];
-  int length = snprintf(text, sizeof text, "%s %ld\n", where, number), file = open(getenv("TENON_CRASH_LOG"), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  int length = snprintf(text, sizeof text, "%s %ld\n", where, number),
+      file = open(getenv("TENON_CRASH_LOG"), O_WRONLY | O_CREAT | O_APPEND, 0666);
   if (file < 0 || realWrite(file, text, (size_t)length) != length)
     abort();
   kill(getpid(), SIGKILL);
@@ -86,7 +88,8 @@ ssize_t write(int file, const void *data, size_t bytes) {
   if (inSave || !name || strcmp(name, "/metrics.jsonl") != 0)
     return realWrite(file, data, bytes);
   ++lines;
-  while (microseconds >= 0 && lines > lineNumber + 1) // on a busy machine the other thread comes late: no more than one step is done meanwhile
+  while (microseconds >= 0 &&
+         lines > lineNumber + 1) // on a busy machine the other thread comes late: no more than one step is done meanwhile
     pause();
   if (microseconds < 0 && lines == lineNumber) {
     (void)!realWrite(file, data, bytes / 2);
@@ -99,10 +102,10 @@ ssize_t write(int file, const void *data, size_t bytes) {
   return written;
 }
 
-#define NEXT(type, name, ...) \
-  static type (*next)(__VA_ARGS__); \
-  if (!next) \
-    *(void **)&next = dlsym(RTLD_NEXT, name)
+#define NEXT(type, name, ...)                                                                                                    \
+  static type (*next)(__VA_ARGS__);                                                                                              \
+  if (!next)                                                                                                                     \
+  *(void **)&next = dlsym(RTLD_NEXT, name)
 
 int mkdir(const char *path, mode_t mode) {
   NEXT(int, "mkdir", const char *, mode_t);

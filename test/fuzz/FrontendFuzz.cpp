@@ -1,11 +1,14 @@
-// Fuzzing of the whole front under ASan and UBSan: text to checked program to verified MLIR, as `tenon check` and `tenon compile` do it, and to formatted
-// text. Most inputs are specifications with changes that know types (TypedSpec.h), the others with changes of any kind (SpecMutator.h).
-//   frontend-fuzz [--runs N] [--seconds S] [--seed S|random] [--only I] [--floor PERCENT] [--root DIR] [--print] [--plant FAULT] SPEC...
+// Fuzzing of the whole front under ASan and UBSan: text to checked program to verified MLIR, as `tenon check` and `tenon compile`
+// do it, and to formatted text. Most inputs are specifications with changes that know types (TypedSpec.h), the others with
+// changes of any kind (SpecMutator.h).
+//   frontend-fuzz [--runs N] [--seconds S] [--seed S|random] [--only I] [--floor PERCENT] [--root DIR] [--print] [--plant FAULT]
+//   SPEC...
 // With --seconds no input begins after so many seconds of processor time.
-// The exit code is 0 only if every input was through within kSeconds of processor time and kMegabytes, every mistake has a page and a place, what the
-// checker finds right becomes a module that verifies, formatting changes no meaning, and FLOOR percent of the inputs (a third where nothing is said) reached
-// a module. `--print` writes the input of --only. `--plant` proves that this is seen: overflow (a read behind a buffer), slow, memory, crash, page (a mistake
-// without a page), refuse (of generation), recipe (a mistake of `tenon compile` alone), verifier, format (another text when formatted twice), token, meaning.
+// The exit code is 0 only if every input was through within kSeconds of processor time and kMegabytes, every mistake has a page
+// and a place, what the checker finds right becomes a module that verifies, formatting changes no meaning, and FLOOR percent of
+// the inputs (a third where nothing is said) reached a module. `--print` writes the input of --only. `--plant` proves that this
+// is seen: overflow (a read behind a buffer), slow, memory, crash, page (a mistake without a page), refuse (of generation),
+// recipe (a mistake of `tenon compile` alone), verifier, format (another text when formatted twice), token, meaning.
 #include "test/fuzz/FrontendVerdict.h"
 #include "test/fuzz/TypedSpec.h"
 #include <algorithm>
@@ -25,14 +28,17 @@
 #include <unistd.h>
 
 // Of LLVM's sanitizer/allocator_interface.h, which g++ does not install: calls these for whatever is allocated and freed.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t), void (*freed)(const volatile void *));
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t),
+                                                         void (*freed)(const volatile void *));
 extern "C" size_t __sanitizer_get_allocated_size(const volatile void *);
 
-/// Which memory is whose is known to sanitized code alone, and LLVM's libraries are not: nothing may be poisoned by hand. The memory of the process
-/// itself is bounded only so that a machine survives what malloc does not see. Freed memory is kept for a while to find its readers.
-/// Two frames of an allocation cost a third less time than thirty; ASAN_OPTIONS=malloc_context_size=30 shows more of a finding.
+/// Which memory is whose is known to sanitized code alone, and LLVM's libraries are not: nothing may be poisoned by hand. The
+/// memory of the process itself is bounded only so that a machine survives what malloc does not see. Freed memory is kept for a
+/// while to find its readers. Two frames of an allocation cost a third less time than thirty; ASAN_OPTIONS=malloc_context_size=30
+/// shows more of a finding.
 extern "C" const char *__asan_default_options() {
-  return "allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=0:handle_abort=1:quarantine_size_mb=64:malloc_context_size=2:hard_rss_limit_mb=3000";
+  return "allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=0:handle_abort=1:quarantine_size_mb=64:malloc_context_"
+         "size=2:hard_rss_limit_mb=3000";
 }
 
 using namespace tenon;
@@ -41,10 +47,10 @@ namespace {
 
 using fuzz::fail;
 
-constexpr int kSeconds = 2;          // of processor time for one input, under the sanitizers
-constexpr int64_t kMegabytes = 1024; // in use at once for one input
+constexpr int kSeconds = 2;              // of processor time for one input, under the sanitizers
+constexpr int64_t kMegabytes = 1024;     // in use at once for one input
 constexpr unsigned kSecondsOfHang = 120; // by the clock: ends a process that waits for what never comes
-constexpr unsigned kTypedPercent = 65; // of the inputs have typed changes; the others are mostly wrong
+constexpr unsigned kTypedPercent = 65;   // of the inputs have typed changes; the others are mostly wrong
 
 std::string folder, current;
 fuzz::Judge judge;
@@ -169,7 +175,8 @@ public:
     CheckOptions options;
     options.path = judge.path;
     options.modelRoots = judge.roots;
-    lent = {{"LayerNorm", "[@]", "", {}}, {"RMSNorm", "[@]", "", {}}, {"Linear", "[@ -> @]", "", {}}, {"Conv1D", "[@ -> @]", "", {}}};
+    lent = {
+        {"LayerNorm", "[@]", "", {}}, {"RMSNorm", "[@]", "", {}}, {"Linear", "[@ -> @]", "", {}}, {"Conv1D", "[@ -> @]", "", {}}};
     for (const std::string &text : texts) {
       mutator.addWhole(text);
       if (auto spec = fuzz::TypedSpec::read(text, options)) {
@@ -227,12 +234,13 @@ int run(const Source &source, const Job &job) {
   }
   const size_t count = position - begin;
   auto percent = [&](size_t some) { return 100.0 * double(some) / double(std::max<size_t>(count, 1)); };
-  std::printf("inputs %zu, right %zu (%.1f %%), mean %zu bytes, slowest %.0f ms (--only %zu), largest %.1f MB (--only %zu), seeds %zu, right ones %zu\n", count,
-              right, percent(right), bytes / std::max<size_t>(count, 1), slowest.value * 1e3, slowest.position, largest.value, largest.position, source.seeds(),
-              source.rightSeeds());
+  std::printf("inputs %zu, right %zu (%.1f %%), mean %zu bytes, slowest %.0f ms (--only %zu), largest %.1f MB (--only %zu), "
+              "seeds %zu, right ones %zu\n",
+              count, right, percent(right), bytes / std::max<size_t>(count, 1), slowest.value * 1e3, slowest.position,
+              largest.value, largest.position, source.seeds(), source.rightSeeds());
   const bool enough = 100 * generated >= job.floor * count || isOne;
-  std::printf("reached a module: %zu of %zu inputs (%.1f %%), asked for are %zu %%: %s\n", generated, count, percent(generated), job.floor,
-              enough ? "enough" : "too little behind the checker was tried");
+  std::printf("reached a module: %zu of %zu inputs (%.1f %%), asked for are %zu %%: %s\n", generated, count, percent(generated),
+              job.floor, enough ? "enough" : "too little behind the checker was tried");
   return enough ? 0 : 1;
 }
 

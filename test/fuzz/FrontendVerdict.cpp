@@ -21,8 +21,8 @@ void examine(const SourceFiles &sources, const Diagnostics &diagnostics, bool wi
   for (const Diagnostic &diagnostic : diagnostics.all()) {
     if (explanation(diagnostic.code).empty() || withoutPage)
       fail("a mistake without a page");
-    if (diagnostic.message.empty() || diagnostic.range.file >= sources.files.size() || diagnostic.range.begin > diagnostic.range.end ||
-        diagnostic.range.end > sources.files[diagnostic.range.file].text.size())
+    if (diagnostic.message.empty() || diagnostic.range.file >= sources.files.size() ||
+        diagnostic.range.begin > diagnostic.range.end || diagnostic.range.end > sources.files[diagnostic.range.file].text.size())
       fail("a mistake without a place");
   }
   if (diagnostics.hasErrors() && (renderText(sources, diagnostics, true).empty() || renderJson(sources, diagnostics).empty()))
@@ -53,12 +53,14 @@ Target targetOf(const std::string &text) {
   return target;
 }
 
-/// What the checker may leave to what comes after it: what is not supported yet (of a recipe only where it is chosen), and what is too much.
+/// What the checker may leave to what comes after it: what is not supported yet (of a recipe only where it is chosen), and what
+/// is too much.
 bool isDocumentedRefusal(const Diagnostics &diagnostics) {
   static const std::set<std::string> codes = {"T0901", "T0690", "T0418", "T0419", "T0221"};
-  return diagnostics.hasErrors() && std::all_of(diagnostics.all().begin(), diagnostics.all().end(), [](const Diagnostic &diagnostic) {
-    return diagnostic.severity != Diagnostic::Severity::Error || codes.count(diagnostic.code) > 0;
-  });
+  return diagnostics.hasErrors() &&
+         std::all_of(diagnostics.all().begin(), diagnostics.all().end(), [](const Diagnostic &diagnostic) {
+           return diagnostic.severity != Diagnostic::Severity::Error || codes.count(diagnostic.code) > 0;
+         });
 }
 
 std::string firstMistake(const Diagnostics &diagnostics) {
@@ -101,7 +103,8 @@ bool generate(const Program &program, const SourceFiles &sources, const std::str
 std::vector<std::string> tokensOf(const std::string &text) {
   std::vector<std::string> tokens;
   const char *end = text.data() + text.size();
-  for (syntax::Lexeme each = syntax::lex(text.data(), end); each.kind != syntax::LexemeKind::End; each = syntax::lex(each.end, end))
+  for (syntax::Lexeme each = syntax::lex(text.data(), end); each.kind != syntax::LexemeKind::End;
+       each = syntax::lex(each.end, end))
     tokens.emplace_back(each.text());
   return tokens;
 }

@@ -1,4 +1,5 @@
-// What an input of frontend-fuzz has to do: what `tenon check`, `tenon compile` and `tenon fmt` say about it, and that they agree.
+// What an input of frontend-fuzz has to do: what `tenon check`, `tenon compile` and `tenon fmt` say about it, and that they
+// agree.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +10,8 @@ namespace tenon::fuzz {
 [[noreturn]] void fail(const char *reason);
 
 struct Verdict {
-  bool isRight = false;   // tenon check
-  bool generates = false; // a module that verifies
+  bool isRight = false;              // tenon check
+  bool generates = false;            // a module that verifies
   std::vector<std::string> mistakes; // and warnings, of tenon check
 };
 
@@ -21,7 +22,8 @@ public:
   std::string plant;              // a fault that has to be seen
   /// Fails on a finding.
   Verdict compile(const std::string &text) const;
-  /// The formatted text is the same again when it is formatted, and means the same to the checker. Texts that do not parse are none of the formatter's.
+  /// The formatted text is the same again when it is formatted, and means the same to the checker. Texts that do not parse are
+  /// none of the formatter's.
   void format(const std::string &text, const Verdict &verdict) const;
 };
 

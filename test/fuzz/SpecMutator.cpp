@@ -132,7 +132,8 @@ void SpecMutator::keepNames(Random &random, std::vector<std::string> &tokens) co
     break;
   }
   case 2: { // a size at a limit
-    static const char *const sizes[] = {"0", "1", "2", "3", "7", "64", "1000000", "2147483647", "2147483648", "9223372036854775807", "0.5", "1e300"};
+    static const char *const sizes[] = {
+        "0", "1", "2", "3", "7", "64", "1000000", "2147483647", "2147483648", "9223372036854775807", "0.5", "1e300"};
     size_t number = pick(random, tokens, [](const std::string &t) { return kindOf(t) == LexemeKind::Number; });
     if (number < tokens.size())
       tokens[number] = sizes[random.below(std::size(sizes))];
@@ -169,9 +170,16 @@ void SpecMutator::keepNames(Random &random, std::vector<std::string> &tokens) co
     break;
   }
   case 5: { // a term around a name
-    static const std::pair<const char *, const char *> shells[] = {
-        {"( -", ")"}, {"exp (", ")"}, {"( if depth mod 2 == 0 then", "else 1 )"}, {"clip (", ", 0 , 3 )"}, {"( 2 *", ")"}, {"stop_gradient (", ")"},
-        {"(", "mod 3 )"}, {"(", "div 2 )"}, {"where ( true ,", ", 0 )"}, {"( if training then", "else 0 )"}};
+    static const std::pair<const char *, const char *> shells[] = {{"( -", ")"},
+                                                                   {"exp (", ")"},
+                                                                   {"( if depth mod 2 == 0 then", "else 1 )"},
+                                                                   {"clip (", ", 0 , 3 )"},
+                                                                   {"( 2 *", ")"},
+                                                                   {"stop_gradient (", ")"},
+                                                                   {"(", "mod 3 )"},
+                                                                   {"(", "div 2 )"},
+                                                                   {"where ( true ,", ", 0 )"},
+                                                                   {"( if training then", "else 0 )"}};
     auto [open, close] = shells[random.below(std::size(shells))];
     if (at < tokens.size() && at > 0 && (tokens[at - 1] == "(" || tokens[at - 1] == "+" || tokens[at - 1] == "*"))
       tokens[at] = std::string(open) + " " + tokens[at] + " " + close;
@@ -287,7 +295,7 @@ std::string SpecMutator::make(Random &random, bool &broken) const {
     tokens.insert(tokens.end(), second.begin(), second.end());
   }
   for (size_t i = whole ? 1 + random.below(2) : random.below(6); i-- > 0;)
-    whole && random.chance(80) ? keepNames(random, tokens) : keep(random, tokens);
+    whole &&random.chance(80) ? keepNames(random, tokens) : keep(random, tokens);
   broken = random.chance(whole ? 10 : 40);
   if (broken)
     for (size_t i = 1 + random.below(3); i-- > 0;)

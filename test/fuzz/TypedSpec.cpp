@@ -16,7 +16,9 @@ std::string replaceAll(std::string text, const std::string &from, const std::str
 /// A name that nothing has.
 std::string fresh(Random &random) { return "fz" + std::to_string(random.next() >> 32); }
 
-template <typename List> auto *pickFrom(Random &random, List &list) { return list.empty() ? nullptr : &list[random.below(list.size())]; }
+template <typename List> auto *pickFrom(Random &random, List &list) {
+  return list.empty() ? nullptr : &list[random.below(list.size())];
+}
 
 bool contains(const ast::Range &outer, const ast::Range &inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 
@@ -42,8 +44,8 @@ TypedSpec::Edits TypedSpec::substitute(Random &random) const {
     return {};
   std::vector<const Place *> candidates;
   for (const Place &other : places)
-    if (other.types == place->types && other.expression->range.begin < place->expression->range.end && isWithin(place->body, other.body) &&
-        textOf(other.expression->range) != textOf(place->expression->range))
+    if (other.types == place->types && other.expression->range.begin < place->expression->range.end &&
+        isWithin(place->body, other.body) && textOf(other.expression->range) != textOf(place->expression->range))
       candidates.push_back(&other);
   const auto *chosen = pickFrom(random, candidates);
   const ast::Range &range = place->expression->range;
@@ -52,18 +54,45 @@ TypedSpec::Edits TypedSpec::substitute(Random &random) const {
 
 /// An expression inside another one that keeps its type.
 TypedSpec::Edits TypedSpec::wrap(Random &random) const {
-  static const char *const forms[] = {"($ + 0 * $)", "where(true, $, 0)", "(if training then $ else $)", "stop_gradient($)", "max($, $)", "tanh($)", "(-$)",
-                                      "sin($)", "dropout($, 0.1)", "clip($, -1, 1)", "($ * 0.5)", "gelu($)", "min($, 3)", "abs($)", "exp(min($, 1))",
-                                      "where($ > 0, $, 1)", "($ / (1 + $ ^ 2))", "(2 * $ - $)", "(if size[@]() > 3 then $ else 2 * $)"};
-  static const char *const axisForms[] = {"softmax[@]($)", "log_softmax[@]($)", "normalize[@]($, eps = 0.1)", "($ - mean[@]($))", "flip[@]($)", "cumsum[@]($)",
-                                          "($ / (1 + sum[@]($ ^ 2)))", "($ + max[@]($))", "dropout[@]($, 0.2)", "where(iota[@]() < 2, $, 0)",
-                                          "($ * real(size[@]()))", "expand[@](sum[@]($))", "($ * real(iota[@]() mod 3))"};
+  static const char *const forms[] = {"($ + 0 * $)",
+                                      "where(true, $, 0)",
+                                      "(if training then $ else $)",
+                                      "stop_gradient($)",
+                                      "max($, $)",
+                                      "tanh($)",
+                                      "(-$)",
+                                      "sin($)",
+                                      "dropout($, 0.1)",
+                                      "clip($, -1, 1)",
+                                      "($ * 0.5)",
+                                      "gelu($)",
+                                      "min($, 3)",
+                                      "abs($)",
+                                      "exp(min($, 1))",
+                                      "where($ > 0, $, 1)",
+                                      "($ / (1 + $ ^ 2))",
+                                      "(2 * $ - $)",
+                                      "(if size[@]() > 3 then $ else 2 * $)"};
+  static const char *const axisForms[] = {"softmax[@]($)",
+                                          "log_softmax[@]($)",
+                                          "normalize[@]($, eps = 0.1)",
+                                          "($ - mean[@]($))",
+                                          "flip[@]($)",
+                                          "cumsum[@]($)",
+                                          "($ / (1 + sum[@]($ ^ 2)))",
+                                          "($ + max[@]($))",
+                                          "dropout[@]($, 0.2)",
+                                          "where(iota[@]() < 2, $, 0)",
+                                          "($ * real(size[@]()))",
+                                          "expand[@](sum[@]($))",
+                                          "($ * real(iota[@]() mod 3))"};
   const Place *place = pickReal(random);
   if (!place)
     return {};
   const ast::Range &range = place->expression->range;
   const bool isAlongAxis = !place->axes.empty() && random.chance(40);
-  std::string form = isAlongAxis ? axisForms[random.below(std::size(axisForms))] : forms[random.below(std::size(forms) - place->axes.empty())];
+  std::string form =
+      isAlongAxis ? axisForms[random.below(std::size(axisForms))] : forms[random.below(std::size(forms) - place->axes.empty())];
   if (!place->axes.empty())
     form = replaceAll(form, "@", place->axes[random.below(place->axes.size())]);
   return {{range.begin, range.end, replaceAll(form, "$", "(" + textOf(range) + ")")}};
@@ -84,7 +113,8 @@ TypedSpec::Edits TypedSpec::exchangeOperator(Random &random) const {
 }
 
 TypedSpec::Edits TypedSpec::exchangeFunction(Random &random) const {
-  static const std::vector<std::string> same = {"tanh", "sigmoid", "relu", "gelu", "gelu_tanh", "leaky_relu", "sin", "cos", "abs", "exp", "silu", "softplus", "stop_gradient"};
+  static const std::vector<std::string> same = {"tanh", "sigmoid", "relu", "gelu", "gelu_tanh", "leaky_relu",   "sin",
+                                                "cos",  "abs",     "exp",  "silu", "softplus",  "stop_gradient"};
   std::vector<const Call *> candidates;
   for (const Call &call : calls)
     if (std::find(same.begin(), same.end(), call.name) != same.end())
@@ -102,13 +132,15 @@ TypedSpec::Edits TypedSpec::borrow(Random &random, const std::vector<LentLayer> 
   int body = place->body;
   while (bodies[size_t(body)].kind == Body::Kind::Binders)
     body = bodies[size_t(body)].parent;
-  const bool clashes = std::any_of(layer->definitions.begin(), layer->definitions.end(), [&](const std::string &name) { return declared.count(name) > 0; });
+  const bool clashes = std::any_of(layer->definitions.begin(), layer->definitions.end(),
+                                   [&](const std::string &name) { return declared.count(name) > 0; });
   if (bodies[size_t(body)].kind == Body::Kind::Function || clashes)
     return {};
   const std::string name = fresh(random), &axis = place->axes[random.below(place->axes.size())];
   const ast::Range &range = place->expression->range;
   const std::string repeat = random.chance(25) ? (random.chance(70) ? "stack[2] " : "loop[2] ") : "";
-  Edits edits = {{place->statement.begin, place->statement.begin, "use " + name + " = " + repeat + layer->name + replaceAll(layer->arguments, "@", axis) + "\n  "},
+  Edits edits = {{place->statement.begin, place->statement.begin,
+                  "use " + name + " = " + repeat + layer->name + replaceAll(layer->arguments, "@", axis) + "\n  "},
                  {range.begin, range.end, name + "(" + textOf(range) + ")"}};
   if (!layer->text.empty())
     edits.push_back({uint32_t(text.size()), uint32_t(text.size()), "\n" + layer->text + "\n"});
@@ -148,7 +180,8 @@ TypedSpec::Edits TypedSpec::copyUse(Random &random) const {
   if (!call)
     return {};
   const std::string statement = textOf(use->statement->range), name = fresh(random);
-  return {{use->statement->range.begin, use->statement->range.begin, "use " + name + " " + statement.substr(std::min(statement.size(), statement.find('='))) + "\n  "},
+  return {{use->statement->range.begin, use->statement->range.begin,
+           "use " + name + " " + statement.substr(std::min(statement.size(), statement.find('='))) + "\n  "},
           {(*call)->range.begin, (*call)->range.end, name}};
 }
 
@@ -158,7 +191,8 @@ TypedSpec::Edits TypedSpec::splitLet(Random &random) const {
     return {};
   const ast::Name &old = let->statement->names[0];
   const std::string name = fresh(random);
-  return {{old.range.begin, old.range.end, name}, {let->statement->range.end, let->statement->range.end, "\n  let " + old.text + " = " + name + "\n"}};
+  return {{old.range.begin, old.range.end, name},
+          {let->statement->range.end, let->statement->range.end, "\n  let " + old.text + " = " + name + "\n"}};
 }
 
 TypedSpec::Edits TypedSpec::swapAxes(Random &random) const {
@@ -175,7 +209,8 @@ TypedSpec::Edits TypedSpec::changeSize(Random &random) const {
   const ast::Range *range = pickFrom(random, sizes);
   if (!range)
     return {};
-  const uint64_t old = std::strtoull(replaceAll(textOf(*range), "_", "").c_str(), nullptr, 10), choices[] = {old * 2, old + 1, old / 2, 1, 2, old * 3, 0, 1 + random.below(100)};
+  const uint64_t old = std::strtoull(replaceAll(textOf(*range), "_", "").c_str(), nullptr, 10),
+                 choices[] = {old * 2, old + 1, old / 2, 1, 2, old * 3, 0, 1 + random.below(100)};
   return {{range->begin, range->end, std::to_string(choices[random.below(std::size(choices))])}};
 }
 
@@ -188,7 +223,8 @@ TypedSpec::Edits TypedSpec::addResult(Random &random) const {
   if (!value || !model)
     return {};
   const uint32_t end = model->range.end - 1; // before the brace
-  static const char *const forms[] = {"out @ = $", "loss @ = mean($)", "metric @ = sum($) / 2", "loss @ = sum($ * $)", "metric @ = mean(real($ > 0))"};
+  static const char *const forms[] = {"out @ = $", "loss @ = mean($)", "metric @ = sum($) / 2", "loss @ = sum($ * $)",
+                                      "metric @ = mean(real($ > 0))"};
   static const char *const scalars[] = {"loss @ = $", "metric @ = $", "loss @ = 2 * $ - 1"};
   const std::string form = value->second ? scalars[random.below(std::size(scalars))] : forms[random.below(std::size(forms))];
   return {{end, end, "\n  " + replaceAll(replaceAll(form, "@", fresh(random)), "$", value->first) + "\n"}};
@@ -206,7 +242,8 @@ std::string TypedSpec::rename(Random &random, const std::string &changed) const 
   const std::string to = random.chance(50) ? fresh(random) : "_" + *from;
   std::string result;
   const char *end = changed.data() + changed.size(), *copied = changed.data();
-  for (syntax::Lexeme each = syntax::lex(changed.data(), end); each.kind != syntax::LexemeKind::End; each = syntax::lex(each.end, end))
+  for (syntax::Lexeme each = syntax::lex(changed.data(), end); each.kind != syntax::LexemeKind::End;
+       each = syntax::lex(each.end, end))
     if (each.kind == syntax::LexemeKind::Word && each.text() == *from) {
       result.append(copied, each.begin);
       result += to;
@@ -222,10 +259,11 @@ void TypedSpec::lend(std::vector<LentLayer> &lent) const {
       own[item.callable->name.text] = item.callable.get();
   for (const auto &[name, layer] : own) {
     auto isAlong = [&](const ast::Type &type) {
-      return type.element == "real" && type.axes.size() == 2 && type.axes[0].text == ".." && type.axes[1].text == layer->formals[0].name.text;
+      return type.element == "real" && type.axes.size() == 2 && type.axes[0].text == ".." &&
+             type.axes[1].text == layer->formals[0].name.text;
     };
-    if (!layer->isLayer || layer->formals.size() != 1 || layer->formals[0].output || layer->parameters.size() != 1 || layer->results.size() != 1 ||
-        !isAlong(layer->parameters[0].type) || !isAlong(layer->results[0]))
+    if (!layer->isLayer || layer->formals.size() != 1 || layer->formals[0].output || layer->parameters.size() != 1 ||
+        layer->results.size() != 1 || !isAlong(layer->parameters[0].type) || !isAlong(layer->results[0]))
       continue;
     LentLayer result{name, "[@]", "", {}};
     std::vector<std::string> open = {name};
@@ -237,7 +275,8 @@ void TypedSpec::lend(std::vector<LentLayer> &lent) const {
       const std::string definition = textOf(own[next]->range);
       result.text += definition + "\n";
       const char *end = definition.data() + definition.size();
-      for (syntax::Lexeme each = syntax::lex(definition.data(), end); each.kind != syntax::LexemeKind::End; each = syntax::lex(each.end, end))
+      for (syntax::Lexeme each = syntax::lex(definition.data(), end); each.kind != syntax::LexemeKind::End;
+           each = syntax::lex(each.end, end))
         if (own.count(std::string(each.text())))
           open.emplace_back(each.text());
     }
@@ -252,20 +291,44 @@ std::string TypedSpec::change(Random &random, const std::vector<LentLayer> &lent
     const unsigned draw = unsigned(random.below(100));
     Edits edits;
     switch (std::upper_bound(std::begin(shares), std::end(shares), draw) - std::begin(shares)) {
-    case 0: edits = substitute(random); break;
-    case 1: edits = wrap(random); break;
-    case 2: edits = exchangeOperator(random); break;
-    case 3: edits = exchangeFunction(random); break;
-    case 4: edits = borrow(random, lent); break;
-    case 5: edits = copyLayer(random); break;
-    case 6: edits = copyUse(random); break;
-    case 7: edits = splitLet(random); break;
-    case 8: edits = swapAxes(random); break;
-    case 9: edits = changeSize(random); break;
-    default: edits = addResult(random); break;
+    case 0:
+      edits = substitute(random);
+      break;
+    case 1:
+      edits = wrap(random);
+      break;
+    case 2:
+      edits = exchangeOperator(random);
+      break;
+    case 3:
+      edits = exchangeFunction(random);
+      break;
+    case 4:
+      edits = borrow(random, lent);
+      break;
+    case 5:
+      edits = copyLayer(random);
+      break;
+    case 6:
+      edits = copyUse(random);
+      break;
+    case 7:
+      edits = splitLet(random);
+      break;
+    case 8:
+      edits = swapAxes(random);
+      break;
+    case 9:
+      edits = changeSize(random);
+      break;
+    default:
+      edits = addResult(random);
+      break;
     }
     const bool overlaps = std::any_of(edits.begin(), edits.end(), [&](const Edit &edit) {
-      return std::any_of(all.begin(), all.end(), [&](const Edit &known) { return edit.begin == known.begin || (edit.begin < known.end && known.begin < edit.end); });
+      return std::any_of(all.begin(), all.end(), [&](const Edit &known) {
+        return edit.begin == known.begin || (edit.begin < known.end && known.begin < edit.end);
+      });
     });
     if (edits.empty() || overlaps)
       continue;

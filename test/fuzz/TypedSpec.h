@@ -1,5 +1,6 @@
-// Changes that leave a right specification right, so that fuzzing reaches what lies behind the checker: they know the types of its expressions and the
-// scopes of its names. Where one does not (a size that no longer divides another, an index whose bounds are not seen any more), the checker has to say so.
+// Changes that leave a right specification right, so that fuzzing reaches what lies behind the checker: they know the types of
+// its expressions and the scopes of its names. Where one does not (a size that no longer divides another, an index whose bounds
+// are not seen any more), the checker has to say so.
 #pragma once
 #include "frontend/Ast.h"
 #include "frontend/Sema.h"
@@ -46,7 +47,8 @@ public:
     int body;
   };
 
-  /// Checks `text` with its last recipe; writes it to `options.path`. Recipes that are wrong are left out. Nothing where it is wrong all the same.
+  /// Checks `text` with its last recipe; writes it to `options.path`. Recipes that are wrong are left out. Nothing where it is
+  /// wrong all the same.
   static std::optional<TypedSpec> read(std::string text, CheckOptions options);
   /// With one to four changes, and sometimes another name for something.
   std::string change(Random &random, const std::vector<LentLayer> &lent) const;
@@ -84,10 +86,10 @@ private:
   std::vector<Call> calls;
   std::vector<Declaration> lets, uses;
   std::vector<const ast::Callable *> layers;
-  std::vector<std::vector<ast::Range>> axisLists; // of declarations, where the order means nothing
-  std::vector<ast::Range> sizes;                  // whole numbers of configs, dims and heights of stacks
+  std::vector<std::vector<ast::Range>> axisLists;    // of declarations, where the order means nothing
+  std::vector<ast::Range> sizes;                     // whole numbers of configs, dims and heights of stacks
   std::vector<std::pair<std::string, bool>> results; // real values of the last model, and whether they are scalars
-  std::set<std::string> declared, foreign; // names of this file; words of other files and of its texts
+  std::set<std::string> declared, foreign;           // names of this file; words of other files and of its texts
 };
 
 } // namespace tenon::fuzz

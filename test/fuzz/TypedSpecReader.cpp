@@ -107,7 +107,8 @@ private:
     }
     if (std::find(axes.begin(), axes.end(), "..") != axes.end())
       return;
-    const bool known = std::any_of(spec.axisLists.begin(), spec.axisLists.end(), [&](auto &list) { return !ranges.empty() && list[0].begin == ranges[0].begin; });
+    const bool known = std::any_of(spec.axisLists.begin(), spec.axisLists.end(),
+                                   [&](auto &list) { return !ranges.empty() && list[0].begin == ranges[0].begin; });
     if (ranges.size() > 1 && !known) // `a, b: [D, E]` are two declarations with one type
       spec.axisLists.push_back(ranges);
     const char element = type.element == "index" || type.element == "i32" ? 'I' : type.element == "bool" ? 'B' : 'R';
@@ -238,13 +239,14 @@ private:
 namespace {
 
 /// Leaves out the recipes that hold one of the mistakes; false if there is none.
-bool dropRecipes(std::string &text, const ast::File &file, const Diagnostics &diagnostics, const SourceFiles &sources, const std::string &path) {
+bool dropRecipes(std::string &text, const ast::File &file, const Diagnostics &diagnostics, const SourceFiles &sources,
+                 const std::string &path) {
   std::vector<ast::Range> wrong;
   for (const ast::Item &item : file.items)
     for (const Diagnostic &diagnostic : diagnostics.all())
-      if (item.recipe && diagnostic.severity == Diagnostic::Severity::Error && sources.files[diagnostic.range.file].path == path &&
-          diagnostic.range.begin >= item.recipe->range.begin && diagnostic.range.end <= item.recipe->range.end &&
-          (wrong.empty() || wrong.back().begin != item.recipe->range.begin))
+      if (item.recipe && diagnostic.severity == Diagnostic::Severity::Error &&
+          sources.files[diagnostic.range.file].path == path && diagnostic.range.begin >= item.recipe->range.begin &&
+          diagnostic.range.end <= item.recipe->range.end && (wrong.empty() || wrong.back().begin != item.recipe->range.begin))
         wrong.push_back(item.recipe->range);
   for (size_t i = wrong.size(); i-- > 0;)
     text.erase(wrong[i].begin, wrong[i].end - wrong[i].begin);

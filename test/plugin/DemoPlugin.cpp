@@ -1,4 +1,5 @@
-// A plugin of tenon-opt: what an op of another dialect has to say to be differentiated, fused, saved, planned, reported and turned into code.
+// A plugin of tenon-opt: what an op of another dialect has to say to be differentiated, fused, saved, planned, reported and
+// turned into code.
 #include "dialect/Build.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
@@ -8,8 +9,8 @@
 
 #include "DemoDialect.h.inc"
 #define GET_OP_CLASSES
-#include "DemoOps.h.inc"
 #include "DemoDialect.cpp.inc"
+#include "DemoOps.h.inc"
 #define GET_OP_CLASSES
 #include "DemoOps.cpp.inc"
 
@@ -60,8 +61,10 @@ struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, dem
       Value count = code.size(width), first = cpu::multiply(builder, code.tile, count);
       cpu::forLoop(builder, cpu::constant(builder, 0), count, [&](Value i) {
         Value last = cpu::subtract(builder, cpu::subtract(builder, count, cpu::constant(builder, 1)), i);
-        Value number = LLVM::LoadOp::create(builder, element, cpu::elementAddress(builder, code.pointer(x), element, cpu::add(builder, first, last)));
-        LLVM::StoreOp::create(builder, number, cpu::elementAddress(builder, code.pointer(y), element, cpu::add(builder, first, i)));
+        Value number = LLVM::LoadOp::create(
+            builder, element, cpu::elementAddress(builder, code.pointer(x), element, cpu::add(builder, first, last)));
+        LLVM::StoreOp::create(builder, number,
+                              cpu::elementAddress(builder, code.pointer(y), element, cpu::add(builder, first, i)));
       });
     };
     sequence.add(kernel);
@@ -74,6 +77,7 @@ struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, dem
 extern "C" __attribute__((visibility("default"))) DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "demo", "1", [](DialectRegistry *registry) {
             registry->insert<demo::DemoDialect>();
-            registry->addExtension(+[](MLIRContext *context, demo::DemoDialect *) { demo::MirrorOp::attachInterface<MirrorKernel>(*context); });
+            registry->addExtension(
+                +[](MLIRContext *context, demo::DemoDialect *) { demo::MirrorOp::attachInterface<MirrorKernel>(*context); });
           }};
 }

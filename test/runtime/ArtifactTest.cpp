@@ -22,7 +22,8 @@ TEST(Artifact, RefusesWhatIsNotOne) {
   expectError(Artifact::open(folder / "none").status(), ErrorKind::Input, "does not exist");
   expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "has no libNAME.so");
   writeFile(folder / "libtext.so", "not a library");
-  expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "is not an artifact: neither a directory nor a shared library");
+  expectError(Artifact::open(folder.path).status(), ErrorKind::Input,
+              "is not an artifact: neither a directory nor a shared library");
   writeFile(folder / "libtext2.so", "not a library");
   expectError(Artifact::open(folder.path).status(), ErrorKind::Input, "several libraries");
 }
@@ -95,7 +96,8 @@ TEST(Manifest, RefusesMistakes) {
       {"\"name\": \"blocks.*.bias\"", "\"name\": \"blocks.*.weight\"", "occurs twice"},
       {"\"name\": \"train\"", "\"name\": \"infer\"", "occurs twice"},
       {"{\"B\": 1}", "{\"T\": 1}", "'T' is not a dim of this entry"},
-      {"\"shape\": [3], \"initial\"", "\"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\"", "cannot depend on a run-time dim"},
+      {"\"shape\": [3], \"initial\"", "\"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\"",
+       "cannot depend on a run-time dim"},
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
@@ -115,8 +117,10 @@ TEST(Manifest, RefusesMistakes) {
 /// The manifest of the fake artifact with an eval entry: a loss by this formula, and two parts, one of rows and classes.
 static std::string withAverage(std::string manifest, const std::string &formula) {
   const std::string before = "\"entries\": [";
-  const std::string entry = R"({"name": "eval", "kind": "eval", "dims": [{"name": "B", "max": -1}], "inputs": [], "states": [], "outputs": [
-    {"name": "l", "dtype": "f64", "axes": [], "shape": [], "average": )" + formula + R"(},
+  const std::string entry =
+      R"({"name": "eval", "kind": "eval", "dims": [{"name": "B", "max": -1}], "inputs": [], "states": [], "outputs": [
+    {"name": "l", "dtype": "f64", "axes": [], "shape": [], "average": )" +
+      formula + R"(},
     {"name": "part.0", "dtype": "f32", "axes": ["B", "C"], "shape": [{"const": 0, "terms": {"B": 1}}, 3], "rows": 0},
     {"name": "part.1", "dtype": "i32", "axes": ["C"], "shape": [4]}]}, )";
   const size_t at = manifest.find(before);
@@ -129,10 +133,13 @@ TEST(Manifest, RefusesFormulasOfAverages) {
   ASSERT_TRUE(artifact.ok());
   const std::string good((*artifact)->manifestText());
   const std::string kept = R"({"sum": "part.0", "axes": ["C"]})";
-  for (const std::string &formula : {R"({"sum_along": [)" + kept + R"(], "axes": ["C"]})", R"({"slice": [)" + kept + R"(], "axes": ["C"], "sizes": [0, 1]})",
-                                     R"({"mean_along": [{"rename": [)" + kept + R"(], "axes": ["C"], "to": ["K"]}], "axes": ["K"]})",
-                                     R"({"max_along": [{"select": [{"less": [0, )" + kept + R"(]}, {"expand": [2], "axes": ["C"], "sizes": [3]}, 1]}], "axes": ["C"]})"})
-    EXPECT_TRUE(parseManifest(withAverage(good, formula)).ok()) << formula << parseManifest(withAverage(good, formula)).status().message();
+  for (const std::string &formula :
+       {R"({"sum_along": [)" + kept + R"(], "axes": ["C"]})", R"({"slice": [)" + kept + R"(], "axes": ["C"], "sizes": [0, 1]})",
+        R"({"mean_along": [{"rename": [)" + kept + R"(], "axes": ["C"], "to": ["K"]}], "axes": ["K"]})",
+        R"({"max_along": [{"select": [{"less": [0, )" + kept +
+            R"(]}, {"expand": [2], "axes": ["C"], "sizes": [3]}, 1]}], "axes": ["C"]})"})
+    EXPECT_TRUE(parseManifest(withAverage(good, formula)).ok())
+        << formula << parseManifest(withAverage(good, formula)).status().message();
   const std::pair<std::string, const char *> mistakes[] = {
       {kept, "the formula is no number, it has axis C"},
       {R"({"sum": "part.0"})", "axis C of 'part.0' remains"},
@@ -191,7 +198,8 @@ TEST(Context, ChecksDimsAndIndices) {
   expectError(Context::create(parameters, "infer", Dims{{"B", 2}, {"T", 3}}, pool).status(), ErrorKind::Usage, "has no dim T");
   expectError(Context::create(parameters, "infer", Dims{{"B", 0}}, pool).status(), ErrorKind::Input, "at least 1");
   expectError(Context::create(parameters, "infer", Dims{{"B", 1001}}, pool).status(), ErrorKind::Input, "at most 1000");
-  expectError(Context::create(parameters, "encode", Dims{{"B", 2}}, pool).status(), ErrorKind::Usage, "no entry 'encode', only infer, train");
+  expectError(Context::create(parameters, "encode", Dims{{"B", 2}}, pool).status(), ErrorKind::Usage,
+              "no entry 'encode', only infer, train");
   auto context = Context::create(parameters, "infer", Dims{{"B", 4}}, pool);
   ASSERT_TRUE(context.ok());
   int32_t *ids = static_cast<int32_t *>((*context)->input(0));

@@ -1,4 +1,5 @@
-// A checkpoint of a run is read as a whole or not at all: a file of it that its manifest vouches for and that does not fit leaves everything as it was.
+// A checkpoint of a run is read as a whole or not at all: a file of it that its manifest vouches for and that does not fit leaves
+// everything as it was.
 #include "runtime/train/RunState.h"
 #include "test/runtime/Support.h"
 #include <cstring>
@@ -37,7 +38,8 @@ protected:
     const std::vector<float> values(60, number);
     for (const std::string &name : parameters->names())
       for (ParameterArena arena : kArenas)
-        ASSERT_TRUE(parameters->set(name, values.data(), static_cast<uint64_t>(parameters->find(name)->info->elements) * 4, arena).ok());
+        ASSERT_TRUE(
+            parameters->set(name, values.data(), static_cast<uint64_t>(parameters->find(name)->info->elements) * 4, arena).ok());
     for (auto &[key, own] : parameters->modelStates())
       std::memcpy(own.bytes.data(), values.data(), own.bytes.size());
     for (size_t i = 0; i < context->states().size(); ++i)
@@ -56,7 +58,8 @@ protected:
     return all;
   }
 
-  /// The checkpoint again, with a manifest that fits, where `change` has changed one file; it leaves the file out by returning false.
+  /// The checkpoint again, with a manifest that fits, where `change` has changed one file; it leaves the file out by returning
+  /// false.
   std::string changed(const std::string &name, const std::function<bool(std::string &)> &change) {
     auto loaded = loadCheckpoint(folder / "run/step-7");
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
@@ -66,7 +69,8 @@ protected:
     for (const std::string &file : loaded->files) {
       std::string bytes = bytesOf(loaded->filePath(file));
       if (file != name || change(bytes))
-        contents.files.push_back({file, bytes.size(), [bytes](ByteSink &sink) { return sink.write(bytes.data(), bytes.size()); }});
+        contents.files.push_back(
+            {file, bytes.size(), [bytes](ByteSink &sink) { return sink.write(bytes.data(), bytes.size()); }});
     }
     const std::string result = folder / ("changed-" + std::to_string(++made));
     EXPECT_TRUE(saveCheckpoint(result, contents, 1).ok());
@@ -116,9 +120,12 @@ TEST_F(CheckpointLoad, ComesBackWhole) {
 
 TEST_F(CheckpointLoad, OtherSizesChangeNothing) {
   for (const char *file : {kFiles[0], kFiles[1], kFiles[2]})
-    expectRefused(changed(file, [](std::string &bytes) { return replaceFirst(bytes, "[20,3]", "[3,20]"); }), "blocks.0.weight has type");
-  expectRefused(changed(kFiles[0], [](std::string &bytes) { return replaceFirst(bytes, "norm.1.mean", "norm.2.mean"); }), "state 'norm.1.mean' is missing");
-  expectRefused(changed(kFiles[3], [](std::string &bytes) { return replaceFirst(bytes, "\"count\"", "\"other\""); }), "lacks the state count");
+    expectRefused(changed(file, [](std::string &bytes) { return replaceFirst(bytes, "[20,3]", "[3,20]"); }),
+                  "blocks.0.weight has type");
+  expectRefused(changed(kFiles[0], [](std::string &bytes) { return replaceFirst(bytes, "norm.1.mean", "norm.2.mean"); }),
+                "state 'norm.1.mean' is missing");
+  expectRefused(changed(kFiles[3], [](std::string &bytes) { return replaceFirst(bytes, "\"count\"", "\"other\""); }),
+                "lacks the state count");
 }
 
 TEST_F(CheckpointLoad, TruncatedFilesChangeNothing) {

@@ -1,10 +1,11 @@
-// A save's writes, syncs and renames are recorded once and replayed to every prefix, as a crash at any moment would leave them. What a disk has kept
-// depends on the kind of crash: a killed process loses nothing, a power failure what was not synced, of contents, of names, or of both.
+// A save's writes, syncs and renames are recorded once and replayed to every prefix, as a crash at any moment would leave them.
+// What a disk has kept depends on the kind of crash: a killed process loses nothing, a power failure what was not synced, of
+// contents, of names, or of both.
 #include "test/runtime/CheckpointContents.h"
 #include "test/runtime/SystemCalls.h"
+#include <fstream>
 #include <map>
 #include <sstream>
-#include <fstream>
 
 namespace tenon::runtime::test {
 
@@ -138,8 +139,8 @@ struct Recording {
 
 struct Verdict {
   size_t states = 0, bad = 0;
-  std::string worst;             // a state that gives neither the old checkpoint nor the new one
-  bool secondAtTheEnd = true;    // in every kind of crash after the save has returned
+  std::string worst;          // a state that gives neither the old checkpoint nor the new one
+  bool secondAtTheEnd = true; // in every kind of crash after the save has returned
   bool secondAppears = false;
 };
 
@@ -153,7 +154,8 @@ Verdict replay(const Recording &recording, const std::vector<Operation> &operati
       verdict.secondAppears |= mark == "second";
       if (mark != "first" && mark != "second") {
         ++verdict.bad;
-        verdict.worst = concat("after ", done, " of ", operations.size(), " operations, kind ", static_cast<int64_t>(kind), ": ", mark);
+        verdict.worst =
+            concat("after ", done, " of ", operations.size(), " operations, kind ", static_cast<int64_t>(kind), ": ", mark);
       }
       if (done == operations.size())
         verdict.secondAtTheEnd &= mark == "second";
@@ -226,7 +228,9 @@ TEST(CheckpointReplay, LeftOutSyncsAreSeen) {
   auto isInner = [](const Operation &operation) { return operation.kind == Kind::Sync && operation.path.ends_with(".tmp"); };
   Verdict inner = replay(recording, without(recording.operations, isInner));
   EXPECT_TRUE(inner.bad > 0 || !inner.secondAtTheEnd);
-  auto isParent = [&](const Operation &operation) { return operation.kind == Kind::Sync && operation.path == recording.folder.path; };
+  auto isParent = [&](const Operation &operation) {
+    return operation.kind == Kind::Sync && operation.path == recording.folder.path;
+  };
   EXPECT_FALSE(replay(recording, without(recording.operations, isParent)).secondAtTheEnd);
 }
 

@@ -86,11 +86,13 @@ TEST(Safetensors, RefusesEveryBrokenRule) {
       {safetensors("{\"a\":{" + tensor + "}}", 23), "lies at bytes 0 .. 24 of 23"},
       {safetensors("{\"a\":{" + tensor + "}}", 25), "end at byte 24 of 25"},
       {safetensors("{\"a\":{\"dtype\":\"F32\",\"shape\":[6],\"data_offsets\":[24,0]}}", 24), "lies at bytes 24 .. 0"},
-      {safetensors("{\"a\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[0,24]}}", 24), "has 24 bytes, its shape and type need 20"},
+      {safetensors("{\"a\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[0,24]}}", 24),
+       "has 24 bytes, its shape and type need 20"},
       {safetensors("{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,24]}}", 24), "overflows"},
       {safetensors("{\"a\":{\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,0]}}", 0), "overflows"},
       {safetensors("{\"a\":{" + tensor + "},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[20,24]}}", 24), "overlaps"},
-      {safetensors("{\"a\":{" + tensor + "},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[28,32]}}", 32), "leaves a gap"},
+      {safetensors("{\"a\":{" + tensor + "},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[28,32]}}", 32),
+       "leaves a gap"},
       {safetensors("{\"__metadata__\":{\"a\":1}}", 0), "maps strings to strings"},
       {safetensors("{\"__metadata__\":{\"a\":{}}}", 0), "unexpected"},
       {safetensors("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", 0), "occurs twice"},
@@ -108,7 +110,8 @@ TEST(Safetensors, RefusesEveryBrokenRule) {
   std::filesystem::create_directory(folder / "empty");
   expectError(SafetensorsFile::open(folder / "empty").status(), ErrorKind::Input, "has no weights");
   // The good form of the rows above does open.
-  writeFile(folder / "x.safetensors", safetensors("{\"a\":{" + tensor + "},\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[24,24]}}  ", 24));
+  writeFile(folder / "x.safetensors",
+            safetensors("{\"a\":{" + tensor + "},\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[24,24]}}  ", 24));
   EXPECT_TRUE(SafetensorsFile::open(folder / "x.safetensors").ok());
 }
 
@@ -217,10 +220,12 @@ TEST(Npy, WritesAndConverts) {
   int64_t other[] = {4};
   expectError(npyToInput(*array, "ids", DataType::I32, other, narrow), ErrorKind::Input, "has shape [2, 2], expected [4]");
   float reals[4];
-  expectError(npyToInput(*array, "x", DataType::F32, shape, reals), ErrorKind::Input, "element [1, 0] is 1073741824, more than real numbers");
+  expectError(npyToInput(*array, "x", DataType::F32, shape, reals), ErrorKind::Input,
+              "element [1, 0] is 1073741824, more than real numbers");
   wide[3] = int64_t(1) << 31;
   ASSERT_TRUE(writeNpy(path, DataType::I64, shape, wide).ok());
-  expectError(npyToInput(*readNpy(path), "ids", DataType::I32, shape, narrow), ErrorKind::Input, "element [1, 1] is 2147483648, outside of 32 bits");
+  expectError(npyToInput(*readNpy(path), "ids", DataType::I32, shape, narrow), ErrorKind::Input,
+              "element [1, 1] is 2147483648, outside of 32 bits");
   int64_t none[] = {0, 3}, one[] = {1};
   double value = 0.5;
   ASSERT_TRUE(writeNpy(path, DataType::F64, none, nullptr).ok());

@@ -27,7 +27,8 @@ TEST(Formula, Overflow) {
 }
 
 TEST(Formula, Mistakes) {
-  for (const char *text : {"", "2*", "B T", "X", "max(", "max(B", "ceil(B)", "ceil(B / 0)", "ceil(B / T)", "ceil((0 - B) / 2)", "exp(B)", "(B", "B)", "2.5", "+"})
+  for (const char *text : {"", "2*", "B T", "X", "max(", "max(B", "ceil(B)", "ceil(B / 0)", "ceil(B / T)", "ceil((0 - B) / 2)",
+                           "exp(B)", "(B", "B)", "2.5", "+"})
     EXPECT_NE(valueOf(text).find("is no formula"), std::string::npos) << text;
   EXPECT_NE(valueOf(std::string(100000, '(')).find("too many brackets"), std::string::npos);
 }

@@ -17,7 +17,8 @@ struct Random {
   uint64_t below(uint64_t limit) { return limit ? next() % limit : 0; }
 };
 
-/// One to four changes of bytes, numbers and pieces; knows the tokens of the formats, so that many inputs get past the first check.
+/// One to four changes of bytes, numbers and pieces; knows the tokens of the formats, so that many inputs get past the first
+/// check.
 void mutate(std::string &text, Random &random);
 /// Ends the program where that cannot be done.
 void writeAll(const std::string &path, const std::string &bytes);

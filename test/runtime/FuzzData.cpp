@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t kSymbols = 50, kClasses = 4;
 
 /// Writes into the file that is there, which a task has open.
-void overwrite(const std::string &path, const std::string &bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
+void overwrite(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
 
 struct Array {
   std::string name, npyType, safetensorsType;
@@ -21,7 +23,9 @@ struct Array {
   std::string bytes;
 };
 
-template <typename T> Array arrayOf(const char *name, const char *npyType, const char *safetensorsType, std::vector<uint64_t> shape, const std::vector<int64_t> &values) {
+template <typename T>
+Array arrayOf(const char *name, const char *npyType, const char *safetensorsType, std::vector<uint64_t> shape,
+              const std::vector<int64_t> &values) {
   Array array{name, npyType, safetensorsType, std::move(shape), {}};
   for (int64_t each : values) {
     const T value = static_cast<T>(each);
@@ -50,7 +54,8 @@ std::string listOf(const std::vector<uint64_t> &numbers, const char *last) {
 
 /// A file of one array.
 std::string npyOf(const Array &array, Random &random, bool isDamaged) {
-  std::string header = concat("{'descr': '", array.npyType, "', 'fortran_order': False, 'shape': (", listOf(array.shape, ","), "), }");
+  std::string header =
+      concat("{'descr': '", array.npyType, "', 'fortran_order': False, 'shape': (", listOf(array.shape, ","), "), }");
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   if (isDamaged)
@@ -65,8 +70,8 @@ std::string npyOf(const Array &array, Random &random, bool isDamaged) {
 std::string safetensorsOf(const std::vector<Array> &arrays, Random &random, bool isDamaged) {
   std::string header, data;
   for (const Array &array : arrays) {
-    header += concat(header.empty() ? "{" : ",", "\"", array.name, "\":{\"dtype\":\"", array.safetensorsType, "\",\"shape\":[", listOf(array.shape, ""),
-                     "],\"data_offsets\":[", data.size(), ",", data.size() + array.bytes.size(), "]}");
+    header += concat(header.empty() ? "{" : ",", "\"", array.name, "\":{\"dtype\":\"", array.safetensorsType, "\",\"shape\":[",
+                     listOf(array.shape, ""), "],\"data_offsets\":[", data.size(), ",", data.size() + array.bytes.size(), "]}");
     data += array.bytes;
   }
   header += "}";
@@ -83,7 +88,8 @@ void misplace(std::vector<int64_t> &numbers, Random &random) {
   if (numbers.empty())
     return;
   int64_t &number = numbers[random.below(numbers.size())];
-  const int64_t choices[] = {number + 1, number - 1, -1, 0, INT64_MAX, INT64_MIN, int64_t{1} << 32, -number, static_cast<int64_t>(random.below(100))};
+  const int64_t choices[] = {
+      number + 1, number - 1, -1, 0, INT64_MAX, INT64_MIN, int64_t{1} << 32, -number, static_cast<int64_t>(random.below(100))};
   number = choices[random.below(9)];
 }
 
@@ -129,7 +135,8 @@ struct Samples {
   bool ragged, inOne;
   std::vector<Array> arrays;
 
-  Samples(Random &random, bool isDamaged) : rows(1 + random.below(6)), places(1 + random.below(8)), ragged(random.below(2)), inOne(random.below(3) == 0) {
+  Samples(Random &random, bool isDamaged)
+      : rows(1 + random.below(6)), places(1 + random.below(8)), ragged(random.below(2)), inOne(random.below(3) == 0) {
     std::vector<int64_t> ids, offsets = {0}, labels, reals;
     for (uint64_t row = 0; row < rows; ++row) {
       offsets.push_back(offsets.back() + static_cast<int64_t>(random.below(2 * places)));
@@ -141,7 +148,8 @@ struct Samples {
     reals.assign(rows * 3, 2);
     if (isDamaged && random.below(2) == 0)
       misplace(random.below(3) == 0 ? ids : random.below(2) ? offsets : labels, random);
-    arrays.push_back(wholeNumbers(random, "ids", ragged ? std::vector<uint64_t>{count} : std::vector<uint64_t>{rows, places}, ids));
+    arrays.push_back(
+        wholeNumbers(random, "ids", ragged ? std::vector<uint64_t>{count} : std::vector<uint64_t>{rows, places}, ids));
     arrays.push_back(wholeNumbers(random, "label", {rows}, labels));
     arrays.push_back(arrayOf<float>("x", "<f4", "F32", {rows, 3}, reals));
     if (ragged)
@@ -168,7 +176,9 @@ bool tryArrays(Random &random, const std::string &folder) {
   settings.seed = random.next();
   settings.stream = !samples.ragged && random.below(4) == 0;
   settings.heldOut = random.below(3) == 0 ? static_cast<double>(random.below(100)) / 100 : 0;
-  settings.sources = {{"ids", samples.place("ids"), samples.ragged ? samples.place("offsets") : ""}, {"label", samples.place("label")}, {"x", samples.place("x")}};
+  settings.sources = {{"ids", samples.place("ids"), samples.ragged ? samples.place("offsets") : ""},
+                      {"label", samples.place("label")},
+                      {"x", samples.place("x")}};
   std::unique_ptr<data::DataTask> task;
   if (data::makeTask(settings, trains ? data::Part::Training : data::Part::HeldOut, nullptr, task).failed())
     return false;
@@ -192,13 +202,17 @@ bool tryArrays(Random &random, const std::string &folder) {
 }
 
 bool tryJsonl(Random &random, const std::string &folder) {
-  const bool isDamaged = random.below(4) != 0, trains = random.below(2), changes = random.below(3) == 0, texts = random.below(2), names = random.below(2);
+  const bool isDamaged = random.below(4) != 0, trains = random.below(2), changes = random.below(3) == 0, texts = random.below(2),
+             names = random.below(2);
   std::string text;
   for (uint64_t row = 0, rows = 1 + random.below(8); row < rows; ++row) {
-    static const char *const ids[] = {"[]", "[1]", "[3, 49, 0, 7, 7, 12]", "[1,2]"}, *const prose[] = {"\"\"", "\"!\"", "\"\\u0021\\n\\t\"", "\"\\\"#$%&'()*+\""};
+    static const char *const ids[] = {"[]", "[1]", "[3, 49, 0, 7, 7, 12]", "[1,2]"}, *const prose[] = {"\"\"", "\"!\"",
+                                                                                                       "\"\\u0021\\n\\t\"",
+                                                                                                       "\"\\\"#$%&'()*+\""};
     static const char *const labels[] = {"0", "3", "1", "2"}, *const classes[] = {"\"good\"", "\"bad\"", "\"\\u00e4\"", "\"\""};
-    text += concat("{\"ids\": ", (texts ? prose : ids)[random.below(4)], ", \"label\": ", (names ? classes : labels)[random.below(4)],
-                   ", \"x\": [1, -2.5e-3, 0], \"more\": {\"a\": [null, true]}}\n");
+    text +=
+        concat("{\"ids\": ", (texts ? prose : ids)[random.below(4)], ", \"label\": ", (names ? classes : labels)[random.below(4)],
+               ", \"x\": [1, -2.5e-3, 0], \"more\": {\"a\": [null, true]}}\n");
   }
   if (isDamaged)
     mutate(text, random);

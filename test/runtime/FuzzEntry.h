@@ -26,7 +26,9 @@ inline void requireBounds(const Entry &entry, const std::string &task, uint64_t 
     for (int64_t i = 0; tensor.bound >= 0 && i < tensor.elements(); ++i) {
       int32_t value = static_cast<const int32_t *>(tensor.data)[i];
       require(value >= 0 && value < tensor.bound,
-              runtime::concat("batch ", batch, " of ", task, " holds an index that its input does not allow: ", tensor.name, "[", i, "] is ", value).c_str());
+              runtime::concat("batch ", batch, " of ", task, " holds an index that its input does not allow: ", tensor.name, "[",
+                              i, "] is ", value)
+                  .c_str());
     }
 }
 

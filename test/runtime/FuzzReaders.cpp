@@ -1,6 +1,6 @@
-// Mutates good files and feeds the readers of untrusted data: fuzz-readers KIND COUNT SEED FOLDER; the seed `new` is another one each time, and is
-// printed. Built with AddressSanitizer and UBSan; a finding ends the program, and an input that takes more than 2 s or 1 GB is one. Prints how many
-// inputs were accepted and refused: both must occur, or the mutations test nothing.
+// Mutates good files and feeds the readers of untrusted data: fuzz-readers KIND COUNT SEED FOLDER; the seed `new` is another one
+// each time, and is printed. Built with AddressSanitizer and UBSan; a finding ends the program, and an input that takes more than
+// 2 s or 1 GB is one. Prints how many inputs were accepted and refused: both must occur, or the mutations test nothing.
 #include "runtime/Manifest.h"
 #include "runtime/Npy.h"
 #include "runtime/Safetensors.h"
@@ -19,7 +19,8 @@ using namespace tenon::runtime;
 using namespace tenon::fuzz;
 
 // Of the sanitizers' run-time library; GCC has no header for them.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*onMalloc)(const volatile void *, size_t), void (*onFree)(const volatile void *));
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*onMalloc)(const volatile void *, size_t),
+                                                         void (*onFree)(const volatile void *));
 extern "C" size_t __sanitizer_get_allocated_size(const volatile void *memory);
 
 namespace {
@@ -27,7 +28,8 @@ namespace {
 const std::string seedsOfSafetensors[] = {
     "{\"__metadata__\":{\"format\":\"pt\"},\"a\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
     "\"b\":{\"dtype\":\"BF16\",\"shape\":[4],\"data_offsets\":[24,32]}}",
-    "{\"x.0.w\":{\"data_offsets\":[0,8],\"shape\":[],\"dtype\":\"F64\"},\"x.1.w\":{\"dtype\":\"BOOL\",\"shape\":[1,1,3],\"data_offsets\":[8,11]}}",
+    "{\"x.0.w\":{\"data_offsets\":[0,8],\"shape\":[],\"dtype\":\"F64\"},\"x.1.w\":{\"dtype\":\"BOOL\",\"shape\":[1,1,3],\"data_"
+    "offsets\":[8,11]}}",
     "{}"};
 const std::string seedsOfNpy[] = {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }                \n",
                                   "{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }\n",
@@ -35,19 +37,28 @@ const std::string seedsOfNpy[] = {"{'descr': '<f4', 'fortran_order': False, 'sha
 const std::string seedOfManifest =
     "{\"format\": 1, \"abi\": 4, \"tool\": \"t\", \"name\": \"n\", \"model\": \"M\", \"build_id\": \"b\", \"spec_sha256\": \"0\","
     "\"target\": {\"triple\": \"x\", \"tiers\": [\"portable\"]}, \"dtype\": \"f32\", \"param_bytes\": 4096,"
-    "\"params\": [{\"name\": \"a.*.w\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": 384,"
+    "\"params\": [{\"name\": \"a.*.w\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
+    "384,"
     "\"layout\": \"panel16\", \"panel\": {\"split\": 1, \"output\": \"first\"}, \"init\": {\"kind\": \"normal\", \"a\": 0.02},"
-    "\"names\": {\"hf\": [{\"name\": \"p\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"q.#\", \"transform\": \"stacked\"}]}}],"
+    "\"names\": {\"hf\": [{\"name\": \"p\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"q.#\", "
+    "\"transform\": \"stacked\"}]}}],"
     "\"optimizer\": {\"kind\": \"adamw\", \"moments\": 2}, \"entries\": [{\"name\": \"infer\", \"kind\": \"out\","
     "\"dims\": [{\"name\": \"B\", \"max\": -1}, {\"name\": \"T\", \"max\": 64}],"
-    "\"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}},"
-    "{\"const\": -1, \"terms\": {\"T\": 2}}], \"bound\": 50}], \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [], \"shape\": [],"
-    "\"average\": {\"sum_along\": [{\"rename\": [{\"select\": [{\"less\": [0, {\"sum\": \"p\", \"axes\": [\"C\"]}]}, {\"expand\": [2], \"axes\": [\"C\"], \"sizes\": [3]},"
-    "{\"slice\": [{\"greatest\": \"p\", \"axes\": [\"C\"]}], \"axes\": [\"C\"], \"to\": [\"C\"], \"sizes\": [0, 3]}]}], \"axes\": [\"C\"], \"to\": [\"K\"]}], \"axes\": [\"K\"]}},"
+    "\"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\", \"T\"], \"shape\": [{\"const\": 0, \"terms\": "
+    "{\"B\": 1}},"
+    "{\"const\": -1, \"terms\": {\"T\": 2}}], \"bound\": 50}], \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [], "
+    "\"shape\": [],"
+    "\"average\": {\"sum_along\": [{\"rename\": [{\"select\": [{\"less\": [0, {\"sum\": \"p\", \"axes\": [\"C\"]}]}, "
+    "{\"expand\": [2], \"axes\": [\"C\"], \"sizes\": [3]},"
+    "{\"slice\": [{\"greatest\": \"p\", \"axes\": [\"C\"]}], \"axes\": [\"C\"], \"to\": [\"C\"], \"sizes\": [0, 3]}]}], "
+    "\"axes\": [\"C\"], \"to\": [\"K\"]}], \"axes\": [\"K\"]}},"
     "{\"name\": \"p\", \"dtype\": \"f32\", \"axes\": [\"B\", \"C\"], \"shape\": [2, 3], \"rows\": 0}],"
-    "\"states\": [{\"name\": \"m\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"D\"], \"shape\": [8], \"initial\": 0, \"of_model\": true}],"
-    "\"memory\": {\"workspace\": \"max(64*ceil(4*B*T / 64), 512*(T - 1))\", \"saved\": \"0\", \"states\": \"64\", \"inputs\": \"4*B\", \"outputs\": \"mod(T, 3)\","
-    "\"scratch_per_worker\": 64}, \"kernels\": [{\"name\": \"a\", \"kind\": \"gemm\", \"place\": \"s.tn:1:2\", \"calls\": 2, \"flops\": \"2*B*T\", \"bytes\": \"4*T\"}]}]}";
+    "\"states\": [{\"name\": \"m\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"D\"], \"shape\": [8], \"initial\": 0, "
+    "\"of_model\": true}],"
+    "\"memory\": {\"workspace\": \"max(64*ceil(4*B*T / 64), 512*(T - 1))\", \"saved\": \"0\", \"states\": \"64\", \"inputs\": "
+    "\"4*B\", \"outputs\": \"mod(T, 3)\","
+    "\"scratch_per_worker\": 64}, \"kernels\": [{\"name\": \"a\", \"kind\": \"gemm\", \"place\": \"s.tn:1:2\", \"calls\": 2, "
+    "\"flops\": \"2*B*T\", \"bytes\": \"4*T\"}]}]}";
 
 bool trySafetensors(Random &random, const std::string &folder) {
   const std::string path = folder + "/input";
@@ -140,7 +151,7 @@ void onFree(const volatile void *memory) { liveBytes -= __sanitizer_get_allocate
 void beginInput(long number) {
   currentInput = number;
   allowedBytes = liveBytes + kBytes;
-  struct itimerval timer {};
+  struct itimerval timer{};
   timer.it_value.tv_sec = kSeconds;
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
@@ -158,10 +169,18 @@ bool tryHungry(Random &, const std::string &) {
     pieces.emplace_back(1 << 20, 'x');
 }
 
-const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors}, {"npy", tryNpy}, {"manifest", tryManifest},
-                                              {"checkpoint", tryCheckpoint}, {"settings", trySettings}, {"metrics", tryMetrics},
-                                              {"vocabulary", tryVocabulary}, {"text", tryText}, {"arrays", tryArrays},
-                                              {"jsonl", tryJsonl}, {"slow", trySlow}, {"hungry", tryHungry}};
+const std::pair<const char *, Try> kinds[] = {{"safetensors", trySafetensors},
+                                              {"npy", tryNpy},
+                                              {"manifest", tryManifest},
+                                              {"checkpoint", tryCheckpoint},
+                                              {"settings", trySettings},
+                                              {"metrics", tryMetrics},
+                                              {"vocabulary", tryVocabulary},
+                                              {"text", tryText},
+                                              {"arrays", tryArrays},
+                                              {"jsonl", tryJsonl},
+                                              {"slow", trySlow},
+                                              {"hungry", tryHungry}};
 
 } // namespace
 

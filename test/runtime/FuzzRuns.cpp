@@ -28,11 +28,16 @@ std::string contentsOf(const std::string &path) {
 /// The hash of the manifest is right in most inputs, so that its readers see what a writer with other bugs would write.
 bool tryCheckpoint(Random &random, const std::string &folder) {
   const std::string path = folder + "/step-7", data(300, 'd'), more(20, 'm');
-  std::string body = concat("{\"format\": 1, \"step\": 7, \"metadata\": {\"position\": 70, \"seed\": \"42\", \"skipped\": 0, \"seconds\": 1.5, "
-                            "\"signature\": \"s\", \"optimizer\": \"adam\", \"dims\": {\"B\": 2}},\n\"files\": [\n"
-                            "{\"name\": \"parameters.safetensors\", \"bytes\": 300, \"chunks\": [\"", runtime::hash128(data), "\"]},\n"
-                            "{\"name\": \"states.safetensors\", \"bytes\": 20, \"chunks\": [\"", runtime::hash128(more), "\"]},\n"
-                            "{\"name\": \"empty\", \"bytes\": 0, \"chunks\": []}]}");
+  std::string body =
+      concat("{\"format\": 1, \"step\": 7, \"metadata\": {\"position\": 70, \"seed\": \"42\", \"skipped\": 0, \"seconds\": 1.5, "
+             "\"signature\": \"s\", \"optimizer\": \"adam\", \"dims\": {\"B\": 2}},\n\"files\": [\n"
+             "{\"name\": \"parameters.safetensors\", \"bytes\": 300, \"chunks\": [\"",
+             runtime::hash128(data),
+             "\"]},\n"
+             "{\"name\": \"states.safetensors\", \"bytes\": 20, \"chunks\": [\"",
+             runtime::hash128(more),
+             "\"]},\n"
+             "{\"name\": \"empty\", \"bytes\": 0, \"chunks\": []}]}");
   const bool bodyChanges = random.below(4) != 0, fileChanges = random.below(4) == 0;
   if (bodyChanges)
     mutate(body, random);
@@ -49,7 +54,8 @@ bool tryCheckpoint(Random &random, const std::string &folder) {
   writeAll(path + "/manifest.json", text);
   std::vector<std::string> skipped;
   auto newest = runtime::loadNewestCheckpoint(folder, skipped);
-  require(newest.ok() == runtime::loadCheckpoint(path + "/").ok(), "a checkpoint is valid by itself and not as the newest, or the other way round");
+  require(newest.ok() == runtime::loadCheckpoint(path + "/").ok(),
+          "a checkpoint is valid by itself and not as the newest, or the other way round");
   require(newest.ok() || skipped.size() == 1, "a checkpoint is skipped without a word");
   for (size_t i = 0; newest.ok() && i < newest->files.size(); ++i)
     require(newest->files[i].find('/') == std::string::npos, "a file of a checkpoint lies outside of it");
@@ -57,9 +63,10 @@ bool tryCheckpoint(Random &random, const std::string &folder) {
 }
 
 bool trySettings(Random &random, const std::string &folder) {
-  std::string text = "{\"format\": 1, \"text\": \"/data/text.txt\", \"vocabulary\": \"/data/v\", \"valid_text\": {\"hex\": \"2fe9\"}, "
-                     "\"unit\": \"bytes\", \"held_out\": 0.05, \"valid_every\": 500, \"seed\": \"42\", \"bind\": {\"B\": 8, \"T\": 128}, "
-                     "\"files\": [{\"path\": \"/data/text.txt\", \"bytes\": 4000000000000, \"xxh3\": \"0123456789abcdef0123456789abcdef\"}]}\n";
+  std::string text =
+      "{\"format\": 1, \"text\": \"/data/text.txt\", \"vocabulary\": \"/data/v\", \"valid_text\": {\"hex\": \"2fe9\"}, "
+      "\"unit\": \"bytes\", \"held_out\": 0.05, \"valid_every\": 500, \"seed\": \"42\", \"bind\": {\"B\": 8, \"T\": 128}, "
+      "\"files\": [{\"path\": \"/data/text.txt\", \"bytes\": 4000000000000, \"xxh3\": \"0123456789abcdef0123456789abcdef\"}]}\n";
   mutate(text, random);
   const train::RunDirectory run{folder};
   writeAll(run.settingsFile(), text);
@@ -104,8 +111,10 @@ bool tryMetrics(Random &random, const std::string &folder) {
 
 namespace {
 
-const char *const kProse = "The first line, of some words.\nA second; na\xc3\xafve \xe2\x82\xac 12!\n\nAnother document begins here\r\nand ends. \xf0\x9f\x98\x80\n";
-const char *const kSymbols = "<pad>\n<unk>\n<cls>\n<sep>\n<mask>\n<eod>\n<eop>\n<eos>\nthe\nfirst\n##st\n##ly\nline\n,\n.\nna\xc3\xafve\n";
+const char *const kProse = "The first line, of some words.\nA second; na\xc3\xafve \xe2\x82\xac 12!\n\nAnother document begins "
+                           "here\r\nand ends. \xf0\x9f\x98\x80\n";
+const char *const kSymbols =
+    "<pad>\n<unk>\n<cls>\n<sep>\n<mask>\n<eod>\n<eop>\n<eos>\nthe\nfirst\n##st\n##ly\nline\n,\n.\nna\xc3\xafve\n";
 
 /// What every vocabulary must do, whatever it was read from.
 void useVocabulary(const data::Vocabulary &vocabulary, const std::string &text) {
@@ -141,7 +150,9 @@ bool tryVocabulary(Random &random, const std::string &folder) {
     if (data::Vocabulary::read(path, vocabulary).failed())
       return false;
     const uint64_t kind = random.below(3);
-    text = kind == 0 ? vocabulary.save() : kind == 1 ? data::Vocabulary::characters(kProse, random.below(2)).save() : data::Vocabulary::bytes(random.below(2)).save();
+    text = kind == 0   ? vocabulary.save()
+           : kind == 1 ? data::Vocabulary::characters(kProse, random.below(2)).save()
+                       : data::Vocabulary::bytes(random.below(2)).save();
     mutate(text, random);
     good = data::Vocabulary::restore(text, vocabulary).ok();
   }

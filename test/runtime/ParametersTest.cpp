@@ -1,9 +1,9 @@
 // Initial values, layouts, names, safetensors of parameters.
+#include "runtime/Initialize.h"
 #include "runtime/Layout.h"
 #include "runtime/NormalQuantile.h"
 #include "runtime/Philox.h"
 #include "runtime/PublicNames.h"
-#include "runtime/Initialize.h"
 #include "runtime/Safetensors.h"
 #include "test/runtime/Support.h"
 #include <cmath>
@@ -98,7 +98,8 @@ TEST(Initialize, OrthogonalRowsOrColumns) {
       for (int64_t w = 0; w < count; ++w) {
         double product = 0;
         for (int64_t i = 0; i < length; ++i)
-          product += rows > columns ? values[i * columns + v] * values[i * columns + w] : values[v * columns + i] * values[w * columns + i];
+          product += rows > columns ? values[i * columns + v] * values[i * columns + w]
+                                    : values[v * columns + i] * values[w * columns + i];
         EXPECT_NEAR(product, v == w ? 4 : 0, 1e-12);
       }
   }
@@ -242,7 +243,8 @@ TEST(Parameters, ReadsPublicForms) {
   // A different "copy" is an extra tensor.
   tensors.items.back().values[3] = -1;
   tensors.write(folder / "hf2");
-  expectError(parameters->load(folder / "hf2", {"hf", false, false}).status(), ErrorKind::Input, "not in the model: copy.of.table");
+  expectError(parameters->load(folder / "hf2", {"hf", false, false}).status(), ErrorKind::Input,
+              "not in the model: copy.of.table");
   report = parameters->load(folder / "hf2", {"hf", false, true});
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->extra, (std::vector<std::string>{"copy.of.table"}));

@@ -1,5 +1,5 @@
-// Takes training steps of the artifact that argument 1 names, on as many threads as argument 2 says. Built with -fsanitize=thread together with
-// the runtime; instrumented.py instruments the code of the artifact.
+// Takes training steps of the artifact that argument 1 names, on as many threads as argument 2 says. Built with -fsanitize=thread
+// together with the runtime; instrumented.py instruments the code of the artifact.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -13,9 +13,11 @@ namespace tenon::runtime::test {
 class TemporaryFolder {
 public:
   TemporaryFolder() : TemporaryFolder(std::filesystem::temp_directory_path()) {}
-  /// In memory where the system has such a place: for tests that sync hundreds of times and do not ask what survives a power loss.
+  /// In memory where the system has such a place: for tests that sync hundreds of times and do not ask what survives a power
+  /// loss.
   static TemporaryFolder inMemory() {
-    return TemporaryFolder(access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path());
+    return TemporaryFolder(access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
+                                                         : std::filesystem::temp_directory_path());
   }
   explicit TemporaryFolder(const std::filesystem::path &parent) {
     std::string pattern = (parent / "tenon-XXXXXX").string();
@@ -39,7 +41,9 @@ inline void writeFile(const std::string &path, std::string_view bytes) {
 }
 
 /// The library built from fake_artifact.c; the build passes the folder.
-inline std::string fakeLibrary(const std::string &name = "fake") { return std::string(TENON_TEST_LIBRARIES) + "/lib" + name + ".so"; }
+inline std::string fakeLibrary(const std::string &name = "fake") {
+  return std::string(TENON_TEST_LIBRARIES) + "/lib" + name + ".so";
+}
 
 inline std::shared_ptr<Parameters> fakeParameters() {
   auto artifact = Artifact::open(fakeLibrary());
@@ -58,7 +62,8 @@ inline std::shared_ptr<ThreadPool> makePool(int threads) {
 /// Fails unless the status has this kind and the text in its message.
 inline void expectError(const Status &status, ErrorKind kind, const std::string &text) {
   EXPECT_EQ(static_cast<int>(status.kind()), static_cast<int>(kind)) << status.message();
-  EXPECT_NE(status.message().find(text), std::string::npos) << "message: " << status.message() << "\nexpected to contain: " << text;
+  EXPECT_NE(status.message().find(text), std::string::npos)
+      << "message: " << status.message() << "\nexpected to contain: " << text;
 }
 
 } // namespace tenon::runtime::test

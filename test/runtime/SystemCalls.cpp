@@ -37,7 +37,9 @@ std::string pathOf(int file) {
 }
 
 /// `path` as seen from the open directory `folder`.
-std::string pathAt(int folder, const char *path) { return path[0] == '/' || folder == AT_FDCWD ? path : pathOf(folder) + "/" + path; }
+std::string pathAt(int folder, const char *path) {
+  return path[0] == '/' || folder == AT_FDCWD ? path : pathOf(folder) + "/" + path;
+}
 
 int recorded(int result, Kind kind, std::string path, std::string target = {}) {
   if (result == 0 && calls.record)
@@ -80,14 +82,15 @@ int mkdir(const char *path, mode_t mode) noexcept {
 int renameat(int from, const char *old, int to, const char *path) noexcept {
   if (strikes())
     return -1;
-  return recorded(static_cast<int>(syscall(SYS_renameat2, from, old, to, path, 0)), Kind::Rename, pathAt(from, old), pathAt(to, path));
+  return recorded(static_cast<int>(syscall(SYS_renameat2, from, old, to, path, 0)), Kind::Rename, pathAt(from, old),
+                  pathAt(to, path));
 }
 
 int renameat2(int from, const char *old, int to, const char *path, unsigned flags) noexcept {
   if (strikes())
     return -1;
-  return recorded(static_cast<int>(syscall(SYS_renameat2, from, old, to, path, flags)), flags & RENAME_EXCHANGE ? Kind::Exchange : Kind::Rename,
-                  pathAt(from, old), pathAt(to, path));
+  return recorded(static_cast<int>(syscall(SYS_renameat2, from, old, to, path, flags)),
+                  flags & RENAME_EXCHANGE ? Kind::Exchange : Kind::Rename, pathAt(from, old), pathAt(to, path));
 }
 
 // std::filesystem calls these from its own library, which has to see them.

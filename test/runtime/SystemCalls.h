@@ -11,15 +11,15 @@ namespace tenon::runtime::test {
 /// What one call has done to the disk. Paths are absolute.
 struct Operation {
   enum class Kind { MakeFile, MakeFolder, Reserve, Write, Sync, Rename, Exchange, Remove } kind;
-  std::string path, target;  // `target`: the new name
-  uint64_t offset = 0;       // Write: where; Reserve: the least size
-  std::string bytes = {};    // Write
+  std::string path, target; // `target`: the new name
+  uint64_t offset = 0;      // Write: where; Reserve: the least size
+  std::string bytes = {};   // Write
 };
 
 struct SystemCalls {
-  std::atomic<long> countdown{-1};        // the call at 0 fails with `failure`; -1: none does
+  std::atomic<long> countdown{-1}; // the call at 0 fails with `failure`; -1: none does
   int failure = EIO;
-  bool killing = false;                   // the process dies instead
+  bool killing = false;                     // the process dies instead
   std::vector<Operation> *record = nullptr; // what succeeds is appended; of one thread
 };
 extern SystemCalls calls;

@@ -35,8 +35,7 @@ void visitNested(const TnContext *context, int64_t tile, int64_t) {
   Job &job = Job::of(context);
   job.visits[tile].fetch_add(1);
   if (tile % 3 == 0)
-    context->parallel_for(
-        context, [](const TnContext *c, int64_t t, int64_t) { Job::of(c).visits[1000 + t].fetch_add(1); }, 10);
+    context->parallel_for(context, [](const TnContext *c, int64_t t, int64_t) { Job::of(c).visits[1000 + t].fetch_add(1); }, 10);
 }
 } // namespace
 

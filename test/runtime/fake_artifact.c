@@ -1,8 +1,8 @@
 /* A model library written by hand, so that the runtime is tested without the compiler.
- * FAKE: y[B, O] = x[B, I] * weight^T + bias with weight [O = 20, I = 3] in panels of 16, in each of two layers "blocks.0", "blocks.1" whose
- * results are added; a state `count` of the context, a state `mean` of the model, and an embedding input `ids` with bound 5.
- * Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers, -DFAKE_BUILD="..." for a wrong build id,
- * -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
+ * FAKE: y[B, O] = x[B, I] * weight^T + bias with weight [O = 20, I = 3] in panels of 16, in each of two layers "blocks.0",
+ * "blocks.1" whose results are added; a state `count` of the context, a state `mean` of the model, and an embedding input `ids`
+ * with bound 5. Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers, -DFAKE_BUILD="..." for a
+ * wrong build id, -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
 #include "tenon/artifact.h"
 #include <stddef.h>
 #include <string.h>
@@ -27,12 +27,16 @@ enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4
 
 static const char manifest[] =
     "{\"format\": 1, \"abi\": 4, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
-    " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", \"x86-64-v4\", \"x86-64-v4-bf16\"]},"
+    " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
+    "\"x86-64-v4\", \"x86-64-v4-bf16\"]},"
     " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
-    " {\"name\": \"blocks.*.weight\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": 384,"
+    " {\"name\": \"blocks.*.weight\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
+    "384,"
     "  \"layout\": \"panel16\", \"panel\": {\"split\": 1, \"output\": \"first\"}, \"init\": {\"kind\": \"normal\", \"a\": 0.5},"
-    "  \"names\": {\"hf\": [{\"name\": \"layers.0.kernel\", \"transform\": \"transpose\"}, {\"name\": \"layers.1.kernel\", \"transform\": \"transpose\"}],"
-    "              \"packed\": [{\"name\": \"w\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"w\", \"transform\": \"part\", \"part\": 1, \"parts\": 2}]}},"
+    "  \"names\": {\"hf\": [{\"name\": \"layers.0.kernel\", \"transform\": \"transpose\"}, {\"name\": \"layers.1.kernel\", "
+    "\"transform\": \"transpose\"}],"
+    "              \"packed\": [{\"name\": \"w\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"w\", "
+    "\"transform\": \"part\", \"part\": 1, \"parts\": 2}]}},"
     " {\"name\": \"blocks.*.bias\", \"stack\": [2], \"axes\": [\"O\"], \"shape\": [20], \"offset\": 768, \"stride\": 128,"
     "  \"layout\": \"row\", \"init\": {\"kind\": \"constant\", \"a\": [0.25, 0.5]},"
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.bias\"}, {\"name\": \"layers.1.bias\"}],"
@@ -44,14 +48,20 @@ static const char manifest[] =
     " \"optimizer\": {\"kind\": \"" FAKE_OPTIMIZER "\", \"moments\": " FAKE_MOMENTS "},"
     " \"entries\": ["
     "  {\"name\": \"infer\", \"kind\": \"out\", \"dims\": [{\"name\": \"B\", \"max\": 1000}],"
-    "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"bound\": 5}],"
-    "   \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [\"B\", \"O\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}, 20]}],"
-    "   \"states\": [{\"name\": \"count\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"initial\": 7},"
-    "                {\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], \"initial\": 1, \"of_model\": true}]},"
+    "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": "
+    "1}}], \"bound\": 5}],"
+    "   \"outputs\": [{\"name\": \"y\", \"dtype\": \"f32\", \"axes\": [\"B\", \"O\"], \"shape\": [{\"const\": 0, \"terms\": "
+    "{\"B\": 1}}, 20]}],"
+    "   \"states\": [{\"name\": \"count\", \"stack\": [], \"dtype\": \"f32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, "
+    "\"terms\": {\"B\": 1}}], \"initial\": 7},"
+    "                {\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], "
+    "\"initial\": 1, \"of_model\": true}]},"
     "  {\"name\": \"train\", \"kind\": \"train\", \"dims\": [{\"name\": \"B\", \"max\": 1000}],"
-    "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": 1}}], \"bound\": 5}],"
+    "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": "
+    "1}}], \"bound\": 5}],"
     "   \"outputs\": [{\"name\": \"loss\", \"dtype\": \"f64\", \"axes\": [], \"shape\": []}],"
-    "   \"states\": [{\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], \"initial\": 1, \"of_model\": true}]}]}";
+    "   \"states\": [{\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], "
+    "\"initial\": 1, \"of_model\": true}]}]}";
 
 /* infer: two states, then the buffer h [B, I]. */
 static void bind_infer(const int64_t *dims, int64_t *offsets, int64_t *sizes) {

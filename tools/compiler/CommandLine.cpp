@@ -21,11 +21,16 @@ void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
   command.add_option("--model", line.check.model, "model (default: the last of the file)");
   command.add_option("--set", texts.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
   command.add_option("--bind", texts.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
-  command.add_option("--bind-recipe", texts.recipeBind, "size of a dim in the entries eval and train alone, instead of the recipe's")
+  command
+      .add_option("--bind-recipe", texts.recipeBind, "size of a dim in the entries eval and train alone, instead of the recipe's")
       ->type_name("NAME=SIZE");
   command.add_option("--entry", line.check.entries, "only this entry; may be given again");
-  command.add_option("--model-root", line.check.modelRoots, "folder of std.tn and of imports, instead of TENON_MODELS and of the installed one; may be given again")->type_name("DIR");
-  command.add_option("--diagnostics", texts.diagnostics, "text to stderr, or json to stdout")->check(CLI::IsMember({"text", "json"}));
+  command
+      .add_option("--model-root", line.check.modelRoots,
+                  "folder of std.tn and of imports, instead of TENON_MODELS and of the installed one; may be given again")
+      ->type_name("DIR");
+  command.add_option("--diagnostics", texts.diagnostics, "text to stderr, or json to stdout")
+      ->check(CLI::IsMember({"text", "json"}));
 }
 
 void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
@@ -36,23 +41,37 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
 
   CLI::App *compile = app.add_subcommand("compile", "an artifact: library, header and manifest");
   addModelOptions(*compile, line, texts);
-  CLI::Option *recipe = compile->add_option("--recipe", line.check.recipe, "train recipe whose step the artifact has (default: the only one of the model)");
+  CLI::Option *recipe = compile->add_option("--recipe", line.check.recipe,
+                                            "train recipe whose step the artifact has (default: the only one of the model)");
   compile->add_flag("--no-recipe", line.noRecipe, "no training step, also where the model has one recipe only")->excludes(recipe);
   compile->add_option("-o,--output", line.output, "directory of the artifact")->type_name("DIR");
   compile->add_option("--name", line.name, "name of the artifact (default: of the file)");
   compile->add_option("--target", line.target, "target (default: cpu)");
-  compile->add_option("--tier", line.tiers, "code for this tier only; may be given again (default: all that the model has code of its own for)")
+  compile
+      ->add_option("--tier", line.tiers,
+                   "code for this tier only; may be given again (default: all that the model has code of its own for)")
       ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16"}));
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
-      ->check(CLI::IsMember({"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
+      ->check(CLI::IsMember(
+          {"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
   CLI::Option *wide = compile->add_flag("--f64", line.doublePrecision, "double precision");
-  compile->add_option("--numerics", line.numerics, "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")->check(CLI::IsMember({"f32", "bf16"}))->excludes(wide);
+  compile
+      ->add_option("--numerics", line.numerics,
+                   "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->excludes(wide);
   compile->add_flag("--grad", line.gradient, "the entry `grad`, losses and gradients, instead of the others");
   compile->add_flag("--decomposed", line.decomposed, "without fused ops, for comparison");
   compile->add_flag("--simple-kernels", line.simpleKernels, "fused ops are taken apart behind differentiation, for comparison");
-  compile->add_flag("--attention-maps", line.check.attentionMaps, "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")->excludes("--grad");
+  compile
+      ->add_flag("--attention-maps", line.check.attentionMaps,
+                 "outs and eval also keep what each attend sees, as states `attention[T, S] PATH`")
+      ->excludes("--grad");
   compile->add_flag("--json", line.json, "memory and kernels of the artifact as one JSON object");
-  compile->add_flag("--default-recipe", line.defaultRecipe, "as --recipe with the only recipe of the model, for stages, too; it is an error to have several")->excludes("--no-recipe");
+  compile
+      ->add_flag("--default-recipe", line.defaultRecipe,
+                 "as --recipe with the only recipe of the model, for stages, too; it is an error to have several")
+      ->excludes("--no-recipe");
   compile->footer("Examples:\n  tenon compile model.tn --recipe small -o model\n  tenon compile model.tn --emit=kernel\n"
                   "MLIR's own flags work too: --mlir-print-ir-after-all, --mlir-timing.");
 
@@ -60,8 +79,11 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   explain->add_option("code", line.code, "such as T0207")->required();
   explain->footer("Example: tenon explain T0207");
 
-  CLI::App *format = app.add_subcommand("fmt", "give specifications their one look: tokens and comments stay, blanks and line breaks may change");
-  format->add_option("files", line.files, "specifications (.tn), or - for standard input to standard output")->required()->type_name("FILE");
+  CLI::App *format = app.add_subcommand(
+      "fmt", "give specifications their one look: tokens and comments stay, blanks and line breaks may change");
+  format->add_option("files", line.files, "specifications (.tn), or - for standard input to standard output")
+      ->required()
+      ->type_name("FILE");
   format->add_flag("--check", line.checkOnly, "change nothing: list the files that would change; exit code 1 if there are any");
   format->footer("Examples:\n  tenon fmt model.tn\n  tenon fmt --check models/*.tn\n  tenon fmt - < model.tn\n"
                  "A file with mistakes is left as it is. --diagnostics of check tells of them to tools.");
@@ -81,7 +103,8 @@ bool split(const std::string &option, const std::string &text, std::string &name
   return true;
 }
 
-bool readSizes(const std::string &option, const std::vector<std::string> &texts, std::vector<std::pair<std::string, int64_t>> &sizes) {
+bool readSizes(const std::string &option, const std::vector<std::string> &texts,
+               std::vector<std::pair<std::string, int64_t>> &sizes) {
   std::string name, value;
   for (const std::string &text : texts) {
     if (!split(option, text, name, value))
@@ -116,7 +139,8 @@ CommandLine::Command commandOf(const CLI::App &app) {
 
 bool isName(const std::string &name) {
   constexpr const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-  return name.empty() || (strchr(letters, name[0]) && name.find_first_not_of(std::string(letters) + "0123456789-.") == std::string::npos);
+  return name.empty() ||
+         (strchr(letters, name[0]) && name.find_first_not_of(std::string(letters) + "0123456789-.") == std::string::npos);
 }
 
 /// An option that the stage does not depend on would be ignored. False after a message.
@@ -132,7 +156,8 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--numerics", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
-    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry", "--model-root", "--attention-maps"});
+    unread.insert({"--model", "--set", "--bind", "--bind-recipe", "--recipe", "--no-recipe", "--default-recipe", "--entry",
+                   "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
       complain(option->get_name() + " has no effect on --emit=" + stage);
@@ -151,7 +176,8 @@ bool checkOutput(const CommandLine &line) {
   bool files = line.emit.empty() || line.emit == std::vector<std::string>{"lib"} || line.emit == std::vector<std::string>{"obj"};
   const char *mistake = nullptr;
   if (files && line.output.empty())
-    mistake = line.emit.empty() ? "compile needs the directory of the artifact, -o DIR, or --emit=STAGE" : "files need a directory, -o DIR";
+    mistake = line.emit.empty() ? "compile needs the directory of the artifact, -o DIR, or --emit=STAGE"
+                                : "files need a directory, -o DIR";
   else if (line.emit.size() > 1)
     mistake = "one --emit at a time";
   else if (!files && !line.output.empty())
@@ -162,7 +188,8 @@ bool checkOutput(const CommandLine &line) {
     mistake = "--name is a part of file names and cannot have a /; the directory is that of -o";
   else if (!isName(line.name))
     mistake = "--name becomes libNAME.so and the names in NAME.h: letters, digits, '_', '-' and '.', a letter or '_' first";
-  else if (line.gradient && std::any_of(line.check.entries.begin(), line.check.entries.end(), [](const std::string &name) { return name != "grad"; }))
+  else if (line.gradient && std::any_of(line.check.entries.begin(), line.check.entries.end(),
+                                        [](const std::string &name) { return name != "grad"; }))
     mistake = "--grad makes the entry grad and no other; leave --entry out";
   if (mistake)
     complain(mistake);

@@ -7,10 +7,11 @@ namespace tenon::compiler {
 
 struct CommandLine {
   enum class Command { Check, Compile, Explain, Format, Help } command = Command::Help;
-  CheckOptions check;                 // also `path`
-  std::string output, name;           // of the artifact
+  CheckOptions check;                   // also `path`
+  std::string output, name;             // of the artifact
   std::string target = "cpu", numerics; // numerics: empty, f32 or bf16
-  bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, defaultRecipe = false, noRecipe = false, jsonDiagnostics = false, json = false;
+  bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, defaultRecipe = false,
+       noRecipe = false, jsonDiagnostics = false, json = false;
   std::vector<std::string> tiers;     // empty: all
   std::vector<std::string> emit;      // stages whose text is printed instead of an artifact
   std::vector<std::string> mlirFlags; // --mlir-..., as they are
@@ -28,7 +29,8 @@ void showText(const SourceFiles &sources, const Diagnostics &diagnostics);
 /// Parses arguments as main gets them. Help and mistakes are printed here; then the result is false and `exitCode` is set.
 bool parseCommandLine(int argc, const char **argv, CommandLine &line, int &exitCode);
 
-/// The commands of the compiler with their options, for the help and the completion of `tenon`, which leaves their parsing to the library.
+/// The commands of the compiler with their options, for the help and the completion of `tenon`, which leaves their parsing to the
+/// library.
 void declareCommands(CLI::App &app);
 
 } // namespace tenon::compiler

@@ -14,7 +14,8 @@ namespace tenon::compiler {
 
 namespace {
 
-constexpr uint64_t kMostBytes = (uint64_t{16} << 20) + 1; // one more than the grammar takes, so that it is the grammar that refuses
+constexpr uint64_t kMostBytes =
+    (uint64_t{16} << 20) + 1; // one more than the grammar takes, so that it is the grammar that refuses
 constexpr const char *kStandardInput = "-";
 
 int fail(const runtime::Status &status) {

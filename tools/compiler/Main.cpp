@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 void showText(const SourceFiles &sources, const Diagnostics &diagnostics) {
   if (!diagnostics.all().empty())
-    fputs(renderText(sources, diagnostics, isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))).c_str(), stderr);
+    fputs(renderText(sources, diagnostics, isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))).c_str(),
+          stderr);
 }
 
 namespace {
@@ -126,8 +127,8 @@ int emitChecked(const CommandLine &line) {
   return 0;
 }
 
-/// The names of the train recipes of the model that will be compiled, which `model` is set to: the given one, else the last of the file, or in a
-/// file of recipes for imported models the last that they name.
+/// The names of the train recipes of the model that will be compiled, which `model` is set to: the given one, else the last of
+/// the file, or in a file of recipes for imported models the last that they name.
 std::vector<std::string> recipesOf(const CommandLine &line, std::string &model) {
   SourceFiles sources;
   Diagnostics ignored;
@@ -139,7 +140,8 @@ std::vector<std::string> recipesOf(const CommandLine &line, std::string &model) 
   for (const ast::Item &item : tree.items)
     if (item.model)
       own.push_back(item.model->name.text);
-    else if (item.recipe && item.recipe->kind != ast::Recipe::Kind::Names && std::find(named.begin(), named.end(), item.recipe->owner.text) == named.end())
+    else if (item.recipe && item.recipe->kind != ast::Recipe::Kind::Names &&
+             std::find(named.begin(), named.end(), item.recipe->owner.text) == named.end())
       named.push_back(item.recipe->owner.text);
   const std::vector<std::string> &models = own.empty() ? named : own;
   model = !line.check.model.empty() || models.empty() ? line.check.model : models.back();
@@ -149,8 +151,8 @@ std::vector<std::string> recipesOf(const CommandLine &line, std::string &model) 
   return recipes;
 }
 
-/// Without --recipe: the model's only one, if it has one. Where it has several, training asks which (false after a message), and an artifact is
-/// made without a training step.
+/// Without --recipe: the model's only one, if it has one. Where it has several, training asks which (false after a message), and
+/// an artifact is made without a training step.
 bool chooseRecipe(CommandLine &line) {
   const bool isArtifact = line.emit.empty() && !line.gradient && line.check.entries.empty();
   if (!line.check.recipe.empty() || line.noRecipe || !(line.defaultRecipe || isArtifact))
@@ -166,13 +168,17 @@ bool chooseRecipe(CommandLine &line) {
   if (line.defaultRecipe || recipes.empty())
     return recipes.size() <= 1;
   if (recipes.size() == 1)
-    fprintf(stderr, "tenon: with the training step of %s, the only recipe of %s; --no-recipe leaves it out\n", printable(names).c_str(), printable(model).c_str());
+    fprintf(stderr, "tenon: with the training step of %s, the only recipe of %s; --no-recipe leaves it out\n",
+            printable(names).c_str(), printable(model).c_str());
   else
-    fprintf(stderr, "tenon: without a training step: %s has several recipes, and --recipe chooses one of %s\n", printable(model).c_str(), printable(names).c_str());
+    fprintf(stderr, "tenon: without a training step: %s has several recipes, and --recipe chooses one of %s\n",
+            printable(model).c_str(), printable(names).c_str());
   return true;
 }
 
-std::string artifactName(const CommandLine &line) { return line.name.empty() ? fs::path(line.check.path).stem().string() : line.name; }
+std::string artifactName(const CommandLine &line) {
+  return line.name.empty() ? fs::path(line.check.path).stem().string() : line.name;
+}
 
 int runCompile(CommandLine &line) {
   if (!chooseRecipe(line))
@@ -231,13 +237,14 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   if (!parseCommandLine(argc, argv, line, exitCode))
     return exitCode;
   bool readsFile = line.command == CommandLine::Command::Check || line.command == CommandLine::Command::Compile;
-  struct stat information {};
+  struct stat information{};
   if (readsFile && (access(line.check.path.c_str(), R_OK) != 0 || stat(line.check.path.c_str(), &information) != 0)) {
     complain("cannot read " + line.check.path + ": " + strerror(errno));
     return 3;
   }
   if (readsFile && !S_ISREG(information.st_mode)) { // a pipe or device may have no end
-    complain("cannot read " + line.check.path + ": it is " + (S_ISDIR(information.st_mode) ? "a directory" : "no regular file; a specification is one"));
+    complain("cannot read " + line.check.path + ": it is " +
+             (S_ISDIR(information.st_mode) ? "a directory" : "no regular file; a specification is one"));
     return 3;
   }
   if (line.check.modelRoots.empty())
@@ -260,7 +267,8 @@ extern "C" __attribute__((visibility("default"))) int tn_compiler_main(int argc,
   if (exitCode == 70)
     CrashGuard::report();
   // A tool that reads the diagnostics gets nothing else, unless it asks.
-  bool isArtifact = line.command == CommandLine::Command::Compile && exitCode == 0 && line.emit.empty() && (line.json || !line.jsonDiagnostics);
+  bool isArtifact =
+      line.command == CommandLine::Command::Compile && exitCode == 0 && line.emit.empty() && (line.json || !line.jsonDiagnostics);
   writtenManifest = isArtifact ? line.output + "/" + artifactName(line) + ".json" : "";
   writtenJson = line.json;
   return exitCode;

@@ -84,8 +84,9 @@ void onCrash(int) {
 }
 
 bool isOwn(const char *folder) {
-  struct stat information {};
-  return stat(folder, &information) == 0 && S_ISDIR(information.st_mode) && information.st_uid == geteuid() && !(information.st_mode & (S_IWGRP | S_IWOTH));
+  struct stat information{};
+  return stat(folder, &information) == 0 && S_ISDIR(information.st_mode) && information.st_uid == geteuid() &&
+         !(information.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /// In the current folder if it is the user's alone, else at home.
@@ -115,7 +116,7 @@ CrashGuard::CrashGuard(int argc, const char **argv, const std::string &specifica
   stack.ss_sp = handlerStack;
   stack.ss_size = sizeof handlerStack;
   sigaltstack(&stack, &earlierStack);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = onCrash;
   action.sa_flags = SA_ONSTACK | SA_RESETHAND;
   for (size_t i = 0; i < std::size(kSignals); ++i)

@@ -4,9 +4,9 @@
 
 namespace tenon::compiler {
 
-/// While it lives, a crash (SEGV, ABRT, BUS, ILL, FPE; also of the stack) writes a new file tenon-crash-PID.txt with the command line and
-/// the specification, asks for it on stderr and exits with 70; the file is in the current folder, at home where others can write to that one, or
-/// nowhere. Too little memory is said and exits with 5.
+/// While it lives, a crash (SEGV, ABRT, BUS, ILL, FPE; also of the stack) writes a new file tenon-crash-PID.txt with the command
+/// line and the specification, asks for it on stderr and exits with 70; the file is in the current folder, at home where others
+/// can write to that one, or nowhere. Too little memory is said and exits with 5.
 class CrashGuard {
 public:
   CrashGuard(int argc, const char **argv, const std::string &specification);

@@ -20,7 +20,8 @@ std::vector<std::string> possibleRoots() {
     installed = (fs::path(library.dli_fname).parent_path() / TENON_INSTALLED_MODELS).lexically_normal();
   if (!installed.empty())
     roots.push_back(installed.string());
-  if (installed.empty() || !fs::is_directory(installed, ignored)) // an installation does not look into the tree that it was built from
+  if (installed.empty() ||
+      !fs::is_directory(installed, ignored)) // an installation does not look into the tree that it was built from
     roots.emplace_back(TENON_SOURCE_MODELS);
   return roots;
 }

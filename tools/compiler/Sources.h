@@ -5,8 +5,8 @@
 
 namespace tenon::compiler {
 
-/// Where models and std.tn may lie, whether there is such a folder or not: $TENON_MODELS, then those of the installation, or in a build folder those of
-/// the source tree.
+/// Where models and std.tn may lie, whether there is such a folder or not: $TENON_MODELS, then those of the installation, or in a
+/// build folder those of the source tree.
 std::vector<std::string> possibleRoots();
 /// Those that exist.
 std::vector<std::string> modelRoots();

@@ -1,4 +1,5 @@
-// tenon plot RUN --attention: the run's specification compiled again with maps (tenon compile --attention-maps) for one short window, and its picture.
+// tenon plot RUN --attention: the run's specification compiled again with maps (tenon compile --attention-maps) for one short
+// window, and its picture.
 #include "tools/tenon/Attention.h"
 #include "runtime/train/RunState.h"
 #include "runtime/train/Session.h"
@@ -30,7 +31,7 @@ bool fitsAnyLength(const std::string &task) {
 /// The eval entry of the run's model; its text.
 struct Target {
   const EntryInfo *entry = nullptr;
-  int text = -1; // of its inputs; -1: none
+  int text = -1;             // of its inputs; -1: none
   std::string batch, places; // axes of the text that are dims of the model, or else empty
   int64_t width = -1;        // of the text; -1: left open
 };
@@ -43,7 +44,9 @@ Expected<Target> targetOf(const Manifest &manifest, const std::string &run) {
   if (!target.entry)
     return inputError("the model of ", run, " has no loss or metric, and so no entry that reads a text like its training");
   target.text = mainInput(*target.entry);
-  auto isDim = [&](const std::string &axis) { return std::find(manifest.dims.begin(), manifest.dims.end(), axis) != manifest.dims.end(); };
+  auto isDim = [&](const std::string &axis) {
+    return std::find(manifest.dims.begin(), manifest.dims.end(), axis) != manifest.dims.end();
+  };
   if (target.text >= 0) {
     const runtime::TensorInfo &text = target.entry->inputs[static_cast<size_t>(target.text)];
     target.batch = isDim(text.axes[0]) ? text.axes[0] : "";
@@ -77,7 +80,8 @@ Expected<train::Recipe> recipeFor(const AttentionOptions &options, const Manifes
 }
 
 /// A prompt as the data of the recipe's task would hold it: between the marks that the model has always seen around a text.
-Status encodePrompt(const AttentionOptions &options, const data::Vocabulary &vocabulary, const std::string &task, std::vector<int32_t> &ids) {
+Status encodePrompt(const AttentionOptions &options, const data::Vocabulary &vocabulary, const std::string &task,
+                    std::vector<int32_t> &ids) {
   auto mark = [&](const char *name) {
     if (auto id = task == "mlm_nsp" ? vocabulary.special(name) : std::nullopt)
       ids.push_back(*id);
@@ -94,8 +98,8 @@ Status encodePrompt(const AttentionOptions &options, const data::Vocabulary &voc
   return {};
 }
 
-/// The inputs for a prompt: one text, given from left to right, of which nothing is padded or masked. What else a task gives are labels and
-/// what the losses weigh by; attention does not depend on them.
+/// The inputs for a prompt: one text, given from left to right, of which nothing is padded or masked. What else a task gives are
+/// labels and what the losses weigh by; attention does not depend on them.
 void fillFromPrompt(runtime::Context &context, int text, const std::vector<int32_t> &ids) {
   const auto length = static_cast<int64_t>(ids.size());
   for (size_t i = 0; i < context.inputs().size(); ++i) {
@@ -103,7 +107,8 @@ void fillFromPrompt(runtime::Context &context, int text, const std::vector<int32
     if (input.type != runtime::DataType::I32)
       continue; // `back`, `weight`: false and 0, as buffers are made
     auto *values = static_cast<int32_t *>(context.input(static_cast<int>(i)));
-    const int64_t count = static_cast<int64_t>(input.bytes / sizeof(int32_t)), width = input.shape.size() > 1 ? input.shape[1] : 1;
+    const int64_t count = static_cast<int64_t>(input.bytes / sizeof(int32_t)),
+                  width = input.shape.size() > 1 ? input.shape[1] : 1;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t place = k % width;
       if (static_cast<int>(i) == text || input.name == "word") // that each predicted place is to give its own symbol
@@ -118,10 +123,12 @@ void fillFromPrompt(runtime::Context &context, int text, const std::vector<int32
 
 /// Inputs on which attention may depend and that a prompt cannot tell.
 Status checkPrompt(const EntryInfo &entry, int text) {
-  static const std::set<std::string> known = {"ids", "target", "seg", "len", "rank", "back", "at", "word", "weight", "label", "follows"};
+  static const std::set<std::string> known = {"ids", "target", "seg",    "len",   "rank",   "back",
+                                              "at",  "word",   "weight", "label", "follows"};
   for (size_t i = 0; i < entry.inputs.size(); ++i)
     if (static_cast<int>(i) != text && !known.count(entry.inputs[i].name))
-      return usageError("--prompt gives no '", entry.inputs[i].name, "', which the model reads too; without --prompt the first row of the run's data is drawn");
+      return usageError("--prompt gives no '", entry.inputs[i].name,
+                        "', which the model reads too; without --prompt the first row of the run's data is drawn");
   return {};
 }
 
@@ -129,14 +136,15 @@ size_t lettersOf(const std::string &text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
-/// Lines of symbols with the number of the first of each, for maps that have no room for them. Words have blanks between them, letters and <marks> have none.
-/// `first`: the number of the first symbol.
+/// Lines of symbols with the number of the first of each, for maps that have no room for them. Words have blanks between them,
+/// letters and <marks> have none. `first`: the number of the first symbol.
 std::vector<std::string> linesOf(std::span<const std::string> symbols, int64_t first) {
   std::vector<std::string> lines;
   size_t length = kLettersOfLine;
   for (size_t i = 0; i < symbols.size(); ++i) {
     const std::string &symbol = symbols[i];
-    const bool joined = i == 0 || symbol[0] == '<' || symbols[i - 1][0] == '<' || (lettersOf(symbol) == 1 && lettersOf(symbols[i - 1]) == 1);
+    const bool joined =
+        i == 0 || symbol[0] == '<' || symbols[i - 1][0] == '<' || (lettersOf(symbol) == 1 && lettersOf(symbols[i - 1]) == 1);
     if (length + lettersOf(symbol) > kLettersOfLine) {
       const std::string number = std::to_string(first + static_cast<int64_t>(i));
       lines.push_back(std::string(5 - std::min<size_t>(5, number.size()), ' ') + number + "  ");
@@ -200,7 +208,8 @@ private:
   Status chooseModel() {
     std::error_code ignored;
     if (!std::filesystem::is_directory(run.model(), ignored))
-      return inputError(run.path, std::filesystem::exists(run.path, ignored) ? " is no run, for it has no folder model" : " does not exist");
+      return inputError(run.path, std::filesystem::exists(run.path, ignored) ? " is no run, for it has no folder model"
+                                                                             : " does not exist");
     auto kept = keptSources(run);
     if (!kept.ok())
       return kept.status();
@@ -230,7 +239,8 @@ private:
     recipe = read.take();
     const bool anyLength = fitsAnyLength(recipe->data.name) && !target->places.empty() && target->width > 0;
     if (options.length && !anyLength)
-      return usageError("--length: the windows of ", recipe->data.name.empty() ? std::string("these data") : recipe->data.name, " have the length of the training");
+      return usageError("--length: the windows of ", recipe->data.name.empty() ? std::string("these data") : recipe->data.name,
+                        " have the length of the training");
     if (anyLength)
       bindTo(source, target->places, options.length ? options.length : std::min(target->width, kMostSymbols));
     return {};
@@ -241,14 +251,17 @@ private:
       return usageError("--prompt: the data of ", run.path, " are no text; without --prompt their first row is drawn");
     if (Status status = checkPrompt(*target.entry, target.text); status.failed())
       return status;
-    const runtime::JsonValue *settingsOf = manifest.recipe.find("settings"), *data = settingsOf ? settingsOf->find("data") : nullptr, *call = data ? data->find("call") : nullptr;
+    const runtime::JsonValue *settingsOf = manifest.recipe.find("settings"),
+                             *data = settingsOf ? settingsOf->find("data") : nullptr, *call = data ? data->find("call") : nullptr;
     if (Status status = encodePrompt(options, *vocabulary, call ? call->text : "", prompt); status.failed())
       return status;
     if (prompt.size() < 2)
-      return usageError("--prompt has ", runtime::counted(prompt.size(), "symbol"), "; at least 2 are needed for one to see another");
+      return usageError("--prompt has ", runtime::counted(prompt.size(), "symbol"),
+                        "; at least 2 are needed for one to see another");
     const auto length = static_cast<int64_t>(prompt.size());
     if (target.places.empty() && target.width != length)
-      return usageError("--prompt has ", length, " symbols, and the model takes ", target.width, ": their number is no dim of it");
+      return usageError("--prompt has ", length, " symbols, and the model takes ", target.width,
+                        ": their number is no dim of it");
     bindTo(source, target.places, length);
     if (const int at = target.entry->inputIndex("at"); at >= 0) { // every place is one that is predicted
       const std::string &axis = target.entry->inputs[static_cast<size_t>(at)].axes.back();
@@ -288,7 +301,8 @@ private:
         return status;
     }
     for (auto &[name, state] : parameters->modelStates())
-      if (auto known = (*all)->modelStates().find(name); known != (*all)->modelStates().end() && known->second.bytes.size() == state.bytes.size())
+      if (auto known = (*all)->modelStates().find(name);
+          known != (*all)->modelStates().end() && known->second.bytes.size() == state.bytes.size())
         state.bytes = known->second.bytes;
     parameters->touchModelStates();
     return {};
@@ -311,7 +325,9 @@ private:
       return context->run();
     }
     std::unique_ptr<train::Feeder> feeder;
-    if (Status status = train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, parameters, sizes, *pool, task, context, feeder); status.failed())
+    if (Status status =
+            train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, parameters, sizes, *pool, task, context, feeder);
+        status.failed())
       return status;
     if (Status status = checkMaps(); status.failed())
       return status;

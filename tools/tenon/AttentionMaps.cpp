@@ -88,7 +88,9 @@ Side sideOf(const Symbols &symbols, const std::string &axis, int64_t size, int64
     side.memory = size - text;
     for (int64_t i = 0; i < side.memory; ++i) {
       const int64_t back = side.memory - i; // places before the text
-      side.labels.push_back(back <= static_cast<int64_t>(symbols.earlier.size()) ? symbols.earlier[symbols.earlier.size() - static_cast<size_t>(back)] : "\xc2\xb7");
+      side.labels.push_back(back <= static_cast<int64_t>(symbols.earlier.size())
+                                ? symbols.earlier[symbols.earlier.size() - static_cast<size_t>(back)]
+                                : "\xc2\xb7");
     }
     side.labels.insert(side.labels.end(), symbols.text.begin(), symbols.text.end());
   } else {
@@ -104,10 +106,13 @@ Side sideOf(const Symbols &symbols, const std::string &axis, int64_t size, int64
   return side;
 }
 
-std::vector<std::string> drawnLabels(const Side &side) { return {side.labels.begin() + side.first, side.labels.begin() + side.end}; }
+std::vector<std::string> drawnLabels(const Side &side) {
+  return {side.labels.begin() + side.first, side.labels.begin() + side.end};
+}
 
 double weightAt(const BoundTensor &state, const void *data, int64_t at) {
-  return state.type == DataType::F64 ? static_cast<const double *>(data)[at] : static_cast<double>(static_cast<const float *>(data)[at]);
+  return state.type == DataType::F64 ? static_cast<const double *>(data)[at]
+                                     : static_cast<double>(static_cast<const float *>(data)[at]);
 }
 
 int64_t product(const int64_t *begin, const int64_t *end) {
@@ -140,12 +145,15 @@ struct Placed {
   size_t stack, state;
   std::vector<int64_t> depths;
   HeatMapRow row;
-  bool operator<(const Placed &other) const { return std::tie(stack, depths, state) < std::tie(other.stack, other.depths, other.state); }
+  bool operator<(const Placed &other) const {
+    return std::tie(stack, depths, state) < std::tie(other.stack, other.depths, other.state);
+  }
 };
 
 class Collection {
 public:
-  Collection(const Context &context, const Symbols &symbols, int64_t places) : context(context), symbols(symbols), places(places) {
+  Collection(const Context &context, const Symbols &symbols, int64_t places)
+      : context(context), symbols(symbols), places(places) {
     if (symbols.main >= 0)
       batch = context.entry().inputs[static_cast<size_t>(symbols.main)].axes[0];
   }
@@ -196,7 +204,8 @@ private:
     const bool isBatched = rank - looks > levels && info.axes[0] == batch;
     const size_t heads = levels + isBatched;
     const int64_t headCount = product(shape + heads, shape + rank - looks), depthCount = product(shape, shape + levels);
-    const Side side = looks == 2 ? sideOf(symbols, name.axes[0], rows, places) : Side{numbered(rows), rows, 0, 0, std::min(rows, kMostPlaces), rows > kMostPlaces};
+    const Side side = looks == 2 ? sideOf(symbols, name.axes[0], rows, places)
+                                 : Side{numbered(rows), rows, 0, 0, std::min(rows, kMostPlaces), rows > kMostPlaces};
     const Side above = sideOf(symbols, name.axes.back(), columns, places);
     if (side.cut || above.cut)
       cut = concat("at most ", kMostPlaces, " places along each side are drawn: the first of the text, the newest of a memory");
@@ -207,19 +216,21 @@ private:
       std::string queries;
       for (size_t i = 0; i + 1 < looks; ++i)
         queries += concat(i ? ", " : "", name.axes[i]);
-      one.row.note = concat(queries.empty() ? "" : concat("queries ", queries, ", "), "keys ", name.axes.back(), above.memory > 0 ? "; left of the line: memory" : "");
+      one.row.note = concat(queries.empty() ? "" : concat("queries ", queries, ", "), "keys ", name.axes.back(),
+                            above.memory > 0 ? "; left of the line: memory" : "");
       one.row.rows = drawnLabels(side);
       one.row.columns = drawnLabels(above);
       one.row.memory = static_cast<size_t>(above.memory - above.first);
       const int64_t batches = isBatched ? shape[levels] : 1;
       for (int64_t head = 0; head < headCount; ++head) {
         const int64_t begin = (depth * batches * headCount + head) * rows * columns; // of the first row of the batch
-        if (weightAt(state, context.state(static_cast<int>(index)), begin) < 0) // no attend at this depth
+        if (weightAt(state, context.state(static_cast<int>(index)), begin) < 0)      // no attend at this depth
           continue;
         one.row.maps.push_back({headTitle(headAxes, digitsOf(head, shape + heads, shape + rank - looks)), {}});
         for (int64_t i = side.first; i < side.end; ++i)
           for (int64_t j = above.first; j < above.end; ++j)
-            one.row.maps.back().weights.push_back(weightAt(state, context.state(static_cast<int>(index)), begin + i * columns + j));
+            one.row.maps.back().weights.push_back(
+                weightAt(state, context.state(static_cast<int>(index)), begin + i * columns + j));
       }
       placed.push_back(std::move(one));
     }
@@ -260,6 +271,8 @@ Symbols symbolsOf(const Context &context, const data::Vocabulary *vocabulary) {
   return symbols;
 }
 
-DrawnMaps mapsOf(const Context &context, const Symbols &symbols, int64_t places) { return Collection(context, symbols, places).run(); }
+DrawnMaps mapsOf(const Context &context, const Symbols &symbols, int64_t places) {
+  return Collection(context, symbols, places).run();
+}
 
 } // namespace tenon::driver

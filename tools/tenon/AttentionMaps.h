@@ -11,9 +11,9 @@ constexpr size_t kMostMaps = 400;
 
 /// What the places of a window are, read from the inputs of its context.
 struct Symbols {
-  int main = -1;                        // the input that is the text: `ids`, else the first of indices with two axes; -1: there is none
-  std::vector<std::string> text;        // of its first row
-  std::vector<std::string> earlier;     // of windows before, oldest first
+  int main = -1;                 // the input that is the text: `ids`, else the first of indices with two axes; -1: there is none
+  std::vector<std::string> text; // of its first row
+  std::vector<std::string> earlier;                       // of windows before, oldest first
   std::map<std::string, std::vector<std::string>> byAxis; // of all inputs with such symbols
 };
 int mainInput(const runtime::EntryInfo &entry);

@@ -26,7 +26,8 @@ struct Kept {
 
 /// Only what a command of this name made: 32 hexadecimal digits twice; once in earlier versions.
 bool isModel(const std::string &name) {
-  return (name.size() == 32 || (name.size() == 65 && name[32] == '-')) && name.find_first_not_of("0123456789abcdef-") == std::string::npos;
+  return (name.size() == 32 || (name.size() == 65 && name[32] == '-')) &&
+         name.find_first_not_of("0123456789abcdef-") == std::string::npos;
 }
 
 uint64_t bytesOf(const std::string &folder) {
@@ -45,7 +46,7 @@ std::vector<Kept> modelsOf(const std::string &root) {
   std::vector<Kept> models;
   std::error_code failed;
   for (fs::directory_iterator entry(root, failed), end; !failed && entry != end; entry.increment(failed)) {
-    struct stat information {};
+    struct stat information{};
     std::string path = entry->path().string();
     if (isModel(entry->path().filename().string()) && lstat(path.c_str(), &information) == 0 && S_ISDIR(information.st_mode))
       models.push_back({path, information.st_mtim, bytesOf(path)});
@@ -90,8 +91,9 @@ std::optional<CachedModel> openFolder(const std::string &path) {
   if (!folder.ok())
     return std::nullopt;
   flock(folder->handle(), LOCK_SH); // waits while another process removes it; without locks nothing is removed
-  struct stat opened {}, named {};
-  if (fstat(folder->handle(), &opened) != 0 || stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino || opened.st_dev != named.st_dev)
+  struct stat opened{}, named{};
+  if (fstat(folder->handle(), &opened) != 0 || stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino ||
+      opened.st_dev != named.st_dev)
     return std::nullopt;
   return CachedModel{path, folder.take()};
 }
@@ -110,7 +112,7 @@ Expected<std::string> openCache() {
     fs::create_directories(parent, failed);
   if (!failed && ::mkdir(root.c_str(), 0700) != 0 && errno != EEXIST)
     failed = std::error_code(errno, std::generic_category());
-  struct stat information {};
+  struct stat information{};
   if (!failed && stat(root.c_str(), &information) != 0)
     failed = std::error_code(errno, std::generic_category());
   if (failed) {
@@ -120,10 +122,11 @@ Expected<std::string> openCache() {
   if (!S_ISDIR(information.st_mode))
     return inputError("the cache of compiled models '", root, "' is not a directory", advice);
   if (information.st_uid != geteuid())
-    return inputError("the cache of compiled models '", root, "' belongs to user ", information.st_uid, ", not to you (", geteuid(),
-                      "), and holds code that would be run", advice);
+    return inputError("the cache of compiled models '", root, "' belongs to user ", information.st_uid, ", not to you (",
+                      geteuid(), "), and holds code that would be run", advice);
   if (information.st_mode & (S_IWGRP | S_IWOTH))
-    return inputError("the cache of compiled models '", root, "' can be written by others, and holds code that would be run; empty it and chmod go-w '", root,
+    return inputError("the cache of compiled models '", root,
+                      "' can be written by others, and holds code that would be run; empty it and chmod go-w '", root,
                       "', or set TENON_CACHE to a directory of yours");
   return root;
 }

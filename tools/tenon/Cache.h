@@ -1,5 +1,5 @@
-// The compiled models that commands share: one folder each, KEY-SOURCES. KEY is a hash of what the command line asks for, SOURCES one of what the
-// compiler read; the record in the folder says what that was.
+// The compiled models that commands share: one folder each, KEY-SOURCES. KEY is a hash of what the command line asks for, SOURCES
+// one of what the compiler read; the record in the folder says what that was.
 #pragma once
 #include "runtime/File.h"
 #include "tools/tenon/CacheRecord.h"
@@ -17,10 +17,11 @@ struct CachedModel {
   runtime::File lock; // the folder; not open where the filesystem has no locks on folders
 };
 
-/// $TENON_CACHE, $XDG_CACHE_HOME/tenon or ~/.cache/tenon, made if it is missing, for this user alone: it holds code that is run. Errors: there is no such
-/// place, or it is not this user's alone to write.
+/// $TENON_CACHE, $XDG_CACHE_HOME/tenon or ~/.cache/tenon, made if it is missing, for this user alone: it holds code that is run.
+/// Errors: there is no such place, or it is not this user's alone to write.
 runtime::Expected<std::string> openCache();
-/// The folder of this key whose sources are now as they were, which counts as used now; nullopt if there is none. One that is damaged is removed.
+/// The folder of this key whose sources are now as they were, which counts as used now; nullopt if there is none. One that is
+/// damaged is removed.
 std::optional<CachedModel> findInCache(const std::string &root, const std::string &key);
 /// Removes what was not used for longest until kMostModels and kMostBytes are kept, and never what is in use.
 void pruneCache(const std::string &root);

@@ -18,7 +18,8 @@ constexpr uint64_t kLargestFile = uint64_t(1) << 30;
 
 std::string digits(XXH128_hash_t value) {
   char text[33];
-  snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(value.high64), static_cast<unsigned long long>(value.low64));
+  snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(value.high64),
+           static_cast<unsigned long long>(value.low64));
   return text;
 }
 
@@ -73,7 +74,8 @@ std::string CacheRecord::print() const {
 Expected<CacheRecord> parseRecord(std::string_view text) {
   const Expected<CacheRecord> damaged = inputError("the record is damaged");
   constexpr size_t hashBytes = 33; // the hash and its zero byte
-  if (text.size() < hashBytes || hashOf(text.substr(0, text.size() - hashBytes)) != text.substr(text.size() - hashBytes, hashBytes - 1))
+  if (text.size() < hashBytes ||
+      hashOf(text.substr(0, text.size() - hashBytes)) != text.substr(text.size() - hashBytes, hashBytes - 1))
     return damaged;
   Fields fields(text.substr(0, text.size() - hashBytes));
   if (fields.next() != kFormat)
@@ -103,8 +105,10 @@ bool FilesNow::is(const std::string &path, const CacheRecord::File &expected) {
 
 bool FilesNow::areThose(const CacheRecord &record) {
   std::error_code ignored;
-  return std::all_of(record.read.begin(), record.read.end(), [&](const CacheRecord::File &file) { return is(file.path, file); }) &&
-         std::none_of(record.absent.begin(), record.absent.end(), [&](const std::string &path) { return fs::exists(path, ignored); });
+  return std::all_of(record.read.begin(), record.read.end(),
+                     [&](const CacheRecord::File &file) { return is(file.path, file); }) &&
+         std::none_of(record.absent.begin(), record.absent.end(),
+                      [&](const std::string &path) { return fs::exists(path, ignored); });
 }
 
 Expected<std::vector<CacheRecord::File>> filesOf(const std::string &folder) {
@@ -128,8 +132,11 @@ Expected<std::vector<CacheRecord::File>> filesOf(const std::string &folder) {
 
 bool isWhole(const std::string &folder, const CacheRecord &record) {
   auto files = filesOf(folder);
-  auto same = [](const CacheRecord::File &a, const CacheRecord::File &b) { return a.path == b.path && a.bytes == b.bytes && a.hash == b.hash; };
-  return files.ok() && !record.made.empty() && std::equal(files->begin(), files->end(), record.made.begin(), record.made.end(), same);
+  auto same = [](const CacheRecord::File &a, const CacheRecord::File &b) {
+    return a.path == b.path && a.bytes == b.bytes && a.hash == b.hash;
+  };
+  return files.ok() && !record.made.empty() &&
+         std::equal(files->begin(), files->end(), record.made.begin(), record.made.end(), same);
 }
 
 } // namespace tenon::driver

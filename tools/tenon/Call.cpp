@@ -44,7 +44,8 @@ std::string axesText(const EntryInfo &entry, const TensorInfo &tensor) {
 }
 
 /// A size that is one dim with a constant tells the dim; every other one is checked by the context.
-Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vector<uint64_t> &shape, std::map<std::string, int64_t> &dims) {
+Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vector<uint64_t> &shape,
+                std::map<std::string, int64_t> &dims) {
   if (shape.size() != input.shape.size())
     return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape));
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -54,11 +55,11 @@ Status takeDims(const EntryInfo &entry, const TensorInfo &input, const std::vect
     int64_t value = static_cast<int64_t>(shape[axis]) - form.constant;
     const std::string &dim = entry.dims[form.terms[0].first].name;
     if (value < 1)
-      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ", dim, " = ",
-                        value, " is less than 1");
+      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ",
+                        dim, " = ", value, " is less than 1");
     if (auto [known, added] = dims.emplace(dim, value); !added && known->second != value)
-      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ", dim, " = ",
-                        value, ", but ", dim, " = ", known->second, " elsewhere (--bind, or another input)");
+      return inputError(input.name, " has the axes ", axesText(entry, input), ", the file has the shape ", shapeText(shape), ": ",
+                        dim, " = ", value, ", but ", dim, " = ", known->second, " elsewhere (--bind, or another input)");
   }
   return {};
 }
@@ -96,8 +97,10 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
   if (count == 0 && kind == EntryInfo::Kind::Grad)
     return usageError("the artifact was compiled without gradients; pass the specification (.tn), or compile it with --grad");
   if (count == 0)
-    return usageError("the model declares no `out`, so there is nothing to call; it has the entries: ", names.empty() ? "none" : names);
-  return manifest.findEntry(only) ? Expected<std::string>(only) : usageError("the entry to call is not clear; pass --entry with one of ", callable);
+    return usageError("the model declares no `out`, so there is nothing to call; it has the entries: ",
+                      names.empty() ? "none" : names);
+  return manifest.findEntry(only) ? Expected<std::string>(only)
+                                  : usageError("the entry to call is not clear; pass --entry with one of ", callable);
 }
 
 Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
@@ -123,12 +126,14 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   }
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i].empty())
-      return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name, "=@FILE.npy");
+      return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name,
+                        "=@FILE.npy");
   for (size_t i = 0; i < entry.dims.size(); ++i)
     if (const std::string &name = entry.dims[i].name; !dims.count(name)) {
       // A specification has no dim for the capacity: what it says of the walked one is the capacity.
       bool isCapacity = model.compiledNow && entry.capacity.terms.size() == 1 && entry.capacity.terms[0].first == i;
-      return usageError("no input of the entry ", entryName, " tells ", isCapacity ? "how many places it keeps" : "the size of " + name, "; pass --bind ",
+      return usageError("no input of the entry ", entryName, " tells ",
+                        isCapacity ? "how many places it keeps" : "the size of " + name, "; pass --bind ",
                         isCapacity ? entry.walk : name, "=SIZE");
     }
   auto pool = runtime::ThreadPool::create(threads);
@@ -137,7 +142,8 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
   auto context = Context::create(parameters, entryName, dims, *pool);
   for (size_t i = 0; context.ok() && i < arrays.size(); ++i) {
     const BoundTensor &tensor = (*context)->inputs()[i];
-    Status status = runtime::npyToInput(arrays[i], tensor.name, tensor.type, tensor.shape, (*context)->input(static_cast<int>(i)));
+    Status status =
+        runtime::npyToInput(arrays[i], tensor.name, tensor.type, tensor.shape, (*context)->input(static_cast<int>(i)));
     if (status.failed())
       return status.in(given[i]);
   }
@@ -196,7 +202,8 @@ Status writeStates(const Context &context, const NamedFiles &files, runtime::Fil
     if (!index.ok())
       return index.status();
     const BoundTensor &state = context.states()[*index];
-    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(*index)), &batch); status.failed())
+    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(*index)), &batch);
+        status.failed())
       return status;
   }
   return {};
@@ -205,7 +212,8 @@ Status writeStates(const Context &context, const NamedFiles &files, runtime::Fil
 Status checkOutputs(const Context &context, const NamedFiles &outputs, const NamedFiles &states) {
   for (const auto &[name, file] : outputs)
     if (context.entry().outputIndex(name) < 0)
-      return usageError("the entry ", context.entry().name, " has no output '", name, "'; there are: ", namesOf(context.outputs()));
+      return usageError("the entry ", context.entry().name, " has no output '", name,
+                        "'; there are: ", namesOf(context.outputs()));
   for (const auto &[name, file] : states)
     if (auto index = findState(context, name); !index.ok())
       return index.status();
@@ -245,7 +253,8 @@ void printOutputs(const Context &context, bool json) {
       snprintf(number, sizeof number, finite ? "\"min\": %.9g, \"max\": %.9g" : "\"min\": null, \"max\": null", low, high);
     else
       snprintf(number, sizeof number, "%.6g .. %.6g", low, high);
-    std::string shape = shapeText(output.shape), nans = wrong > 0 && !scalar ? concat(json ? ", \"nan\": " : ", not a number: ", wrong) : "";
+    std::string shape = shapeText(output.shape),
+                nans = wrong > 0 && !scalar ? concat(json ? ", \"nan\": " : ", not a number: ", wrong) : "";
     if (!json)
       text += scalar ? concat(output.name, " ", number, "\n") : concat(output.name, " ", shape, " ", number, nans, "\n");
     else

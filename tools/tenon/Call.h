@@ -7,9 +7,10 @@ namespace tenon::driver {
 
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// Makes a context whose dims follow from the shapes of the input files and from `bind`, and fills its inputs. Errors: an input without a file, a
-/// file without an input, wrong shape or type, a dim that nothing fixes.
-Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
+/// Makes a context whose dims follow from the shapes of the input files and from `bind`, and fills its inputs. Errors: an input
+/// without a file, a file without an input, wrong shape or type, a dim that nothing fixes.
+Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model,
+                                                             const std::shared_ptr<runtime::Parameters> &parameters,
                                                              const std::string &entry, const NamedFiles &inputs, int threads);
 /// States from and to files; a stacked state's file has the sizes of the stack first.
 Status readStates(runtime::Context &context, const NamedFiles &files);

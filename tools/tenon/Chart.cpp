@@ -8,7 +8,8 @@ namespace tenon::driver {
 namespace {
 
 // Lengths in pixels. Two panels a row.
-constexpr double kPanelWidth = 520, kPanelHeight = 270, kLeft = 64, kRight = 16, kTop = 40, kBottom = 40, kHead = 48, kLegendLine = 20, kLetter = 7.2;
+constexpr double kPanelWidth = 520, kPanelHeight = 270, kLeft = 64, kRight = 16, kTop = 40, kBottom = 40, kHead = 48,
+                 kLegendLine = 20, kLetter = 7.2;
 constexpr double kPlotWidth = kPanelWidth - kLeft - kRight, kPlotHeight = kPanelHeight - kTop - kBottom;
 // Okabe and Ito's palette, distinct for all kinds of colour vision, without its yellow and black.
 constexpr const char *kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
@@ -39,7 +40,8 @@ struct Scale {
   double low = 0, high = 1;
   bool logarithmic = false;
   double at(double value) const {
-    double from = logarithmic ? std::log10(low) : low, to = logarithmic ? std::log10(high) : high, x = logarithmic ? std::log10(value) : value;
+    double from = logarithmic ? std::log10(low) : low, to = logarithmic ? std::log10(high) : high,
+           x = logarithmic ? std::log10(value) : value;
     return (x - from) / (to - from);
   }
   bool shows(double value) const { return std::isfinite(value) && (!logarithmic || value > 0); }
@@ -72,7 +74,9 @@ Scale scaleOf(const std::vector<Curve> &curves, bool ofX, bool logarithmic) {
 std::vector<double> powerTicks(const Scale &scale) {
   std::vector<double> ticks;
   double decades = std::log10(scale.high / scale.low);
-  const std::vector<double> steps = decades > 3 ? std::vector<double>{1} : decades > 1 ? std::vector<double>{1, 3} : std::vector<double>{1, 1.5, 2, 3, 5, 7};
+  const std::vector<double> steps = decades > 3   ? std::vector<double>{1}
+                                    : decades > 1 ? std::vector<double>{1, 3}
+                                                  : std::vector<double>{1, 1.5, 2, 3, 5, 7};
   for (int power = static_cast<int>(std::floor(std::log10(scale.low))); std::pow(10, power) <= scale.high; ++power)
     for (double step : steps)
       if (double value = step * std::pow(10, power); value >= scale.low && value <= scale.high)
@@ -82,7 +86,8 @@ std::vector<double> powerTicks(const Scale &scale) {
 
 using Points = std::vector<std::pair<double, double>>;
 
-/// Pixels of the runs of points between gaps; of many points in a column of pixels the smallest and the largest stay, in their order.
+/// Pixels of the runs of points between gaps; of many points in a column of pixels the smallest and the largest stay, in their
+/// order.
 std::vector<Points> linesOf(const Curve &curve, const Scale &x, const Scale &y) {
   std::vector<Points> lines(1);
   long column = -1;
@@ -127,7 +132,8 @@ std::vector<Points> linesOf(const Curve &curve, const Scale &x, const Scale &y) 
 }
 
 std::string drawCurve(const Curve &curve, const Scale &x, const Scale &y) {
-  std::string text = "<g class=\"run" + std::to_string(curve.run % kColourCount) + (curve.faint ? " faint" : "") + "\"><title>" + escapeXml(curve.label) + "</title>";
+  std::string text = "<g class=\"run" + std::to_string(curve.run % kColourCount) + (curve.faint ? " faint" : "") + "\"><title>" +
+                     escapeXml(curve.label) + "</title>";
   for (const Points &line : linesOf(curve, x, y)) {
     if (line.size() > 1) {
       text += "<polyline points=\"";
@@ -146,16 +152,19 @@ std::string drawCurve(const Curve &curve, const Scale &x, const Scale &y) {
 }
 
 std::string drawText(double left, double top, const char *anchor, const std::string &classes, const std::string &text) {
-  return "<text x=\"" + pixel(left) + "\" y=\"" + pixel(top) + "\" text-anchor=\"" + anchor + "\" class=\"" + classes + "\">" + escapeXml(text) + "</text>\n";
+  return "<text x=\"" + pixel(left) + "\" y=\"" + pixel(top) + "\" text-anchor=\"" + anchor + "\" class=\"" + classes + "\">" +
+         escapeXml(text) + "</text>\n";
 }
 
 std::string drawLine(double left, double top, double right, double bottom) {
-  return "<line x1=\"" + pixel(left) + "\" y1=\"" + pixel(top) + "\" x2=\"" + pixel(right) + "\" y2=\"" + pixel(bottom) + "\"/>\n";
+  return "<line x1=\"" + pixel(left) + "\" y1=\"" + pixel(top) + "\" x2=\"" + pixel(right) + "\" y2=\"" + pixel(bottom) +
+         "\"/>\n";
 }
 
 std::string drawPanel(const Panel &panel, const Scale &x, const std::string &xLabel) {
   Scale y = scaleOf(panel.curves, false, panel.logarithmic);
-  std::string text = drawText(kLeft, 24, "start", "title", panel.title) + drawText(kPanelWidth - kRight, 24, "end", "unit", panel.unit);
+  std::string text =
+      drawText(kLeft, 24, "start", "title", panel.title) + drawText(kPanelWidth - kRight, 24, "end", "unit", panel.unit);
   std::vector<double> ticks = y.logarithmic ? powerTicks(y) : roundTicks(y.low, y.high, 6);
   std::vector<std::string> labels = tickTexts(ticks);
   for (size_t i = 0; i < ticks.size(); ++i) {
@@ -177,7 +186,8 @@ std::string drawPanel(const Panel &panel, const Scale &x, const std::string &xLa
   for (const Curve &curve : panel.curves)
     any |= std::any_of(curve.points.begin(), curve.points.end(), [&](const auto &point) { return y.shows(point.second); });
   if (!any)
-    text += drawText(kLeft + kPlotWidth / 2, kTop + kPlotHeight / 2, "middle", "unit", panel.curves.empty() ? "nothing recorded" : "no finite value");
+    text += drawText(kLeft + kPlotWidth / 2, kTop + kPlotHeight / 2, "middle", "unit",
+                     panel.curves.empty() ? "nothing recorded" : "no finite value");
   for (bool faint : {true, false})
     for (const Curve &curve : panel.curves)
       if (curve.faint == faint)
@@ -186,13 +196,19 @@ std::string drawPanel(const Panel &panel, const Scale &x, const std::string &xLa
 }
 
 std::string style() {
-  std::string text = "<style>\nsvg { font: 12px system-ui, sans-serif; background: #ffffff; }\ntext { fill: #1f2933; }\n.title { font-size: 14px; font-weight: 600; }\n"
-                     ".head { font-size: 17px; font-weight: 600; }\n.unit, .tick { fill: #627080; }\nline { stroke: #e2e7ec; stroke-width: 1; }\n"
-                     "polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }\n.faint polyline { stroke-width: 1; }\n.faint { opacity: 0.3; }\n";
+  std::string text = "<style>\nsvg { font: 12px system-ui, sans-serif; background: #ffffff; }\ntext { fill: #1f2933; }\n.title { "
+                     "font-size: 14px; font-weight: 600; }\n"
+                     ".head { font-size: 17px; font-weight: 600; }\n.unit, .tick { fill: #627080; }\nline { stroke: #e2e7ec; "
+                     "stroke-width: 1; }\n"
+                     "polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }\n.faint polyline { stroke-width: 1; "
+                     "}\n.faint { opacity: 0.3; }\n";
   for (size_t i = 0; i < kColourCount; ++i)
-    for (const auto &[what, style] : {std::pair(" polyline", " { stroke: "), std::pair(" circle", " { fill: "), std::pair(" rect", " { fill: "), std::pair(" .ring", " { fill: none; stroke-width: 1.6; stroke: ")})
+    for (const auto &[what, style] :
+         {std::pair(" polyline", " { stroke: "), std::pair(" circle", " { fill: "), std::pair(" rect", " { fill: "),
+          std::pair(" .ring", " { fill: none; stroke-width: 1.6; stroke: ")})
       text += ".run" + std::to_string(i) + what + style + kColours[i] + "; }" + "\n";
-  return text + "@media (prefers-color-scheme: dark) { svg { background: #14181d; } text { fill: #e4e9ee; } .unit, .tick { fill: #98a5b3; } line { stroke: #2b333c; } "
+  return text + "@media (prefers-color-scheme: dark) { svg { background: #14181d; } text { fill: #e4e9ee; } .unit, .tick { fill: "
+                "#98a5b3; } line { stroke: #2b333c; } "
                 "polyline { filter: brightness(1.25); } }\n</style>\n";
 }
 
@@ -207,8 +223,8 @@ std::string drawLegend(const std::vector<std::string> &names, double width, doub
       left = kLeft;
       height += kLegendLine;
     }
-    text += "<g class=\"run" + std::to_string(i % kColourCount) + "\"><rect x=\"" + pixel(left) + "\" y=\"" + pixel(height - 4) + "\" width=\"14\" height=\"4\"/></g>\n" +
-            drawText(left + 20, height + 2, "start", "legend", name);
+    text += "<g class=\"run" + std::to_string(i % kColourCount) + "\"><rect x=\"" + pixel(left) + "\" y=\"" + pixel(height - 4) +
+            "\" width=\"14\" height=\"4\"/></g>\n" + drawText(left + 20, height + 2, "start", "legend", name);
     left += space;
   }
   height += kLegendLine;
@@ -240,7 +256,8 @@ std::vector<double> roundTicks(double low, double high, int most) {
   return ticks;
 }
 
-std::string drawCharts(const std::string &title, const std::string &xLabel, const std::vector<std::string> &legend, const std::vector<Panel> &panels) {
+std::string drawCharts(const std::string &title, const std::string &xLabel, const std::vector<std::string> &legend,
+                       const std::vector<Panel> &panels) {
   std::vector<Curve> all;
   for (const Panel &panel : panels)
     all.insert(all.end(), panel.curves.begin(), panel.curves.end());
@@ -249,11 +266,14 @@ std::string drawCharts(const std::string &title, const std::string &xLabel, cons
   double width = columns * kPanelWidth, height = kHead + 4;
   std::string text = drawText(kLeft, 30, "start", "head", title) + drawLegend(legend, width, height);
   for (size_t i = 0; i < panels.size(); ++i)
-    text += "<g transform=\"translate(" + pixel(static_cast<double>(i % columns) * kPanelWidth) + "," + pixel(height + static_cast<double>(i / columns) * kPanelHeight) +
-            ")\">\n" + drawPanel(panels[i], x, xLabel) + "</g>\n";
+    text += "<g transform=\"translate(" + pixel(static_cast<double>(i % columns) * kPanelWidth) + "," +
+            pixel(height + static_cast<double>(i / columns) * kPanelHeight) + ")\">\n" + drawPanel(panels[i], x, xLabel) +
+            "</g>\n";
   height += static_cast<double>((panels.size() + columns - 1) / columns) * kPanelHeight + 8;
-  std::string size = "width=\"" + pixel(width) + "\" height=\"" + pixel(height) + "\" viewBox=\"0 0 " + pixel(width) + " " + pixel(height) + "\"";
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size + " role=\"img\">\n<title>" + escapeXml(title) + "</title>\n" + style() + text + "</svg>\n";
+  std::string size = "width=\"" + pixel(width) + "\" height=\"" + pixel(height) + "\" viewBox=\"0 0 " + pixel(width) + " " +
+                     pixel(height) + "\"";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size + " role=\"img\">\n<title>" + escapeXml(title) + "</title>\n" +
+         style() + text + "</svg>\n";
 }
 
 } // namespace tenon::driver

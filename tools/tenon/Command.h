@@ -22,7 +22,7 @@ using runtime::usageError;
 struct ModelOptions {
   std::string source; // a .tn file, an artifact directory or library, or a run directory
   std::string model, recipe, target, tier, numerics;
-  std::string compileTier; // the only one that a specification is compiled for; empty: all
+  std::string compileTier;                            // the only one that a specification is compiled for; empty: all
   std::vector<std::string> set, bind, entries, roots; // roots: folders of std.tn and imports; empty: those of the compiler
   bool doublePrecision = false, gradient = false, decomposed = false, attentionMaps = false, defaultRecipe = false;
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
@@ -31,7 +31,11 @@ struct ModelOptions {
 bool isSpecification(const std::string &path);
 /// Runs that `path` is or has, in order of their names. Input error if there is no such path.
 Expected<std::vector<std::string>> runsIn(const std::string &path);
-enum class ModelUse { Compute, Look, Weights }; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
+enum class ModelUse {
+  Compute,
+  Look,
+  Weights
+}; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
 /// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64, --numerics and --threads.
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use = ModelUse::Compute);
 
@@ -40,54 +44,64 @@ struct Model {
   std::shared_ptr<const runtime::Artifact> artifact;
   std::optional<train::RunDirectory> run; // the source was a run directory
   std::map<std::string, int64_t> bind;    // of --bind, then of the run
-  std::map<std::string, int64_t> call;    // of --bind, for the dims of one call; none where the compiler took them, as it does for a specification
-  bool compiledNow = false;               // the source was a specification
-  runtime::File cacheLock;                // the source was a specification: its folder in the cache stays as long as this
+  std::map<std::string, int64_t>
+      call; // of --bind, for the dims of one call; none where the compiler took them, as it does for a specification
+  bool compiledNow = false; // the source was a specification
+  runtime::File cacheLock;  // the source was a specification: its folder in the cache stays as long as this
 };
-/// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of unknown dims.
+/// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of
+/// unknown dims.
 Expected<Model> openModel(const ModelOptions &options);
 /// --bind changes nothing about the parameters of a compiled model.
 Status checkUnbound(const Model &model, const ModelOptions &options);
 /// --bind can only give sizes that the entry leaves open; the others were chosen when the artifact was compiled.
 Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entry);
 
-/// Where parameters come from: --weights FILE [--names SCHEME], a checkpoint of a run directory (--step), or --init (initializers, --seed).
+/// Where parameters come from: --weights FILE [--names SCHEME], a checkpoint of a run directory (--step), or --init
+/// (initializers, --seed).
 struct WeightOptions {
-  std::string file, names, step;     // step: of the run, as loadWeights has it
-  std::string namesOption;           // what gives `names` is called so
+  std::string file, names, step;      // step: of the run, as loadWeights has it
+  std::string namesOption;            // what gives `names` is called so
   bool init = false, partial = false; // partial: what the file lacks or has in another shape stays initial, and is listed
   uint64_t seed = 0;
   const CLI::Option *seedOption = nullptr;
   bool seedGiven() const { return seedOption && seedOption->count() > 0; }
 };
-enum class WeightUse { Initial, Trained }; // Trained: no initial values; --names is free for another use, the file's are --weight-names
+enum class WeightUse {
+  Initial,
+  Trained
+}; // Trained: no initial values; --names is free for another use, the file's are --weight-names
 void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use = WeightUse::Initial);
 /// Parameters with values; says on stderr what was skipped.
 Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model, const WeightOptions &options);
 
-/// What the ids of symbols and classes mean: as the run has it, else as the weights file says; nullopt where neither does. An input error where --weights are for
-/// another numbering than the run's.
-Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const WeightOptions &options, const runtime::Parameters &parameters);
+/// What the ids of symbols and classes mean: as the run has it, else as the weights file says; nullopt where neither does. An
+/// input error where --weights are for another numbering than the run's.
+Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const WeightOptions &options,
+                                                       const runtime::Parameters &parameters);
 
 /// Adds --data DIR or --data INPUT=FILE, several times.
-CLI::Option * addDataFiles(CLI::App &command, train::DataOverrides &data);
+CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data);
 
 /// "NAME=NUMBER" of --bind.
 Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts);
 /// "NAME=@FILE" of --input and --output: name and file.
-Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option, const std::vector<std::string> &texts);
+Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option,
+                                                                      const std::vector<std::string> &texts);
 
-/// check, compile, explain, fmt and --emit live in the compiler library, which is opened when it is needed. Arguments as for main.
-/// `show`: prints what a new artifact needs.
+/// check, compile, explain, fmt and --emit live in the compiler library, which is opened when it is needed. Arguments as for
+/// main. `show`: prints what a new artifact needs.
 int runCompiler(const std::vector<std::string> &arguments, bool show);
 /// The artifact directory of a specification, compiled if the cache does not have it.
 Expected<CachedModel> compileIntoCache(const ModelOptions &options);
 
-/// Copies an artifact's files, and the sources that a run keeps with them, into DIRECTORY, which is replaced as a whole. `more` adds to the folder before it
-/// takes its place.
-Status copyArtifact(const std::string &from, const std::string &directory, const std::function<Status(const std::string &)> &more = {});
+/// Copies an artifact's files, and the sources that a run keeps with them, into DIRECTORY, which is replaced as a whole. `more`
+/// adds to the folder before it takes its place.
+Status copyArtifact(const std::string &from, const std::string &directory,
+                    const std::function<Status(const std::string &)> &more = {});
 
-/// What was printed has reached the standard output; a resource error if it cannot. Before files are replaced: a command does all or nothing.
+/// What was printed has reached the standard output; a resource error if it cannot. Before files are replaced: a command does all
+/// or nothing.
 Status finishOutput();
 
 /// Prints the one sentence of an error and gives the exit code.

@@ -72,7 +72,8 @@ const Meanings &exitCodes() {
 
 const Meanings &environmentVariables() {
   static const Meanings variables = {
-      {"TENON_CACHE", "directory of what commands compile; the user's own, and not writable by others, for it holds code. Without it: XDG_CACHE_HOME/tenon, "
+      {"TENON_CACHE", "directory of what commands compile; the user's own, and not writable by others, for it holds code. "
+                      "Without it: XDG_CACHE_HOME/tenon, "
                       "or ~/.cache/tenon"},
       {"TENON_MODELS", "directory in which imports and std.tn are looked up first"},
       {"TENON_TIER", "code tier: portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16 (default: the best)"},

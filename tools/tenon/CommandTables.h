@@ -9,9 +9,9 @@ namespace tenon::driver {
 struct OptionTable {
   /// What stands behind the option; Nothing: it is a flag.
   enum class Value { Nothing, Text, Words, File, Specification, Folder } value = Value::Text;
-  std::vector<std::string> names;  // "-o", "--output"; of a positional argument one, without a dash
-  std::vector<std::string> words;  // Words
-  std::string type, description;   // type: NAME=VALUE and the like
+  std::vector<std::string> names; // "-o", "--output"; of a positional argument one, without a dash
+  std::vector<std::string> words; // Words
+  std::string type, description;  // type: NAME=VALUE and the like
   bool repeats = false;
 };
 

@@ -43,9 +43,10 @@ Expected<void *> openCompiler() {
     return library;
   const std::string reason = dlerror();
   // The loader says it so where its memory is not enough.
-  bool isMemory = reason.find("annot allocate memory") != std::string::npos || reason.find("failed to map segment") != std::string::npos ||
-                  reason.find("cannot create") != std::string::npos;
-  return Status(isMemory ? runtime::ErrorKind::Resource : runtime::ErrorKind::Input, concat("cannot open the compiler: ", reason));
+  bool isMemory = reason.find("annot allocate memory") != std::string::npos ||
+                  reason.find("failed to map segment") != std::string::npos || reason.find("cannot create") != std::string::npos;
+  return Status(isMemory ? runtime::ErrorKind::Resource : runtime::ErrorKind::Input,
+                concat("cannot open the compiler: ", reason));
 }
 
 std::vector<std::string> compileArguments(const ModelOptions &options, const std::string &directory) {
@@ -59,8 +60,9 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   add("--target", options.target);
   add("--numerics", options.numerics);
   add("--tier", options.compileTier);
-  for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind), std::pair("--entry", &options.entries),
-                                       std::pair("--model-root", &options.roots)})
+  for (const auto &[option, values] :
+       {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind),
+        std::pair("--entry", &options.entries), std::pair("--model-root", &options.roots)})
     for (const std::string &value : *values)
       add(option, value);
   if (options.doublePrecision)
@@ -182,19 +184,21 @@ Expected<CachedModel> compileIntoCache(const ModelOptions &options) {
 static void giveUsualModes(const fs::path &folder, std::error_code &failed) {
   const mode_t hidden = umask(0);
   umask(hidden);
-  for (auto entry = fs::recursive_directory_iterator(folder, failed); !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+  for (auto entry = fs::recursive_directory_iterator(folder, failed); !failed && entry != fs::recursive_directory_iterator();
+       entry.increment(failed)) {
     const bool opens = entry->is_directory() || (entry->status().permissions() & fs::perms::owner_exec) != fs::perms::none;
     fs::permissions(entry->path(), fs::perms((opens ? 0777 : 0666) & ~hidden), failed);
   }
 }
 
-Status copyArtifact(const std::string &from, const std::string &directory, const std::function<Status(const std::string &)> &more) {
+Status copyArtifact(const std::string &from, const std::string &directory,
+                    const std::function<Status(const std::string &)> &more) {
   std::error_code failed;
   std::string temporary = directory + ".tmp";
   fs::remove_all(temporary, failed);
   fs::create_directories(temporary, failed);
-  for (auto file = failed ? fs::directory_iterator() : fs::directory_iterator(from, failed); !failed && file != fs::directory_iterator();
-       file.increment(failed))
+  for (auto file = failed ? fs::directory_iterator() : fs::directory_iterator(from, failed);
+       !failed && file != fs::directory_iterator(); file.increment(failed))
     if (file->is_regular_file(failed) && file->path().filename() != kRecordName) // which is of the cache
       fs::copy_file(file->path(), fs::path(temporary) / file->path().filename(), failed);
   std::error_code ignored;

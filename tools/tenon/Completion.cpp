@@ -122,7 +122,8 @@ std::string zshValue(const OptionTable &option) {
 
 std::string zshScript(const std::vector<CommandTable> &commands) {
   auto quote = [](const std::string &value) { return quoted(value, "'\\''"); };
-  std::string text = "#compdef tenon\n# zsh completion for tenon, made by `tenon completion zsh`\n_tenon() {\n  local context state state_descr line\n"
+  std::string text = "#compdef tenon\n# zsh completion for tenon, made by `tenon completion zsh`\n_tenon() {\n  local context "
+                     "state state_descr line\n"
                      "  typeset -A opt_args\n  local -a commands=(\n";
   for (const CommandTable &command : commands)
     text += concat("    ", quote(command.name + ":" + escaped(command.description, ":\\")), "\n");
@@ -133,11 +134,15 @@ std::string zshScript(const std::vector<CommandTable> &commands) {
     for (const OptionTable &option : command.options)
       for (const std::string &name : option.names) {
         bool isLong = name.starts_with("--");
-        text += " \\\n      " + quote(concat(option.repeats ? "*" : "", name, option.value == Value::Nothing ? "" : isLong ? "=" : "+", "[",
-                                             escaped(option.description, "[]\\"), "]", zshValue(option)));
+        text += " \\\n      " + quote(concat(option.repeats ? "*" : "", name,
+                                             option.value == Value::Nothing ? ""
+                                             : isLong                       ? "="
+                                                                            : "+",
+                                             "[", escaped(option.description, "[]\\"), "]", zshValue(option)));
       }
     for (size_t i = 0; i < command.arguments.size(); ++i)
-      text += " \\\n      " + quote(concat(command.arguments[i].repeats ? "*" : std::to_string(i + 1), zshValue(command.arguments[i])));
+      text += " \\\n      " +
+              quote(concat(command.arguments[i].repeats ? "*" : std::to_string(i + 1), zshValue(command.arguments[i])));
     text += " ;;\n";
   }
   return text + "    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _tenon ]; then _tenon \"$@\"; else compdef _tenon tenon; fi\n";
@@ -164,7 +169,8 @@ std::string fishValue(const OptionTable &option) {
 std::string fishScript(const std::vector<CommandTable> &commands) {
   auto quote = [](const std::string &value) { return quoted(escaped(value, "\\"), "\\'"); };
   std::string text = "# fish completion for tenon, made by `tenon completion fish`\ncomplete -c tenon -f\n"
-                     "complete -c tenon -n __fish_use_subcommand -l help -d help\ncomplete -c tenon -n __fish_use_subcommand -l version -d version\n";
+                     "complete -c tenon -n __fish_use_subcommand -l help -d help\ncomplete -c tenon -n __fish_use_subcommand -l "
+                     "version -d version\n";
   for (const CommandTable &command : commands)
     text += concat("complete -c tenon -n __fish_use_subcommand -a ", command.name, " -d ", quote(command.description), "\n");
   for (const CommandTable &command : commands) {

@@ -24,7 +24,8 @@ struct Options {
 /// Losses on other bytes than the run has held out cannot be compared with its own.
 void noteChangedFiles(const train::RunSettings &settings, const train::Recipe &recipe) {
   auto files = train::fingerprintsOf(recipe);
-  std::string changes = files.ok() ? data::changedFiles(settings.files, *files) : std::string(); // what cannot be read is said when it is read
+  std::string changes =
+      files.ok() ? data::changedFiles(settings.files, *files) : std::string(); // what cannot be read is said when it is read
   if (!changes.empty())
     note("note: the data are not what this run has seen: " + changes);
 }
@@ -47,7 +48,8 @@ void noteClasses(const data::Vocabulary &vocabulary) {
     std::string list;
     for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
       list += concat(i ? ", " : "", i, " ", names[i]);
-    note(concat("note: the weights do not name the classes of '", input, "'; taken in order: ", list, names.size() > kShown ? ", .." : ""));
+    note(concat("note: the weights do not name the classes of '", input, "'; taken in order: ", list,
+                names.size() > kShown ? ", .." : ""));
   }
 }
 
@@ -56,7 +58,8 @@ Status checkWords(const runtime::Parameters &parameters, const data::Vocabulary 
   auto said = parameters.notes.find(runtime::kVocabularyNote);
   if (vocabulary.unit() != data::Unit::Words || said == parameters.notes.end() || said->second == vocabulary.note())
     return {};
-  return inputError(file.empty() ? "the checkpoint" : file, " was trained with another vocabulary than this of ", runtime::counted(static_cast<uint64_t>(vocabulary.size()), "symbol"),
+  return inputError(file.empty() ? "the checkpoint" : file, " was trained with another vocabulary than this of ",
+                    runtime::counted(static_cast<uint64_t>(vocabulary.size()), "symbol"),
                     "; pass the one of the training by --vocab");
 }
 
@@ -70,7 +73,8 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
     settings = *saved;
   }
   if (!options.vocabulary.empty() && model.run)
-    return usageError("--vocab: the run in ", model.run->path, " has its vocabulary already; this option is for a specification or an artifact");
+    return usageError("--vocab: the run in ", model.run->path,
+                      " has its vocabulary already; this option is for a specification or an artifact");
   if (!options.vocabulary.empty())
     settings.data.vocabulary = options.vocabulary;
   if (!options.text.empty()) {
@@ -87,16 +91,19 @@ Expected<train::Recipe> recipeFor(const Options &options, const Model &model, Pa
     recipe = train::readRecipe(model.artifact->manifest(), settings.data, settings.seed);
   }
   if (recipe.ok() && !recipe->valid)
-    return usageError("nothing is held out ", model.run ? "in this run" : "by this recipe", "; pass --text FILE, or --data for files of inputs");
-  part = settings.data.whole ? Part{"given", "all of the data given"}
+    return usageError("nothing is held out ", model.run ? "in this run" : "by this recipe",
+                      "; pass --text FILE, or --data for files of inputs");
+  part = settings.data.whole     ? Part{"given", "all of the data given"}
          : !options.text.empty() ? Part{"given", "all of " + options.text}
-         : recipe.ok() && recipe->valid->heldOut > 0 ? Part{"held out", concat("the part held out (held_out = ", recipe->valid->heldOut, ")")}
-                                                     : Part{"valid", "the data for evaluation (valid)"};
+         : recipe.ok() && recipe->valid->heldOut > 0
+             ? Part{"held out", concat("the part held out (held_out = ", recipe->valid->heldOut, ")")}
+             : Part{"valid", "the data for evaluation (valid)"};
   if (recipe.ok() && options.stride > 0) {
     if (const runtime::EntryInfo *entry = model.artifact->manifest().findEntry("eval")) {
       for (const runtime::StateInfo &state : entry->states)
         if (!state.ofModel)
-          return usageError("--stride is for models that keep nothing from window to window; this one has the state ", state.name);
+          return usageError("--stride is for models that keep nothing from window to window; this one has the state ",
+                            state.name);
       recipe->valid->shift = train::predictionShift(*entry);
     }
     recipe->valid->stride = options.stride;
@@ -117,7 +124,8 @@ void print(const train::Evaluation &result, const Part &part, bool json) {
   auto add = [&](const std::string &name, double value, const char *format) {
     char number[64];
     snprintf(number, sizeof number, json ? "%.9g" : format, value);
-    text += json ? concat(", ", runtime::quoteJson(name), ": ", std::isfinite(value) ? number : "null") : concat(name, " ", number, "\n");
+    text += json ? concat(", ", runtime::quoteJson(name), ": ", std::isfinite(value) ? number : "null")
+                 : concat(name, " ", number, "\n");
   };
   for (size_t i = 0; i < result.numbers.size(); ++i) {
     add(result.numbers[i].name, result.numbers[i].value, "%.6f");
@@ -127,7 +135,8 @@ void print(const train::Evaluation &result, const Part &part, bool json) {
   if (auto perplexity = result.perplexity())
     add("perplexity", *perplexity, "%.4f");
   if (json && result.extent.all > 0)
-    text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"", result.extent.unit, "\", \"part\": ", runtime::quoteJson(part.name));
+    text += concat(", \"covered\": ", result.extent.covered, ", \"of\": ", result.extent.all, ", \"unit\": \"",
+                   result.extent.unit, "\", \"part\": ", runtime::quoteJson(part.name));
   else if (!json && result.extent.all > 0)
     text += concat("covered ", coverage(result), ", ", part.text, "\n");
   show("%s%s", text.c_str(), json ? "}\n" : "");
@@ -159,7 +168,8 @@ Status run(Options &options) {
   std::unique_ptr<data::DataTask> task;
   std::unique_ptr<runtime::Context> context;
   std::unique_ptr<train::Feeder> feeder;
-  Status status = train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, *parameters, model->bind, *pool, task, context, feeder);
+  Status status =
+      train::makeEvaluation(*recipe, vocabulary ? &*vocabulary : nullptr, *parameters, model->bind, *pool, task, context, feeder);
   if (status.ok())
     status = checkWords(**parameters, task->vocabulary(), options.weights.file);
   if (status.failed())
@@ -175,7 +185,8 @@ Status run(Options &options) {
     note("note: " + text);
   for (const train::Evaluation::Number &number : result->numbers)
     if (!std::isfinite(number.value))
-      return Status(runtime::ErrorKind::Numeric, concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
+      return Status(runtime::ErrorKind::Numeric,
+                    concat("the ", number.metric ? "metric " : "loss ", number.name, " is not finite"));
   return {};
 }
 
@@ -187,11 +198,14 @@ void addEval(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model);
   addWeightOptions(*command, options->weights);
   command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
-  CLI::Option *text = command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
+  CLI::Option *text =
+      command->add_option("--text", options->text, "text to evaluate on (default: what the run held out)")->type_name("FILE");
   addDataFiles(*command, options->data)->excludes(text);
   command->add_option("--vocab", options->vocabulary, "vocabulary file, for a model that is no run")->type_name("FILE");
   command->add_option("--batches", options->batches, "at most so many batches (default: all)")->transform(whole(1));
-  command->add_option("--stride", options->stride, "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
+  command
+      ->add_option("--stride", options->stride,
+                   "windows that move on by so many places: each symbol is predicted once, with at least T - N before it")
       ->type_name("N")
       ->transform(whole(1));
   command->add_flag("--json", options->json, "one JSON object");

@@ -17,11 +17,17 @@ Expected<uint64_t> bytesOf(const std::string &text) {
   size_t digits = text.find_first_not_of("0123456789");
   std::optional<uint64_t> number = wholeNumber<uint64_t>(std::string_view(text).substr(0, digits));
   std::string unit = digits == std::string::npos ? "" : text.substr(digits);
-  for (const auto &[name, factor] : {std::pair<std::string, uint64_t>{"", 1}, {"kB", 1000}, {"MB", 1000'000}, {"GB", 1000'000'000}, {"KiB", 1ull << 10},
-                                     {"MiB", 1ull << 20}, {"GiB", 1ull << 30}})
+  for (const auto &[name, factor] : {std::pair<std::string, uint64_t>{"", 1},
+                                     {"kB", 1000},
+                                     {"MB", 1000'000},
+                                     {"GB", 1000'000'000},
+                                     {"KiB", 1ull << 10},
+                                     {"MiB", 1ull << 20},
+                                     {"GiB", 1ull << 30}})
     if (number && *number > 0 && *number <= (1ull << 60) / factor && unit == name)
       return *number * factor;
-  return usageError("--shard-size takes a whole number of bytes, of kB, MB, GB, KiB, MiB or GiB, such as 500MB, not '", text, "'");
+  return usageError("--shard-size takes a whole number of bytes, of kB, MB, GB, KiB, MiB or GiB, such as 500MB, not '", text,
+                    "'");
 }
 
 bool isFile(const std::string &path) {
@@ -51,7 +57,8 @@ Status run(const Options &options) {
   if (Status status = checkUnbound(*model, options.model); status.failed())
     return status;
   if (!model->run && options.weights.file.empty())
-    return usageError(options.model.source, " is no run: its weights are in a file; pass --weights FILE, or use tenon init for initial values");
+    return usageError(options.model.source,
+                      " is no run: its weights are in a file; pass --weights FILE, or use tenon init for initial values");
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
@@ -62,12 +69,13 @@ Status run(const Options &options) {
     if (*vocabulary)
       (*parameters)->notes[runtime::kVocabularyNote] = (*vocabulary)->note();
   }
-  Status status = isFile(options.output) ? (*parameters)->save(options.output, runtime::ParameterArena::Values, options.outputNames)
-                                         : (*parameters)->saveShards(options.output, *shard, options.outputNames);
+  Status status = isFile(options.output)
+                      ? (*parameters)->save(options.output, runtime::ParameterArena::Values, options.outputNames)
+                      : (*parameters)->saveShards(options.output, *shard, options.outputNames);
   if (status.failed())
     return status;
   show("%s: %s%s\n", options.output.c_str(), runtime::counted((*parameters)->names().size(), "parameter").c_str(),
-         options.outputNames.empty() ? "" : concat(", names of ", options.outputNames).c_str());
+       options.outputNames.empty() ? "" : concat(", names of ", options.outputNames).c_str());
   return {};
 }
 
@@ -79,11 +87,14 @@ void addExport(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model, ModelUse::Weights);
   addWeightOptions(*command, options->weights, WeightUse::Trained);
   command->add_option("--step", options->weights.step, "the same as --checkpoint")->type_name("N|best")->excludes("--checkpoint");
-  command->add_option("-o,--output", options->output, "a .safetensors file, or a folder for model.safetensors or shards of it with their index")
+  command
+      ->add_option("-o,--output", options->output,
+                   "a .safetensors file, or a folder for model.safetensors or shards of it with their index")
       ->required()
       ->type_name("FILE|DIR");
   command->add_option("--names", options->outputNames, "write with the names of this `names` table, such as hf");
-  command->add_option("--shard-size", options->shard, "largest file in a folder, such as 500MB (default: 5GB)")->type_name("BYTES");
+  command->add_option("--shard-size", options->shard, "largest file in a folder, such as 500MB (default: 5GB)")
+      ->type_name("BYTES");
   command->footer("Examples:\n  tenon export run -o weights.safetensors\n  tenon export run --step best --names hf -o published");
   onRun(*command, exitCode, [options] { return run(*options); });
 }

@@ -44,7 +44,8 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
     settings->stopSymbol.reset();
   }
   if (options.weights.seedGiven() && settings->method.greedy && !options.weights.init && !options.weights.partial)
-    return usageError("--seed is for draws, and the most probable symbol needs none (", options.greedy ? "--greedy" : "the method of the block is greedy", ")");
+    return usageError("--seed is for draws, and the most probable symbol needs none (",
+                      options.greedy ? "--greedy" : "the method of the block is greedy", ")");
   if (options.weights.seedGiven())
     settings->seed = options.weights.seed;
   return settings;
@@ -119,7 +120,8 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");
   command->add_flag("--greedy", options->greedy, "always the most probable symbol");
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
-  command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's or that of the weights, else bytes)")->type_name("FILE");
+  command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's or that of the weights, else bytes)")
+      ->type_name("FILE");
   command->footer("Example: tenon generate run --prompt \"In the beginning\" --length 500 --temperature 0.8 --seed 3");
   onRun(*command, exitCode, [options] { return run(*options); });
 }

@@ -32,20 +32,23 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
     places.push_back(*place);
     writer.declare(name, type, std::vector<uint64_t>(place->info->shape.begin(), place->info->shape.end()));
   }
-  return runtime::replaceFile(path, [&](runtime::ByteSink &sink) {
-    Status status = writer.begin(sink);
-    for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
-      double value = train::scalarOutput(context, i);
-      status = writer.write(&value, sizeof value);
-    }
-    std::vector<char> values;
-    for (size_t i = 0; status.ok() && i < places.size(); ++i) {
-      values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
-      parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
-      status = writer.write(values.data(), values.size());
-    }
-    return status.ok() ? writer.finish() : status;
-  }, &batch);
+  return runtime::replaceFile(
+      path,
+      [&](runtime::ByteSink &sink) {
+        Status status = writer.begin(sink);
+        for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
+          double value = train::scalarOutput(context, i);
+          status = writer.write(&value, sizeof value);
+        }
+        std::vector<char> values;
+        for (size_t i = 0; status.ok() && i < places.size(); ++i) {
+          values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
+          parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
+          status = writer.write(values.data(), values.size());
+        }
+        return status.ok() ? writer.finish() : status;
+      },
+      &batch);
 }
 
 Status run(Options &options) {
@@ -83,8 +86,9 @@ Status run(Options &options) {
     status = (*context)->run();
   runtime::FileBatch files;
   if (status.ok() && !options.output.empty())
-    status = options.outputNames.empty() ? saveGradients(options.output, **context, files)
-                                         : (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.outputNames, &files);
+    status = options.outputNames.empty()
+                 ? saveGradients(options.output, **context, files)
+                 : (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.outputNames, &files);
   if (status.ok()) {
     printOutputs(**context, options.json);
     status = finishOutput();
@@ -102,11 +106,14 @@ void addGrad(CLI::App &app, int &exitCode) {
   command->add_option("--entry", options->entry, "entry to call (default: grad)");
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
   command->add_option("--states", options->states, "states to start from (default: their initial values)")->type_name("FILE");
-  command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")->type_name("FILE");
-  command->add_option("--output-names", options->outputNames, "write the gradients, without the losses, with the names of this `names` table");
+  command->add_option("-o,--output", options->output, "file for losses (loss.NAME) and gradients (.safetensors)")
+      ->type_name("FILE");
+  command->add_option("--output-names", options->outputNames,
+                      "write the gradients, without the losses, with the names of this `names` table");
   command->add_option("--step", options->step, "step number of random choices (default 0)")->transform(whole());
   command->add_flag("--json", options->json, "losses as one JSON object");
-  command->footer("Example: tenon grad txl.tn --f64 --init --seed 1 --input ids=@ids.npy --input target=@target.npy --output grads.safetensors");
+  command->footer("Example: tenon grad txl.tn --f64 --init --seed 1 --input ids=@ids.npy --input target=@target.npy --output "
+                  "grads.safetensors");
   onRun(*command, exitCode, [options] { return run(*options); });
 }
 

@@ -33,8 +33,8 @@ std::string listText(const std::vector<std::string> &names, const std::vector<st
 }
 
 const char *initializerName(runtime::InitializerInfo::Kind kind) {
-  static constexpr const char *names[] = {"normal",        "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal",
-                                          "orthogonal",    "constant"};
+  static constexpr const char *names[] = {"normal",         "trunc_normal", "uniform", "xavier_uniform",
+                                          "kaiming_normal", "orthogonal",   "constant"};
   return names[static_cast<int>(kind)];
 }
 
@@ -55,11 +55,11 @@ void printParameters(const Manifest &manifest) {
     if (parameter.stackElements > 1)
       name += concat("  x", existing);
     show("  %-40s %-28s %14s  %s(%g)%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
-           initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
+         initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
   }
   show("  %s parameters; %.1f MiB in an arena (padding %.2f %%)\n", grouped(total).c_str(),
-         static_cast<double>(manifest.parameterBytes) / 1048576.0,
-         total ? 100.0 * (static_cast<double>(stored) / static_cast<double>(total) - 1.0) : 0.0);
+       static_cast<double>(manifest.parameterBytes) / 1048576.0,
+       total ? 100.0 * (static_cast<double>(stored) / static_cast<double>(total) - 1.0) : 0.0);
 }
 
 std::string tensorText(const EntryInfo &entry, const runtime::TensorInfo &tensor) {
@@ -76,9 +76,10 @@ void printEntry(const EntryReport &report) {
   const EntryInfo &entry = *report.entry;
   static constexpr const char *kinds[] = {"out", "eval", "train", "grad"};
   show("\nentry %s (%s)%s\n", entry.name.c_str(), kinds[static_cast<int>(entry.kind)],
-         entry.walk.empty() ? "" : (", walks " + entry.walk).c_str());
+       entry.walk.empty() ? "" : (", walks " + entry.walk).c_str());
   for (const runtime::DimInfo &dim : entry.dims)
-    show("  dim %s%s\n", dim.name.c_str(), concat(dim.min > 1 ? concat(" >= ", dim.min) : "", dim.max >= 0 ? concat(" <= ", dim.max) : "").c_str());
+    show("  dim %s%s\n", dim.name.c_str(),
+         concat(dim.min > 1 ? concat(" >= ", dim.min) : "", dim.max >= 0 ? concat(" <= ", dim.max) : "").c_str());
   for (const runtime::TensorInfo &input : entry.inputs)
     show("  in  %s\n", tensorText(entry, input).c_str());
   for (const runtime::TensorInfo &output : entry.outputs)
@@ -112,7 +113,11 @@ Status drawGraph(const Options &options) {
   if (!isSpecification(options.model.source))
     return usageError("--graph draws a specification (.tn), and ", options.model.source, " is compiled already");
   const ModelOptions &model = options.model;
-  if (const char *unread = !model.target.empty() ? "--target" : !model.tier.empty() ? "--tier" : model.doublePrecision ? "--f64" : !model.numerics.empty() ? "--numerics" : nullptr)
+  if (const char *unread = !model.target.empty()     ? "--target"
+                           : !model.tier.empty()     ? "--tier"
+                           : model.doublePrecision   ? "--f64"
+                           : !model.numerics.empty() ? "--numerics"
+                                                     : nullptr)
     return usageError(unread, " has no effect on --graph, which draws the model before it is compiled");
   std::vector<std::string> arguments = {"tenon", "compile", model.source, "--emit=graph"};
   auto add = [&](const char *option, const std::string &value) {
@@ -121,7 +126,8 @@ Status drawGraph(const Options &options) {
   };
   add("--model", model.model);
   add("--recipe", model.recipe);
-  for (const auto &[option, values] : {std::pair("--set", &model.set), std::pair("--bind", &model.bind), std::pair("--entry", &options.entries)})
+  for (const auto &[option, values] :
+       {std::pair("--set", &model.set), std::pair("--bind", &model.bind), std::pair("--entry", &options.entries)})
     for (const std::string &value : *values)
       add(option, value);
   int code = runCompiler(arguments, false);
@@ -140,7 +146,8 @@ Status run(Options &options) {
       return usageError("the artifact has no entry '", name, "'");
   std::vector<EntryReport> reports;
   for (const EntryInfo &entry : manifest.entries)
-    if (options.entries.empty() || std::find(options.entries.begin(), options.entries.end(), entry.name) != options.entries.end()) {
+    if (options.entries.empty() ||
+        std::find(options.entries.begin(), options.entries.end(), entry.name) != options.entries.end()) {
       auto report = reportEntry(manifest, entry, model->bind, model->artifact.get());
       if (!report.ok())
         return report.status();
@@ -150,8 +157,8 @@ Status run(Options &options) {
     printJson(model->artifact->manifestText(), reports);
     return {};
   }
-  show("%s: model %s, %s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(), std::string(nameOf(manifest.type)).c_str(),
-         manifest.tool.c_str(), manifest.triple.c_str());
+  show("%s: model %s, %s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
+       std::string(nameOf(manifest.type)).c_str(), manifest.tool.c_str(), manifest.triple.c_str());
   show("tier in use: %s\n", std::string(runtime::nameOf(model->artifact->tier())).c_str());
   if (!manifest.optimizer.empty())
     show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
@@ -169,8 +176,10 @@ void addInspect(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model, ModelUse::Look);
   command->add_option("--entry", options->entries, "only this entry");
   command->add_flag("--json", options->json, "the whole manifest, and as `report` what its formulas give at the sizes");
-  command->add_flag("--graph", options->graph, "the ops of a specification with their shapes, as a text for Graphviz")->excludes("--json");
-  command->footer("Examples:\n  tenon inspect gpt2.tn --bind B=4 --bind T=64\n  tenon inspect gpt2.tn --graph --entry infer | dot -Tsvg -o gpt2.svg");
+  command->add_flag("--graph", options->graph, "the ops of a specification with their shapes, as a text for Graphviz")
+      ->excludes("--json");
+  command->footer("Examples:\n  tenon inspect gpt2.tn --bind B=4 --bind T=64\n  tenon inspect gpt2.tn --graph --entry infer | "
+                  "dot -Tsvg -o gpt2.svg");
   onRun(*command, exitCode, [options] { return run(*options); });
 }
 

@@ -45,15 +45,23 @@ std::vector<std::string> fieldsOf(std::string_view text) {
 
 /// Where the value of an option of the command goes; null for other options.
 std::vector<std::string> *listOf(const std::string &option, ModelOptions &options) {
-  return option == "--set" ? &options.set : option == "--bind-recipe" ? &options.bind : option == "--model-root" ? &options.roots : nullptr;
+  return option == "--set"           ? &options.set
+         : option == "--bind-recipe" ? &options.bind
+         : option == "--model-root"  ? &options.roots
+                                     : nullptr;
 }
 std::string *textOf(const std::string &option, ModelOptions &options) {
-  return option == "--model" ? &options.model : option == "--recipe" ? &options.recipe : option == "--target" ? &options.target : option == "--numerics" ? &options.numerics : nullptr;
+  return option == "--model"      ? &options.model
+         : option == "--recipe"   ? &options.recipe
+         : option == "--target"   ? &options.target
+         : option == "--numerics" ? &options.numerics
+                                  : nullptr;
 }
 
 } // namespace
 
-Status keepSources(const ModelOptions &options, const std::string &recipe, const std::string &artifact, const std::string &model) {
+Status keepSources(const ModelOptions &options, const std::string &recipe, const std::string &artifact,
+                   const std::string &model) {
   auto text = runtime::readWholeFile(concat(artifact, "/", kRecordName), kLargestSource);
   if (!text.ok())
     return text.status();
@@ -78,7 +86,8 @@ Status keepSources(const ModelOptions &options, const std::string &recipe, const
   Command command(placeOf(absolute(options.source)));
   for (const std::string &root : record->roots)
     command.option("--model-root", placeOf(root));
-  for (const auto &[option, value] : {std::pair("--model", &options.model), std::pair("--recipe", &recipe), std::pair("--target", &options.target), std::pair("--numerics", &options.numerics)})
+  for (const auto &[option, value] : {std::pair("--model", &options.model), std::pair("--recipe", &recipe),
+                                      std::pair("--target", &options.target), std::pair("--numerics", &options.numerics)})
     if (!value->empty())
       command.option(option, *value);
   for (const auto &[option, values] : {std::pair("--set", &options.set), std::pair("--bind-recipe", &options.bind)})
@@ -93,7 +102,8 @@ Expected<ModelOptions> keptSources(const train::RunDirectory &run) {
   const std::string folder = absolute(concat(run.model(), "/", kSourcesName)), path = concat(folder, "/", kCommandName);
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    return inputError(run.path, " keeps no specification to compile again: it was trained from a compiled model, or before runs kept theirs");
+    return inputError(
+        run.path, " keeps no specification to compile again: it was trained from a compiled model, or before runs kept theirs");
   auto text = runtime::readWholeFile(path, kLargestSource);
   if (!text.ok())
     return text.status();

@@ -60,7 +60,8 @@ std::string joined(const std::vector<std::string> &names) {
 
 tenon::runtime::Status noCommand(const CLI::App &app, const std::string &word) {
   std::string nearest = tenon::nearestOf(word, namesOf(app));
-  return tenon::driver::usageError("there is no command '", word, "'; there are: ", joined(namesOf(app)), nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  return tenon::driver::usageError("there is no command '", word, "'; there are: ", joined(namesOf(app)),
+                                   nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
 /// Output that is lost is an error of its own, whatever the command has said about the rest; once it is said it is enough.
@@ -75,7 +76,9 @@ std::string footer() {
   std::string codes;
   for (const auto &[code, meaning] : tenon::driver::exitCodes())
     codes += (codes.empty() ? "" : ", ") + code + " " + meaning;
-  return concat(kExamples, "\nWhat a command compiles stays in ~/.cache/tenon (TENON_CACHE: elsewhere), the 200 models used last and at most 1 GiB of them.\n",
+  return concat(kExamples,
+                "\nWhat a command compiles stays in ~/.cache/tenon (TENON_CACHE: elsewhere), the 200 models used last and at "
+                "most 1 GiB of them.\n",
                 "Exit codes: ", codes, ".");
 }
 
@@ -83,7 +86,8 @@ void addCompletion(CLI::App &app) {
   auto shell = std::make_shared<std::string>();
   CLI::App *command = app.add_subcommand("completion", "print a script by which a shell completes command lines");
   command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->footer("Examples:\n  source <(tenon completion bash)\n  tenon completion fish > ~/.config/fish/completions/tenon.fish");
+  command->footer(
+      "Examples:\n  source <(tenon completion bash)\n  tenon completion fish > ~/.config/fish/completions/tenon.fish");
   command->callback([&app, shell] { fputs(completionScript(tenon::driver::commandTables(app), *shell).c_str(), stdout); });
 }
 
@@ -127,7 +131,8 @@ int main(int argc, char **argv) {
   int exitCode = 0;
   addCommands(app, exitCode);
   app.require_subcommand(1);
-  if (!command.empty() && command[0] != '-' && app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
+  if (!command.empty() && command[0] != '-' &&
+      app.get_subcommands([&](CLI::App *one) { return one->check_name(command); }).empty())
     return report(noCommand(app, command));
   if (argc == 1) {
     fprintf(stderr, "%s", app.help().c_str());
@@ -140,7 +145,8 @@ int main(int argc, char **argv) {
   } catch (const CLI::CallForVersion &version) {
     exitCode = app.exit(version);
   } catch (const CLI::ParseError &error) {
-    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n", tenon::runtime::printable(tenon::textOf(app, error, adviceFor)).c_str(),
+    fprintf(stderr, "tenon: error: %s; see tenon %s--help\n",
+            tenon::runtime::printable(tenon::textOf(app, error, adviceFor)).c_str(),
             app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
     return 2;
   } catch (const std::bad_alloc &) {

@@ -44,7 +44,8 @@ std::string optionText(const OptionTable &option) {
 std::string commandText(const CommandTable &command) {
   std::string text = ".SS tenon " + plain(command.name);
   for (const OptionTable &argument : command.arguments)
-    text += " " + plain(argument.type.empty() || argument.type == "TEXT" ? argument.names.front() : argument.type) + (argument.repeats ? ".." : "");
+    text += " " + plain(argument.type.empty() || argument.type == "TEXT" ? argument.names.front() : argument.type) +
+            (argument.repeats ? ".." : "");
   text += "\n" + plain(command.description) + ".\n";
   for (const OptionTable &argument : command.arguments)
     text += optionText(argument);
@@ -66,8 +67,10 @@ std::string meaningText(const Meanings &meanings) {
 } // namespace
 
 std::string manualPage(const std::vector<CommandTable> &commands, const std::string &description) {
-  std::string text = concat(".TH TENON 1 \"\" \"tenon " TENON_VERSION "\" \"User Commands\"\n.SH NAME\ntenon \\- compile, train, evaluate and run models\n",
-                            ".SH SYNOPSIS\n\\fBtenon\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]..\n.br\n\\fBtenon\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n.SH DESCRIPTION\n",
+  std::string text = concat(".TH TENON 1 \"\" \"tenon " TENON_VERSION
+                            "\" \"User Commands\"\n.SH NAME\ntenon \\- compile, train, evaluate and run models\n",
+                            ".SH SYNOPSIS\n\\fBtenon\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]..\n.br\n\\fBtenon\\fR \\fICOMMAND\\fR "
+                            "\\fB\\-\\-help\\fR\n.SH DESCRIPTION\n",
                             plain(description), "\n.SH COMMANDS\n");
   for (const CommandTable &command : commands)
     text += commandText(command);

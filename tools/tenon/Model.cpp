@@ -1,6 +1,6 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
-#include "tools/tenon/Command.h"
 #include "runtime/train/RunState.h"
+#include "tools/tenon/Command.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>
@@ -12,11 +12,14 @@ namespace tenon::driver {
 namespace fs = std::filesystem;
 
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
-  command.add_option("source", options.source, "specification (.tn), artifact directory, or run directory")->required()->type_name("SPEC|DIR");
+  command.add_option("source", options.source, "specification (.tn), artifact directory, or run directory")
+      ->required()
+      ->type_name("SPEC|DIR");
   command.add_option("--model", options.model, "model of the specification (default: its last)");
   command.add_option("--set", options.set, "config of the model, such as --set D=256")->type_name("NAME=VALUE");
   command.add_option("--bind", options.bind, "size of a symbolic dim, such as --bind B=8")->type_name("NAME=SIZE");
-  command.add_option("--recipe", options.recipe, "train recipe of the specification (default: the only one of the model, where the command trains)");
+  command.add_option("--recipe", options.recipe,
+                     "train recipe of the specification (default: the only one of the model, where the command trains)");
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
   if (use != ModelUse::Weights)
     command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 (default: the best)");
@@ -24,7 +27,11 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");
   if (use != ModelUse::Weights)
-    command.add_option("--numerics", options.numerics, "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")->check(CLI::IsMember({"f32", "bf16"}))->excludes(wide);
+    command
+        .add_option("--numerics", options.numerics,
+                    "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")
+        ->check(CLI::IsMember({"f32", "bf16"}))
+        ->excludes(wide);
 }
 
 CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data) {
@@ -37,17 +44,23 @@ CLI::Option *addDataFiles(CLI::App &command, train::DataOverrides &data) {
     else
       data.files[text.substr(0, equals)] = text.substr(equals + 1);
   };
-  return command.add_option_function<std::vector<std::string>>("--data", [take](const std::vector<std::string> &texts) {
-    for (const std::string &text : texts)
-      take(text);
-  }, "folder of the recipe's files, or another file for one input: --data ids=FILE.npy")->type_name("DIR|INPUT=FILE");
+  return command
+      .add_option_function<std::vector<std::string>>(
+          "--data",
+          [take](const std::vector<std::string> &texts) {
+            for (const std::string &text : texts)
+              take(text);
+          },
+          "folder of the recipe's files, or another file for one input: --data ids=FILE.npy")
+      ->type_name("DIR|INPUT=FILE");
 }
 
 Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::string> &texts) {
   std::map<std::string, int64_t> result;
   for (const std::string &text : texts) {
     size_t equals = text.find('=');
-    std::optional<int64_t> value = equals == std::string::npos ? std::nullopt : wholeNumber(std::string_view(text).substr(equals + 1));
+    std::optional<int64_t> value =
+        equals == std::string::npos ? std::nullopt : wholeNumber(std::string_view(text).substr(equals + 1));
     if (!value || equals == 0 || *value < 1)
       return usageError("--bind takes NAME=SIZE with a size of at least 1, not '", text, "'");
     if (!result.emplace(text.substr(0, equals), *value).second)
@@ -56,7 +69,8 @@ Expected<std::map<std::string, int64_t>> parseBindings(const std::vector<std::st
   return result;
 }
 
-Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option, const std::vector<std::string> &texts) {
+Expected<std::vector<std::pair<std::string, std::string>>> parseFiles(const std::string &option,
+                                                                      const std::vector<std::string> &texts) {
   std::vector<std::pair<std::string, std::string>> result;
   for (const std::string &text : texts) {
     size_t equals = text.find("=@");
@@ -76,8 +90,13 @@ namespace {
 
 /// Options that change what is compiled mean nothing for a model that is compiled already.
 Status checkCompiledOptions(const ModelOptions &options) {
-  const char *name = !options.set.empty() ? "--set" : !options.model.empty() ? "--model" : !options.recipe.empty() ? "--recipe"
-                     : !options.target.empty() ? "--target" : options.doublePrecision ? "--f64" : !options.numerics.empty() ? "--numerics" : nullptr;
+  const char *name = !options.set.empty()        ? "--set"
+                     : !options.model.empty()    ? "--model"
+                     : !options.recipe.empty()   ? "--recipe"
+                     : !options.target.empty()   ? "--target"
+                     : options.doublePrecision   ? "--f64"
+                     : !options.numerics.empty() ? "--numerics"
+                                                 : nullptr;
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
 }
 
@@ -98,7 +117,8 @@ Status checkOneRun(const std::string &path) {
   std::string list;
   for (size_t i = 0; i < std::min(kShown, runs->size()); ++i)
     list += concat(i ? ", " : "", (*runs)[i]);
-  return inputError(path, " is no run itself, it holds ", runtime::counted(runs->size(), "run"), ": ", list, runs->size() > kShown ? ", .." : "", "; this command takes one of them (tenon runs ", path,
+  return inputError(path, " is no run itself, it holds ", runtime::counted(runs->size(), "run"), ": ", list,
+                    runs->size() > kShown ? ", .." : "", "; this command takes one of them (tenon runs ", path,
                     " lists them with their figures)");
 }
 
@@ -122,7 +142,8 @@ Status checkDims(const runtime::Manifest &manifest, const std::map<std::string, 
 Status checkUnbound(const Model &model, const ModelOptions &options) {
   return options.bind.empty() || model.compiledNow
              ? Status()
-             : usageError("--bind ", options.bind.front(), ": parameters do not depend on sizes of a call; this option is for a specification (.tn)");
+             : usageError("--bind ", options.bind.front(),
+                          ": parameters do not depend on sizes of a call; this option is for a specification (.tn)");
 }
 
 Status checkOpen(const Model &model, const ModelOptions &options, const std::string &entryName) {
@@ -131,7 +152,8 @@ Status checkOpen(const Model &model, const ModelOptions &options, const std::str
   if (!entry || !bind.ok() || isSpecification(options.source)) // what is compiled now took the sizes
     return {};
   for (const auto &[name, size] : *bind)
-    if (std::none_of(entry->dims.begin(), entry->dims.end(), [&, wanted = name](const runtime::DimInfo &dim) { return dim.name == wanted; }))
+    if (std::none_of(entry->dims.begin(), entry->dims.end(),
+                     [&, wanted = name](const runtime::DimInfo &dim) { return dim.name == wanted; }))
       return usageError("--bind ", name, "=", size, ": the entry ", entryName, " was compiled for one size of ", name,
                         "; another one needs the specification");
   return {};
@@ -158,7 +180,10 @@ Expected<Model> openModel(const ModelOptions &options) {
       directory = model.run->model();
     } else if (!fs::exists(options.source, ignored)) {
       return inputError(options.source, " does not exist");
-    } else if (Status status = fs::is_directory(options.source, ignored) && !hasArtifact(options.source) ? checkOneRun(options.source) : Status(); status.failed()) {
+    } else if (Status status = fs::is_directory(options.source, ignored) && !hasArtifact(options.source)
+                                   ? checkOneRun(options.source)
+                                   : Status();
+               status.failed()) {
       return status;
     }
   }
@@ -183,15 +208,22 @@ Expected<Model> openModel(const ModelOptions &options) {
 
 void addWeightOptions(CLI::App &command, WeightOptions &options, WeightUse use) {
   const bool trained = use == WeightUse::Trained;
-  command.add_option("--weights", options.file, "parameters: a safetensors file, or a folder with model.safetensors or shards and their index")->type_name("FILE|DIR");
+  command
+      .add_option("--weights", options.file,
+                  "parameters: a safetensors file, or a folder with model.safetensors or shards and their index")
+      ->type_name("FILE|DIR");
   options.namesOption = trained ? "--weight-names" : "--names";
-  command.add_option(options.namesOption, options.names, "whose names the weights file has: a `names` table of the specification, such as hf");
-  command.add_option("--checkpoint", options.step, "of a run: the number of its step, or best (default: the newest)")->type_name("N|best");
+  command.add_option(options.namesOption, options.names,
+                     "whose names the weights file has: a `names` table of the specification, such as hf");
+  command.add_option("--checkpoint", options.step, "of a run: the number of its step, or best (default: the newest)")
+      ->type_name("N|best");
   if (trained)
     return;
   command.add_flag("--init", options.init, "parameters from their initializers; with --weights only those that the file lacks");
-  command.add_flag("--partial", options.partial, "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
-  options.seedOption = command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")->transform(whole<uint64_t>());
+  command.add_flag("--partial", options.partial,
+                   "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
+  options.seedOption = command.add_option("--seed", options.seed, "seed of initializers and random choices (default 0)")
+                           ->transform(whole<uint64_t>());
 }
 
 /// What a weights file did not say, on stderr: every name where a part was asked for, else how many and the first.
@@ -219,11 +251,13 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
   if (options.file.empty() && !options.init && !model.run && hasWeights)
     return usageError("there are no weights: pass --weights FILE, a run directory, or --init for initial values");
   if (!options.step.empty() && (!model.run || !options.file.empty() || options.init))
-    return usageError("--checkpoint chooses one of a run, ", !model.run ? "and this is none" : "and --weights or --init give other values");
+    return usageError("--checkpoint chooses one of a run, ",
+                      !model.run ? "and this is none" : "and --weights or --init give other values");
   if (options.file.empty() && !options.names.empty())
     return usageError(options.namesOption, " says whose names a weights file has; it needs --weights");
   if (options.partial && (options.file.empty() || options.init))
-    return usageError(options.init ? "--partial gives initial values already; leave out --init" : "--partial takes a part of a weights file; it needs --weights");
+    return usageError(options.init ? "--partial gives initial values already; leave out --init"
+                                   : "--partial takes a part of a weights file; it needs --weights");
   auto parameters = runtime::Parameters::create(model.artifact);
   if (!parameters.ok())
     return parameters;
@@ -231,13 +265,19 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
     if (Status status = (*parameters)->initialize(options.seed); status.failed())
       return status;
   if (!options.file.empty()) {
-    auto loaded = (*parameters)->load(options.file, {.scheme = options.names, .allowMissing = options.init || options.partial, .allowExtra = true, .allowOther = options.partial});
+    auto loaded = (*parameters)
+                      ->load(options.file, {.scheme = options.names,
+                                            .allowMissing = options.init || options.partial,
+                                            .allowExtra = true,
+                                            .allowOther = options.partial});
     if (!loaded.ok())
       return loaded.status();
     if (options.partial && loaded->loaded.empty()) {
       if (loaded->missing.size() < loaded->stayed.size()) { // names that the file has, in other shapes
-        auto other = std::find_if(loaded->stayed.begin(), loaded->stayed.end(), [](const auto &each) { return each.reason.rfind("in ", 0) == 0; });
-        return inputError("no parameter of the model has its shape in ", options.file, "; ", other->name, ": ", other->reason, "; --set gives a model the sizes of its weights");
+        auto other = std::find_if(loaded->stayed.begin(), loaded->stayed.end(),
+                                  [](const auto &each) { return each.reason.rfind("in ", 0) == 0; });
+        return inputError("no parameter of the model has its shape in ", options.file, "; ", other->name, ": ", other->reason,
+                          "; --set gives a model the sizes of its weights");
       }
       return inputError("nothing in ", options.file, " is a parameter of the model; --names says whose names it has");
     }
@@ -252,19 +292,22 @@ Expected<std::shared_ptr<runtime::Parameters>> loadParameters(const Model &model
       return status;
     auto best = runtime::newestCheckpointStep(train::bestDirectory(model.run->checkpoints()));
     if (options.step.empty() && best && *best != step)
-      note(concat("note: this is step ", step, ", the newest; the best evaluation was that of step ", *best, " (--checkpoint best)"));
+      note(concat("note: this is step ", step, ", the newest; the best evaluation was that of step ", *best,
+                  " (--checkpoint best)"));
   }
   return parameters;
 }
 
-Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const WeightOptions &options, const runtime::Parameters &parameters) {
+Expected<std::optional<data::Vocabulary>> vocabularyOf(const Model &model, const WeightOptions &options,
+                                                       const runtime::Parameters &parameters) {
   auto found = parameters.notes.find(runtime::kVocabularyNote);
   const std::string said = found == parameters.notes.end() ? "" : found->second;
   if (!model.run)
     return data::Vocabulary::ofNote(said);
   auto saved = train::readVocabulary(*model.run);
   if (saved.ok() && *saved && !options.file.empty() && !said.empty() && (*saved)->note() != said)
-    return inputError(options.file, " was trained with other symbols or classes than the run in ", model.run->path, "; evaluate it with its specification");
+    return inputError(options.file, " was trained with other symbols or classes than the run in ", model.run->path,
+                      "; evaluate it with its specification");
   return saved;
 }
 

@@ -32,7 +32,8 @@ struct Best {
 struct Run {
   std::string name;
   train::History history;
-  std::string loss; // the only one of its recipe, as the recipe weighs it; empty where the training loss is another number than any held-out one
+  std::string loss; // the only one of its recipe, as the recipe weighs it; empty where the training loss is another number than
+                    // any held-out one
   std::optional<Best> best;
 };
 
@@ -81,7 +82,8 @@ Curve curveOf(const Run &run, size_t colour, const train::Series &series, const 
   return curve;
 }
 
-/// Exponential average over about `span` points, free of the pull to its start (as Adam's moments are); what is not finite is passed over.
+/// Exponential average over about `span` points, free of the pull to its start (as Adam's moments are); what is not finite is
+/// passed over.
 Curve smoothed(Curve curve, double span) {
   double keep = 1 - 1 / std::max(1.0, span), average = 0, weight = 0;
   for (auto &[step, value] : curve.points) {
@@ -97,7 +99,8 @@ Curve smoothed(Curve curve, double span) {
 }
 
 /// Curves of one key of all runs; `smooth`: the values themselves stand behind an average.
-Panel panelOf(const std::vector<Run> &runs, const std::string &key, std::string title, std::string unit, const Options &options, bool smooth) {
+Panel panelOf(const std::vector<Run> &runs, const std::string &key, std::string title, std::string unit, const Options &options,
+              bool smooth) {
   Panel panel{std::move(title), std::move(unit), {}, false};
   for (size_t i = 0; i < runs.size(); ++i) {
     const train::Series &series = runs[i].history.of(key);
@@ -114,7 +117,8 @@ Panel panelOf(const std::vector<Run> &runs, const std::string &key, std::string 
   return panel;
 }
 
-/// The training loss, and the held-out one with it where both are the same number of two texts: on one scale, so that overfitting is seen.
+/// The training loss, and the held-out one with it where both are the same number of two texts: on one scale, so that overfitting
+/// is seen.
 Panel lossPanel(const std::vector<Run> &runs, const Options &options) {
   Panel panel = panelOf(runs, "loss", "training loss", "per step", options, true);
   for (size_t i = 0; i < runs.size(); ++i)
@@ -140,7 +144,12 @@ std::vector<Panel> panelsOf(const std::vector<Run> &runs, const Options &options
     panels.back().logarithmic = options.logarithmic;
     for (size_t i = 0; i < runs.size(); ++i)
       if (const std::optional<Best> &best = runs[i].best; best && best->measure == name)
-        panels.back().curves.push_back({concat("the best of ", runs[i].name, ": step ", static_cast<uint64_t>(best->step)), i, {{best->step, best->value}}, true, false, true});
+        panels.back().curves.push_back({concat("the best of ", runs[i].name, ": step ", static_cast<uint64_t>(best->step)),
+                                        i,
+                                        {{best->step, best->value}},
+                                        true,
+                                        false,
+                                        true});
   }
   panels.push_back(panelOf(runs, "lr", "learning rate", "", options, false));
   panels.push_back(panelOf(runs, "tokens_per_second", "speed", "tokens per second", options, true));
@@ -207,30 +216,57 @@ Status run(const Options &options) {
 
 /// The options of --attention, which mean nothing without it.
 void addAttention(CLI::App &command, Options &options, const std::vector<CLI::Option *> &ofCurves) {
-  CLI::Option *attention = command.add_flag("--attention", options.attention, "instead: what each place of a text attends to, per layer and head (attention.svg)");
+  CLI::Option *attention = command.add_flag("--attention", options.attention,
+                                            "instead: what each place of a text attends to, per layer and head (attention.svg)");
   for (CLI::Option *option : ofCurves)
     attention->excludes(option);
-  CLI::Option *prompt = command.add_option_function<std::string>("--prompt", [&options](const std::string &text) {
-    options.maps.prompt = text;
-    options.maps.promptGiven = true;
-  }, "with --attention: the text, read from left to right");
-  CLI::Option *text = command.add_option("--text", options.maps.text, "with --attention: a file whose first window is drawn, as eval reads it (default: what the run held out)")->type_name("FILE")->excludes(prompt);
-  CLI::Option *window = command.add_option("--window", options.maps.window, "with --attention: draw this one of the windows, from 0 on; a memory holds those before it")->transform(whole())->excludes(prompt);
-  CLI::Option *length = command.add_option("--length", options.maps.length, "with --attention: symbols of the text (default: at most 64)")->transform(whole(2));
-  CLI::Option *checkpoint = command.add_option("--checkpoint", options.maps.checkpoint, "with --attention: the number of a step, or best (default: the newest)")->type_name("N|best");
+  CLI::Option *prompt = command.add_option_function<std::string>(
+      "--prompt",
+      [&options](const std::string &text) {
+        options.maps.prompt = text;
+        options.maps.promptGiven = true;
+      },
+      "with --attention: the text, read from left to right");
+  CLI::Option *text =
+      command
+          .add_option("--text", options.maps.text,
+                      "with --attention: a file whose first window is drawn, as eval reads it (default: what the run held out)")
+          ->type_name("FILE")
+          ->excludes(prompt);
+  CLI::Option *window =
+      command
+          .add_option("--window", options.maps.window,
+                      "with --attention: draw this one of the windows, from 0 on; a memory holds those before it")
+          ->transform(whole())
+          ->excludes(prompt);
+  CLI::Option *length =
+      command.add_option("--length", options.maps.length, "with --attention: symbols of the text (default: at most 64)")
+          ->transform(whole(2));
+  CLI::Option *checkpoint = command
+                                .add_option("--checkpoint", options.maps.checkpoint,
+                                            "with --attention: the number of a step, or best (default: the newest)")
+                                ->type_name("N|best");
   for (CLI::Option *option : {prompt, text, window, length, checkpoint})
     option->needs(attention);
 }
 
 void addPlot(CLI::App &app, int &exitCode) {
-  CLI::App *command = app.add_subcommand("plot", "draw the curves of runs: losses, held-out figures, learning rate, speed; or what a run attends to");
+  CLI::App *command = app.add_subcommand(
+      "plot", "draw the curves of runs: losses, held-out figures, learning rate, speed; or what a run attends to");
   auto options = std::make_shared<Options>();
   command->add_option("runs", options->runs, "runs, or folders that hold runs")->required()->type_name("RUN");
-  command->add_option("-o,--output", options->output, "file to write, .svg or .html (default: plot.svg in the first of these folders)")->type_name("FILE");
-  CLI::Option *smooth = command->add_option("--smooth", options->smooth, "steps that the line through a noisy curve averages (default: a hundredth of the run)")->transform(whole(1));
+  command
+      ->add_option("-o,--output", options->output,
+                   "file to write, .svg or .html (default: plot.svg in the first of these folders)")
+      ->type_name("FILE");
+  CLI::Option *smooth = command
+                            ->add_option("--smooth", options->smooth,
+                                         "steps that the line through a noisy curve averages (default: a hundredth of the run)")
+                            ->transform(whole(1));
   CLI::Option *logarithmic = command->add_flag("--log", options->logarithmic, "losses on a logarithmic axis");
   addAttention(*command, *options, {smooth, logarithmic});
-  command->footer("Examples:\n  tenon plot run\n  tenon plot runs/small runs/large -o compare.html --log\n  tenon plot run --attention --prompt \"To be, or not to be\" -o attention.html\n"
+  command->footer("Examples:\n  tenon plot run\n  tenon plot runs/small runs/large -o compare.html --log\n  tenon plot run "
+                  "--attention --prompt \"To be, or not to be\" -o attention.html\n"
                   "--attention compiles the run's specification again, and so needs the compiler.");
   onRun(*command, exitCode, [options] {
     if (!options->attention)

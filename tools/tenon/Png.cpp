@@ -16,13 +16,15 @@ void addChunk(std::string &to, const char *kind, const std::string &content) {
   addNumber(to, static_cast<uint32_t>(content.size()));
   const std::string checked = kind + content;
   to += checked;
-  addNumber(to, static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef *>(checked.data()), static_cast<uInt>(checked.size()))));
+  addNumber(to,
+            static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef *>(checked.data()), static_cast<uInt>(checked.size()))));
 }
 
 std::string compressed(const std::string &bytes) {
   uLongf size = compressBound(bytes.size());
   std::string result(size, '\0');
-  compress(reinterpret_cast<Bytef *>(result.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()); // cannot fail: there is room
+  compress(reinterpret_cast<Bytef *>(result.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()),
+           bytes.size()); // cannot fail: there is room
   result.resize(size);
   return result;
 }

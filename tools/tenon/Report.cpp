@@ -14,7 +14,8 @@ using runtime::Manifest;
 namespace {
 
 constexpr int64_t kNominalSize = 64;
-/// The share of a kernel is estimated by a roofline with these figures of one AVX2 core (docs/measurements.md says what was measured where).
+/// The share of a kernel is estimated by a roofline with these figures of one AVX2 core (docs/measurements.md says what was
+/// measured where).
 constexpr double kFlopsPerSecond = 100e9, kBytesPerSecond = 20e9;
 
 std::string sizesText(const EntryReport &report) {
@@ -56,8 +57,9 @@ Status compareWithCode(const runtime::Artifact &artifact, const EntryReport &rep
   code.bind(dims.data(), offsets.data(), sizes);
   if (static_cast<uint64_t>(sizes[1]) != report.workspace || static_cast<uint64_t>(sizes[0]) != states ||
       static_cast<uint64_t>(sizes[3]) != kept || sizes[2] != report.entry->memory.scratchPerWorker)
-    return runtime::bugError("entry ", report.entry->name, ": the manifest says ", report.workspace, " bytes of workspace, ", states,
-                             " of states and ", kept, " of kept ones, the code ", sizes[1], ", ", sizes[0], " and ", sizes[3]);
+    return runtime::bugError("entry ", report.entry->name, ": the manifest says ", report.workspace, " bytes of workspace, ",
+                             states, " of states and ", kept, " of kept ones, the code ", sizes[1], ", ", sizes[0], " and ",
+                             sizes[3]);
   return {};
 }
 
@@ -67,8 +69,7 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
     return {};
   auto workspace = bytesOf(report, "temporaries", memory.workspace), saved = bytesOf(report, "saved values", memory.saved),
        states = bytesOf(report, "states", memory.states), kept = bytesOf(report, "kept states", memory.keptStates),
-       inputs = bytesOf(report, "inputs", memory.inputs),
-       outputs = bytesOf(report, "outputs", memory.outputs);
+       inputs = bytesOf(report, "inputs", memory.inputs), outputs = bytesOf(report, "outputs", memory.outputs);
   for (const auto *bytes : {&workspace, &saved, &states, &kept, &inputs, &outputs})
     if (!bytes->ok())
       return bytes->status();
@@ -76,7 +77,8 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
   if (artifact)
     if (Status status = compareWithCode(*artifact, report, *states, *kept); status.failed())
       return status;
-  bool trains = report.entry->kind == EntryInfo::Kind::Train, differentiated = trains || report.entry->kind == EntryInfo::Kind::Grad;
+  bool trains = report.entry->kind == EntryInfo::Kind::Train,
+       differentiated = trains || report.entry->kind == EntryInfo::Kind::Grad;
   auto add = [&](const char *name, uint64_t bytes, const std::string &formula) {
     if (bytes > 0)
       report.memory.push_back({name, formula, bytes});
@@ -149,11 +151,12 @@ void printKernels(const EntryReport &report) {
   if (report.kernels.empty())
     return;
   show("  kernels: %.4g operations, at least %s moved; shares are an estimate for %.0f GFLOP/s and %.0f GB/s\n", report.flops,
-         runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
+       runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
   show("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
   for (const KernelLine &line : report.kernels)
-    show("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops, runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(),
-           static_cast<long long>(line.kernel->calls), line.kernel->kind.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
+    show("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops,
+         runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(), static_cast<long long>(line.kernel->calls),
+         line.kernel->kind.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
 }
 
 std::string reportJson(const EntryReport &report) {
@@ -166,15 +169,16 @@ std::string reportJson(const EntryReport &report) {
     add(memory, concat(quoteJson(line.name), ": ", line.bytes));
   for (const KernelLine &line : report.kernels) {
     char numbers[128];
-    snprintf(numbers, sizeof numbers, "\"calls\": %lld, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f", static_cast<long long>(line.kernel->calls),
-             line.flops, line.bytes, line.share);
-    add(kernels, concat("{\"kind\": ", quoteJson(line.kernel->kind), ", \"name\": ", quoteJson(line.kernel->name), ", \"place\": ",
-                        quoteJson(line.kernel->place), ", ", numbers, "}"));
+    snprintf(numbers, sizeof numbers, "\"calls\": %lld, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f",
+             static_cast<long long>(line.kernel->calls), line.flops, line.bytes, line.share);
+    add(kernels, concat("{\"kind\": ", quoteJson(line.kernel->kind), ", \"name\": ", quoteJson(line.kernel->name),
+                        ", \"place\": ", quoteJson(line.kernel->place), ", ", numbers, "}"));
   }
   char sums[96];
   snprintf(sums, sizeof sums, "\"flops\": %.0f, \"bytes\": %.0f", report.flops, report.bytes);
-  return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, \"memory\": {", memory, "}, \"memory_sum\": ", report.memorySum,
-                ", \"workspace\": ", report.workspace, ", ", sums, ", \"kernels\": [", kernels, "]}");
+  return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, \"memory\": {", memory,
+                "}, \"memory_sum\": ", report.memorySum, ", \"workspace\": ", report.workspace, ", ", sums, ", \"kernels\": [",
+                kernels, "]}");
 }
 
 Status printCompiled(const std::string &path, bool json) {

@@ -24,10 +24,10 @@ struct EntryReport {
   double flops = 0, bytes = 0;
 };
 
-/// Sizes that are not bound are 64, or their bound if that is less. Errors: a bound outside the limits of its dim, sizes that are too large, and (a bug)
-/// formulas that disagree with the compiled code of `artifact`, which may be null.
-Expected<EntryReport> reportEntry(const runtime::Manifest &manifest, const runtime::EntryInfo &entry, const std::map<std::string, int64_t> &bind,
-                                  const runtime::Artifact *artifact);
+/// Sizes that are not bound are 64, or their bound if that is less. Errors: a bound outside the limits of its dim, sizes that are
+/// too large, and (a bug) formulas that disagree with the compiled code of `artifact`, which may be null.
+Expected<EntryReport> reportEntry(const runtime::Manifest &manifest, const runtime::EntryInfo &entry,
+                                  const std::map<std::string, int64_t> &bind, const runtime::Artifact *artifact);
 void printMemory(const EntryReport &report);
 void printKernels(const EntryReport &report);
 std::string reportJson(const EntryReport &report);

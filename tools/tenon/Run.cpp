@@ -75,14 +75,17 @@ void addRun(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--entry", options->entry, "entry to call (default: infer)");
   command->add_option("--input", options->inputs, "an input")->type_name("NAME=@FILE.npy");
-  command->add_option("--output", options->outputs, "where an output goes (default: a summary is printed)")->type_name("NAME=@FILE.npy");
+  command->add_option("--output", options->outputs, "where an output goes (default: a summary is printed)")
+      ->type_name("NAME=@FILE.npy");
   command->add_option("--state", options->stateFiles, "one state to start from")->type_name("NAME=@FILE.npy");
   command->add_option("--save-state", options->savedStateFiles, "where one state goes afterwards")->type_name("NAME=@FILE.npy");
-  command->add_option("--states", options->states, "states to start from, such as a memory (default: their initial values)")->type_name("FILE");
+  command->add_option("--states", options->states, "states to start from, such as a memory (default: their initial values)")
+      ->type_name("FILE");
   command->add_option("--save-states", options->saveStates, "where the states go afterwards (.safetensors)")->type_name("FILE");
   command->add_option("--step", options->step, "step number of random choices (default 0)")->transform(whole());
   command->add_flag("--json", options->json, "summary as one JSON object");
-  command->footer("Example: tenon run gpt2.tn --weights model.safetensors --names hf --input ids=@ids.npy --output logits=@out.npy");
+  command->footer(
+      "Example: tenon run gpt2.tn --weights model.safetensors --names hf --input ids=@ids.npy --output logits=@out.npy");
   onRun(*command, exitCode, [options] { return run(*options); });
 }
 

@@ -25,7 +25,8 @@ struct Listed {
 
 bool isRun(const fs::path &path) {
   std::error_code ignored;
-  return fs::is_directory(path / "model", ignored) && (fs::exists(path / "metrics.jsonl", ignored) || fs::is_directory(path / "checkpoints", ignored));
+  return fs::is_directory(path / "model", ignored) &&
+         (fs::exists(path / "metrics.jsonl", ignored) || fs::is_directory(path / "checkpoints", ignored));
 }
 
 } // namespace
@@ -99,7 +100,9 @@ std::string duration(double seconds) {
   if (!std::isfinite(seconds))
     return "-";
   auto whole = static_cast<long long>(seconds);
-  return whole >= 3600 ? concat(whole / 3600, "h", whole / 60 % 60, "m") : whole >= 60 ? concat(whole / 60, "m", whole % 60, "s") : concat(whole, "s");
+  return whole >= 3600 ? concat(whole / 3600, "h", whole / 60 % 60, "m")
+         : whole >= 60 ? concat(whole / 60, "m", whole % 60, "s")
+                       : concat(whole, "s");
 }
 
 /// The middle of the last hundred steps' speeds: the first ones are slower.
@@ -129,13 +132,16 @@ std::string heldOutText(const train::History &history) {
 double atStep(const train::History &history, const std::string &key, uint64_t step) {
   const train::Series &series = history.of(key);
   auto found = std::lower_bound(series.steps.begin(), series.steps.end(), static_cast<double>(step));
-  return found != series.steps.end() && *found == static_cast<double>(step) ? series.values[static_cast<size_t>(found - series.steps.begin())] : std::nan("");
+  return found != series.steps.end() && *found == static_cast<double>(step)
+             ? series.values[static_cast<size_t>(found - series.steps.begin())]
+             : std::nan("");
 }
 
 /// "200 (ce 1.31) 400 (ce 1.02) best 400 (ce 1.02)": a held-out figure of that step, where there was an evaluation.
 std::string checkpointText(const Listed &run) {
   std::vector<std::string> names = run.history.heldOut();
-  std::erase_if(names, [](const std::string &name) { return name == "bits_per_char" || name == "perplexity"; }); // a loss said otherwise
+  std::erase_if(names,
+                [](const std::string &name) { return name == "bits_per_char" || name == "perplexity"; }); // a loss said otherwise
   auto one = [&](uint64_t step) {
     double value = names.empty() ? std::nan("") : atStep(run.history, "valid_" + names[0], step);
     return std::to_string(step) + (std::isfinite(value) ? concat(" (", names[0], " ", figure(value, "%.4g"), ")") : "");
@@ -157,10 +163,12 @@ std::string inOneLine(const std::string &path) {
 }
 
 void printTable(const std::vector<Listed> &runs) {
-  std::vector<std::vector<std::string>> rows = {{"run", "model", "recipe", "steps", "loss", "held out", "tokens/s", "time", "size", "checkpoints"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"run", "model", "recipe", "steps", "loss", "held out", "tokens/s", "time", "size", "checkpoints"}};
   for (const Listed &run : runs)
-    rows.push_back({inOneLine(run.path), run.model.empty() ? "-" : run.model, run.recipe.empty() ? "-" : run.recipe, figure(lastStep(run.history), "%.0f"),
-                    figure(run.history.last("loss"), "%.4g"), heldOutText(run.history), figure(speed(run.history), "%.0f"), duration(run.history.last("seconds")),
+    rows.push_back({inOneLine(run.path), run.model.empty() ? "-" : run.model, run.recipe.empty() ? "-" : run.recipe,
+                    figure(lastStep(run.history), "%.0f"), figure(run.history.last("loss"), "%.4g"), heldOutText(run.history),
+                    figure(speed(run.history), "%.0f"), duration(run.history.last("seconds")),
                     figure(static_cast<double>(run.bytes) / 1e6, "%.1f MB"), checkpointText(run)});
   std::vector<size_t> widths(rows[0].size());
   for (const auto &row : rows)
@@ -190,14 +198,19 @@ std::string heldOutJson(const train::History &history, std::optional<uint64_t> s
 void printJson(const std::vector<Listed> &runs) {
   std::string text = "[";
   for (const Listed &run : runs) {
-    text += concat(text.size() > 1 ? ",\n " : "\n ", "{\"run\": ", runtime::quoteJson(run.path), ", \"model\": ", runtime::quoteJson(run.model), ", \"recipe\": ",
-                   runtime::quoteJson(run.recipe), ", \"steps\": ", jsonNumber(lastStep(run.history)), ", \"loss\": ", jsonNumber(run.history.last("loss")), ", \"held_out\": {");
-    text += concat(heldOutJson(run.history, std::nullopt), "}, \"tokens_per_second\": ", jsonNumber(speed(run.history)), ", \"seconds\": ", jsonNumber(run.history.last("seconds")), ", \"bytes\": ", run.bytes,
-                   ", \"checkpoints\": [");
+    text += concat(text.size() > 1 ? ",\n " : "\n ", "{\"run\": ", runtime::quoteJson(run.path),
+                   ", \"model\": ", runtime::quoteJson(run.model), ", \"recipe\": ", runtime::quoteJson(run.recipe),
+                   ", \"steps\": ", jsonNumber(lastStep(run.history)), ", \"loss\": ", jsonNumber(run.history.last("loss")),
+                   ", \"held_out\": {");
+    text +=
+        concat(heldOutJson(run.history, std::nullopt), "}, \"tokens_per_second\": ", jsonNumber(speed(run.history)),
+               ", \"seconds\": ", jsonNumber(run.history.last("seconds")), ", \"bytes\": ", run.bytes, ", \"checkpoints\": [");
     for (size_t i = 0; i < run.checkpoints.size(); ++i)
-      text += concat(i ? ", " : "", "{\"step\": ", run.checkpoints[i], ", \"loss\": ", jsonNumber(atStep(run.history, "loss", run.checkpoints[i])), ", \"held_out\": {",
+      text += concat(i ? ", " : "", "{\"step\": ", run.checkpoints[i],
+                     ", \"loss\": ", jsonNumber(atStep(run.history, "loss", run.checkpoints[i])), ", \"held_out\": {",
                      heldOutJson(run.history, run.checkpoints[i]), "}}");
-    text += concat("], \"best\": ", run.best ? std::to_string(*run.best) : "null", ", \"damaged_lines\": ", run.history.damaged, "}");
+    text +=
+        concat("], \"best\": ", run.best ? std::to_string(*run.best) : "null", ", \"damaged_lines\": ", run.history.damaged, "}");
   }
   show("%s\n]\n", text.c_str());
 }
@@ -216,7 +229,8 @@ Status run(const std::vector<std::string> &paths, bool json) {
     }
   }
   if (runs.empty() && !json)
-    return inputError("no runs in ", paths[0], paths.size() > 1 ? " and the others" : "", ": a run is what tenon train --out writes");
+    return inputError("no runs in ", paths[0], paths.size() > 1 ? " and the others" : "",
+                      ": a run is what tenon train --out writes");
   json ? printJson(runs) : printTable(runs);
   return {};
 }

@@ -23,4 +23,6 @@ void note(const std::string &text) { fprintf(stderr, "tenon: %s\n", runtime::pri
 
 } // namespace tenon::driver
 
-void tenon::compiler::complain(const std::string &message) { fprintf(stderr, "tenon: error: %s\n", runtime::printable(message).c_str()); }
+void tenon::compiler::complain(const std::string &message) {
+  fprintf(stderr, "tenon: error: %s\n", runtime::printable(message).c_str());
+}

@@ -1,4 +1,5 @@
-// What the commands print where names, paths and texts from outside may be a part of it: nothing in them reaches a terminal but text.
+// What the commands print where names, paths and texts from outside may be a part of it: nothing in them reaches a terminal but
+// text.
 #pragma once
 #include <string>
 

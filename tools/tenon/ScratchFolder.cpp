@@ -25,8 +25,9 @@ Lock tryLock(const File &folder) {
 
 /// Between the making of a folder and its lock another process may have taken it for a leftover.
 bool isStillThere(const File &folder) {
-  struct stat opened {}, named {};
-  return fstat(folder.handle(), &opened) == 0 && stat(folder.name().c_str(), &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+  struct stat opened{}, named{};
+  return fstat(folder.handle(), &opened) == 0 && stat(folder.name().c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
 }
 
 } // namespace
@@ -55,8 +56,8 @@ ScratchFolder::~ScratchFolder() {
 
 namespace {
 
-/// Whether a name is that of a scratch folder whose process may be gone: PREFIX.PID.N.tmp, which its lock tells; or PREFIX.PID.tmp of versions
-/// without a lock, where only a process of that number can be asked for.
+/// Whether a name is that of a scratch folder whose process may be gone: PREFIX.PID.N.tmp, which its lock tells; or
+/// PREFIX.PID.tmp of versions without a lock, where only a process of that number can be asked for.
 bool mayBeLeft(const std::string &name) {
   static const std::regex scratch("[0-9a-f]{32}(?:-[0-9a-f]{32})?\\.([0-9]{1,9})(\\.[0-9]+)?\\.tmp");
   std::smatch parts;

@@ -5,8 +5,8 @@
 
 namespace tenon::driver {
 
-/// `PREFIX.PID.N.tmp`, locked while its process lives. A process that is killed leaves its folder behind; the lock goes with it, and the next
-/// compilation removes the folder.
+/// `PREFIX.PID.N.tmp`, locked while its process lives. A process that is killed leaves its folder behind; the lock goes with it,
+/// and the next compilation removes the folder.
 class ScratchFolder {
 public:
   ScratchFolder(ScratchFolder &&) = default;

@@ -127,12 +127,14 @@ Status compare(Options &options, Context &context, Parameters &parameters) {
     }
     double difference = (found[0] - found[1]) / (2 * options.epsilon);
     // Relative to the whole gradient: a direction that is nearly orthogonal to it has no relative accuracy of its own.
-    double allowed = options.absolute + options.relative * std::max(std::fabs(difference), std::sqrt(norm / static_cast<double>(start.size())));
+    double allowed = options.absolute +
+                     options.relative * std::max(std::fabs(difference), std::sqrt(norm / static_cast<double>(start.size())));
     double ratio = std::fabs(expected - difference) / allowed;
     if (!(ratio <= worst))
       worst = std::isfinite(ratio) ? ratio : INFINITY;
     if (!(ratio <= 1))
-      printf("direction %lld: the gradient gives %.12g, differences give %.12g\n", static_cast<long long>(d), expected, difference);
+      printf("direction %lld: the gradient gives %.12g, differences give %.12g\n", static_cast<long long>(d), expected,
+             difference);
   }
   printf("%lld directions, worst at %.3g of the tolerance\n", static_cast<long long>(options.directions), worst);
   flat.write(start);
@@ -186,7 +188,8 @@ void addTestGrad(CLI::App &app, int &exitCode) {
   addWeightOptions(*command, options->weights);
   command->add_option("--entry", options->entry, "entry to call (default: grad)");
   command->add_option("--input", options->inputs, "an input (default: random values for all)")->type_name("NAME=@FILE.npy");
-  command->add_option("--states", options->states, "states that every call starts from (default: their initial values)")->type_name("FILE");
+  command->add_option("--states", options->states, "states that every call starts from (default: their initial values)")
+      ->type_name("FILE");
   command->add_option("--directions", options->directions, "random directions (default 32)")->transform(whole(1));
   command->add_option("--epsilon", options->epsilon, "length of the step (default 1e-5)")->check(above(0));
   command->add_option("--rtol", options->relative, "relative tolerance (default 1e-6)")->check(above(0));

@@ -15,18 +15,25 @@ struct Options {
 };
 
 void addDataOptions(CLI::App &command, train::DataOverrides &data) {
-  command.add_option("--text", data.text, "text to train on, instead of the recipe's; * and ? name several files")->type_name("FILE");
+  command.add_option("--text", data.text, "text to train on, instead of the recipe's; * and ? name several files")
+      ->type_name("FILE");
   addDataFiles(command, data);
-  CLI::Option *heldOut = command.add_option("--held-out", data.heldOut, "share of the data that is for evaluation only, such as 0.05: the end of a text, a fixed choice of rows")
-      ->check(CLI::Range(0.0, 0.99));
+  CLI::Option *heldOut =
+      command
+          .add_option("--held-out", data.heldOut,
+                      "share of the data that is for evaluation only, such as 0.05: the end of a text, a fixed choice of rows")
+          ->check(CLI::Range(0.0, 0.99));
   command.add_option("--valid-text", data.validText, "text for evaluation")->type_name("FILE")->excludes(heldOut);
   command.add_option("--valid-every", data.validEvery, "evaluate every so many steps (default: at the end)")->transform(whole());
-  CLI::Option *vocabulary = command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
-  command.add_option("--unit", data.unit, "symbols without a vocabulary file")->check(CLI::IsMember({"bytes", "characters"}))->excludes(vocabulary);
+  CLI::Option *vocabulary =
+      command.add_option("--vocab", data.vocabulary, "vocabulary file, one symbol per line")->type_name("FILE");
+  command.add_option("--unit", data.unit, "symbols without a vocabulary file")
+      ->check(CLI::IsMember({"bytes", "characters"}))
+      ->excludes(vocabulary);
 }
 
-/// The sizes that the compiled entries of a run leave open. What the compiler has bound already is no business of later commands, whose entries
-/// may have an open dim of the same name.
+/// The sizes that the compiled entries of a run leave open. What the compiler has bound already is no business of later commands,
+/// whose entries may have an open dim of the same name.
 std::map<std::string, int64_t> openSizes(const Model &model) {
   std::map<std::string, int64_t> sizes;
   for (const runtime::EntryInfo &entry : model.artifact->manifest().entries)
@@ -56,10 +63,12 @@ Status run(Options &options) {
   if (!options.train.from.empty() && !std::filesystem::is_directory(train::RunDirectory{options.output}.checkpoints(), ignored))
     return usageError("--from ", options.train.from, ": there is no run in ", options.output, " to go on with");
   bool sameRun = model->run && options.output == model->run->path;
-  // The run directory gets a copy of the model, so that later commands need neither specification nor cache; what compiles it anew has the specification.
+  // The run directory gets a copy of the model, so that later commands need neither specification nor cache; what compiles it
+  // anew has the specification.
   auto keep = [&](const std::string &folder) {
     const runtime::JsonValue *recipe = model->artifact->manifest().recipe.find("name");
-    return keepSources(options.model, recipe && recipe->isString() ? recipe->text : options.model.recipe, model->artifact->directory(), folder);
+    return keepSources(options.model, recipe && recipe->isString() ? recipe->text : options.model.recipe,
+                       model->artifact->directory(), folder);
   };
   if (!sameRun)
     options.train.prepare = [&, keep] {
@@ -82,17 +91,25 @@ void addTrain(CLI::App &app, int &exitCode) {
   command->add_option("-o,--out", options->output, "run directory: checkpoints, metrics.jsonl, the model")->type_name("DIR");
   addDataOptions(*command, options->train.data);
   command->add_option("--steps", options->train.steps, "steps in all, instead of the recipe's")->transform(whole(1));
-  CLI::Option *minutes = command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(above(0));
+  CLI::Option *minutes =
+      command->add_option("--minutes", options->minutes, "stop and save after so many minutes")->check(above(0));
   command->add_option("--seconds", options->seconds, "stop and save after so many seconds")->check(above(0))->excludes(minutes);
   command->add_option("--seed", options->train.seed, "seed of initial values, order and dropout, instead of the recipe's")
       ->transform(whole<uint64_t>());
   command->add_option("--checkpoint-every", options->train.checkpointEvery, "steps between checkpoints")->transform(whole(1));
   command->add_option("--keep", options->train.keep, "checkpoints to keep")->transform(whole(1, 1 << 20));
-  command->add_option("--weights", options->train.weights, "parameters to start from: a safetensors file, or a folder with one or with shards")->type_name("FILE|DIR");
+  command
+      ->add_option("--weights", options->train.weights,
+                   "parameters to start from: a safetensors file, or a folder with one or with shards")
+      ->type_name("FILE|DIR");
   command->add_option("--names", options->train.scheme, "whose names the weights file has");
-  command->add_flag("--partial", options->train.partial, "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
+  command->add_flag("--partial", options->train.partial,
+                    "take from --weights what fits; what it lacks or has in another shape stays initial and is listed");
   CLI::Option *fresh = command->add_flag("--fresh", options->train.fresh, "start anew; an earlier run's checkpoints are renamed");
-  command->add_option("--from", options->train.from, "go on from this checkpoint, not from the newest; the run's checkpoints and metrics are kept under other names")
+  command
+      ->add_option(
+          "--from", options->train.from,
+          "go on from this checkpoint, not from the newest; the run's checkpoints and metrics are kept under other names")
       ->type_name("N|best")
       ->excludes(fresh)
       ->excludes("--weights");

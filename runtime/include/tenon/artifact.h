@@ -14,56 +14,63 @@ struct TnContext;
 typedef void (*TnTile)(const struct TnContext *context, int64_t tile, int64_t worker);
 
 enum TnArena {
-  TN_ARENA_PARAMS = 0,     /* parameters at the offsets of the manifest */
-  TN_ARENA_GRADS = 1,      /* same layout */
-  TN_ARENA_MOMENT1 = 2,    /* optimizer state, same layout; null when the optimizer has none */
+  TN_ARENA_PARAMS = 0,  /* parameters at the offsets of the manifest */
+  TN_ARENA_GRADS = 1,   /* same layout */
+  TN_ARENA_MOMENT1 = 2, /* optimizer state, same layout; null when the optimizer has none */
   TN_ARENA_MOMENT2 = 3,
-  TN_ARENA_STATES = 4,     /* state tensors of the context: old values, read only */
-  TN_ARENA_NEXT_STATES = 5,/* new values, every state but those of 8 is written by each entry that has states; the runtime swaps 4 and 5 */
-  TN_ARENA_WORKSPACE = 6,  /* planned buffers */
-  TN_ARENA_SUMS = 7,       /* same layout as the gradients: their sum over the batches of one update; null unless the recipe accumulates */
-  TN_ARENA_KEPT_STATES = 8,/* states that the manifest calls in_place: a run writes the rows of its new places, the others stay */
-  TN_ARENA_COPIES = 9,     /* parameters in the manifest's `copies` (16 bits), at half their offsets: what contractions read; null without */
+  TN_ARENA_STATES = 4, /* state tensors of the context: old values, read only */
+  TN_ARENA_NEXT_STATES =
+      5, /* new values, every state but those of 8 is written by each entry that has states; the runtime swaps 4 and 5 */
+  TN_ARENA_WORKSPACE = 6, /* planned buffers */
+  TN_ARENA_SUMS =
+      7, /* same layout as the gradients: their sum over the batches of one update; null unless the recipe accumulates */
+  TN_ARENA_KEPT_STATES =
+      8, /* states that the manifest calls in_place: a run writes the rows of its new places, the others stay */
+  TN_ARENA_COPIES =
+      9, /* parameters in the manifest's `copies` (16 bits), at half their offsets: what contractions read; null without */
   TN_ARENA_COUNT = 10
 };
 
-/* Everything an entry reads. The layout is known to the code generator (lowering/artifact/Abi.h): append only, bump TN_ABI_VERSION. */
+/* Everything an entry reads. The layout is known to the code generator (lowering/artifact/Abi.h): append only, bump
+ * TN_ABI_VERSION. */
 typedef struct TnContext {
-  const int64_t *dims;                 /*  0: values of the entry's symbolic dims, in manifest order */
-  char *const *arenas;                 /*  8: TN_ARENA_COUNT base addresses, 64-byte aligned */
-  void *const *inputs;                 /* 16: in manifest order, dense row-major, 64-byte aligned */
-  void *const *outputs;                /* 24: in manifest order */
-  const int64_t *offsets;              /* 32: byte offsets written by `bind`: first the states, then planned buffers */
+  const int64_t *dims;    /*  0: values of the entry's symbolic dims, in manifest order */
+  char *const *arenas;    /*  8: TN_ARENA_COUNT base addresses, 64-byte aligned */
+  void *const *inputs;    /* 16: in manifest order, dense row-major, 64-byte aligned */
+  void *const *outputs;   /* 24: in manifest order */
+  const int64_t *offsets; /* 32: byte offsets written by `bind`: first the states, then planned buffers */
   void (*parallel_for)(const struct TnContext *context, TnTile tile, int64_t tiles); /* 40 */
-  char *scratch;                       /* 48: workers * scratch_stride bytes, 64-byte aligned */
-  int64_t scratch_stride;              /* 56 */
-  uint64_t seed;                       /* 64: of the random sites */
-  uint64_t step;                       /* 72: counts training batches from 0; an optimizer step takes `accumulate` of them */
-  void *pool;                          /* 80: of parallel_for's owner */
-  uint64_t flags;                      /* 88: 1: do not apply the optimizer (gradients only) */
-  uint64_t total_steps;                /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
+  char *scratch;          /* 48: workers * scratch_stride bytes, 64-byte aligned */
+  int64_t scratch_stride; /* 56 */
+  uint64_t seed;          /* 64: of the random sites */
+  uint64_t step;          /* 72: counts training batches from 0; an optimizer step takes `accumulate` of them */
+  void *pool;             /* 80: of parallel_for's owner */
+  uint64_t flags;         /* 88: 1: do not apply the optimizer (gradients only) */
+  uint64_t total_steps;   /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
 } TnContext;
 
 /* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker,
  * [3] arena of kept states, bytes. */
 typedef void (*TnBind)(const int64_t *dims, int64_t *offsets, int64_t *sizes);
-/* 0, or the 1-based number of a failed run-time check, before which nothing was written: 1: the kept states have no room for the new places. */
+/* 0, or the 1-based number of a failed run-time check, before which nothing was written: 1: the kept states have no room for the
+ * new places. */
 typedef int32_t (*TnRun)(const TnContext *context);
 
 typedef struct TnEntry {
   const char *name;
   TnBind bind;
-  TnRun run[4];          /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too); null where the artifact has no such tier */
+  TnRun run[4]; /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too); null where the artifact
+                   has no such tier */
   int32_t offset_count;
   int32_t dim_count, input_count, output_count, state_count;
 } TnEntry;
 
 typedef struct TnArtifact {
-  int32_t abi;           /* TN_ABI_VERSION */
+  int32_t abi; /* TN_ABI_VERSION */
   int32_t entry_count;
   const TnEntry *entries;
-  const char *manifest;  /* the JSON text, the same as NAME.json */
-  const char *build_id;  /* hash of spec, settings, target and tool version, hexadecimal */
+  const char *manifest; /* the JSON text, the same as NAME.json */
+  const char *build_id; /* hash of spec, settings, target and tool version, hexadecimal */
 } TnArtifact;
 
 /* The exported symbol. */

@@ -1,8 +1,8 @@
 /* The C ABI of the Tenon runtime: open a compiled model, bind an entry, run it, read and write parameters.
  *
- * Errors: every function that can fail returns a tn_error pointer: NULL is success; else free it with tn_error_free. No global state.
- * Strings and pointers that a function hands out belong to the object they came from and live as long as it does.
- * Threads: different objects may be used from different threads. One model with its contexts is one unit: its functions must not run at
+ * Errors: every function that can fail returns a tn_error pointer: NULL is success; else free it with tn_error_free. No global
+ * state. Strings and pointers that a function hands out belong to the object they came from and live as long as it does. Threads:
+ * different objects may be used from different threads. One model with its contexts is one unit: its functions must not run at
  * the same time unless said otherwise. Threads pools may be shared by models; calls that meet in a pool wait for each other.
  * Tensors are dense and row-major in the declared order of axes. */
 #ifndef TENON_RUNTIME_H
@@ -57,11 +57,11 @@ TN_API void tn_threads_free(tn_threads *threads); /* models keep what they use *
 
 /* ---- models: an artifact with its parameters ---- */
 typedef struct tn_model tn_model;
-/* `path`: the artifact's directory or library, which is code: open only what you trust. `tier`: "portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16",
- * or NULL for the environment variable TENON_TIER, else the best. No run before each
- * parameter has been initialized, loaded or set. */
+/* `path`: the artifact's directory or library, which is code: open only what you trust. `tier`: "portable", "x86-64-v3",
+ * "x86-64-v4", "x86-64-v4-bf16", or NULL for the environment variable TENON_TIER, else the best. No run before each parameter has
+ * been initialized, loaded or set. */
 TN_API tn_error *tn_model_open(const char *path, const char *tier, tn_model **model);
-TN_API void tn_model_close(tn_model *model); /* its contexts keep what they use */
+TN_API void tn_model_close(tn_model *model);                 /* its contexts keep what they use */
 TN_API const char *tn_model_manifest(const tn_model *model); /* JSON text */
 TN_API const char *tn_model_tier(const tn_model *model);
 TN_API int tn_model_entry_count(const tn_model *model);
@@ -81,25 +81,28 @@ TN_API tn_error *tn_model_get_parameter(const tn_model *model, const char *name,
 TN_API tn_error *tn_model_set_parameter(tn_model *model, const char *name, const void *values, uint64_t bytes);
 /* After a run of a train entry with flag 1, or of a gradient entry. */
 TN_API tn_error *tn_model_get_gradient(const tn_model *model, const char *name, void *values, uint64_t bytes);
-/* The optimizer of the train entry ("adamw", ..; "" without one) and its moments, by number from 0: zero before the first step. They are
- * named like the files of a checkpoint, "moment1" and "moment2"; NULL if there is no such moment. Values have the parameter's shape. */
+/* The optimizer of the train entry ("adamw", ..; "" without one) and its moments, by number from 0: zero before the first step.
+ * They are named like the files of a checkpoint, "moment1" and "moment2"; NULL if there is no such moment. Values have the
+ * parameter's shape. */
 TN_API const char *tn_model_optimizer(const tn_model *model);
 TN_API int tn_model_moment_count(const tn_model *model);
 TN_API const char *tn_model_moment_name(const tn_model *model, int moment);
 TN_API tn_error *tn_model_get_moment(const tn_model *model, int moment, const char *name, void *values, uint64_t bytes);
 TN_API tn_error *tn_model_set_moment(tn_model *model, int moment, const char *name, const void *values, uint64_t bytes);
-/* safetensors; `names`: a scheme of the artifact such as "hf", or NULL for Tenon's names. A failed load changes nothing, a failed save
- * leaves the old file. */
+/* safetensors; `names`: a scheme of the artifact such as "hf", or NULL for Tenon's names. A failed load changes nothing, a failed
+ * save leaves the old file. */
 TN_API tn_error *tn_model_load(tn_model *model, const char *path, const char *names);
-/* The same from a file, an index of shards or a folder that has one, for what fits: a parameter that is missing there or has another shape keeps its
- * value. `stayed` (NULL: nobody is told) is called for each with its name and one sentence, both valid during the call, before the function returns. */
+/* The same from a file, an index of shards or a folder that has one, for what fits: a parameter that is missing there or has
+ * another shape keeps its value. `stayed` (NULL: nobody is told) is called for each with its name and one sentence, both valid
+ * during the call, before the function returns. */
 TN_API tn_error *tn_model_load_partial(tn_model *model, const char *path, const char *names,
                                        void (*stayed)(void *context, const char *name, const char *reason), void *context);
 TN_API tn_error *tn_model_save(const tn_model *model, const char *path, const char *names);
 
 /* ---- contexts: one entry with its dims, its buffers and its states ---- */
 typedef struct tn_context tn_context;
-/* `dims`: `dim_count` values in the order of tn_model_dim_name. `threads`: NULL for a pool of one. All memory is allocated here. */
+/* `dims`: `dim_count` values in the order of tn_model_dim_name. `threads`: NULL for a pool of one. All memory is allocated here.
+ */
 TN_API tn_error *tn_context_create(tn_model *model, const char *entry, const int64_t *dims, int dim_count, tn_threads *threads,
                                    tn_context **context);
 TN_API void tn_context_free(tn_context *context);
@@ -109,9 +112,9 @@ TN_API int tn_context_state_count(const tn_context *context);
 TN_API tn_error *tn_context_input_info(const tn_context *context, int input, tn_tensor_info *info);
 TN_API tn_error *tn_context_output_info(const tn_context *context, int output, tn_tensor_info *info);
 TN_API tn_error *tn_context_state_info(const tn_context *context, int state, tn_tensor_info *info); /* stack sizes first */
-TN_API int tn_context_input_find(const tn_context *context, const char *name);  /* -1 if there is none */
-TN_API int tn_context_output_find(const tn_context *context, const char *name); /* -1 if there is none */
-TN_API int tn_context_state_find(const tn_context *context, const char *name);  /* -1 if there is none */
+TN_API int tn_context_input_find(const tn_context *context, const char *name);                      /* -1 if there is none */
+TN_API int tn_context_output_find(const tn_context *context, const char *name);                     /* -1 if there is none */
+TN_API int tn_context_state_find(const tn_context *context, const char *name);                      /* -1 if there is none */
 /* Copies values in or out; `bytes` must be the size of the tensor. */
 TN_API tn_error *tn_context_set_input(tn_context *context, int input, const void *values, uint64_t bytes);
 TN_API tn_error *tn_context_get_output(const tn_context *context, int output, void *values, uint64_t bytes);
@@ -119,22 +122,25 @@ TN_API tn_error *tn_context_get_state(const tn_context *context, int state, void
 TN_API tn_error *tn_context_set_state(tn_context *context, int state, const void *values, uint64_t bytes);
 /* One real number of an output by its name: a loss, "grad_norm", "learning_rate". */
 TN_API tn_error *tn_context_get_scalar(const tn_context *context, const char *output, double *value);
-/* Lends a buffer without copying: 64-byte aligned, at least the size of the tensor, alive until another is lent. NULL: the context's own. */
+/* Lends a buffer without copying: 64-byte aligned, at least the size of the tensor, alive until another is lent. NULL: the
+ * context's own. */
 TN_API tn_error *tn_context_lend_input(tn_context *context, int input, void *buffer);
 TN_API tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer);
-/* Seed of dropout and sampling; number of the training batch from 0 (the optimizer's step too, unless the recipe accumulates several
- * batches into one); steps of a schedule whose length the recipe gives in epochs; flags: 1 leaves parameters alone and gives gradients only. */
+/* Seed of dropout and sampling; number of the training batch from 0 (the optimizer's step too, unless the recipe accumulates
+ * several batches into one); steps of a schedule whose length the recipe gives in epochs; flags: 1 leaves parameters alone and
+ * gives gradients only. */
 TN_API void tn_context_set_seed(tn_context *context, uint64_t seed);
 TN_API void tn_context_set_step(tn_context *context, uint64_t step);
 TN_API uint64_t tn_context_step(const tn_context *context); /* as set */
 TN_API void tn_context_set_total_steps(tn_context *context, uint64_t steps);
 TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
-/* One call of the entry. A usage error while an input was never set or lent in this context, or a parameter of the model has no values yet. Index
- * inputs are checked. After an error states are as before. */
+/* One call of the entry. A usage error while an input was never set or lent in this context, or a parameter of the model has no
+ * values yet. Index inputs are checked. After an error states are as before. */
 TN_API tn_error *tn_context_run(tn_context *context);
 /* States back to their initial values; those that belong to the model (running averages) stay. */
 TN_API void tn_context_reset_states(tn_context *context);
-/* Entries that walk an axis (`out step(T)`): places that earlier runs brought, and how many there can be; -1 for other entries. */
+/* Entries that walk an axis (`out step(T)`): places that earlier runs brought, and how many there can be; -1 for other entries.
+ */
 TN_API int64_t tn_context_position(const tn_context *context);
 TN_API int64_t tn_context_capacity(const tn_context *context);
 /* Forgets all kept places but the first `count`, from 0 to the position: the next run brings what follows them. */
@@ -143,22 +149,29 @@ TN_API tn_error *tn_context_rewind(tn_context *context, int64_t count);
 TN_API uint64_t tn_context_bytes(const tn_context *context);
 
 /* ---- checkpoints: what a training needs to go on with the same bits, in the format of `tenon train` (docs/training.md) ---- */
-/* Where a training is. `position`: index of the next batch, which is not `step` where steps were skipped or take several batches. */
+/* Where a training is. `position`: index of the next batch, which is not `step` where steps were skipped or take several batches.
+ */
 typedef struct tn_progress {
-  uint64_t step, position, seed, skipped; /* optimizer steps done, next batch, seed, updates skipped for a loss that is not finite */
-  double seconds;                         /* training time so far */
+  uint64_t step, position, seed,
+      skipped;    /* optimizer steps done, next batch, seed, updates skipped for a loss that is not finite */
+  double seconds; /* training time so far */
 } tn_progress;
-/* Called with one sentence, valid during the call, before the function returns: a damaged checkpoint that was passed over, another recipe. */
+/* Called with one sentence, valid during the call, before the function returns: a damaged checkpoint that was passed over,
+ * another recipe. */
 typedef void (*tn_note)(void *user, const char *sentence);
-/* Writes DIRECTORY/step-N: parameters, moments, the states of this train context, `progress`; then removes the oldest beyond `keep` (at
- * least 1). The folder is made if its parent is there. Survives a crash at any point; a full disk is an error that leaves older ones as they were. */
-TN_API tn_error *tn_context_save_checkpoint(const tn_context *context, const char *directory, const tn_progress *progress, int keep);
-/* A checkpoint of a folder of checkpoints or of a run directory into parameters, moments and the states of a train context, whose seed and step are
- * set. `which`: NULL or "" the newest valid one, "best" that of the best evaluation, else the number of a step. Refuses one of another model or
- * optimizer, and changes nothing before that is known. `note` may be NULL. */
-TN_API tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, const char *which, tn_progress *progress, tn_note note, void *user);
+/* Writes DIRECTORY/step-N: parameters, moments, the states of this train context, `progress`; then removes the oldest beyond
+ * `keep` (at least 1). The folder is made if its parent is there. Survives a crash at any point; a full disk is an error that
+ * leaves older ones as they were. */
+TN_API tn_error *tn_context_save_checkpoint(const tn_context *context, const char *directory, const tn_progress *progress,
+                                            int keep);
+/* A checkpoint of a folder of checkpoints or of a run directory into parameters, moments and the states of a train context, whose
+ * seed and step are set. `which`: NULL or "" the newest valid one, "best" that of the best evaluation, else the number of a step.
+ * Refuses one of another model or optimizer, and changes nothing before that is known. `note` may be NULL. */
+TN_API tn_error *tn_context_load_checkpoint(tn_context *context, const char *directory, const char *which, tn_progress *progress,
+                                            tn_note note, void *user);
 /* Parameters and model states alone, to evaluate, run or generate. */
-TN_API tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, const char *which, uint64_t *step, tn_note note, void *user);
+TN_API tn_error *tn_model_load_checkpoint(tn_model *model, const char *directory, const char *which, uint64_t *step, tn_note note,
+                                          void *user);
 
 /* ---- generation, as `tenon generate` does it: equal settings, seeds and weights give equal texts ---- */
 typedef struct tn_sampling {
@@ -173,20 +186,20 @@ typedef struct tn_sampling {
 TN_API tn_error *tn_model_sampling(const tn_model *model, const char *block, tn_sampling *sampling);
 
 typedef struct tn_generator tn_generator;
-/* Reads the model's parameters at each symbol, and belongs to the unit of the model (see Threads). NULL stands for: `block` the first one,
- * `entry`, `sampling` and `stop` (a text or a symbol that ends the text) the block's, `threads` a pool of one, `vocabulary` bytes. A vocabulary is a
- * run directory, its vocabulary.json, or a file with one symbol per line. */
-TN_API tn_error *tn_generator_create(tn_model *model, const char *block, const char *entry, const tn_sampling *sampling, const char *stop,
-                                     const char *vocabulary, tn_threads *threads, tn_generator **generator);
+/* Reads the model's parameters at each symbol, and belongs to the unit of the model (see Threads). NULL stands for: `block` the
+ * first one, `entry`, `sampling` and `stop` (a text or a symbol that ends the text) the block's, `threads` a pool of one,
+ * `vocabulary` bytes. A vocabulary is a run directory, its vocabulary.json, or a file with one symbol per line. */
+TN_API tn_error *tn_generator_create(tn_model *model, const char *block, const char *entry, const tn_sampling *sampling,
+                                     const char *stop, const char *vocabulary, tn_threads *threads, tn_generator **generator);
 TN_API void tn_generator_free(tn_generator *generator);
 /* Begins a text with a prompt, of symbols or of `bytes` bytes of UTF-8 (none: the block's start); the one before is forgotten. */
 TN_API tn_error *tn_generator_start(tn_generator *generator, const int32_t *ids, uint64_t count);
 TN_API tn_error *tn_generator_start_text(tn_generator *generator, const char *prompt, uint64_t bytes);
-/* The next symbol, -1 at the end. `text` (NULL: not asked for): what it adds to the text, in whole characters, maybe none, maybe more at the end;
- * it belongs to the generator until its next call. The prompt is not repeated. */
+/* The next symbol, -1 at the end. `text` (NULL: not asked for): what it adds to the text, in whole characters, maybe none, maybe
+ * more at the end; it belongs to the generator until its next call. The prompt is not repeated. */
 TN_API tn_error *tn_generator_next(tn_generator *generator, int32_t *symbol, const char **text, uint64_t *bytes);
-/* Why the text has ended before its limit, where neither its stop has ended it nor its caller: the entry keeps no more places. Else "". It belongs to
- * the generator until its next call. */
+/* Why the text has ended before its limit, where neither its stop has ended it nor its caller: the entry keeps no more places.
+ * Else "". It belongs to the generator until its next call. */
 TN_API const char *tn_generator_note(const tn_generator *generator);
 
 #ifdef __cplusplus

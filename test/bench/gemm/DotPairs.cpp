@@ -27,7 +27,9 @@ uint16_t randomHalf(std::mt19937 &random, bool narrow) {
   return static_cast<uint16_t>(narrow ? (bits & 0x807f) | ((119 + (bits >> 20) % 16) << 7) : bits);
 }
 
-bool agree(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b)); }
+bool agree(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
+}
 
 } // namespace
 
@@ -48,15 +50,17 @@ bool compareWithInstruction(bool evenFirst) {
     for (int half = 0; half < 2 * kLanes; ++half)
       a[half] = randomHalf(random, narrow), b[half] = randomHalf(random, narrow);
     for (float &start : sum)
-      start = std::bit_cast<float>(static_cast<uint32_t>(randomHalf(random, narrow)) << 16 | static_cast<uint32_t>(random() & 0xffff));
+      start = std::bit_cast<float>(static_cast<uint32_t>(randomHalf(random, narrow)) << 16 |
+                                   static_cast<uint32_t>(random() & 0xffff));
     std::memcpy(defined, sum, sizeof sum);
     std::memcpy(found, sum, sizeof sum);
     dotPairs(defined, a, b, evenFirst);
     instruction(found, a, b);
     for (int lane = 0; lane < kLanes; ++lane)
       if (!agree(found[lane], defined[lane])) {
-        std::printf("vdpbf16ps: FAIL %a + %a * %a + %a * %a: the instruction gives %a, its definition %a\n", sum[lane], widen(a[2 * lane + 1]),
-                    widen(b[2 * lane + 1]), widen(a[2 * lane]), widen(b[2 * lane]), found[lane], defined[lane]);
+        std::printf("vdpbf16ps: FAIL %a + %a * %a + %a * %a: the instruction gives %a, its definition %a\n", sum[lane],
+                    widen(a[2 * lane + 1]), widen(b[2 * lane + 1]), widen(a[2 * lane]), widen(b[2 * lane]), found[lane],
+                    defined[lane]);
         return false;
       }
   }
@@ -68,4 +72,6 @@ void flushDenormals() { _mm_setcsr(_mm_getcsr() | 0x8040); }
 
 } // namespace tenon::test
 
-extern "C" void tenon_test_dot_pairs(float *sum, const uint16_t *a, const uint16_t *b) { tenon::test::dotPairs(sum, a, b, false); }
+extern "C" void tenon_test_dot_pairs(float *sum, const uint16_t *a, const uint16_t *b) {
+  tenon::test::dotPairs(sum, a, b, false);
+}

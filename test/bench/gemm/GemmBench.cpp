@@ -25,7 +25,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 /// Best GFLOP/s of 12 independent chains of `instruction` over a few 1 ms samples; written in assembly, so that no compiler can
 /// change what is measured.
-#define TENON_FMA_PROBE(name, instruction, register, lanes)                                                                                \
+#define TENON_FMA_PROBE(name, instruction, register, lanes)                                                                      \
   double name() {                                                                                                                \
     double best = 0;                                                                                                             \
     for (int sample = 0; sample < 3; ++sample) {                                                                                 \
@@ -34,9 +34,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
       double start = now();                                                                                                      \
       asm volatile(                                                                                                              \
           "vxorps %%xmm0, %%xmm0, %%xmm0\n1:\n"                                                                                  \
-          ".irp n,1,2,3,4,5,6,7,8,9,10,11,12\n " instruction " %%" register "0, %%" register "0, %%" register "\\n\n.endr\n"         \
-                                                                                                          "dec %0\njnz "         \
-                                                                                                          "1b\nvzeroupper"       \
+          ".irp n,1,2,3,4,5,6,7,8,9,10,11,12\n " instruction " %%" register "0, %%" register "0, %%" register "\\n\n.endr\n"     \
+                                                                                                              "dec %0\njnz "     \
+                                                                                                              "1b\nvzeroupper"   \
           : "+r"(count)                                                                                                          \
           :                                                                                                                      \
           : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "cc");    \
@@ -127,11 +127,12 @@ template <typename S, typename T> int measure(const GemmCase &gemm, const std::s
   };
   double bestSpeed = *std::max_element(speeds.begin(), speeds.end());
   double bestPeak = *std::max_element(peaks.begin(), peaks.end());
-  std::printf("{\"case\": \"%s\", \"tier\": \"%s\", \"type\": \"%s\", \"tiles\": %lld, \"gflops\": %.1f, \"gflops_best\": %.1f, \"peak\": %.1f, "
+  std::printf("{\"case\": \"%s\", \"tier\": \"%s\", \"type\": \"%s\", \"tiles\": %lld, \"gflops\": %.1f, \"gflops_best\": %.1f, "
+              "\"peak\": %.1f, "
               "\"share\": %.3f, \"share_best\": %.3f, \"tile_us\": %.1f, \"error\": %.2g, \"ok\": %s}\n",
-              name.c_str(), cpu::tierName(gemm.tier).data(), runtime::nameOf(gemm.type).data(), static_cast<long long>(tiles), median(speeds), bestSpeed,
-              median(peaks), median(shares), bestSpeed / bestPeak, flops / median(speeds) * 1e-3 / tiles, error,
-              error <= limit ? "true" : "false");
+              name.c_str(), cpu::tierName(gemm.tier).data(), runtime::nameOf(gemm.type).data(), static_cast<long long>(tiles),
+              median(speeds), bestSpeed, median(peaks), median(shares), bestSpeed / bestPeak,
+              flops / median(speeds) * 1e-3 / tiles, error, error <= limit ? "true" : "false");
   std::fflush(stdout);
   return error <= limit ? 0 : 1;
 }
@@ -216,9 +217,8 @@ int main(int argumentCount, char **arguments) {
     else if (argument == "--dynamic")
       gemm.dynamic = true;
     else {
-      std::fprintf(
-          stderr,
-          "usage: tenon-gemm-bench [--tier=avx2,avx512] [--case=SUBSTRING | --exact=NAME] [--seconds=S] [--f64 | --bf16 | --f16] [--dynamic]\n");
+      std::fprintf(stderr, "usage: tenon-gemm-bench [--tier=avx2,avx512] [--case=SUBSTRING | --exact=NAME] [--seconds=S] [--f64 "
+                           "| --bf16 | --f16] [--dynamic]\n");
       return 2;
     }
   }

@@ -162,8 +162,9 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     fail(error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpuOf(gemm), gemm.cpu.empty() && !gemm.defined ? cpu::tierFeatures(gemm.tier) : "", {}, llvm::Reloc::PIC_,
-                                                                          std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, cpuOf(gemm), gemm.cpu.empty() && !gemm.defined ? cpu::tierFeatures(gemm.tier) : "", {},
+                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 using ModuleBuilder = llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)>;
@@ -174,7 +175,8 @@ void replaceDotPairs(llvm::Module &module) {
   if (!instruction)
     return;
   llvm::Type *pointer = llvm::PointerType::get(module.getContext(), 0);
-  llvm::FunctionCallee definition = module.getOrInsertFunction("tenon_test_dot_pairs", llvm::Type::getVoidTy(module.getContext()), pointer, pointer, pointer);
+  llvm::FunctionCallee definition =
+      module.getOrInsertFunction("tenon_test_dot_pairs", llvm::Type::getVoidTy(module.getContext()), pointer, pointer, pointer);
   for (llvm::User *user : llvm::make_early_inc_range(instruction->users())) {
     auto *call = cast<llvm::CallInst>(user);
     llvm::IRBuilder<> places(&*call->getFunction()->getEntryBlock().begin()), builder(call);
@@ -190,7 +192,8 @@ void replaceDotPairs(llvm::Module &module) {
   instruction->eraseFromParent();
 }
 
-std::unique_ptr<llvm::Module> translate(const GemmCase &gemm, llvm::LLVMContext &llvmContext, ModuleBuilder build, llvm::TargetMachine &machine) {
+std::unique_ptr<llvm::Module> translate(const GemmCase &gemm, llvm::LLVMContext &llvmContext, ModuleBuilder build,
+                                        llvm::TargetMachine &machine) {
   Context holder;
   OwningOpRef<ModuleOp> module = build(holder.context);
   PassManager passes(&holder.context);

@@ -30,7 +30,8 @@ private:
   uint16_t bits = 0;
 };
 
-/// Padded: row-major with a gap behind every row. The last two, for B only, are the panel storage of Gemm.h: of B itself and of its transposed.
+/// Padded: row-major with a gap behind every row. The last two, for B only, are the panel storage of Gemm.h: of B itself and of
+/// its transposed.
 enum class Layout { RowMajor, Transposed, Strided, Padded, Panels, PanelsTransposed };
 
 struct GemmCase {

@@ -155,7 +155,8 @@ struct NumberInterval {
   }
   std::pair<int64_t, int64_t> of(const Node &node) {
     auto arg = [&](size_t i) { return (*this)(node.operands[i]); };
-    const auto a = node.operands.empty() || node.type.element == Element::Bool ? std::pair<int64_t, int64_t>(0, 1) : arg(node.op == Op::Select ? 1 : 0);
+    const auto a = node.operands.empty() || node.type.element == Element::Bool ? std::pair<int64_t, int64_t>(0, 1)
+                                                                               : arg(node.op == Op::Select ? 1 : 0);
     switch (node.op) {
     case Op::Constant:
       return {node.integer, node.integer};
@@ -180,14 +181,18 @@ struct NumberInterval {
     case Op::Neg:
       return {-a.second, -a.first};
     case Op::Abs:
-      return a.first >= 0 ? a : a.second <= 0 ? std::pair(-a.second, -a.first) : std::pair(int64_t(0), std::max(-a.first, a.second));
+      return a.first >= 0    ? a
+             : a.second <= 0 ? std::pair(-a.second, -a.first)
+                             : std::pair(int64_t(0), std::max(-a.first, a.second));
     case Op::FloorDiv:
     case Op::Mod: { // by a number
       const int64_t divisor = arg(1).first, sign = divisor < 0 ? -1 : 1;
       if (node.op == Op::FloorDiv)
         return hull({floorDiv(sign * a.first, sign * divisor), floorDiv(sign * a.first, sign * divisor)},
                     {floorDiv(sign * a.second, sign * divisor), floorDiv(sign * a.second, sign * divisor)});
-      return divisor < 0 ? std::pair(divisor + 1, int64_t(0)) : a.first >= 0 && a.second < divisor ? a : std::pair(int64_t(0), divisor - 1);
+      return divisor < 0                          ? std::pair(divisor + 1, int64_t(0))
+             : a.first >= 0 && a.second < divisor ? a
+                                                  : std::pair(int64_t(0), divisor - 1);
     }
     case Op::Select:
       return hull(a, arg(2));
@@ -239,7 +244,8 @@ TEST(IndexProofFuzz, LargeExpressions) {
     const NodeId value = g.integer(6);
     const Size limit = g.pick(2) ? Size(7) : g.T;
     const NodeId clipped = g.clip(value, g.number(0), g.minus(g.size(limit), g.number(1)));
-    EXPECT_TRUE(proveIndex(g.entry, clipped, Size(0), limit, {}).proved) << "seed " << seed << ": what is clipped to the axis can leave it";
+    EXPECT_TRUE(proveIndex(g.entry, clipped, Size(0), limit, {}).proved)
+        << "seed " << seed << ": what is clipped to the axis can leave it";
     std::vector<NodeId> conditions;
     for (unsigned i = g.pick(6); i > 0; --i)
       conditions.push_back(g.truth(2));
@@ -265,7 +271,8 @@ TEST(IndexProofFuzz, NoWorseThanIntervals) {
     RandomGraph g(5000 + seed, true);
     const NodeId value = g.integer(seed % 3 ? 6 : 9);
     const auto [low, high] = NumberInterval{g.entry}(value);
-    EXPECT_TRUE(proveIndex(g.entry, value, Size(low), Size(high + 1), {}).proved) << "seed " << seed << ": " << low << " .. " << high;
+    EXPECT_TRUE(proveIndex(g.entry, value, Size(low), Size(high + 1), {}).proved)
+        << "seed " << seed << ": " << low << " .. " << high;
     large += g.entry.nodes.size() > 60;
   }
   EXPECT_GE(large, 40u); // where cases run out

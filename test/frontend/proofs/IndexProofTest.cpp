@@ -205,7 +205,8 @@ TEST(IndexProof, OneOfManyMasks) {
       for (unsigned k = 0; k < others; ++k) {
         const NodeId rest = g.arithmetic(Op::Mod, {g.minus(g.i, g.j), g.number(k + 2)});
         const NodeId half = g.arithmetic(Op::FloorDiv, {g.plus(g.j, g.j), g.number(k + 1)});
-        masks.push_back(g.predicate(Op::Or, {g.predicate(Op::Less, {rest, g.number(k + 1)}), g.predicate(Op::LessEqual, {half, g.plus(g.i, g.number(k + 3))})}));
+        masks.push_back(g.predicate(Op::Or, {g.predicate(Op::Less, {rest, g.number(k + 1)}),
+                                             g.predicate(Op::LessEqual, {half, g.plus(g.i, g.number(k + 3))})}));
       }
       if (isMasked)
         masks.push_back(causal);
@@ -225,8 +226,9 @@ TEST(IndexProof, TwoOfManyMasks) {
   const NodeId place = g.plus(g.size(g.M), g.i), next = g.plus(place, g.number(1));
   std::vector<NodeId> masks;
   for (unsigned k = 0; k < 8; ++k)
-    masks.push_back(g.predicate(Op::Or, {g.predicate(Op::Less, {g.arithmetic(Op::Mod, {g.minus(g.i, g.j), g.number(k + 2)}), g.number(k + 1)}),
-                                         g.predicate(Op::LessEqual, {g.j, g.plus(g.i, g.number(k + 3))})}));
+    masks.push_back(g.predicate(
+        Op::Or, {g.predicate(Op::Less, {g.arithmetic(Op::Mod, {g.minus(g.i, g.j), g.number(k + 2)}), g.number(k + 1)}),
+                 g.predicate(Op::LessEqual, {g.j, g.plus(g.i, g.number(k + 3))})}));
   masks.push_back(g.predicate(Op::LessEqual, {g.j, next}));
   EXPECT_FALSE(proveIndex(g.entry, g.distance, Size(0), g.S, masks, g.hints).proved);
   masks.push_back(g.predicate(Op::NotEqual, {g.j, next}));

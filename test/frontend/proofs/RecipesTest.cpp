@@ -1,5 +1,5 @@
-#include "frontend/sema/RecipeSchema.h"
 #include "frontend/sema/Recipes.h"
+#include "frontend/sema/RecipeSchema.h"
 #include "frontend/syntax/Parse.h"
 #include <cmath>
 #include <fstream>
@@ -59,10 +59,12 @@ struct Checked {
   std::vector<std::shared_ptr<ast::Recipe>> recipes;
   std::vector<CheckedRecipe> checked;
 
-  explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"}, std::vector<std::string> inputs = {}) {
+  explicit Checked(const std::string &text, std::vector<std::string> losses = {"mlm", "rtd"},
+                   std::vector<std::string> inputs = {}) {
     sources.files.push_back({"test.tn", text});
     ast::File file = parse(sources, 0, diagnostics);
-    context = {"M", {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"acc"}, {"infer", "step"}, {"hf", "torch"}, evaluate, inputs};
+    context = {"M",   {"B", "T", "K", "S", "G"}, {"N", "C", "V"}, losses, {"acc"}, {"infer", "step"}, {"hf", "torch"}, evaluate,
+               inputs};
     for (const ast::Item &item : file.items)
       if (item.kind == ast::Item::Kind::Recipe && item.recipe->kind != ast::Recipe::Kind::Names) {
         recipes.push_back(item.recipe);
@@ -111,7 +113,8 @@ TEST(Recipes, SettingsAreReadWithTheirTypes) {
 }
 
 TEST(Recipes, BestNamesALossOrMetric) {
-  Checked c(train("checkpoint = every(500, keep = 2, best = acc, lowest = true)\nstop = patience(5) valid = held_out(0.1, every = 50)"));
+  Checked c(train(
+      "checkpoint = every(500, keep = 2, best = acc, lowest = true)\nstop = patience(5) valid = held_out(0.1, every = 50)"));
   ASSERT_EQ(c.mistakes(), "");
   EXPECT_EQ(c.checked[0].find("checkpoint")->keywords[2].second->text, "acc");
   EXPECT_EQ(c.checked[0].find("stop")->keywords[0].second->integer, 5);
@@ -125,7 +128,8 @@ TEST(Recipes, BestNamesALossOrMetric) {
 /// What compares evaluations needs some: data held out by the task or by `valid`, and for `stop` more than the one at the end.
 TEST(Recipes, BestAndStopNeedEvaluations) {
   auto mistakes = [](const std::string &data, const std::string &more) {
-    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm\n" + more + "\ndata = " + data + " }", {"mlm"}, {"ids"}).mistakes();
+    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm\n" + more + "\ndata = " + data + " }", {"mlm"}, {"ids"})
+        .mistakes();
   };
   EXPECT_EQ(mistakes("byte_stream(text = \"a\")", "checkpoint = every(500, best = mlm)"), "T0628 2:32");
   EXPECT_EQ(mistakes("byte_stream(text = \"a\", held_out = 0)", "stop = patience(5)"), "T0628 2:8");
@@ -137,10 +141,12 @@ TEST(Recipes, BestAndStopNeedEvaluations) {
   EXPECT_EQ(mistakes("byte_stream(text = \"a\")", "checkpoint = every(best = mlm)"), "T0628 2:27");
 }
 
-/// A caller's program evaluates, saves and ends as it likes; what says so in the recipe has no reader, but for lengths that a warm-up is a share of.
+/// A caller's program evaluates, saves and ends as it likes; what says so in the recipe has no reader, but for lengths that a
+/// warm-up is a share of.
 TEST(Recipes, WhatACallerDoesNotReadIsSaid) {
   auto warnings = [](const std::string &more, const std::string &data = "caller") {
-    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm\ndata = " + data + "\n" + more + " }", {"mlm"}, {"ids"}).mistakes();
+    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm\ndata = " + data + "\n" + more + " }", {"mlm"}, {"ids"})
+        .mistakes();
   };
   EXPECT_EQ(warnings("clip = global_norm(1) accumulate = 2"), "");
   EXPECT_EQ(warnings("steps = 5 checkpoint = every(500, best = mlm) stop = patience(5)"), "T0629 3:9, T0629 3:24, T0629 3:54");
@@ -194,7 +200,8 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
             "T0612 1:48");
   EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) loss = mlm * rtd data = byte_stream(text = \"a\") }").mistakes(),
             "T0613 1:48");
-  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) }").mistakes(), "T0618 1:12"); // the loss; batches come from the caller
+  EXPECT_EQ(Checked("train M as a { optimizer = adam(lr = 1) }").mistakes(),
+            "T0618 1:12"); // the loss; batches come from the caller
   EXPECT_EQ(Checked("generate M as a { entry = stp method = greedy }").mistakes(), "T0614 1:27");
   EXPECT_EQ(Checked("generate M as a { entry = step method = sample(top_p = 1.5) }").mistakes(), "T0609 1:56");
   EXPECT_EQ(mistakesOf("optimizer = adam(lr = 1)"), "T0602 5:1");
@@ -295,7 +302,8 @@ TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
 /// Inputs that a task of one's own files makes: those of its keywords, and lengths where rows differ in size.
 TEST(Recipes, KeywordsOfOwnFilesAreInputs) {
   auto mistakes = [](const std::string &data) {
-    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm data = " + data + " }", {"mlm"}, {"ids", "label"}).mistakes();
+    return Checked("train M as a { optimizer = adam(lr = 1) loss = mlm data = " + data + " }", {"mlm"}, {"ids", "label"})
+        .mistakes();
   };
   EXPECT_EQ(mistakes("arrays(ids = \"a.npy\", label = \"b.npy\", held_out = 0.1)"), "");
   EXPECT_EQ(mistakes("arrays(ids = ragged(\"a.npy\", \"o.npy\", pad = 1), stream = false)"), "");

@@ -1,7 +1,7 @@
 // tenon-sema-test FILE [--model NAME] [--set A=1] [--bind T=8] [--recipe NAME] [--entry NAME] [--root DIR] [--check] [--brief]
-// [--legal] [--count] Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as FILE:LINE:COL:
-// CODE: message, with related places and notes; with --brief one line each, in the order of the text, and their number;
-// with --legal none of what is only not supported yet.
+// [--legal] [--count] Prints the checked entries (or, with --count, the number of parameter elements), and the mistakes as
+// FILE:LINE:COL: CODE: message, with related places and notes; with --brief one line each, in the order of the text, and their
+// number; with --legal none of what is only not supported yet.
 #include "frontend/Sema.h"
 #include <algorithm>
 #include <cstdio>

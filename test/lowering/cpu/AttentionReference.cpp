@@ -14,10 +14,12 @@ namespace {
 struct Shared {
   template <class Op>
   Shared(Op op)
-      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()), selected(op.getSelectedScores()),
-        scoreTable(op.getScoreTable()), valueTable(op.getValueTable()), indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
+      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
+        selected(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
+        indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
         select(op.getSelect().value_or(Attribute())), back(op.getBack()),
-        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()),
+        rate(op.getRate().convertToDouble()), site(op.getSite()) {}
   Value query, key, value, positionQuery, table, selected, scoreTable, valueTable;
   SmallVector<Value> indices;
   ArrayAttr masks, place, labels;
@@ -30,7 +32,8 @@ struct Shared {
 
 class Attention {
 public:
-  Attention(Shared op, int64_t depth, const Machine &machine, Tensors &tensors) : op(op), depth(depth), machine(machine), tensors(tensors) {
+  Attention(Shared op, int64_t depth, const Machine &machine, Tensors &tensors)
+      : op(op), depth(depth), machine(machine), tensors(tensors) {
     auto q = shape(op.query), k = shape(op.key), v = shape(op.value);
     B = q[0], I = q[1], H = q[2], E = q[3], J = k[1], K = k[2], F = v[3];
     for (Value table : {op.table, op.scoreTable, op.valueTable})
@@ -70,7 +73,8 @@ public:
       at(value).assign(count, 0);
       return &at(value);
     };
-    Numbers *dq = result(grad.getDquery(), B * I * H * E), *dk = result(grad.getDkey(), B * J * K * E), *dv = result(grad.getDvalue(), B * J * K * F);
+    Numbers *dq = result(grad.getDquery(), B * I * H * E), *dk = result(grad.getDkey(), B * J * K * E),
+            *dv = result(grad.getDvalue(), B * J * K * F);
     Numbers *dp = result(grad.getDpositionQuery(), B * I * H * E), *dt = result(grad.getDtable(), B * P * H * E);
     Numbers *ds = result(grad.getDselectedScores(), B * I * H * 2), *dd = result(grad.getDscoreTable(), B * P * H);
     Numbers *dw = result(grad.getDvalueTable(), B * P * H * F);
@@ -124,8 +128,12 @@ private:
     return sizes;
   }
   Numbers &at(Value value) { return tensors[value]; }
-  int64_t element(int64_t b, int64_t row, int64_t rows, int64_t h, int64_t e, int64_t width) const { return ((b * rows + row) * H + h) * width + e; }
-  int64_t ofKey(int64_t b, int64_t j, int64_t h, int64_t e, int64_t width) const { return ((b * J + j) * K + h / (H / K)) * width + e; }
+  int64_t element(int64_t b, int64_t row, int64_t rows, int64_t h, int64_t e, int64_t width) const {
+    return ((b * rows + row) * H + h) * width + e;
+  }
+  int64_t ofKey(int64_t b, int64_t j, int64_t h, int64_t e, int64_t width) const {
+    return ((b * J + j) * K + h / (H / K)) * width + e;
+  }
   void forRows(llvm::function_ref<void(int64_t, int64_t, int64_t)> body) {
     for (int64_t b = 0; b < B; ++b)
       for (int64_t i = 0; i < I; ++i)
@@ -240,7 +248,11 @@ private:
 
 } // namespace
 
-void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors) { Attention(Shared(op), depth, machine, tensors).forward(op); }
-void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors) { Attention(Shared(op), depth, machine, tensors).backward(op); }
+void evaluateAttention(AttentionOp op, int64_t depth, const Machine &machine, Tensors &tensors) {
+  Attention(Shared(op), depth, machine, tensors).forward(op);
+}
+void evaluateAttentionGrad(AttentionGradOp op, int64_t depth, const Machine &machine, Tensors &tensors) {
+  Attention(Shared(op), depth, machine, tensors).backward(op);
+}
 
 } // namespace tenon::test

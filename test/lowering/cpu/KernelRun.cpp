@@ -58,12 +58,12 @@ void store(Type element, char *memory, const Numbers &values) {
 Numbers load(Type element, const char *memory, size_t count) {
   Numbers values(count);
   for (size_t i = 0; i < count; ++i)
-    values[i] = element.isF32()         ? reinterpret_cast<const float *>(memory)[i]
-                : element.isF64()       ? reinterpret_cast<const double *>(memory)[i]
-                : element.isInteger(32) ? double(reinterpret_cast<const int32_t *>(memory)[i])
-                : element.isInteger(64) ? double(reinterpret_cast<const int64_t *>(memory)[i])
+    values[i] = element.isF32()           ? reinterpret_cast<const float *>(memory)[i]
+                : element.isF64()         ? reinterpret_cast<const double *>(memory)[i]
+                : element.isInteger(32)   ? double(reinterpret_cast<const int32_t *>(memory)[i])
+                : element.isInteger(64)   ? double(reinterpret_cast<const int64_t *>(memory)[i])
                 : isa<FloatType>(element) ? shortReal(cast<FloatType>(element), reinterpret_cast<const uint16_t *>(memory)[i])
-                                        : double(memory[i]);
+                                          : double(memory[i]);
   return values;
 }
 
@@ -139,7 +139,8 @@ Results Run::reference(double corrupt) {
     results.named[name] = {element, bytes};
   };
   for (auto &[index, output] : outputs)
-    add("output " + std::to_string(index), cast<RankedTensorType>(output.getValue().getType()).getElementType(), machine.outputs.at(index));
+    add("output " + std::to_string(index), cast<RankedTensorType>(output.getValue().getType()).getElementType(),
+        machine.outputs.at(index));
   for (auto &[index, type] : stateTypes)
     add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
   Machine &moved = options.gradientsOnly ? start : machine;
@@ -166,7 +167,8 @@ void Run::fill(Buffers &buffers, ArrayRef<int64_t> offsets) {
     auto type = cast<RankedTensorType>(output.getValue().getType());
     buffers.outputs.emplace_back(elementCount(type, dims) * elementBytes(type.getElementType()));
   }
-  const std::map<std::string, Numbers> *tables[] = {&start.parameters, &start.gradients, &start.firstMoments, &start.secondMoments};
+  const std::map<std::string, Numbers> *tables[] = {&start.parameters, &start.gradients, &start.firstMoments,
+                                                    &start.secondMoments};
   for (int arena = 0; arena < 4; ++arena)
     forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
       const Numbers &all = tables[arena]->at(parameter.getSymName().str());
@@ -190,8 +192,8 @@ Results Run::collect(const Buffers &buffers, ArrayRef<int64_t> offsets) {
     keep("output " + std::to_string(index), type.getElementType(), (buffer++)->data, elementCount(type, dims));
   }
   for (auto &[index, type] : stateTypes)
-    keep("state " + std::to_string(index), type.first.getElementType(), buffers.arenas[TN_ARENA_NEXT_STATES].data + offsets[index],
-         type.second * elementCount(type.first, dims));
+    keep("state " + std::to_string(index), type.first.getElementType(),
+         buffers.arenas[TN_ARENA_NEXT_STATES].data + offsets[index], type.second * elementCount(type.first, dims));
   const char *arenaNames[] = {"parameter ", "gradient ", "moment1 ", "moment2 "};
   for (int arena = 0; arena < 4; ++arena)
     forParameters([&](ParameterOp parameter, Type element, int64_t copy, int64_t count) {
@@ -265,7 +267,8 @@ void Run::measure(const TnContext &context, int tier) {
     clock_gettime(CLOCK_MONOTONIC, &to);
     best = std::min(best, (to.tv_sec - from.tv_sec) * 1e6 + (to.tv_nsec - from.tv_nsec) * 1e-3);
   }
-  llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most " << largestTiles << " tiles\n";
+  llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most " << largestTiles
+               << " tiles\n";
 }
 
 void Run::forParameters(llvm::function_ref<void(ParameterOp, Type, int64_t, int64_t)> body) {

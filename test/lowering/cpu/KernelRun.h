@@ -29,7 +29,8 @@ public:
   void useInputs(std::vector<Numbers> inputs) { start.inputs = machine.inputs = std::move(inputs); }
   /// `corrupt` is added to element 0 of every result.
   Results reference(double corrupt);
-  /// The code of one tier; the tiles of a kernel from the last to the first if `reverseTiles`. Ends the process if memory outside of buffers was written.
+  /// The code of one tier; the tiles of a kernel from the last to the first if `reverseTiles`. Ends the process if memory outside
+  /// of buffers was written.
   Results execute(int tier, bool reverseTiles);
 
 private:
@@ -46,7 +47,7 @@ private:
   const TnEntry &entry;
   std::vector<int64_t> dims;
   RunOptions options;
-  Machine machine, start; // of the reference: after it ran, and before
+  Machine machine, start;                                                   // of the reference: after it ran, and before
   std::map<int64_t, std::pair<mlir::RankedTensorType, int64_t>> stateTypes; // with the copies of a stack
   std::map<int64_t, OutputOp> outputs;
   int64_t arenaBytes = 0; // of each of the parameter arenas

@@ -1,10 +1,10 @@
 // tenon-kernel-test FILE.mlir --dims=T,B [--dims=...]: compiles every function of the file (kernel form) with a trivial memory
 // plan, runs it on every tier this machine has, with tiles in two orders, and compares with the reference and the tiers with each
 // other.
-#include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/Kernel.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Emit.h"
+#include "lowering/cpu/CpuTarget.h"
 #include "lowering/cpu/EmitTier.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
@@ -33,7 +33,8 @@ static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this 
 static cl::opt<bool> gradientsOnly("gradients-only", cl::desc("flag 1 of the context: parameters must not change"));
 static cl::opt<double> inputScale("scale", cl::desc("inputs are in [-2, 2) times this"), cl::init(1));
 static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last place instead"), cl::init(0));
-static cl::opt<std::string> storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32, whose code it is compared with as well"));
+static cl::opt<std::string>
+    storage("storage", cl::desc("bf16 or f16: what attention stores, in a file of f32, whose code it is compared with as well"));
 static cl::opt<unsigned> timing("time", cl::desc("also run this many times and print the best time, microseconds"));
 
 /// Every value that is read has a slot of its own, nothing is reused.
@@ -191,7 +192,8 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
         if (first)
           good &= sameBits(what + " against another tier", forward, *first);
         if (wide) {
-          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
+          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims,
+                      {seed, stepNumber, inputScale, gradientsOnly, timing});
           wideRun.useInputs(inputsWithY(entries[e], run.inputs(), forward));
           good &= sameWhenRounded(what, forward, wideRun.execute(tier, false), corrupt);
         }

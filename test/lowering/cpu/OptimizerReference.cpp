@@ -18,8 +18,7 @@ double setting(OptimizeOp op, StringRef key, double otherwise) {
 double scheduled(OptimizeOp op, uint64_t step) {
   auto name = dyn_cast_or_null<StringAttr>(op.getSettings().get("schedule"));
   std::string kind = name ? name.getValue().str() : "constant";
-  const double s = double(step), w = setting(op, "warmup", 0), total = setting(op, "total", 1),
-               floor = setting(op, "floor", 0);
+  const double s = double(step), w = setting(op, "warmup", 0), total = setting(op, "total", 1), floor = setting(op, "floor", 0);
   if (kind == "noam")
     return setting(op, "factor", 1) * std::pow(setting(op, "size", 1), -0.5) *
            std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(w, -1.5));
@@ -44,8 +43,8 @@ void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers 
   };
   rate *= factor("lr", 1);
   double g = gs[i] * clip * factor("gradient", 1);
-  const double decay = factor("decay", setting(op, "decay", 0)), b1 = setting(op, "beta1", 0.9),
-               b2 = setting(op, "beta2", 0.999), t = double(step) + 1;
+  const double decay = factor("decay", setting(op, "decay", 0)), b1 = setting(op, "beta1", 0.9), b2 = setting(op, "beta2", 0.999),
+               t = double(step) + 1;
   const StringRef rule = op.getRule();
   if (rule == "sgd") {
     g += decay * p[i];
@@ -78,7 +77,8 @@ void evaluateOptimize(OptimizeOp op, Machine &machine, Tensors &tensors) {
     if (!parameterOf(name).getFrozen())
       for (double x : g)
         squares += x * x;
-  const double norm = std::sqrt(squares), rate = setting(op, "lr", 0) * scheduled(op, machine.step), bound = setting(op, "clip", 0);
+  const double norm = std::sqrt(squares), rate = setting(op, "lr", 0) * scheduled(op, machine.step),
+               bound = setting(op, "clip", 0);
   tensors[op.getNorm()] = {norm};
   tensors[op.getRate()] = {rate};
   const double clip = bound > 0 ? std::min(1.0, bound / (norm + 1e-6)) : 1;

@@ -83,8 +83,11 @@ private:
         .Case([&](ReadParameterOp read) {
           tensors[read] = slice(machine.parameters.at(read.getParameter().str()), element(read.getDepths()), read);
         })
-        .Case([&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), element(read.getDepths()), read); })
-        .Case([&](AtDepthOp at) { tensors[at] = slice(tensors.at(at.getX()), scalars.at(at.getDepth()).whole - int64_t(at.getFirst()), at); })
+        .Case(
+            [&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), element(read.getDepths()), read); })
+        .Case([&](AtDepthOp at) {
+          tensors[at] = slice(tensors.at(at.getX()), scalars.at(at.getDepth()).whole - int64_t(at.getFirst()), at);
+        })
         .Case([&](WriteGradientOp write) {
           store(machine.gradients[write.getParameter().str()], element(write.getDepths()), tensors.at(write.getGradient()));
         })
@@ -300,7 +303,8 @@ private:
   }
 
   bool random(RandomKeepOp op) {
-    return survives(machine, get(op.getIndex()).whole, op.getSite(), op.getDepth() ? get(op.getDepth()).whole : 0, op.getThreshold());
+    return survives(machine, get(op.getIndex()).whole, op.getSite(), op.getDepth() ? get(op.getDepth()).whole : 0,
+                    op.getThreshold());
   }
 
   Machine &machine;

@@ -31,7 +31,8 @@ void evaluate(mlir::func::FuncOp function, Machine &machine);
 /// Says what is wrong with the op and ends the process.
 [[noreturn]] void fail(mlir::Operation *op, const char *what);
 int64_t evaluateExpression(mlir::AffineExpr expression, const std::vector<int64_t> &dims);
-/// Whether dropout keeps element number `element`: Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the description of tenon.random_keep.
+/// Whether dropout keeps element number `element`: Philox 4x32-10 as in Salmon et al. 2011; which bits an element has: the
+/// description of tenon.random_keep.
 bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold);
 /// An op of arith or math on one element; `get` gives its operands.
 Scalar evaluateArithmetic(mlir::Operation &op, llvm::function_ref<Scalar(mlir::Value)> get);

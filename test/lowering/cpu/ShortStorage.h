@@ -5,7 +5,8 @@
 
 namespace tenon::test {
 
-/// Retypes what attention stores short (queries, keys, values, tables, results) from f32 to `storage`, in functions without stacks. The results y that gradients read become outputs as well.
+/// Retypes what attention stores short (queries, keys, values, tables, results) from f32 to `storage`, in functions without
+/// stacks. The results y that gradients read become outputs as well.
 void storeShort(mlir::ModuleOp module, mlir::Type storage);
 
 /// The other side, the functions as they were in f32: gradients read y from a further argument.

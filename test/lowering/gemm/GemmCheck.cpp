@@ -54,8 +54,8 @@ template <typename S, typename T> void fill(std::vector<T> &values, unsigned see
     value = static_cast<T>(static_cast<S>(static_cast<int32_t>(random()) * 0x1p-31));
 }
 
-/// The order in which products are added: steps of K one after the other, or (bf16) of each two the odd one first; `backwards` walks from the end, which gives
-/// other bits.
+/// The order in which products are added: steps of K one after the other, or (bf16) of each two the odd one first; `backwards`
+/// walks from the end, which gives other bits.
 std::vector<int64_t> stepsInOrder(int64_t k, bool oddFirst, bool backwards) {
   std::vector<int64_t> steps;
   for (int64_t step = 0; step < k; ++step)
@@ -93,7 +93,8 @@ void reference(const double *a, const double *b, double *c, int64_t m, int64_t n
   referenceDouble(a, b, c, m, n, k, steps);
 }
 
-/// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN, panels are filled up with zeros.
+/// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN, panels are filled
+/// up with zeros.
 template <typename S, typename T>
 void place(S *to, const T *values, Layout layout, int64_t rows, int64_t columns, runtime::DataType type) {
   for (int64_t index = 0; index < sizeOf(layout, rows, columns, type); ++index)
@@ -227,13 +228,13 @@ Layout layoutOf(char letter) {
 }
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: tenon-gemm-check --tier=T [--f64 | --bf16 | --f16] (--sweep [--quick] | --shape=M,N,K,BATCH [--layouts=rt] [--dynamic])\n"
-               "                        [--corrupt=bit|order|outside] [--cpu=NAME] [--defined]\n"
-               "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
-               "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
-               "       tenon-gemm-check --tier=T --can-run\n"
-               "       tenon-gemm-check --instruction [--corrupt=order]\n");
+  std::fprintf(stderr, "usage: tenon-gemm-check --tier=T [--f64 | --bf16 | --f16] (--sweep [--quick] | --shape=M,N,K,BATCH "
+                       "[--layouts=rt] [--dynamic])\n"
+                       "                        [--corrupt=bit|order|outside] [--cpu=NAME] [--defined]\n"
+                       "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
+                       "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
+                       "       tenon-gemm-check --tier=T --can-run\n"
+                       "       tenon-gemm-check --instruction [--corrupt=order]\n");
   return 2;
 }
 

@@ -38,7 +38,8 @@ static void goOn(tn_model *model, tn_context *train, const char *folder) {
   snprintf(path, sizeof path, "%s/checkpoints", folder);
   check(tn_model_get_parameter(model, "table", table, sizeof table));
   check(tn_context_get_scalar(train, "loss", &loss));
-  printf("loss %.1f, optimizer %s with %d moments, next batch %d\n", loss, tn_model_optimizer(model), tn_model_moment_count(model), (int)tn_context_step(train));
+  printf("loss %.1f, optimizer %s with %d moments, next batch %d\n", loss, tn_model_optimizer(model),
+         tn_model_moment_count(model), (int)tn_context_step(train));
   expect(tn_context_get_scalar(train, "los", &loss));
   expect(tn_model_get_moment(model, 0, "table", table, sizeof table));
   expect(tn_context_rewind(train, 0));
@@ -50,8 +51,8 @@ static void goOn(tn_model *model, tn_context *train, const char *folder) {
   tn_context_set_step(train, 0);
   check(tn_context_load_checkpoint(train, folder, "", &found, NULL, NULL));
   check(tn_model_get_parameter(model, "table", again, sizeof again));
-  printf("step %d, batch %d, seed %d, %.1f s, next batch %d, table %s\n", (int)found.step, (int)found.position, (int)found.seed, found.seconds,
-         (int)tn_context_step(train), memcmp(table, again, sizeof table) ? "other" : "the same");
+  printf("step %d, batch %d, seed %d, %.1f s, next batch %d, table %s\n", (int)found.step, (int)found.position, (int)found.seed,
+         found.seconds, (int)tn_context_step(train), memcmp(table, again, sizeof table) ? "other" : "the same");
   check(tn_model_load_checkpoint(model, folder, NULL, &step, NULL, NULL));
   printf("weights of step %d\n", (int)step);
 }

@@ -50,7 +50,7 @@ static double guessed(tn_model *model, tn_threads *threads) {
   tn_context *context = NULL;
   int right = 0;
   dims[tiny_step_dim_B] = 1;
-  dims[tiny_step_dim_T] = LENGTH; /* places that one call brings */
+  dims[tiny_step_dim_T] = LENGTH;          /* places that one call brings */
   dims[tiny_step_dim_T_capacity] = LENGTH; /* room for as many */
   check(tn_context_create(model, tiny_step, dims, tiny_step_dims, threads, &context));
   makeBatch(ids, target);
