@@ -97,7 +97,7 @@ def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
 
     | attribute | meaning |
     |---|---|
-    | count | a form over the dims; of a stack it is a number |
+    | count | a number, or a form over the dims |
     | first | the lowest index |
 
     Nothing is carried: what a stack carries lies at places, and moves by `tenon.copy`.
@@ -110,7 +110,7 @@ def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
 
     Example:
     ```mlir
-    tenon.loop affine_map<() -> (12)> {
+    tenon.loop 12 {
     ^bb0(%depth: index):
       %h = tenon.place <workspace 0, [<0, () -> (128), 0>]> : tensor<4x8xf32>
       tenon.copy %h to <workspace 1> : tensor<4x8xf32>
@@ -119,7 +119,7 @@ def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
   }];
   let arguments = (ins AffineMapAttr:$count, DefaultValuedAttr<Tenon_Natural, "0">:$first, UnitAttr:$reverse);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$count (`from` $first^)? (`reverse` $reverse^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<Count>($count) (`from` $first^)? (`reverse` $reverse^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 #endif

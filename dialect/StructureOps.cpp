@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/DepthForm.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Rules.h"
 #include "dialect/TenonDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -14,6 +15,20 @@ static RankedTensorType withoutLeading(RankedTensorType type, size_t count) {
   if (count > sizes.size())
     return {};
   return tensorType(ArrayRef(sizes).drop_front(count), type.getElementType(), dimCountOf(type));
+}
+
+/// What lies in a stack has a place for each of its depths, so these are known.
+static LogicalResult verifyDepths(Operation *op, ValueRange depths) {
+  auto isKnown = [](Value depth) {
+    std::optional<DepthForm> form = depthFormOf(depth);
+    return form && llvm::all_of(form->terms, [](const DepthForm::Term &term) {
+             auto stack = dyn_cast<StackOp>(term.argument.getOwner()->getParentOp());
+             return !stack || stack.countNumber();
+           });
+  };
+  if (!llvm::all_of(depths, isKnown)) // C4 of read_parameter, C3 of read_state
+    return op->emitOpError("expects depths of the stacks around it whose height is a number, and sums of them");
+  return success();
 }
 
 // ---- parameters
@@ -44,8 +59,8 @@ static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols,
   if (int64_t(op.getDepths().size()) != parameter.depthCount()) // C2
     return op.emitOpError("expects ") << parameter.depthCount() << " depths for " << op.getParameterAttr() << ", got "
                                       << op.getDepths().size();
-  if (!llvm::all_of(op.getDepths(), depthFormOf)) // C4
-    return op.emitOpError("expects depths of the stacks around it, and sums of them");
+  if (failed(verifyDepths(op, op.getDepths()))) // C4
+    return failure();
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
   if (value.getType() != wanted &&
       (!copy || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, copy))) // C3
@@ -77,9 +92,7 @@ template <typename OpTy> static LogicalResult verifyState(OpTy op, Value value) 
     return op.emitOpError("expects the type of state ")
            << op.getIndex() << ", " << states[op.getIndex()] << ", without a size for each of " << op.getDepths().size()
            << " depths, got " << value.getType();
-  if (!llvm::all_of(op.getDepths(), depthFormOf)) // C3
-    return op.emitOpError("expects depths of the stacks around it, and sums of them");
-  return success();
+  return verifyDepths(op, op.getDepths()); // C3
 }
 LogicalResult ReadStateOp::verify() { return verifyState(*this, getValue()); }
 LogicalResult WriteStateOp::verify() { return verifyState(*this, getValue()); }
@@ -103,7 +116,22 @@ LogicalResult AppendStateOp::verify() {
 
 // ---- stacks
 
+void StackOp::build(OpBuilder &builder, OperationState &state, TypeRange results, int64_t count, ValueRange carries, bool reverse,
+                    int64_t first) {
+  build(builder, state, results, AffineMap::getConstantMap(count, builder.getContext()), carries, reverse, first);
+}
+
+RankedTensorType StackOp::stacked(RankedTensorType value) {
+  SmallVector<AffineExpr> sizes = sizesOf(value);
+  sizes.insert(sizes.begin(), countForm());
+  return tensorType(sizes, value.getElementType(), std::max(dimCountOf(value), getCount().getNumDims()));
+}
+
 LogicalResult StackOp::verify() {
+  if (failed(verifyForm(*this, getCount()))) // C6
+    return failure();
+  if (countNumber().value_or(0) < 0) // C5
+    return emitOpError("expects a count from 0 on, got ") << *countNumber();
   unsigned carries = getCarries().size();
   SmallVector<Type> arguments{IndexType::get(getContext())};
   llvm::append_range(arguments, getCarries().getTypes());
@@ -133,12 +161,9 @@ LogicalResult StackOp::verifyRegions() {
     auto yielded = dyn_cast<RankedTensorType>(type);
     if (!yielded || !hasSizes(yielded)) // C3
       return emitOpError("expects a tensor as saved value ") << i << ", got " << type;
-    SmallVector<AffineExpr> sizes = sizesOf(yielded);
-    sizes.insert(sizes.begin(), getAffineConstantExpr(getCount(), getContext()));
-    auto stacked = cast<RankedTensorType>(getResult(i).getType());
-    if (stacked != tensorType(sizes, yielded.getElementType(), dimCountOf(yielded))) // C4
+    if (getResult(i).getType() != stacked(yielded)) // C4
       return emitOpError("expects saved value ")
-             << i << " of " << yielded << " to be stacked " << getCount() << " times, got " << stacked;
+             << i << " of " << yielded << " to be stacked " << textOf(countForm()) << " times, got " << getResult(i).getType();
   }
   return success();
 }

@@ -52,7 +52,7 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
 
     Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of these,
     with elements of f32 or of the module's `tenon.compute`: then it is the copy of the parameter in that type, which the optimizer keeps; C4 a depth is
-    that of a stack around, or a sum of such, times numbers: in rounds of several layers it is round * layers + place.
+    that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is round * layers + place.
 
     Gradient: `tenon.write_gradient`.
 
@@ -175,9 +175,14 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state", [DeclareOpInterfaceMethods<Ke
   let hasVerifier = 1;
 }
 def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "a stack of layers: one body, run `count` times";
+  let summary = "a loop: one body, run `count` times, as a stack of layers or a recurrence";
   let description = [{
     Formula: `(c_(d+1), saved_d) = body(d, c_d)` for d = first .. first + count - 1.
+
+    | attribute | meaning |
+    |---|---|
+    | count | a number, or a form over the dims: the places of a recurrence |
+    | first | the lowest depth |
 
     | operand | shape | dtype |
     |---|---|---|
@@ -190,7 +195,7 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
 
     Constraints: C1 block arguments are the depth and the carries; C2 results are the carries with their types, then saved values; C3 yielded are
     as many tensors, the carries with their types; C4 a stacked result is the saved type with `count` in front; C5 first and count are not
-    negative.
+    negative; C6 count is one form over the dims of the entry.
 
     Gradient: a `stack` in reverse; saved values are chosen by the differentiation pass.
 
@@ -205,12 +210,24 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     }
     ```
   }];
-  let arguments = (ins Tenon_Natural:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse, DefaultValuedAttr<Tenon_Natural, "0">:$first);
+  let arguments = (ins AffineMapAttr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse, DefaultValuedAttr<Tenon_Natural, "0">:$first);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$count (`from` $first^)? (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<Count>($count) (`from` $first^)? (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let builders = [OpBuilder<(ins "mlir::TypeRange":$results, "int64_t":$count, "mlir::ValueRange":$carries, CArg<"bool", "false">:$reverse, CArg<"int64_t", "0">:$first)>];
+  let extraClassDeclaration = [{
+    /// How often the body runs, over the dims of the entry.
+    mlir::AffineExpr countForm() { return getCount().getResult(0); }
+    /// nullopt: known at run time only.
+    std::optional<int64_t> countNumber() {
+      auto number = mlir::dyn_cast<mlir::AffineConstantExpr>(countForm());
+      return number ? std::optional(number.getValue()) : std::nullopt;
+    }
+    /// The type of what a value of the body becomes when it is kept of every depth.
+    mlir::RankedTensorType stacked(mlir::RankedTensorType value);
+  }];
 }
 def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, Tenon_ReadsMemory, ParentOneOf<["StackOp", "FoldOp", "GemmOp", "AttentionOp", "AttentionGradOp"]>]> {
   let summary = "values leaving a region of stack, fold, gemm or attention";

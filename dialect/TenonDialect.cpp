@@ -7,6 +7,26 @@
 
 using namespace mlir;
 
+namespace tenon {
+/// How often a loop runs: `12`, or `affine_map<(d0) -> (d0)>`.
+static ParseResult parseCount(OpAsmParser &parser, AffineMapAttr &count) {
+  int64_t number = 0;
+  OptionalParseResult parsed = parser.parseOptionalInteger(number);
+  if (!parsed.has_value())
+    return parser.parseAttribute(count);
+  count = AffineMapAttr::get(AffineMap::getConstantMap(number, parser.getContext()));
+  return *parsed;
+}
+static void printCount(OpAsmPrinter &printer, Operation *, AffineMapAttr count) {
+  AffineMap map = count.getValue();
+  auto number = map.getNumResults() == 1 ? dyn_cast<AffineConstantExpr>(map.getResult(0)) : AffineConstantExpr();
+  if (number && map.getNumDims() == 0)
+    printer << number.getValue();
+  else
+    printer << count;
+}
+} // namespace tenon
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "dialect/TenonDialect.cpp.inc"

@@ -74,7 +74,31 @@ Value EntryGenerator::gather(Value x, Axes ofX, AxisId gathered, Value index, co
                           at->getDenseI64ArrayAttr(xDims), positions(ofIndex, result), clamp ? at->getUnitAttr() : UnitAttr());
 }
 
+/// `x[t]` at the place of a scan along that axis: the slice is read where it lies. Null if the gather is another one.
+Value EntryGenerator::sliceOfScan(const Node &node) {
+  const Node &index = entry.nodes[node.operands[1]], &whole = entry.nodes[node.operands[0]];
+  if (index.op != Op::Depth || index.stack >= entry.stacks.size() || !entry.stacks[index.stack].isScan ||
+      entry.axes[node.axesFrom[0]].size != entry.stacks[index.stack].count)
+    return {};
+  for (uint32_t stack = whole.stack; stack < entry.stacks.size(); stack = entry.stacks[stack].parent)
+    if (stack == index.stack)
+      return {}; // made at each place anew
+  Axes axes{node.axesFrom[0]}, rest;
+  for (AxisId axis : axesOf(node.operands[0]))
+    if (axis != node.axesFrom[0])
+      rest.push_back(axis);
+  axes.insert(axes.end(), rest.begin(), rest.end());
+  OpBuilder *inside = at;
+  at = &builderOf(entry.stacks[index.stack].parent);
+  Value x = spread(operand(node, 0), axesOf(node.operands[0]), axes);
+  at = inside;
+  Value slice = AtDepthOp::create(*at, current, typeOf(rest, tensorOf(x).getElementType()), x, depthOf(index.stack), 0);
+  return spread(slice, rest, node.type.axes);
+}
+
 Value EntryGenerator::generateGather(const Node &node) {
+  if (Value slice = sliceOfScan(node))
+    return slice;
   Value index = Build(*at, current).convert(operand(node, 1), IntegerType::get(context, 32));
   return gather(operand(node, 0), axesOf(node.operands[0]), node.axesFrom[0], index, axesOf(node.operands[1]), node.type.axes,
                 node.clampIndex);

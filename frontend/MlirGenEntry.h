@@ -69,6 +69,7 @@ private:
                      bool clamp);
   mlir::Value numbered(AxisId axis, const Axes &axes);
   mlir::Value generateGather(const Node &node);
+  mlir::Value sliceOfScan(const Node &node);
   mlir::Value generateFlip(const Node &node);
   mlir::Value generateArgMax(const Node &node);
   mlir::Value generateCumsum(const Node &node);

@@ -69,7 +69,7 @@ Value EntryGenerator::value(NodeId id) {
 Value EntryGenerator::generateWithOperands(NodeId id) {
   const Node &node = entry.nodes[id];
   // Operands first: generating them may move the place that `at` names.
-  if (node.op != Op::Stack && node.op != Op::BodyArgument)
+  if (!isLoop(node) && node.op != Op::BodyArgument)
     for (NodeId operand : node.operands)
       if (!value(operand))
         return {};
@@ -78,7 +78,7 @@ Value EntryGenerator::generateWithOperands(NodeId id) {
   at = &builderOf(node.stack);
   current = locate(node.range);
   Value result = generate(node, id);
-  if (result && node.op != Op::Stack && node.op != Op::Result && result.getType() != typeOf(node.type))
+  if (result && !isLoop(node) && node.op != Op::Result && result.getType() != typeOf(node.type))
     result = Build(*at, current).convert(result, elementType(node.type));
   at = savedAt;
   current = savedLocation;
@@ -110,6 +110,7 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::BodyArgument:
     return generateBodyArgument(node);
   case Op::Stack:
+  case Op::Scan:
     return generateStack(node, id);
   case Op::Result: {
     auto it = results.find(node.operands[0]);
@@ -164,8 +165,6 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
     return unsupported(node, "top");
   case Op::Sample:
     return unsupported(node, "sample");
-  case Op::Scan:
-    return unsupported(node, "scan");
   default:
     return generateElementwise(node);
   }

@@ -43,7 +43,9 @@ Value EntryGenerator::countedDepth(uint32_t stack) {
   Value inner = depthOf(stack), outer = countedDepth(bodyAround(entry.stacks, stack));
   if (!outer)
     return inner;
-  Value count = arith::ConstantIndexOp::create(builder, current, entry.stacks[stack].total.constant());
+  const Size &total = entry.stacks[stack].total;
+  Value count = total.isConstant() ? Value(arith::ConstantIndexOp::create(builder, current, total.constant()))
+                                   : SizeValueOp::create(builder, current, form(total));
   return arith::AddIOp::create(builder, current, arith::MulIOp::create(builder, current, outer, count), inner);
 }
 
@@ -76,7 +78,7 @@ SmallVector<Value> EntryGenerator::generateBody(const StackInfo &info) {
   }
   const uint32_t stack = open.back().info;
   writeStates(info.nextStates, builderOf(stack), stack);
-  if (info.history)
+  if (info.history && !info.isScan)
     yielded.append(yielded.begin(), yielded.begin() + info.carries);
   return yielded;
 }
@@ -111,9 +113,6 @@ Value EntryGenerator::generateInPlace(const Node &node, NodeId id) {
 
 Value EntryGenerator::generateStack(const Node &node, NodeId id) {
   const StackInfo &info = entry.stacks[node.index];
-  auto count = info.count.asConstant();
-  if (!count)
-    return unsupported(node, "a stack whose height is not a number");
   if (standsInPlace(node.index))
     return generateInPlace(node, id);
   SmallVector<Value> carries;
@@ -128,18 +127,17 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
     carries.push_back(operand);
     types.push_back(operand.getType());
   }
-  SmallVector<RankedTensorType> collected;
-  for (unsigned i = info.history ? 0 : info.carries; i < info.results.size(); ++i)
-    collected.push_back(typeOf(entry.nodes[info.results[i]].type));
-  for (RankedTensorType type : collected) {
+  const AffineExpr count = toAffine(info.count, context);
+  for (unsigned i = info.history && !info.isScan ? 0 : info.carries; i < info.results.size(); ++i) {
+    RankedTensorType type = typeOf(entry.nodes[info.results[i]].type);
     SmallVector<AffineExpr> sizes = sizesOf(type);
-    sizes.insert(sizes.begin(), getAffineConstantExpr(*count, context));
+    sizes.insert(sizes.begin(), count);
     types.push_back(tensorType(sizes, type.getElementType(), entry.dims.size()));
   }
   OpBuilder &outer = builderOf(node.stack);
   Location location = locate(node.range);
-  auto op = StackOp::create(outer, location, types, outer.getI64IntegerAttr(*count), carries, UnitAttr(),
-                            outer.getI64IntegerAttr(info.isRounds ? 0 : info.first));
+  auto op = StackOp::create(outer, location, types, AffineMap::get(info.count.isConstant() ? 0 : entry.dims.size(), 0, count),
+                            carries, false, info.isRounds ? 0 : info.first);
   Block *block = new Block;
   op.getBody().push_back(block);
   Value depth = block->addArgument(outer.getIndexType(), location);

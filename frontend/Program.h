@@ -111,7 +111,7 @@ enum class Op : uint8_t {
   Attend,
   // structure
   Stack,  // `index` into Entry::stacks; operands: carries and arguments; results through Result
-  Scan,   // parsed and checked; "not supported yet" in MlirGen
+  Scan,   // as Stack: operands are the carries, results carries and what is collected along axesFrom[0]
   Result, // `index`-th result of operands[0] (Stack, Scan, Top); for Stack: carries first, then all-step histories (of rounds:
           // what they collect)
   // kept places of a walked entry, made by deriveStep: operands rows, position. The rows along axesFrom[0] are written into state
@@ -151,6 +151,9 @@ struct Node {
   ast::Range range;
   ast::Range caller; // the call in the author's own file that led to it; `range` where it stands there itself
 };
+
+/// Whether it runs a body: its results are those of Result nodes.
+inline bool isLoop(const Node &node) { return node.op == Op::Stack || node.op == Op::Scan; }
 
 /// stack[N] Layer or loop[N] Layer used once: body graph over BodyArguments. Nodes of the body may refer to nodes outside it. An
 /// `if depth` makes several bodies of a stack. They stand one after the other in a body of *rounds*, which runs once where

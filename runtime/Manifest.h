@@ -123,9 +123,8 @@ struct StateInfo {
   bool inPlace = false;          // runs add rows to it; it is not swapped
 };
 struct KernelInfo {
-  std::string name, kind, place; // what it works on, what it is, where in the specification
-  int64_t calls = 1;
-  std::string flops = "0", bytes = "0"; // formulas over the dims, of all calls together
+  std::string name, kind, place;                     // what it works on, what it is, where in the specification
+  std::string calls = "1", flops = "0", bytes = "0"; // formulas over the dims; the last two of all calls together
 };
 /// Formulas of bytes over the dims (runtime/Formula.h); empty if the manifest does not say.
 struct MemoryInfo {

@@ -131,7 +131,7 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
       kernel.name = item.member("name").text();
       kernel.kind = item.member("kind").text();
       kernel.place = item.member("place").text();
-      kernel.calls = item.member("calls").integer(0, largest); // in a stack of no layers: 0
+      kernel.calls = readFormula(item.member("calls"), dims);
       kernel.flops = readFormula(item.member("flops"), dims);
       kernel.bytes = readFormula(item.member("bytes"), dims);
       info.kernels.push_back(std::move(kernel));

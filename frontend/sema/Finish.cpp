@@ -13,7 +13,7 @@ public:
     for (size_t i = 0; i < entry.stacks.size(); ++i)
       result[i].resize(entry.stacks[i].results.size());
     for (NodeId i = 0; i < entry.nodes.size(); ++i)
-      if (entry.nodes[i].op == Op::Stack || entry.nodes[i].op == Op::Scan)
+      if (isLoop(entry.nodes[i]))
         producer[entry.nodes[i].index] = i;
   }
   const Entry &entry;
@@ -61,7 +61,7 @@ private:
     case Op::Result: {
       const Node &from = entry.nodes[at.operands[0]];
       work.push_back(at.operands[0]);
-      if (from.op != Op::Stack && from.op != Op::Scan)
+      if (!isLoop(from))
         return;
       return useResult(from.index, bodyResultOf(entry.stacks[from.index], at.index));
     }
@@ -251,7 +251,7 @@ private:
     to.stack = stackOf(from.stack);
     to.operands.clear();
     for (size_t i = 0; i < from.operands.size(); ++i)
-      if ((from.op != Op::Stack && from.op != Op::Scan) || live.result[from.index][i])
+      if (!isLoop(from) || live.result[from.index][i])
         to.operands.push_back(nodeNumber[from.operands[i]]);
     if (from.attend) {
       to.attend = std::make_shared<AttendInfo>(*from.attend);
@@ -274,7 +274,7 @@ private:
       break;
     case Op::Result: {
       const Node &producer = old.nodes[from.operands[0]];
-      if (producer.op != Op::Stack && producer.op != Op::Scan)
+      if (!isLoop(producer))
         break;
       const auto &numbers = resultNumber[producer.index];
       unsigned carries = old.stacks[producer.index].carries, keptCarries = 0;

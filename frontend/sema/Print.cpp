@@ -178,7 +178,7 @@ private:
       if (!node.axesTo.empty())
         out << " -> " << names(node.axesTo);
       operands(node.operands);
-      if (node.op == Op::Stack || node.op == Op::Scan)
+      if (isLoop(node))
         nested(node.index, depth);
       else
         out << " : " << element(node.type) << axes(node.type.axes) << "\n";

@@ -24,7 +24,7 @@ private:
   const Entry &entry;
   std::vector<NodeId> producer; // of each stack
 
-  bool isLoop(NodeId id) const { return entry.nodes[id].op == Op::Stack || entry.nodes[id].op == Op::Scan; }
+  bool isLoop(NodeId id) const { return tenon::isLoop(entry.nodes[id]); }
   bool isCarryReached(uint32_t stack, size_t index) const {
     const StackInfo &info = entry.stacks[stack];
     return reached[info.results[index]] || (index < info.carries && reached[entry.nodes[producer[stack]].operands[index]]);

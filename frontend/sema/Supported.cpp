@@ -11,22 +11,21 @@ namespace {
 /// The construct that no code is made for; null if there is some.
 const char *refused(const Entry &entry, const Node &node) {
   switch (node.op) {
-  case Op::Scan:
-    return "scan";
   case Op::Window:
     return "window";
   case Op::Top:
     return "top";
   case Op::Sample:
     return "sample";
-  case Op::Stack: {
+  case Op::Stack:
+  case Op::Scan: {
     unsigned levels = 0;
     for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
       ++levels;
     static_assert(kMostNestedStacks == 8);
-    return levels > kMostNestedStacks                    ? "more than 8 stacks and loops in each other"
-           : entry.stacks[node.index].count.isConstant() ? nullptr
-                                                         : "a stack whose height is not a number";
+    return levels > kMostNestedStacks                                           ? "more than 8 stacks and loops in each other"
+           : node.op == Op::Scan || entry.stacks[node.index].count.isConstant() ? nullptr
+                                                                                : "a stack whose height is not a number";
   }
   default:
     return nullptr;

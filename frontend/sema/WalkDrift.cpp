@@ -8,7 +8,7 @@ static bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
 
 WalkDrift::WalkDrift(const Entry &entry, unsigned dim) : entry(entry), dim(dim), producer(entry.stacks.size(), kNoNode) {
   for (NodeId id = 0; id < entry.nodes.size(); ++id)
-    if (entry.nodes[id].op == Op::Stack || entry.nodes[id].op == Op::Scan)
+    if (isLoop(entry.nodes[id]))
       producer[entry.nodes[id].index] = id;
   auto demand = [&](NodeId id) {
     if (read(id, {}).value_or(0) != 0)

@@ -186,7 +186,7 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
     array.push_back(json::Object{{"name", row.name},
                                  {"kind", row.kind},
                                  {"place", row.place},
-                                 {"calls", row.calls},
+                                 {"calls", space.text(row.calls)},
                                  {"flops", space.text(row.flops)},
                                  {"bytes", space.text(row.bytes)}});
   return array;

@@ -29,21 +29,21 @@ public:
   Rows(func::FuncOp function, FormulaSpace &space) : space(space) {
     for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>())
       names[parameter.getOffset()] = parameter.getSymName();
-    add(function.getBody().front(), 1);
+    add(function.getBody().front(), Polynomial(1));
   }
   std::vector<KernelRow> rows;
 
 private:
-  void add(Block &block, int64_t calls) {
+  void add(Block &block, const Polynomial &calls) {
     for (Operation &op : block) {
       if (auto loop = dyn_cast<LoopOp>(op))
-        add(loop.getBody().front(), calls * cast<AffineConstantExpr>(loop.getCount().getResult(0)).getValue());
+        add(loop.getBody().front(), calls * space.of(loop.getCount().getResult(0)));
       else if (auto kernel = dyn_cast<KernelOpInterface>(op))
         rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), calls,
                         kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
       else if (auto copy = dyn_cast<CopyOp>(op))
         rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), calls, Polynomial(),
-                        space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * (2 * calls)});
+                        space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * calls * 2});
     }
   }
   std::string gradientAt(PlaceAttr place) {

@@ -11,7 +11,7 @@ struct KernelRow {
   std::string name;        // what it works on: a parameter, the gradient of one; else empty
   std::string kind;        // gemm, nest, attention, .., copy
   std::string place;       // "gpt2.tn:17:23"
-  int64_t calls = 1;       // more than 1 inside loops
+  Polynomial calls;        // 1 outside of loops
   Polynomial flops, bytes; // as KernelOpInterface counts them
 };
 

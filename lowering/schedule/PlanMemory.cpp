@@ -194,7 +194,7 @@ LogicalResult Planner::placeStack(StackOp stack) {
   Value depth = body.getArgument(0);
   unsigned carries = stack.getCarries().size();
   auto [begin, end] = at[stack];
-  int64_t count = stack.getCount();
+  AffineExpr count = stack.countForm();
   for (unsigned i = 0; i < carries; ++i) {
     BlockArgument carry = body.getArgument(i + 1);
     AffineExpr bytes = tensorBytes(tensorOf(carry));

@@ -178,13 +178,12 @@ private:
     for (unsigned i = 0; i < carries; ++i)
       arguments.push_back(*bufferOf(body.getArgument(i + 1)));
     // The places of carries may move with the loop: before it they are those of the first index.
-    const int64_t first = int64_t(stack.getFirst()) + (stack.getReverse() ? int64_t(stack.getCount()) - 1 : 0);
+    const AffineExpr low = getAffineConstantExpr(stack.getFirst(), builder.getContext()), high = low + stack.countForm() - 1;
+    const AffineExpr first = stack.getReverse() ? high : low, last = stack.getReverse() ? low : high;
     for (unsigned i = 0; i < carries; ++i)
       copyTo(stack.getCarries()[i], fixed(arguments[i], depth, first), stack.getLoc());
 
-    auto loop = LoopOp::create(builder, stack.getLoc(),
-                               AffineMapAttr::get(AffineMap::getConstantMap(stack.getCount(), builder.getContext())),
-                               stack.getFirstAttr(), stack.getReverseAttr());
+    auto loop = LoopOp::create(builder, stack.getLoc(), stack.getCountAttr(), stack.getFirstAttr(), stack.getReverseAttr());
     loop.getBody().takeBody(stack.getBody());
     ++loopDepth;
     builder.setInsertionPointToStart(&body);
@@ -206,7 +205,6 @@ private:
     --loopDepth;
 
     builder.setInsertionPoint(stack);
-    const int64_t last = int64_t(stack.getFirst()) + (stack.getReverse() ? 0 : int64_t(stack.getCount()) - 1);
     for (auto [i, result] : llvm::enumerate(stack.getResults())) {
       if (result.use_empty())
         continue;
@@ -224,13 +222,21 @@ private:
     stack.erase();
   }
 
-  /// The place outside of the loop, where its index is this number.
-  static Buffer fixed(Buffer buffer, Value depth, int64_t index) {
+  /// The place outside of the loop, where its index is this form over the dims.
+  static Buffer fixed(Buffer buffer, Value depth, AffineExpr index) {
+    int64_t number = 0;
+    AffineExpr rest = index;
+    if (auto constant = dyn_cast<AffineConstantExpr>(index))
+      number = constant.getValue(), rest = {};
+    SmallVector<Buffer::Step, 1> further;
     for (Buffer::Step &step : buffer.steps)
       if (step.depth == depth) {
         step.depth = Value();
-        step.shift += index;
+        step.shift += number;
+        if (rest)
+          further.push_back({Value(), step.bytes * rest, 1});
       }
+    buffer.steps.append(further);
     return buffer;
   }
 

@@ -6,6 +6,7 @@
 #include "lowering/tensor/GradientWrites.h"
 #include "lowering/tensor/SavedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -20,7 +21,8 @@ namespace {
 /// A loop of a forward pass that has been left: its depths `first` .. `first + count - 1`.
 struct LeftLoop {
   BlockArgument depth; // of the forward loop, for the terms of `depths`
-  int64_t first, count;
+  int64_t first;
+  AffineMap count; // a number: parameters lie there by depth
 };
 
 /// The gradient of what one `read_parameter` gives. In the loop of its last depth it is a slice; outside of that loop, where a
@@ -54,10 +56,16 @@ struct ParameterGradient {
   }
 };
 
-/// Gradients of the values of one block while it is walked backwards, and of the parameters read in it.
+/// The gradient of what a loop reads of `x` at its place, where x is from outside of it.
+struct SliceGradient {
+  Value x, sum;
+};
+
+/// Gradients of the values of one block while it is walked backwards, and of the parameters and slices read in it.
 struct Gradients {
   DenseMap<Value, Value> of;
   SmallVector<ParameterGradient> parameters;
+  SmallVector<SliceGradient> slices;
 
   /// The sum of what is of the same slices as `gradient`.
   Value &ofParameter(const ParameterGradient &gradient) {
@@ -84,12 +92,14 @@ private:
   /// Walks `block` backwards, building at `builder`.
   LogicalResult walk(Block &block, Gradients &gradients, OpBuilder &builder);
   LogicalResult differentiate(Operation *op, Gradients &gradients, OpBuilder &builder);
+  LogicalResult differentiateSlice(AtDepthOp slice, Gradients &gradients, OpBuilder &builder);
   llvm::SetVector<Value> activeCaptures(StackOp stack);
   void startReverse(StackOp stack, ArrayRef<unsigned> realCarries, const llvm::SetVector<Value> &captured, Gradients &gradients,
                     ReversedStack &reversed, Gradients &inner, OpBuilder &inside);
   LogicalResult differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder);
   void writeParameters(Gradients &gradients, OpBuilder &builder);
   void writeByDepth(const ParameterGradient &gradient, OpBuilder &builder);
+  void hoistSlices();
   void freezeTheRest();
 
   func::FuncOp function;
@@ -159,6 +169,8 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
     sum = sum ? Build(builder, op->getLoc()).add(sum, ofResults[0]) : ofResults[0];
     return success();
   }
+  if (auto slice = dyn_cast<AtDepthOp>(op))
+    return differentiateSlice(slice, gradients, builder);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
     return op->emitOpError("expects a gradient rule, got none");
@@ -168,6 +180,24 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   assert(ofOperands.size() == op->getNumOperands() && "a rule gives a gradient, perhaps null, for each operand");
   for (auto [operand, gradient] : llvm::zip(op->getOperands(), ofOperands))
     accumulate(gradients, operand, gradient, builder);
+  return success();
+}
+
+/// What is read of a tensor place by place has its gradient collected place by place: the sum over a loop of tensors that are 0
+/// but at one place would take its length squared.
+LogicalResult Differentiator::differentiateSlice(AtDepthOp slice, Gradients &gradients, OpBuilder &builder) {
+  if (!isActive(slice.getX()))
+    return success();
+  auto depth = dyn_cast<BlockArgument>(slice.getDepth());
+  auto loop = depth ? dyn_cast<StackOp>(depth.getOwner()->getParentOp()) : StackOp();
+  if (!loop || slice->getBlock() != depth.getOwner() || loop->isAncestor(slice.getX().getParentBlock()->getParentOp()) ||
+      slice.getFirst() != loop.getFirst() || sizesOf(tensorOf(slice.getX())).front() != loop.countForm())
+    return notSupported(slice) << "the gradient of what is read at a depth, but for all of a value from outside, in order";
+  Value gradient = gradients.of.lookup(slice.getY());
+  for (SliceGradient &known : gradients.slices)
+    if (known.x == slice.getX())
+      return known.sum = Build(builder, slice.getLoc()).add(known.sum, gradient), success();
+  gradients.slices.push_back({slice.getX(), gradient});
   return success();
 }
 
@@ -238,19 +268,14 @@ public:
     SmallVector<Type> types;
     for (Value value : initials)
       types.push_back(value.getType());
-    for (Value value : collected) {
-      auto type = tensorOf(value);
-      SmallVector<AffineExpr> sizes = sizesOf(type);
-      sizes.insert(sizes.begin(), getAffineConstantExpr(forward.getCount(), type.getContext()));
-      types.push_back(tensorType(sizes, type.getElementType(), dimCountOf(type)));
-    }
+    for (Value value : collected)
+      types.push_back(forward.stacked(tensorOf(value)));
     SmallVector<Value> yielded(carried);
     llvm::append_range(yielded, collected);
     OpBuilder end(forward.getContext());
     end.setInsertionPointToEnd(block);
     YieldOp::create(end, forward.getLoc(), yielded);
-    auto stack = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), initials, builder.getUnitAttr(),
-                                 forward.getFirstAttr());
+    auto stack = StackOp::create(builder, forward.getLoc(), types, forward.getCount(), initials, true, forward.getFirst());
     stack.getBody().push_back(block);
     return stack;
   }
@@ -266,6 +291,8 @@ private:
 llvm::SetVector<Value> Differentiator::activeCaptures(StackOp stack) {
   llvm::SetVector<Value> captured;
   stack.getBody().walk([&](Operation *op) {
+    if (auto slice = dyn_cast<AtDepthOp>(op); slice && slice.getDepth() == stack.getBody().front().getArgument(0))
+      return; // collected by depth
     for (Value operand : op->getOperands())
       if (operand.getParentRegion()->isProperAncestor(&stack.getBody()) && isActive(operand))
         captured.insert(operand);
@@ -298,7 +325,8 @@ void Differentiator::startReverse(StackOp stack, ArrayRef<unsigned> realCarries,
 }
 
 /// Carries of the reverse loop: gradients of the real carries, then sums for the captured values, then sums for the parameters of
-/// a stack that a loop around runs several times. Its collected results: gradients of the stack's own parameters by depth.
+/// a stack that a loop around runs several times. Its collected results: gradients of the stack's own parameters by depth, then
+/// of what it reads of values from outside by depth.
 LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradients, OpBuilder &builder) {
   if (llvm::none_of(stack.getResults(), [&](Value result) { return gradients.of.contains(result); }))
     return success();
@@ -337,9 +365,11 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
     yielded.push_back(buildInside.add(reversed.carry(build.zerosLike(gradient.sum)), gradient.sum));
   for (ParameterGradient &gradient : byDepth)
     collected.push_back(gradient.sum);
+  for (SliceGradient &slice : inner.slices)
+    collected.push_back(slice.sum);
   StackOp loop = reversed.finish(yielded, collected);
   SmallVector<Value> operands(stack.getCarries()); // the next line replaces the op
-  const LeftLoop range{body.getArgument(0), int64_t(stack.getFirst()), int64_t(stack.getCount())};
+  const LeftLoop range{body.getArgument(0), int64_t(stack.getFirst()), stack.getCount()};
   makeAvailable(stack, loop);
 
   auto add = [&](Value &sum, Value more) { sum = sum ? build.add(sum, more) : more; };
@@ -354,7 +384,21 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
     gradient.left.insert(gradient.left.begin(), range);
     add(gradients.ofParameter(gradient), loop.getResult(next++));
   }
+  for (SliceGradient &slice : inner.slices)
+    accumulate(gradients, slice.x, loop.getResult(next++), builder);
   return success();
+}
+
+/// What is read at the place of a loop is read in its body, not in a loop inside: there it is the same in each round.
+void Differentiator::hoistSlices() {
+  function.walk([&](AtDepthOp slice) {
+    auto depth = dyn_cast<BlockArgument>(slice.getDepth());
+    if (!depth || depth.getOwner() == slice->getBlock())
+      return;
+    Operation *around = depth.getOwner()->findAncestorOpInBlock(*slice);
+    if (around && DominanceInfo().properlyDominates(slice.getX(), around))
+      slice->moveBefore(around);
+  });
 }
 
 void Differentiator::freezeTheRest() {
@@ -372,6 +416,7 @@ LogicalResult Differentiator::run() {
       loss = output;
   if (!loss)
     return function.emitOpError("has no loss to differentiate");
+  hoistSlices();
   findActive(block);
   const char *const unreached = "no trained parameter reaches the loss, so there is no gradient to take";
   if (!isActive(loss.getValue()))

@@ -13,7 +13,7 @@ namespace {
 
 StackOp loopOf(BlockArgument depth) { return cast<StackOp>(depth.getOwner()->getParentOp()); }
 int64_t low(StackOp loop) { return loop.getFirst(); }
-int64_t high(StackOp loop) { return loop.getFirst() + loop.getCount(); }
+int64_t high(StackOp loop) { return loop.getFirst() + *loop.countNumber(); } // parameters have a place for each depth
 
 /// One depth of a write: over which loops, and what it is there.
 struct Level {

@@ -8,7 +8,7 @@ namespace tenon {
 
 static bool isFree(Operation *op) {
   return op->hasTrait<ElementSource>() || op->hasTrait<Address>() || op->hasTrait<View>() ||
-         isa<arith::ArithDialect>(op->getDialect()); // sums of depths
+         isa<arith::ArithDialect>(op->getDialect()) || isa<SizeValueOp>(op); // sums of depths
 }
 
 bool isRecomputed(Operation *op) {
@@ -45,12 +45,8 @@ private:
 
 Value Availability::saved(Value value) {
   auto type = tensorOf(value);
-  SmallVector<AffineExpr> sizes = sizesOf(type);
-  sizes.insert(sizes.begin(), getAffineConstantExpr(forward.getCount(), type.getContext()));
   // The stacked value does not exist yet: the load is made on a stand-in that run() replaces.
-  Value standIn = UnrealizedConversionCastOp::create(front, value.getLoc(),
-                                                     tensorType(sizes, type.getElementType(), dimCountOf(type)), ValueRange())
-                      .getResult(0);
+  Value standIn = UnrealizedConversionCastOp::create(front, value.getLoc(), forward.stacked(type), ValueRange()).getResult(0);
   auto load =
       AtDepthOp::create(front, value.getLoc(), type, standIn, reversed.getBody().front().getArgument(0), forward.getFirstAttr());
   loads.emplace_back(value, load);
@@ -96,8 +92,8 @@ void Availability::run() {
       yielded.push_back(value);
     }
   OpBuilder builder(forward);
-  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCountAttr(), forward.getCarries(),
-                               forward.getReverseAttr(), forward.getFirstAttr());
+  auto wider = StackOp::create(builder, forward.getLoc(), types, forward.getCount(), forward.getCarries(), forward.getReverse(),
+                               forward.getFirst());
   wider.getBody().takeBody(forward.getBody());
   yield->setOperands(yielded);
   for (auto [old, fresh] : llvm::zip(forward.getResults(), wider.getResults()))

@@ -116,7 +116,7 @@ func.func @f(%g: tensor<4x8xf32>) {
 
 tenon.parameter @p stacked : tensor<3x4xf32>
 func.func @depth_of_nothing(%i: index) {
-  // expected-error @+1 {{'tenon.read_parameter' op expects depths of the stacks around it, and sums of them}}
+  // expected-error @+1 {{'tenon.read_parameter' op expects depths of the stacks around it whose height is a number, and sums of them}}
   %x = tenon.read_parameter @p[%i] : tensor<4xf32>
   return
 }

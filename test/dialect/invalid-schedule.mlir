@@ -19,7 +19,7 @@ func.func @f(%b: index) attributes {tenon.dims = ["B"]} {
 // -----
 // copy C1: as for place.
 func.func @f(%x: tensor<4x8xf32>) {
-  tenon.loop affine_map<() -> (3)> {
+  tenon.loop 3 {
   ^bb0(%i: index):
     // expected-error @+1 {{'tenon.copy' op expects a step over one of the 1 loops around it, or -1, got 1}}
     tenon.copy %x to <output 0, [<1, () -> (128), 0>]> : tensor<4x8xf32>

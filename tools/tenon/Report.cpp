@@ -104,12 +104,16 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
 Status reportKernels(EntryReport &report) {
   double seconds = 0;
   for (const KernelInfo &kernel : report.entry->kernels) {
-    auto flops = runtime::evaluateFormula(kernel.flops, report.dims), bytes = runtime::evaluateFormula(kernel.bytes, report.dims);
-    if (!flops.ok() || !bytes.ok())
-      return flops.ok() ? bytes.status() : flops.status();
-    if (!*flops || !*bytes)
-      return inputError("the work of entry ", report.entry->name, " is more than 2^63 at ", sizesText(report));
-    KernelLine line{&kernel, static_cast<double>(**flops), static_cast<double>(**bytes), 0};
+    KernelLine line{&kernel, 0, 0, 0, 0};
+    for (auto [formula, value] :
+         {std::pair(&kernel.calls, &line.calls), std::pair(&kernel.flops, &line.flops), std::pair(&kernel.bytes, &line.bytes)}) {
+      auto number = runtime::evaluateFormula(*formula, report.dims);
+      if (!number.ok())
+        return number.status();
+      if (!*number)
+        return inputError("the work of entry ", report.entry->name, " is more than 2^63 at ", sizesText(report));
+      *value = static_cast<double>(**number);
+    }
     line.share = std::max(line.flops / kFlopsPerSecond, line.bytes / kBytesPerSecond);
     seconds += line.share;
     report.flops += line.flops;
@@ -154,9 +158,9 @@ void printKernels(const EntryReport &report) {
        runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
   show("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
   for (const KernelLine &line : report.kernels)
-    show("    %5.1f%% %10.4g %12s %6lld  %-15s %-18s %s\n", 100 * line.share, line.flops,
-         runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(), static_cast<long long>(line.kernel->calls),
-         line.kernel->kind.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
+    show("    %5.1f%% %10.4g %12s %6.0f  %-15s %-18s %s\n", 100 * line.share, line.flops,
+         runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(), line.calls, line.kernel->kind.c_str(),
+         line.kernel->place.c_str(), line.kernel->name.c_str());
 }
 
 std::string reportJson(const EntryReport &report) {
@@ -169,8 +173,8 @@ std::string reportJson(const EntryReport &report) {
     add(memory, concat(quoteJson(line.name), ": ", line.bytes));
   for (const KernelLine &line : report.kernels) {
     char numbers[128];
-    snprintf(numbers, sizeof numbers, "\"calls\": %lld, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f",
-             static_cast<long long>(line.kernel->calls), line.flops, line.bytes, line.share);
+    snprintf(numbers, sizeof numbers, "\"calls\": %.0f, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f", line.calls,
+             line.flops, line.bytes, line.share);
     add(kernels, concat("{\"kind\": ", quoteJson(line.kernel->kind), ", \"name\": ", quoteJson(line.kernel->name),
                         ", \"place\": ", quoteJson(line.kernel->place), ", ", numbers, "}"));
   }

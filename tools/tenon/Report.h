@@ -12,7 +12,7 @@ struct MemoryLine {
 
 struct KernelLine {
   const runtime::KernelInfo *kernel;
-  double flops, bytes, share;
+  double calls, flops, bytes, share;
 };
 
 struct EntryReport {

@@ -170,7 +170,7 @@ private:
 
   void runStack(StackOp stack) {
     Block &block = stack.getBody().front();
-    const int64_t n = stack.getCount(), carries = stack.getCarries().size();
+    const int64_t n = evaluateExpression(stack.countForm(), machine.dims), carries = stack.getCarries().size();
     for (int64_t i = 0; i < carries; ++i)
       tensors[block.getArgument(i + 1)] = tensors.at(stack.getCarries()[i]);
     for (Value result : stack.getResults())
@@ -354,7 +354,7 @@ void evaluate(func::FuncOp function, Machine &machine) { Evaluation(function, ma
 
 int64_t depthCount(Value depth) {
   auto stack = cast<StackOp>(cast<BlockArgument>(depth).getOwner()->getParentOp());
-  return stack.getFirst() + stack.getCount();
+  return stack.getFirst() + *stack.countNumber();
 }
 int64_t copies(ValueRange depths) {
   int64_t product = 1;

@@ -7,14 +7,14 @@
 // CHECK-SAME: tenon.outputs = [tensor<1xf32>]
 // CHECK-SAME: tenon.slots = [#tenon.slot<() -> (512) saved true>, #tenon.slot<() -> (128) after[0] saved true>
 // CHECK: tenon.copy %{{.*}} to <workspace 0, [<-1, () -> (128), 0>]>
-// CHECK: tenon.loop [[THREE:#map[0-9]*]] {
+// CHECK: tenon.loop 3 {
 // CHECK: %[[H:.*]] = tenon.place <workspace 0, [<0, () -> (128), 0>]>
 // CHECK: %[[W:.*]] = tenon.place <parameters 64, [<0, () -> (256), 0>]>
 // CHECK-NOT: tenon.copy
 // CHECK: tenon.gemm %[[H]][0, 2], %[[W]][1, 2] {{.*}}tenon.places = [#tenon.place<workspace 0, [<0, () -> (128), 1>]>]
 // CHECK: tenon.place <workspace 0, [<-1, () -> (128), 3>]>
 // CHECK: tenon.nest {{.*}}tenon.places = [#tenon.place<output 0>]
-// CHECK: tenon.loop [[THREE]] reverse {
+// CHECK: tenon.loop 3 reverse {
 // CHECK: tenon.place <workspace 0, [<0, () -> (128), 0>]>
 // CHECK: tenon.gemm {{.*}}tenon.places = [#tenon.place<gradients 64, [<0, () -> (256), 0>]>]
 // AGAIN: tenon.loop {{.*}} reverse
