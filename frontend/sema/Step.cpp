@@ -62,7 +62,7 @@ NodeId StepDerivation::make(NodeId id, const Axes &demand) {
   const Node &node = old.nodes[id];
   switch (node.op) {
   case Op::Scan:
-    return unsupported(id, "scan");
+    return unsupported(id, "scan in an entry that walks");
   case Op::Cumsum:
     if (along(node.axesFrom[0]) && !includes(demand, node.axesFrom[0]))
       return runningSum(id);

@@ -6,6 +6,15 @@ using namespace mlir;
 
 namespace tenon {
 
+void Buffer::move(Step step) {
+  auto fixed = llvm::find_if(steps, [&](const Step &known) { return !known.depth && known.bytes == step.bytes; });
+  if (fixed != steps.end()) {
+    step.shift += fixed->shift;
+    steps.erase(fixed);
+  }
+  steps.push_back(step);
+}
+
 bool Buffer::samePlace(const Buffer &other) const {
   if (base != other.base || slot != other.slot || steps.size() != other.steps.size())
     return false;

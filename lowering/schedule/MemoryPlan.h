@@ -24,6 +24,8 @@ struct Buffer {
     int64_t shift = 0;      // depth + shift is used: a carry history holds element depth + 1 for the new carry
   };
   llvm::SmallVector<Step, 1> steps;
+  /// The place moves with one more loop; a fixed number of steps of the same size becomes part of the shift.
+  void move(Step step);
   bool samePlace(const Buffer &other) const;
 };
 

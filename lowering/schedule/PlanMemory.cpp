@@ -195,6 +195,7 @@ LogicalResult Planner::placeStack(StackOp stack) {
   unsigned carries = stack.getCarries().size();
   auto [begin, end] = at[stack];
   AffineExpr count = stack.countForm();
+  DenseMap<Value, int64_t> historyOf; // of new carries whose old ones are kept: the slot of these
   for (unsigned i = 0; i < carries; ++i) {
     BlockArgument carry = body.getArgument(i + 1);
     AffineExpr bytes = tensorBytes(tensorOf(carry));
@@ -215,6 +216,8 @@ LogicalResult Planner::placeStack(StackOp stack) {
     }
     plan.buffers[carry] = place;
     Value yielded = yield.getOperand(i);
+    if (history)
+      historyOf.try_emplace(yielded, place.slot);
     if (awaitsPlaceIn(body, yielded) && (history || mayWriteCarry(yielded, carry)))
       plan.buffers[yielded] = fresh;
   }
@@ -224,6 +227,11 @@ LogicalResult Planner::placeStack(StackOp stack) {
       continue;
     auto yielded = yield.getOperand(j);
     AffineExpr bytes = tensorBytes(tensorOf(yielded));
+    if (auto kept = historyOf.find(yielded); kept != historyOf.end()) { // the new carries are the old ones from the second on
+      plan.buffers[saved] = {Buffer::Base::Workspace, kept->second, {{Value(), bytes, 1}}};
+      intervals[kept->second].end = std::max(intervals[kept->second].end, lastUse(saved));
+      continue;
+    }
     unsigned slot = newSlot(bytes * count, begin, std::max(end, lastUse(saved)));
     plan.buffers[saved] = {Buffer::Base::Workspace, int64_t(slot), {}};
     if (awaitsPlaceIn(body, yielded))
@@ -249,7 +257,7 @@ LogicalResult Planner::placeBlock(Block &block) {
       auto it = plan.buffers.find(slice.getX());
       if (it != plan.buffers.end()) {
         Buffer buffer = it->second;
-        buffer.steps.push_back({slice.getDepth(), tensorBytes(tensorOf(slice.getY())), -int64_t(slice.getFirst())});
+        buffer.move({slice.getDepth(), tensorBytes(tensorOf(slice.getY())), -int64_t(slice.getFirst())});
         plan.buffers[slice.getY()] = buffer;
       }
       continue;

@@ -91,7 +91,7 @@ private:
     if (auto slice = tensor.getDefiningOp<AtDepthOp>()) {
       std::optional<Buffer> whole = bufferOf(slice.getX());
       if (whole)
-        whole->steps.push_back({slice.getDepth(), tensorBytes(tensorOf(tensor)), -int64_t(slice.getFirst())});
+        whole->move({slice.getDepth(), tensorBytes(tensorOf(tensor)), -int64_t(slice.getFirst())});
       return whole;
     }
     return std::nullopt;
@@ -195,7 +195,7 @@ private:
     // Saved values first: they may be carries of this depth, whose place the new carry is about to take.
     for (unsigned i = carries; i < yield.getNumOperands(); ++i)
       if (std::optional<Buffer> whole = bufferOf(stack.getResult(i))) {
-        whole->steps.push_back({depth, tensorBytes(tensorOf(yield.getOperand(i))), -int64_t(stack.getFirst())});
+        whole->move({depth, tensorBytes(tensorOf(yield.getOperand(i))), -int64_t(stack.getFirst())});
         copyTo(yield.getOperand(i), *whole, stack.getLoc());
       }
     for (unsigned i = 0; i < carries; ++i)

@@ -3,6 +3,7 @@
 #include "dialect/Build.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/AttentionOrder.h"
+#include "lowering/tensor/LoopContractions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -173,6 +174,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
         op.getCanonicalizationPatterns(patterns, &getContext());
     patterns.add<DropAddedZero>(&getContext());
     addAttentionOrder(patterns);
+    addLoopContractions(patterns, afterDifferentiation);
     if (afterDifferentiation)
       patterns.add<DropStopGradient, ScatterOntoSum>(&getContext());
     // What is left over when the driver stops early computes the same; that it does not stop is a property of the patterns.

@@ -120,3 +120,17 @@ func.func @depth_of_nothing(%i: index) {
   %x = tenon.read_parameter @p[%i] : tensor<4xf32>
   return
 }
+
+// -----
+// read_parameter C4: a parameter has no value per place of a recurrence.
+tenon.parameter @p stacked : tensor<3x4xf32>
+func.func @place_of_a_recurrence(%t: index, %x: tensor<4xf32>) attributes {tenon.dims = ["T"]} {
+  %y = tenon.stack affine_map<(d0) -> (d0)> (%x) : (tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%at: index, %h: tensor<4xf32>):
+    // expected-error @+1 {{'tenon.read_parameter' op expects depths of the stacks around it whose height is a number, and sums of them}}
+    %w = tenon.read_parameter @p[%at] : tensor<4xf32>
+    %n = tenon.add %h, %w : tensor<4xf32>
+    tenon.yield %n : tensor<4xf32>
+  }
+  return
+}

@@ -56,6 +56,39 @@ func.func @f(%x: tensor<4xf32>) {
 }
 
 // -----
+// stack C6.
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tenon.stack' op expects one form, got 2}}
+  %y = tenon.stack affine_map<() -> (2, 3)> (%x) : (tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%depth: index, %h: tensor<4xf32>):
+    tenon.yield %h : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+// stack C6.
+func.func @f(%b: index, %x: tensor<4xf32>) attributes {tenon.dims = ["B"]} {
+  // expected-error @+1 {{'tenon.stack' op expects forms over the dims of its entry, got affine_map<(d0, d1) -> (d1)>}}
+  %y = tenon.stack affine_map<(d0, d1) -> (d1)> (%x) : (tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%depth: index, %h: tensor<4xf32>):
+    tenon.yield %h : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+// stack C4, of a length that is a form.
+func.func @f(%t: index, %x: tensor<4xf32>) attributes {tenon.dims = ["T"]} {
+  // expected-error @+1 {{'tenon.stack' op expects saved value 1 of 'tensor<4xf32>' to be stacked d0 times, got 'tensor<7x4xf32>'}}
+  %y:2 = tenon.stack affine_map<(d0) -> (d0)> (%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<7x4xf32>) {
+  ^bb0(%depth: index, %h: tensor<4xf32>):
+    tenon.yield %h, %h : tensor<4xf32>, tensor<4xf32>
+  }
+  return
+}
+
+// -----
 // yield C1.
 func.func @f() {
   %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {

@@ -42,3 +42,17 @@ func.func @structure(%x: tensor<4x8xf32>, %rows: tensor<2x3x8xf32>, %position: t
   %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, decay = 1.0e-2}} : tensor<f64>, tensor<f64>
   return
 }
+
+// A loop over the places of a recurrence: its length is a form over the dims.
+// CHECK-LABEL: func.func @places
+func.func @places(%t: index, %x: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>, %h: tensor<8xf32>) attributes {tenon.dims = ["T"]} {
+  // CHECK: tenon.stack #map{{[0-9]*}} from 1(%{{.*}}) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<?x8xf32, #map{{[0-9]*}}>) {
+  %y:2 = tenon.stack affine_map<(d0) -> (d0 - 1)> from 1 (%h) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<?x8xf32, affine_map<(d0) -> (d0 - 1, 8)>>) {
+  ^bb0(%at: index, %carry: tensor<8xf32>):
+    %one = tenon.at_depth %x[%at] : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>> -> tensor<8xf32>
+    %new = tenon.add %one, %carry : tensor<8xf32>
+    tenon.yield %new, %carry : tensor<8xf32>, tensor<8xf32>
+  }
+  tenon.output 0 "y", %y#0 : tensor<8xf32>
+  return
+}

@@ -16,3 +16,22 @@ func.func @train() attributes {tenon.kind = "train", tenon.dims = [], tenon.stat
   tenon.output 0 "loss", %l : tensor<f32>
   return
 }
+
+// -----
+
+// One place of a loop that has fewer of them than x.
+tenon.parameter @u : tensor<5x4xf32>
+func.func @train() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+  %x = tenon.read_parameter @u : tensor<5x4xf32>
+  %zero = tenon.constant 0.0 : tensor<4xf32>
+  %y = tenon.stack 3 (%zero) : (tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%at: index, %h: tensor<4xf32>):
+    // expected-error@+1 {{not supported yet: the gradient of what is read at a depth, but for all of a value from outside, in order}}
+    %one = tenon.at_depth %x[%at] : tensor<5x4xf32> -> tensor<4xf32>
+    %n = tenon.mul %h, %one : tensor<4xf32>
+    tenon.yield %n : tensor<4xf32>
+  }
+  %l = tenon.reduce sum %y [0] : tensor<4xf32> -> tensor<f32>
+  tenon.output 0 "loss", %l : tensor<f32>
+  return
+}

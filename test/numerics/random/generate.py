@@ -6,6 +6,7 @@ goes through tanh.
 import random
 
 import blocks
+import recurrences
 
 # Lengths, heads, their widths and memories of every second specification: they end inside tiles of the kernels, with memories longer and shorter.
 LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67), (17, 3, 41, 150), (1, 2, 64, 17), (300, 2, 24, 7), (2, 2, 40, 33),
@@ -389,6 +390,7 @@ each(["T|score dot[E](@q, @k) scale 1 / sqrt(E) mask j <= i value @v",
 
 
 each(blocks.BLOCKS, blocks.build)
+each(recurrences.SCANS, recurrences.build)
 
 
 @construct

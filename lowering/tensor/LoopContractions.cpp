@@ -1,0 +1,136 @@
+#include "lowering/tensor/LoopContractions.h"
+#include "dialect/Build.h"
+
+using namespace mlir;
+
+namespace tenon {
+namespace {
+
+/// What is outside of the loop and has a value per place of it, of which `value` is the one of this place; null if there is none.
+Value allPlacesOf(Value value, StackOp loop) {
+  auto slice = value.getDefiningOp<AtDepthOp>();
+  const bool isOwn = slice && slice.getDepth() == loop.getBody().front().getArgument(0) &&
+                     !loop.getBody().isAncestor(slice.getX().getParentRegion()) && slice.getFirst() == loop.getFirst() &&
+                     tensorOf(slice.getX()) == loop.stacked(tensorOf(value));
+  return isOwn ? slice.getX() : Value();
+}
+
+SmallVector<int64_t> behind(int64_t first, ArrayRef<int64_t> labels, int64_t shift) {
+  SmallVector<int64_t> all{first};
+  for (int64_t label : labels)
+    all.push_back(label + shift);
+  return all;
+}
+
+/// dot(x[t], w) = dot(x, w)[t].
+struct ContractAllPlaces : OpRewritePattern<DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
+    auto loop = dyn_cast<StackOp>(op->getParentOp());
+    if (!loop)
+      return rewriter.notifyMatchFailure(op, "in no loop");
+    auto isOutside = [&](Value value) { return !loop.getBody().isAncestor(value.getParentRegion()); };
+    for (bool first : {true, false}) {
+      Value all = allPlacesOf(first ? op.getA() : op.getB(), loop), other = first ? op.getB() : op.getA();
+      if (!all || !isOutside(other))
+        continue;
+      rewriter.setInsertionPoint(loop);
+      SmallVector<int64_t> a(op.getALabels()), b(op.getBLabels());
+      SmallVector<int64_t> &repeated = first ? a : b, &fixed = first ? b : a;
+      repeated = behind(0, repeated, 1);
+      for (int64_t &label : fixed)
+        ++label;
+      Value product = DotOp::create(rewriter, op.getLoc(), loop.stacked(tensorOf(op.getY())), first ? all : other,
+                                    first ? other : all, rewriter.getDenseI64ArrayAttr(a), rewriter.getDenseI64ArrayAttr(b));
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceOpWithNewOp<AtDepthOp>(op, op.getY().getType(), product, loop.getBody().front().getArgument(0),
+                                             loop.getFirst());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "not of a place and of something from outside");
+  }
+};
+
+/// A carry c + dot(a, b), where a and b are other ones at each place: the sum of dot(a[t], b[t]) is the contraction over t, too.
+struct SumOfContractions : OpRewritePattern<StackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StackOp loop, PatternRewriter &rewriter) const override {
+    for (unsigned i = 0; i < loop.getCarries().size(); ++i)
+      if (DotOp dot = addedTo(loop, i)) {
+        rewrite(loop, i, dot, rewriter);
+        return success();
+      }
+    return rewriter.notifyMatchFailure(loop, "no carry that is a sum of contractions of few rows");
+  }
+
+private:
+  static int64_t elements(Value value) { return nominalSize(product(sizesOf(tensorOf(value)), value.getContext())); }
+
+  /// The contraction that carry `i` adds up, where to collect its operands moves less than to add at each place; null otherwise.
+  static DotOp addedTo(StackOp loop, unsigned i) {
+    Block &body = loop.getBody().front();
+    Value carry = body.getArgument(i + 1);
+    auto add = body.getTerminator()->getOperand(i).getDefiningOp<AddOp>();
+    if (!add || !carry.hasOneUse() || !add->hasOneUse() || (add.getA() != carry && add.getB() != carry))
+      return {};
+    auto dot = (add.getA() == carry ? add.getB() : add.getA()).getDefiningOp<DotOp>();
+    auto variesHere = [&](Value value) { return value.getParentBlock() == &body; };
+    return dot && dot->hasOneUse() && variesHere(dot) && variesHere(dot.getA()) && variesHere(dot.getB()) &&
+                   elements(dot.getA()) + elements(dot.getB()) < elements(dot.getY())
+               ? dot
+               : DotOp();
+  }
+
+  static void rewrite(StackOp loop, unsigned i, DotOp dot, PatternRewriter &rewriter) {
+    Block &body = loop.getBody().front();
+    auto yield = cast<YieldOp>(body.getTerminator());
+    const unsigned carries = loop.getCarries().size();
+    SmallVector<Value> initials(loop.getCarries()), yielded(yield.getOperands());
+    SmallVector<Type> types(loop.getResultTypes());
+    // The number of the result that collects the value, once carry i is gone.
+    auto collected = [&](Value value) -> unsigned {
+      for (unsigned j = carries; j < yielded.size(); ++j)
+        if (yielded[j] == value)
+          return j - 1;
+      yielded.push_back(value);
+      types.push_back(loop.stacked(tensorOf(value)));
+      return yielded.size() - 2;
+    };
+    Value wholeA = allPlacesOf(dot.getA(), loop), wholeB = allPlacesOf(dot.getB(), loop);
+    const unsigned a = wholeA ? 0 : collected(dot.getA()), b = wholeB ? 0 : collected(dot.getB());
+    Value initial = initials[i];
+    initials.erase(initials.begin() + i);
+    yielded.erase(yielded.begin() + i);
+    types.erase(types.begin() + i);
+    Operation *add = yield.getOperand(i).getDefiningOp();
+    rewriter.setInsertionPoint(loop);
+    auto fresh = StackOp::create(rewriter, loop.getLoc(), types, loop.getCount(), initials, loop.getReverse(), loop.getFirst());
+    rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
+    rewriter.eraseOp(add);
+    SmallVector<int64_t> aLabels(dot.getALabels()), bLabels(dot.getBLabels());
+    const int64_t places = 1 + std::max(*llvm::max_element(aLabels), *llvm::max_element(bLabels));
+    RankedTensorType type = tensorOf(dot.getY());
+    const Location location = dot.getLoc();
+    rewriter.eraseOp(dot);
+    body.eraseArgument(i + 1);
+    rewriter.inlineRegionBefore(loop.getBody(), fresh.getBody(), fresh.getBody().end());
+    rewriter.setInsertionPointAfter(fresh);
+    Value sum = DotOp::create(rewriter, location, type, wholeA ? wholeA : fresh.getResult(a), wholeB ? wholeB : fresh.getResult(b),
+                              rewriter.getDenseI64ArrayAttr(behind(places, aLabels, 0)),
+                              rewriter.getDenseI64ArrayAttr(behind(places, bLabels, 0)));
+    SmallVector<Value> results(fresh->getResults().take_front(loop.getNumResults() - 1));
+    results.insert(results.begin() + i, Build(rewriter, location).add(initial, sum));
+    rewriter.replaceOp(loop, results);
+  }
+};
+
+} // namespace
+
+void addLoopContractions(RewritePatternSet &patterns, bool afterDifferentiation) {
+  if (afterDifferentiation)
+    patterns.add<SumOfContractions>(patterns.getContext());
+  else
+    patterns.add<ContractAllPlaces>(patterns.getContext());
+}
+
+} // namespace tenon
