@@ -131,6 +131,7 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
       kernel.name = item.member("name").text();
       kernel.kind = item.member("kind").text();
       kernel.place = item.member("place").text();
+      kernel.storage = item.has("storage") ? item.member("storage").text() : "";
       kernel.calls = readFormula(item.member("calls"), dims);
       kernel.flops = readFormula(item.member("flops"), dims);
       kernel.bytes = readFormula(item.member("bytes"), dims);

@@ -186,6 +186,7 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
     array.push_back(json::Object{{"name", row.name},
                                  {"kind", row.kind},
                                  {"place", row.place},
+                                 {"storage", row.storage},
                                  {"calls", space.text(row.calls)},
                                  {"flops", space.text(row.flops)},
                                  {"bytes", space.text(row.bytes)}});

@@ -1,7 +1,10 @@
 #include "lowering/schedule/KernelReport.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Places.h"
 #include "dialect/TenonDialect.h"
 #include "dialect/TensorSizes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -39,15 +42,29 @@ private:
       if (auto loop = dyn_cast<LoopOp>(op))
         add(loop.getBody().front(), calls * space.of(loop.getCount().getResult(0)));
       else if (auto kernel = dyn_cast<KernelOpInterface>(op))
-        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), calls,
+        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), storageOf(kernel), calls,
                         kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
       else if (auto copy = dyn_cast<CopyOp>(op))
-        rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), calls, Polynomial(),
+        rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), namesOf(copy.getFrom()), calls, Polynomial(),
                         space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * calls * 2});
     }
   }
   std::string gradientAt(PlaceAttr place) {
     return place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : "";
+  }
+
+  /// Names of element types, each once, in the order of the tensors.
+  static std::string namesOf(ValueRange tensors) {
+    llvm::SmallSetVector<Type, 4> types;
+    for (Value tensor : tensors)
+      types.insert(cast<RankedTensorType>(tensor.getType()).getElementType());
+    return llvm::join(llvm::map_range(types, [](Type type) { return elementModel(type).name(); }), " ");
+  }
+  static std::string storageOf(KernelOpInterface kernel) {
+    SmallVector<Value> written;
+    llvm::copy_if(kernel->getResults(), std::back_inserter(written), isRead);
+    const std::string reads = namesOf(kernel.tensorsRead()), writes = namesOf(written);
+    return reads.empty() || writes.empty() ? reads + writes : reads + " -> " + writes;
   }
 
   /// The parameter whose gradient it makes, else the first one that it reads.

@@ -11,6 +11,7 @@ struct KernelRow {
   std::string name;        // what it works on: a parameter, the gradient of one; else empty
   std::string kind;        // gemm, nest, attention, .., copy
   std::string place;       // "gpt2.tn:17:23"
+  std::string storage;     // element types that it reads and writes: "bf16 f32 -> bf16"; empty where it works on arenas
   Polynomial calls;        // 1 outside of loops
   Polynomial flops, bytes; // as KernelOpInterface counts them
 };

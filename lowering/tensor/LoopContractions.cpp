@@ -115,8 +115,8 @@ private:
     body.eraseArgument(i + 1);
     rewriter.inlineRegionBefore(loop.getBody(), fresh.getBody(), fresh.getBody().end());
     rewriter.setInsertionPointAfter(fresh);
-    Value sum = DotOp::create(rewriter, location, type, wholeA ? wholeA : fresh.getResult(a), wholeB ? wholeB : fresh.getResult(b),
-                              rewriter.getDenseI64ArrayAttr(behind(places, aLabels, 0)),
+    Value sum = DotOp::create(rewriter, location, type, wholeA ? wholeA : fresh.getResult(a),
+                              wholeB ? wholeB : fresh.getResult(b), rewriter.getDenseI64ArrayAttr(behind(places, aLabels, 0)),
                               rewriter.getDenseI64ArrayAttr(behind(places, bLabels, 0)));
     SmallVector<Value> results(fresh->getResults().take_front(loop.getNumResults() - 1));
     results.insert(results.begin() + i, Build(rewriter, location).add(initial, sum));

@@ -85,6 +85,8 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
     report.memorySum = runtime::checkedAdd(report.memorySum, bytes).value_or(UINT64_MAX);
   };
   add("parameters", manifest.parameterBytes, "");
+  if (manifest.copies)
+    add("their copies", manifest.parameterBytes * runtime::byteSize(*manifest.copies) / runtime::byteSize(manifest.type), "");
   if (differentiated)
     add("gradients", manifest.parameterBytes, "");
   if (trains)
@@ -156,11 +158,12 @@ void printKernels(const EntryReport &report) {
     return;
   show("  kernels: %.4g operations, at least %s moved; shares are an estimate for %.0f GFLOP/s and %.0f GB/s\n", report.flops,
        runtime::readableBytes(static_cast<uint64_t>(report.bytes)).c_str(), kFlopsPerSecond / 1e9, kBytesPerSecond / 1e9);
-  show("    %6s %10s %12s %6s  %-15s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "place", "works on");
+  show("    %6s %10s %12s %6s  %-15s %-18s %-18s %s\n", "share", "flops", "bytes", "calls", "kernel", "storage", "place",
+       "works on");
   for (const KernelLine &line : report.kernels)
-    show("    %5.1f%% %10.4g %12s %6.0f  %-15s %-18s %s\n", 100 * line.share, line.flops,
+    show("    %5.1f%% %10.4g %12s %6.0f  %-15s %-18s %-18s %s\n", 100 * line.share, line.flops,
          runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(), line.calls, line.kernel->kind.c_str(),
-         line.kernel->place.c_str(), line.kernel->name.c_str());
+         line.kernel->storage.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
 }
 
 std::string reportJson(const EntryReport &report) {
@@ -176,7 +179,8 @@ std::string reportJson(const EntryReport &report) {
     snprintf(numbers, sizeof numbers, "\"calls\": %.0f, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f", line.calls,
              line.flops, line.bytes, line.share);
     add(kernels, concat("{\"kind\": ", quoteJson(line.kernel->kind), ", \"name\": ", quoteJson(line.kernel->name),
-                        ", \"place\": ", quoteJson(line.kernel->place), ", ", numbers, "}"));
+                        ", \"storage\": ", quoteJson(line.kernel->storage), ", \"place\": ", quoteJson(line.kernel->place), ", ",
+                        numbers, "}"));
   }
   char sums[96];
   snprintf(sums, sizeof sums, "\"flops\": %.0f, \"bytes\": %.0f", report.flops, report.bytes);
