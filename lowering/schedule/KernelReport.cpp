@@ -63,6 +63,11 @@ private:
   static std::string storageOf(KernelOpInterface kernel) {
     SmallVector<Value> written;
     llvm::copy_if(kernel->getResults(), std::back_inserter(written), isRead);
+    const bool isOfArenas = kernel.tensorsRead().empty() && llvm::all_of(written, [](Value result) {
+                              return cast<RankedTensorType>(result.getType()).getRank() == 0;
+                            });
+    if (isOfArenas) // or a number
+      return {};
     const std::string reads = namesOf(kernel.tensorsRead()), writes = namesOf(written);
     return reads.empty() || writes.empty() ? reads + writes : reads + " -> " + writes;
   }
