@@ -29,9 +29,9 @@ int64_t sumElements(Tier tier, Type storage) {
   return limits.rows * panelWidth(tier, storage) * limits.panels;
 }
 
-/// Elements of the rows of A that a tile reads for one block of K, where they may be in scratch.
-int64_t leftElements(Tier tier, Type storage) {
-  if (!isShortReal(storage))
+/// Elements of the rows of A that a tile reads for one block of K, where they are in scratch.
+int64_t leftElements(Tier tier, Type storage, bool inPlace) {
+  if (inPlace)
     return 0;
   int64_t rows = gemmLimits(tier, storage).rows, steps = mostSteps(tier, storage);
   return std::max(rows * stagedPitch(steps), steps * stagedPitch(rows));
@@ -48,7 +48,7 @@ public:
         vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), packed(scratch),
         sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
         staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
-        runs(emit.at(staged, element, leftElements(spec.tier, spec.storage))) {
+        runs(emit.at(staged, element, leftElements(spec.tier, spec.storage, spec.readsLeftInPlace()))) {
     assert((!isShortReal(spec.storage) || spec.panelsOfB == PanelsOfB::None) && "panels are of what micro-kernels read");
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
@@ -82,8 +82,8 @@ private:
       emit.loop(emit.constant(0), count, 1, body);
   }
 
-  /// A's rows of this tile and block of K into scratch: as f32 along the direction in which they are neighbours in memory, or as
-  /// pairs.
+  /// A's rows of this tile and block of K into scratch: of the micro-kernels' type along the direction in which they are
+  /// neighbours in memory, or as pairs.
   void stageLeft() {
     Value source = emit.at(spec.a.base, memoryType(spec.storage),
                            emit.add(emit.mul(firstRow, spec.a.rowStride), emit.mul(startDepth, spec.a.colStride)));
@@ -293,8 +293,15 @@ private:
 
 } // namespace
 
+bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
+  return microTile(tier).rows > 8 && rowStride > 0 && rowStride * elementBytes(storage) % 4096 == 0;
+}
+
 bool GemmSpec::readsLeftInPlace() const {
-  return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride));
+  if (isShortReal(storage))
+    return multipliesPairs(tier, storage) && isOne(a.colStride);
+  std::optional<int64_t> rowStride = Emitter::constantOf(a.rowStride);
+  return !isOne(a.colStride) || !rowStride || !rowsShareSet(tier, storage, *rowStride);
 }
 
 int64_t panelColumns(Type element) { return 64 / elementBytes(element); }
@@ -323,9 +330,9 @@ void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, V
   TileEmitter(emit, spec, plan, scratch).run(tile);
 }
 
-int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes) {
+int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes, bool inPlace) {
   Type element = elementModel(storage).compute;
-  int64_t elements = panelElements(tier, storage) + sumElements(tier, storage) + leftElements(tier, storage);
+  int64_t elements = panelElements(tier, storage) + sumElements(tier, storage) + leftElements(tier, storage, inPlace);
   return elements * elementBytes(element) + gemmLimits(tier, storage).rows * runBytes;
 }
 

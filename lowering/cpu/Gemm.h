@@ -99,8 +99,14 @@ mlir::Value gemmTileCount(mlir::OpBuilder &builder, mlir::Location location, con
 /// `gemmScratchBytes` bytes that belong to the running worker; its contents are garbage before and after.
 void emitGemmTile(mlir::OpBuilder &builder, mlir::Location location, const GemmSpec &spec, mlir::Value tile, mlir::Value scratch);
 
-/// Scratch bytes one worker needs for any contraction of this tier and storage type with such runs, whatever its shape.
-int64_t gemmScratchBytes(Tier tier, mlir::Type storage, int64_t runBytes = 0);
+/// Whether the rows of a row-major A, `rowStride` elements apart, share one set of the nearest cache, a page per way: it has
+/// fewer ways than a strip has rows (8 or 12 of 64 lines), so that each step would fetch its lines anew. Such rows go into
+/// scratch.
+bool rowsShareSet(Tier tier, mlir::Type storage, int64_t rowStride);
+
+/// Scratch bytes one worker needs for any contraction of this tier and storage type with such runs, whatever its shape;
+/// `inPlace`: as GemmSpec::readsLeftInPlace.
+int64_t gemmScratchBytes(Tier tier, mlir::Type storage, int64_t runBytes, bool inPlace);
 
 /// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64).
 /// Its tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small

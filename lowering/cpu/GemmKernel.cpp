@@ -57,7 +57,7 @@ public:
     bool good = true;
     if (sortLabels()) {
       findKeptRuns();
-      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes);
+      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace());
       kernel.tiles = [&](FunctionCode &code) {
         if (batch.empty())
           return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
@@ -130,6 +130,16 @@ private:
     batch.append(onlyB);
     llvm::sort(batch);
     return true;
+  }
+
+  /// GemmSpec::readsLeftInPlace, before there is code; false where it is not known.
+  bool readsLeftInPlace() const {
+    auto strideOf = [&](const Labels &labels) {
+      auto number = labels.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(a.strideOf(labels.back()));
+      return number ? number.getValue() : 0;
+    };
+    return !isShortReal(a.type.getElementType()) && // with pairs it depends on the tier
+           !(strideOf(depth) == 1 && rowsShareSet(sequence.tier(), a.type.getElementType(), strideOf(rows)));
   }
 
   Value sizeOf(FunctionCode &code, const Labels &labels) {

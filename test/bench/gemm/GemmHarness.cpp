@@ -315,7 +315,7 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   result.tileCount = check(result.engine->lookup("tile_count")).toPtr<TileCountFunction>();
   Context holder;
   Builder builder(&holder.context);
-  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storageOf(builder, gemm));
+  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storageOf(builder, gemm), 0, /*inPlace=*/false);
   return result;
 }
 
