@@ -9,7 +9,7 @@ row at once. The loss weighs the elements of the result unequally. Tolerance: 1e
 Without --tier the machine's two tiers of vector code must give the same bits.
 
 Then the table is compared with the dialect (every op that has a gradient rule occurs between a parameter and a loss, or is named in SECOND below) and with
-the language (every built-in function of frontend/sema/Builtins.cpp occurs in a row, or is refused with "not supported yet").
+the language (every built-in function of frontend/sema/builtins/Builtins.cpp occurs in a row, or is refused with "not supported yet").
 --spoil makes a mistake that must be noticed: one element of one gradient changed, one parameter moved twice as far, a row left out, the last bit of
 a gradient of the other tier.
 """
@@ -259,7 +259,7 @@ def coverage(rows, folder):
         with open(os.path.join(ROOT, "test", "lowering", "differentiate", "second.mlir"), encoding="utf-8") as file:
             if f"= tenon.{name} " not in file.read():
                 missing.append(f"tenon.{name} is not in second.mlir")
-    with open(os.path.join(ROOT, "frontend", "sema", "Builtins.cpp"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "frontend", "sema", "builtins", "Builtins.cpp"), encoding="utf-8") as file:
         builtins = re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', file.read())
     text = "\n".join(row.result + row.lets + row.layers for row in rows.values()) + HEADER
     for name in builtins:
