@@ -6,6 +6,8 @@ usage: lint-files.py [FOLDER]
 Without FOLDER: the files git tracks in the repository this script lies in. With FOLDER: every file below it.
 """
 import ast
+import collections
+import fnmatch
 import os
 import re
 import subprocess
@@ -18,6 +20,7 @@ HARD_LINES = 800
 HARD_FUNCTION = 120
 COLUMNS = {".py": 240}  # of others: 130, as in .clang-format
 LARGEST_FILE = 1 << 20
+UNMAPPED_FILES = 10  # of code, in a folder whose README.md need not name them
 # Spelled in parts, so that this file passes its own test.
 MACHINE_PATHS = re.compile(r"(?<!\w)/" + r"(work|farm|home/\w+|tmp/bash)" + "/")
 CONFLICT = re.compile(r"^(<{7}|>{7}) ")
@@ -106,6 +109,28 @@ def findings(name, path):
             yield number, "a merge conflict"
 
 
+def unmapped(files):
+    """Folders with many files of code whose README.md does not name each: in backticks, as it is called, by its stem or by a pattern such as `Fuse*.cpp`."""
+    folders = collections.defaultdict(list)
+    for name, _ in files:
+        if name.endswith(CODE):
+            folders[os.path.dirname(name)].append(os.path.basename(name))
+    paths = dict(files)
+    for folder, names in sorted(folders.items()):
+        readme = os.path.join(folder, "README.md")
+        if len(names) <= UNMAPPED_FILES:
+            continue
+        if readme not in paths:
+            yield readme, f"not there: {folder or '.'} has {len(names)} files of code, so that a reader needs a map of them"
+            continue
+        with open(paths[readme], encoding="utf-8") as file:
+            patterns = re.findall(r"`([^`\s]+)`", file.read())
+        patterns = [pattern for pattern in patterns if re.match(r"\w|\*\w", pattern)]  # `*.cpp` says nothing
+        for name in names:
+            if not any(fnmatch.fnmatchcase(name, pattern) or os.path.splitext(name)[0] == pattern for pattern in patterns):
+                yield readme, f"{name} has no line in the map of the folder's {len(names)} files of code"
+
+
 def main(argv):
     if len(argv) > 2:
         sys.exit(__doc__)
@@ -117,6 +142,9 @@ def main(argv):
         for line, message in findings(name, path):
             print(f"{name}:{line}: {message}")
             bad += 1
+    for name, message in unmapped(files):
+        print(f"{name}:1: {message}")
+        bad += 1
     print(f"{len(files)} files, {bad} findings")
     return 1 if bad else 0
 
