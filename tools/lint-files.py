@@ -27,7 +27,8 @@ CONFLICT = re.compile(r"^(<{7}|>{7}) ")
 
 
 # Comments, raw strings, strings and characters, lines of the preprocessor: what cannot open or close a block.
-INERT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:[^\n\\]|\\.)*', re.S | re.M)
+INERT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:[^\n\\]|\\.)*',
+                   re.S | re.M)
 TYPE = re.compile(r"\s*(template\b|inline\b|typedef\b|\s)*(namespace|class|struct|union|enum)\b")
 
 
@@ -91,7 +92,8 @@ def findings(name, path):
         return
     if extension in CODE and len(lines) - 1 > HARD_LINES:
         yield len(lines) - 1, f"{len(lines) - 1} lines, more than {HARD_LINES}: split the file by concern"
-    functions = {".cpp": cpp_functions, ".h": cpp_functions, ".c": cpp_functions, ".py": python_functions}.get(extension, lambda text: [])
+    functions = {".cpp": cpp_functions, ".h": cpp_functions, ".c": cpp_functions,
+                 ".py": python_functions}.get(extension, lambda text: [])
     for number, length in functions("\n".join(lines)):
         if length > HARD_FUNCTION:
             yield number, f"a function of {length} lines, more than {HARD_FUNCTION}: split it by concern"
@@ -110,7 +112,8 @@ def findings(name, path):
 
 
 def unmapped(files):
-    """Folders with many files of code whose README.md does not name each: in backticks, as it is called, by its stem or by a pattern such as `Fuse*.cpp`."""
+    """Folders with many files of code whose README.md does not name each: in backticks, as it is called, by its stem or by a
+    pattern such as `Fuse*.cpp`."""
     folders = collections.defaultdict(list)
     for name, _ in files:
         if name.endswith(CODE):
