@@ -18,7 +18,7 @@ CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".py", ".cu")
 TEXT = CODE + (".tn", ".mlir", ".md", ".test", ".txt", ".cmake", ".json", ".in", "")
 HARD_LINES = 800
 HARD_FUNCTION = 120
-COLUMNS = {".py": 240}  # of others: 130, as in .clang-format
+COLUMNS = 130  # as in .clang-format
 LARGEST_FILE = 1 << 20
 UNMAPPED_FILES = 10  # of code, in a folder whose README.md need not name them
 # Spelled in parts, so that this file passes its own test.
@@ -98,9 +98,8 @@ def findings(name, path):
         if length > HARD_FUNCTION:
             yield number, f"a function of {length} lines, more than {HARD_FUNCTION}: split it by concern"
     for number, line in enumerate(lines, 1):
-        columns = COLUMNS.get(extension, 130)
-        if extension in CODE and extension != ".td" and len(line) > columns:  # prose of op descriptions flows
-            yield number, f"{len(line)} columns, more than {columns}"
+        if extension in CODE and len(line) > COLUMNS:
+            yield number, f"{len(line)} columns, more than {COLUMNS}"
         if extension in CODE and "\t" in line:
             yield number, "a tab: indent with spaces"
         if extension in CODE and line != line.rstrip():
