@@ -1,7 +1,7 @@
 #include "test/fuzz/FrontendVerdict.h"
 #include "frontend/Sema.h"
-#include "frontend/graph/Print.h"
 #include "frontend/explain/Explain.h"
+#include "frontend/graph/Print.h"
 #include "frontend/mlirgen/MlirGen.h"
 #include "frontend/syntax/Format.h"
 #include "frontend/syntax/Lexer.h"
