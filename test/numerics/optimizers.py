@@ -111,8 +111,8 @@ def published(folder, spoil):
 # ---- the rules, written out: (first words of the recipe, what they mean)
 def rate(schedule, s):
     """Factor of the rate after s updates (docs: tenon.optimize)."""
-    kind, w, total, floor = (schedule.get(key, default) for key, default in (("kind", "constant"), ("warmup", 0), ("total", 0),
-                                                                             ("floor", 0.0)))
+    defaults = {"kind": "constant", "warmup": 0, "total": 0, "floor": 0.0}
+    kind, w, total, floor = (schedule.get(key, default) for key, default in defaults.items())
     if kind == "noam":
         t = s + 1
         return schedule.get("factor", 1) * schedule["size"] ** -0.5 * min(t ** -0.5, t * w ** -1.5)
@@ -130,8 +130,8 @@ class Rule:
     """One optimizer over named tensors with factors of their own."""
 
     def __init__(self, kind, lr, decay=0.0, momentum=0.0, nesterov=False, betas=(0.9, 0.999), eps=1e-8):
-        self.kind, self.lr, self.decay, self.momentum, self.nesterov, self.betas, self.eps = (kind, lr, decay, momentum,
-                                                                                              nesterov, betas, eps)
+        self.kind, self.lr, self.decay, self.momentum = kind, lr, decay, momentum
+        self.nesterov, self.betas, self.eps = nesterov, betas, eps
         self.first, self.second, self.updates = {}, {}, 0
 
     def update(self, values, gradients, factor, own):

@@ -15,8 +15,8 @@ def build(g, text):
     """Adds the layer, a stack of it and its call on some value [B, T, D]."""
     words = text.split()
     memory = "memory" in words
-    key, at, distances, clipped = ("S", "M", "P2",
-                                   "clip(j - i - M, -W, W) + W") if memory else ("T2", "0", "P3", "clip(j - i, -W, W) + W")
+    key, at, distances = ("S", "M", "P2") if memory else ("T2", "0", "P3")
+    clipped = "clip(j - i - M, -W, W) + W" if memory else "clip(j - i, -W, W) + W"
 
     def keys(values, before):
         return f"concat[M + T -> S](full[B, M]({before}), {values})" if memory else f"({values})[T -> T2]"
