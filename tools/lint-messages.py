@@ -8,9 +8,9 @@ lint-messages.py [--sources DIR..] [--tests DIR]
 
 A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is
 streamed after it; what is not a literal matches anything. An expectation covers a message that it contains from its first literal
-to its last, after the name of the op where the message is in a method of it. The number stands in a comment at the refusal or at
-most three lines above it: `// C2`, `// E1`, or `// as the caller says`. Prints each message no test expects and each without a
-number, then the counts.
+to its last, after the name of the op where the message is in a method of it. The number stands in a comment at the refusal, at
+its end where it has several lines, or at most three lines above it: `// C2`, `// E1`, or `// as the caller says`. Prints each
+message no test expects and each without a number, then the counts.
 """
 import argparse
 import os
@@ -76,7 +76,8 @@ def main():
             line = text.count("\n", 0, place)
             folder = os.path.basename(os.path.dirname(os.path.abspath(name)))
             of_verifier = folder == "dialect" and text.startswith(("emitOpE", "emitOpt"), place)
-            if of_verifier and not any(NUMBER.search(above) for above in text.split("\n")[max(0, line - 3):line + 1]):
+            around = text.split("\n")[max(0, line - 3):line + 1 + statement.count("\n")]
+            if of_verifier and not any(NUMBER.search(each) for each in around):
                 print(f"{os.path.relpath(name, ROOT)}:{line + 1}: a refusal without the number of its constraint")
                 unnumbered += 1
             wanted = pattern(statement, operation(text, place) if named else "")
