@@ -4,34 +4,52 @@
 include "TenonDialect.td"
 
 class Tenon_Elementwise<string mnemonic, list<Trait> traits = [], int cost = 1>
-    : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ElementwiseTrait, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
+    : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ElementwiseTrait, DeclareOpInterfaceMethods<ElementOpInterface>,
+                                      DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
   let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
 
-class Tenon_Unary<string mnemonic, string formula, string gradient, string source, TypeConstraint type = Tenon_RealTensor, string element = "f32", int cost = 1,
-                  list<Trait> traits = [Tenon_ElementFormula]>
+class Tenon_Unary<string mnemonic, string formula, string gradient, string source, TypeConstraint type = Tenon_RealTensor,
+                  string element = "f32", int cost = 1, list<Trait> traits = [Tenon_ElementFormula]>
     : Tenon_Elementwise<mnemonic, !listconcat([SameOperandsAndResultType], traits), cost> {
   let summary = "elementwise " # formula;
   let description = "Formula: `y = " # formula # "`.\n\n| operand | shape | dtype |\n|---|---|---|\n| x | any | as y |\n\n"
-    # "Constraints: C1 y has the type of x.\n\nGradient: " # gradient # ".\n\nSource: " # source # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %x : tensor<4x8x" # element # ">\n```\n";
+    # "Constraints: C1 y has the type of x.\n\nGradient: " # gradient # ".\n\nSource: " # source
+    # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %x : tensor<4x8x" # element # ">\n```\n";
   let arguments = (ins type:$x);
   let results = (outs type:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
-def Tenon_NegOp : Tenon_Unary<"neg", "-x", "`dx = -dy`", "IEEE 754-2019, section 5.5.1 (negate)", Tenon_Tensor> { let hasFolder = 1; }
+def Tenon_NegOp : Tenon_Unary<"neg", "-x", "`dx = -dy`", "IEEE 754-2019, section 5.5.1 (negate)", Tenon_Tensor> {
+  let hasFolder = 1;
+}
 def Tenon_ExpOp : Tenon_Unary<"exp", "exp(x)", "`dx = dy * y`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor, "f32", 12>;
 def Tenon_LogOp : Tenon_Unary<"log", "ln(x)", "`dx = dy / x`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor, "f32", 12>;
-def Tenon_SqrtOp : Tenon_Unary<"sqrt", "sqrt(x)", "`dx = dy / (2 y)`", "IEEE 754-2019, section 5.4.1", Tenon_RealTensor, "f32", 3> { let hasFolder = 1; }
-def Tenon_AbsOp : Tenon_Unary<"abs", "|x|", "`dx = dy * sign(x)`", "IEEE 754-2019, section 5.5.1, but for -0, which stays", Tenon_Tensor> { let hasFolder = 1; }
+def Tenon_SqrtOp : Tenon_Unary<"sqrt", "sqrt(x)", "`dx = dy / (2 y)`", "IEEE 754-2019, section 5.4.1", Tenon_RealTensor, "f32",
+                               3> { let hasFolder = 1; }
+def Tenon_AbsOp : Tenon_Unary<"abs", "|x|", "`dx = dy * sign(x)`", "IEEE 754-2019, section 5.5.1, but for -0, which stays",
+                              Tenon_Tensor> { let hasFolder = 1; }
 def Tenon_SinOp : Tenon_Unary<"sin", "sin(x)", "`dx = dy * cos(x)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor, "f32", 12>;
-def Tenon_CosOp : Tenon_Unary<"cos", "cos(x)", "`dx = -dy * sin(x)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor, "f32", 12>;
-def Tenon_TanhOp : Tenon_Unary<"tanh", "tanh(x)", "`dx = dy * (1 - y^2)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor, "f32", 12>;
-def Tenon_SigmoidOp : Tenon_Unary<"sigmoid", "1 / (1 + exp(-x))", "`dx = dy * y * (1 - y)`", "Rumelhart, Hinton, Williams 1986, equation 2", Tenon_RealTensor, "f32", 12>;
-def Tenon_ReluOp : Tenon_Unary<"relu", "max(x, 0)", "`dx = x > 0 ? dy : 0`", "Nair & Hinton 2010, section 2; a NaN stays"> { let hasFolder = 1; }
-def Tenon_GeluOp : Tenon_Unary<"gelu", "x * (1 + erf(x / sqrt(2))) / 2", "`dx = dy * (Phi(x) + x * phi(x))`", "Hendrycks & Gimpel 2016, section 2", Tenon_RealTensor, "f32", 12>;
-def Tenon_GeluTanhOp : Tenon_Unary<"gelu_tanh", "x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2", "`dx = dy * dy/dx of the formula`", "Hendrycks & Gimpel 2016, section 2 (the approximation)", Tenon_RealTensor, "f32", 12>;
-def Tenon_NotOp : Tenon_Unary<"not", "not x", "none: a predicate", "docs/language.md, masks", Tenon_BoolTensor, "i1"> { let hasFolder = 1; let hasCanonicalizeMethod = 1; }
-def Tenon_StopGradientOp : Tenon_Unary<"stop_gradient", "x", "`dx = 0`", "Dai et al. 2019, section 3.2 (SG)", Tenon_Tensor, "f32", 1, [Tenon_View]> { let hasFolder = 1; }
+def Tenon_CosOp : Tenon_Unary<"cos", "cos(x)", "`dx = -dy * sin(x)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
+                              "f32", 12>;
+def Tenon_TanhOp : Tenon_Unary<"tanh", "tanh(x)", "`dx = dy * (1 - y^2)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
+                               "f32", 12>;
+def Tenon_SigmoidOp : Tenon_Unary<"sigmoid", "1 / (1 + exp(-x))", "`dx = dy * y * (1 - y)`",
+                                  "Rumelhart, Hinton, Williams 1986, equation 2", Tenon_RealTensor, "f32", 12>;
+def Tenon_ReluOp : Tenon_Unary<"relu", "max(x, 0)", "`dx = x > 0 ? dy : 0`", "Nair & Hinton 2010, section 2; a NaN stays"> {
+  let hasFolder = 1;
+}
+def Tenon_GeluOp : Tenon_Unary<"gelu", "x * (1 + erf(x / sqrt(2))) / 2", "`dx = dy * (Phi(x) + x * phi(x))`",
+                               "Hendrycks & Gimpel 2016, section 2", Tenon_RealTensor, "f32", 12>;
+def Tenon_GeluTanhOp : Tenon_Unary<"gelu_tanh", "x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2",
+                                   "`dx = dy * dy/dx of the formula`", "Hendrycks & Gimpel 2016, section 2 (the approximation)",
+                                   Tenon_RealTensor, "f32", 12>;
+def Tenon_NotOp : Tenon_Unary<"not", "not x", "none: a predicate", "docs/language.md, masks", Tenon_BoolTensor, "i1"> {
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+def Tenon_StopGradientOp : Tenon_Unary<"stop_gradient", "x", "`dx = 0`", "Dai et al. 2019, section 3.2 (SG)", Tenon_Tensor, "f32",
+                                       1, [Tenon_View]> { let hasFolder = 1; }
 
 def Tenon_ActivationGradOp : Tenon_Elementwise<"activation_grad", [AllTypesMatch<["x", "dy", "dx"]>], 12> {
   let summary = "gradient of gelu or gelu_tanh at x";
@@ -59,26 +77,53 @@ def Tenon_ActivationGradOp : Tenon_Elementwise<"activation_grad", [AllTypesMatch
   let hasVerifier = 1;
 }
 
-class Tenon_Binary<string mnemonic, string formula, string gradient, string source, TypeConstraint type = Tenon_Tensor, string element = "f32", int cost = 1>
+class Tenon_Binary<string mnemonic, string formula, string gradient, string source, TypeConstraint type = Tenon_Tensor,
+                   string element = "f32", int cost = 1>
     : Tenon_Elementwise<mnemonic, [SameOperandsAndResultType, Tenon_ElementFormula], cost> {
   let summary = "elementwise " # formula;
   let description = "Formula: `y = " # formula # "`.\n\n| operand | shape | dtype |\n|---|---|---|\n| a, b | as y | as y |\n\n"
-    # "Constraints: C1 a, b and y have one type.\n\nGradient: " # gradient # ".\n\nSource: " # source # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %a, %b : tensor<4x8x" # element # ">\n```\n";
+    # "Constraints: C1 a, b and y have one type.\n\nGradient: " # gradient # ".\n\nSource: " # source
+    # ".\n\nExample:\n```mlir\n%y = tenon." # mnemonic # " %a, %b : tensor<4x8x" # element # ">\n```\n";
   let arguments = (ins type:$a, type:$b);
   let results = (outs type:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
 }
-def Tenon_AddOp : Tenon_Binary<"add", "a + b", "da = dy, db = dy", "IEEE 754-2019, section 5.4.1; integers wrap"> { let hasFolder = 1; let hasCanonicalizeMethod = 1; }
-def Tenon_SubOp : Tenon_Binary<"sub", "a - b", "da = dy, db = -dy", "IEEE 754-2019, section 5.4.1; integers wrap"> { let hasFolder = 1; let hasCanonicalizeMethod = 1; }
-def Tenon_MulOp : Tenon_Binary<"mul", "a * b", "da = dy * b, db = dy * a", "IEEE 754-2019, section 5.4.1; integers wrap"> { let hasFolder = 1; let hasCanonicalizeMethod = 1; }
-def Tenon_DivOp : Tenon_Binary<"div", "a / b", "da = dy / b, db = -dy * y / b", "IEEE 754-2019, section 5.4.1", Tenon_RealTensor, "f32", 3> { let hasFolder = 1; let hasCanonicalizeMethod = 1; }
-def Tenon_PowOp : Tenon_Binary<"pow", "a ^ b", "da = dy * b * a^(b-1), db = dy * y * ln(a)", "IEEE 754-2019, section 9.2.1; db is left out where b is a constant", Tenon_RealTensor, "f32", 12>;
-def Tenon_MaxOp : Tenon_Binary<"max", "max(a, b)", "dy goes to a where a > b, to b where b > a, half to each where equal", "`a < b ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of PyTorch's maximum"> { let hasFolder = 1; }
-def Tenon_MinOp : Tenon_Binary<"min", "min(a, b)", "dy goes to a where a < b, to b where b < a, half to each where equal", "`b < a ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of PyTorch's minimum"> { let hasFolder = 1; }
-def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b)", "none: integers", "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> { let hasFolder = 1; }
-def Tenon_ModOp : Tenon_Binary<"mod", "a - b * floor(a / b)", "none: integers", "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> { let hasFolder = 1; }
-def Tenon_AndOp : Tenon_Binary<"and", "a and b", "none: predicates", "docs/language.md, masks", Tenon_BoolTensor, "i1"> { let hasFolder = 1; }
-def Tenon_OrOp : Tenon_Binary<"or", "a or b", "none: predicates", "docs/language.md, masks", Tenon_BoolTensor, "i1"> { let hasFolder = 1; }
+def Tenon_AddOp : Tenon_Binary<"add", "a + b", "da = dy, db = dy", "IEEE 754-2019, section 5.4.1; integers wrap"> {
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+def Tenon_SubOp : Tenon_Binary<"sub", "a - b", "da = dy, db = -dy", "IEEE 754-2019, section 5.4.1; integers wrap"> {
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+def Tenon_MulOp : Tenon_Binary<"mul", "a * b", "da = dy * b, db = dy * a", "IEEE 754-2019, section 5.4.1; integers wrap"> {
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+def Tenon_DivOp : Tenon_Binary<"div", "a / b", "da = dy / b, db = -dy * y / b", "IEEE 754-2019, section 5.4.1", Tenon_RealTensor,
+                               "f32", 3> { let hasFolder = 1; let hasCanonicalizeMethod = 1; }
+def Tenon_PowOp : Tenon_Binary<"pow", "a ^ b", "da = dy * b * a^(b-1), db = dy * y * ln(a)",
+                               "IEEE 754-2019, section 9.2.1; db is left out where b is a constant", Tenon_RealTensor, "f32", 12>;
+def Tenon_MaxOp : Tenon_Binary<"max", "max(a, b)", "dy goes to a where a > b, to b where b > a, half to each where equal",
+                               "`a < b ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of "
+                               "PyTorch's maximum"> { let hasFolder = 1; }
+def Tenon_MinOp : Tenon_Binary<"min", "min(a, b)", "dy goes to a where a < b, to b where b < a, half to each where equal",
+                               "`b < a ? b : a`, hence a for two zeros and where either is NaN; the gradient is that of "
+                               "PyTorch's minimum"> { let hasFolder = 1; }
+def Tenon_FloorDivOp : Tenon_Binary<"floordiv", "floor(a / b)", "none: integers",
+                                    "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> {
+  let hasFolder = 1;
+}
+def Tenon_ModOp : Tenon_Binary<"mod", "a - b * floor(a / b)", "none: integers",
+                               "Knuth, The Art of Computer Programming 1, section 1.2.4", Tenon_IntTensor, "i32"> {
+  let hasFolder = 1;
+}
+def Tenon_AndOp : Tenon_Binary<"and", "a and b", "none: predicates", "docs/language.md, masks", Tenon_BoolTensor, "i1"> {
+  let hasFolder = 1;
+}
+def Tenon_OrOp : Tenon_Binary<"or", "a or b", "none: predicates", "docs/language.md, masks", Tenon_BoolTensor, "i1"> {
+  let hasFolder = 1;
+}
 
 def Tenon_Comparison : I32EnumAttr<"Comparison", "comparison of two elements",
     [I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>]> {
@@ -110,7 +155,9 @@ def Tenon_CompareOp : Tenon_Elementwise<"compare", [SameTypeOperands, InferTypeO
   let hasFolder = 1;
   let extraClassDeclaration = [{
     /// The gradient of a maximum looks for the elements that equal it: they have to be the numbers it was taken of.
-    bool comparesExactly() { return getKind() == Comparison::eq && ::llvm::isa<::mlir::FloatType>(getA().getType().getElementType()); }
+    bool comparesExactly() {
+      return getKind() == Comparison::eq && ::llvm::isa<::mlir::FloatType>(getA().getType().getElementType());
+    }
   }];
 }
 def Tenon_SelectOp : Tenon_Elementwise<"select", [AllTypesMatch<["a", "b", "y"]>, Tenon_ElementFormula]> {
@@ -144,8 +191,8 @@ def Tenon_SelectOp : Tenon_Elementwise<"select", [AllTypesMatch<["a", "b", "y"]>
 def Tenon_ConvertOp : Tenon_Elementwise<"convert", [Tenon_ElementFormula]> {
   let summary = "elementwise change of the element type";
   let description = [{
-    Formula: `y = x` in the element type of y. Integers and truth values to reals or wider integers, reals to other reals (rounded to nearest,
-    ties to even).
+    Formula: `y = x` in the element type of y. Integers and truth values to reals or wider integers, reals to other reals (rounded
+    to nearest, ties to even).
 
     | operand | shape | dtype |
     |---|---|---|

@@ -3,7 +3,10 @@
 #define TENON_KERNEL_OPS_TD
 include "TenonDialect.td"
 
-def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, DeclareOpInterfaceMethods<KernelOpInterface, ["tensorsRead", "overwritable", "parallelDomain", "countBytes"]>]> {
+def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator,
+                                     DeclareOpInterfaceMethods<KernelOpInterface,
+                                                               ["tensorsRead", "overwritable", "parallelDomain",
+                                                                "countBytes"]>]> {
   let summary = "a loop nest: elementwise work and reductions along rows, fused";
   let description = [{
     Formula: `for rows: body`.
@@ -12,13 +15,13 @@ def Tenon_NestOp : Tenon_Op<"nest", [SingleBlock, NoTerminator, DeclareOpInterfa
     |---|---|
     | rows | sizes of the parallel domain, linear forms |
 
-    The body runs for every index of the parallel domain `rows` (sizes as linear forms over the dims; the block arguments are the indices). It
-    computes scalars (arith, math, `tenon.at`, `tenon.fold`, `tenon.random_keep`), stores them with `tenon.put`, and repeats work along inner
-    dimensions with `tenon.each`. Every element of every result is put exactly once. Reductions run over 16 virtual lanes and are combined in a
-    fixed tree.
+    The body runs for every index of the parallel domain `rows` (sizes as linear forms over the dims; the block arguments are the
+    indices). It computes scalars (arith, math, `tenon.at`, `tenon.fold`, `tenon.random_keep`), stores them with `tenon.put`, and
+    repeats work along inner dimensions with `tenon.each`. Every element of every result is put exactly once. Reductions run over
+    16 virtual lanes and are combined in a fixed tree.
 
-    Constraints: C1 rows are forms over the dims of the entry, none below 0; C2 the block arguments are one index per size; C3 each result has a
-    put. That every element is put, and inside, is not verified.
+    Constraints: C1 rows are forms over the dims of the entry, none below 0; C2 the block arguments are one index per size; C3
+    each result has a put. That every element is put, and inside, is not verified.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -53,11 +56,11 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["Ne
     |---|---|
     | sizes | sizes of the inner dimensions, linear forms |
 
-    The block arguments are the indices, after those of the nest around it. Bodies beside each other run one after the other, so that a later
-    one may read by `tenon.fold` what rows need first.
+    The block arguments are the indices, after those of the nest around it. Bodies beside each other run one after the other, so
+    that a later one may read by `tenon.fold` what rows need first.
 
-    Constraints: C1 it lies in a nest or an each; C2 sizes are forms over the dims of the entry, none below 0; C3 the block arguments are one
-    index per size.
+    Constraints: C1 it lies in a nest or an each; C2 sizes are forms over the dims of the entry, none below 0; C3 the block
+    arguments are one index per size.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -83,16 +86,17 @@ def Tenon_EachOp : Tenon_Op<"each", [SingleBlock, NoTerminator, ParentOneOf<["Ne
 def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "EachOp", "FoldOp", "GemmOp"]>]> {
   let summary = "reduces the yielded scalar over inner dimensions";
   let description = [{
-    Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16 virtual
-    lanes, fixed tree); inside `each` it is a sequential loop.
+    Formula: `value = kind over all indices of the yielded scalar`. Outside `each` the last dimension is the vector dimension (16
+    virtual lanes, fixed tree); inside `each` it is a sequential loop.
 
     | attribute | meaning |
     |---|---|
     | kind | sum, max, min, all, any |
     | sizes | sizes of the inner dimensions, linear forms |
 
-    Constraints: C1 it lies in a kernel; C2 sizes are one or more forms over the dims of the entry, none below 0; C3 the block arguments are one
-    index per size; C4 the body yields one scalar of the type of value; C5 all, any take truth values, the rest numbers.
+    Constraints: C1 it lies in a kernel; C2 sizes are one or more forms over the dims of the entry, none below 0; C3 the block
+    arguments are one index per size; C4 the body yields one scalar of the type of value; C5 all, any take truth values, the rest
+    numbers.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -121,7 +125,8 @@ def Tenon_FoldOp : Tenon_Op<"fold", [Pure, SingleBlock, ParentOneOf<["NestOp", "
 def Tenon_AtOp : Tenon_Op<"at", [Pure, InferTypeOpAdaptor]> {
   let summary = "one element of a tensor";
   let description = [{
-    Formula: `element = tensor[indices]`, in scalar code of a kernel. As many indices as the tensor has dimensions; they are inside it.
+    Formula: `element = tensor[indices]`, in scalar code of a kernel. As many indices as the tensor has dimensions; they are
+    inside it.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -180,11 +185,11 @@ def Tenon_PutOp : Tenon_Op<"put"> {
     | indices | one per dimension of the result | index |
     | element | scalar | as the result |
 
-    Each element of each result is put exactly once. The indices are those of the result, which need not be in the order of the kernel's own. A
-    result may lie where an operand lies that is read before it is put, at the same indices.
+    Each element of each result is put exactly once. The indices are those of the result, which need not be in the order of the
+    kernel's own. A result may lie where an operand lies that is read before it is put, at the same indices.
 
-    Constraints: C1 it lies in a nest (perhaps in an each there) or a gemm; C2 that has a result of this number; C3 one index per dimension of
-    the result; C4 the element has its element type.
+    Constraints: C1 it lies in a nest (perhaps in an each there) or a gemm; C2 that has a result of this number; C3 one index per
+    dimension of the result; C4 the element has its element type.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -214,8 +219,8 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
     | depth | index of the stack, optional | index |
 
     With e the logical index: Philox 4x32-10, key (seed), counter words (16 (e div
-    128) + e mod 16, step, site, depth); the eight 16-bit values of the four words, low half first, belong to (e div 16) mod 8. Sixteen
-    neighbours thus share one vector evaluation.
+    128) + e mod 16, step, site, depth); the eight 16-bit values of the four words, low half first, belong to (e div 16) mod 8.
+    Sixteen neighbours thus share one vector evaluation.
 
     Constraints: C1 0 <= threshold <= 65536; C2 site is a number of 32 bits.
 
@@ -228,12 +233,15 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
     %keep = tenon.random_keep %e site 3 threshold 6554 // %e: index
     ```
   }];
-  let arguments = (ins Index:$index, Optional<Index>:$depth, Tenon_Site:$site, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<65536>]>:$threshold);
+  let arguments = (ins Index:$index, Optional<Index>:$depth, Tenon_Site:$site,
+                   ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<65536>]>:$threshold);
   let results = (outs I1:$keep);
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
 }
-def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, DeclareOpInterfaceMethods<KernelOpInterface, ["tensorsRead", "parallelDomain", "countBytes"]>]> {
+def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">,
+                                     DeclareOpInterfaceMethods<KernelOpInterface,
+                                                               ["tensorsRead", "parallelDomain", "countBytes"]>]> {
   let summary = "contraction with fused epilogue";
   let description = [{
     Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.
@@ -242,13 +250,14 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, D
     |---|---|---|
     | a, b | one label per dimension | real |
 
-    Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices of the result
-    dimensions and the contracted sum; it puts the results (each of which has all those dimensions, in any order stated by its put). K is one
-    sequential chain of fused multiply-adds per element.
+    Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices
+    of the result dimensions and the contracted sum; it puts the results (each of which has all those dimensions, in any order
+    stated by its put). K is one sequential chain of fused multiply-adds per element.
 
-    Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels below rank occur in
-    an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below rank, in some order; C5 the block
-    arguments are an index for each of these and the sum, of the type that elements of a are computed in; C6 the body yields nothing; C7 each result has a put.
+    Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels
+    below rank occur in an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below
+    rank, in some order; C5 the block arguments are an index for each of these and the sum, of the type that elements of a are
+    computed in; C6 the body yields nothing; C7 each result has a put.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -264,10 +273,12 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, D
     }
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels, Tenon_Natural:$rank);
+  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels,
+                   Tenon_Natural:$rank);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank `:` type($a) `,` type($b) `->` type($results) attr-dict-with-keyword $body";
+  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank `:` type($a) `,` type($b) `->` type($results) "
+                       "attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -212,8 +212,9 @@ SmallVector<Value> SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resul
   return {g.mul(y, g.sub(dy, g.alongLast(g.reduceLast(Reduction::sum, g.mul(dy, y)), type)))};
 }
 LogicalResult SoftmaxOp::verify() {
+  // C1
   return tensorOf(getX()).getRank() ? success() : emitOpError("expects at least one dimension");
-} // C1
+}
 
 // ---- normalize
 

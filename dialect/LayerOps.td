@@ -3,25 +3,31 @@
 #define TENON_LAYER_OPS_TD
 include "TenonDialect.td"
 
-class Tenon_LayerOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
+class Tenon_LayerOp<string mnemonic, list<Trait> traits = []>
+    : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>,
+                                      DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
   let hasVerifier = 1;
 }
 /// Of the gradient of a row op: ops without a gradient of their own.
-class Tenon_RowGradOp<string mnemonic, list<Trait> traits = []> : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ReadsRows, DeclareOpInterfaceMethods<ElementOpInterface>], traits)>;
+class Tenon_RowGradOp<string mnemonic, list<Trait> traits = []>
+    : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_ReadsRows, DeclareOpInterfaceMethods<ElementOpInterface>], traits)>;
 
-def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory, DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands"]>]> {
+def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory,
+                                        DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands"]>]> {
   let summary = "contraction of two tensors";
   let description = [{
-    Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others are summed
-    over: `y[i0, .., i(r-1)] = sum over labels >= r of a[labels of a] * b[labels of b]`. A label in a, b and y is a batch dimension.
+    Formula: every dimension of both operands has a label. Labels below the rank of y are the dimensions of y in order; the others
+    are summed over: `y[i0, .., i(r-1)] = sum over labels >= r of a[labels of a] * b[labels of b]`. A label in a, b and y is a
+    batch dimension.
 
     | operand | shape | dtype |
     |---|---|---|
     | a, b | any | real |
     | y | labels 0 .. r-1 | as a, or f32 for products of bf16 or f16 |
 
-    Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes; C3 every label of y occurs in an
-    operand; C4 summed labels occur in both; C5 a and b have one element type, y has it or the one that it is computed in.
+    Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes; C3 every
+    label of y occurs in an operand; C4 summed labels occur in both; C5 a and b have one element type, y has it or the one that it
+    is computed in.
     Sums are made in the latter.
 
     Gradient: da = dot(dy, b), db = dot(a, dy) with the same labels.
@@ -40,14 +46,16 @@ def Tenon_DotOp : Tenon_LayerOp<"dot", [Tenon_Contraction, Tenon_ReadsMemory, De
 }
 
 def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
-    [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"all", 3>, I32EnumAttrCase<"any", 4>]> {
+    [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"all", 3>,
+     I32EnumAttrCase<"any", 4>]> {
   let cppNamespace = "::tenon";
 }
-def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory, DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["readsRounded"]>]> {
+def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory,
+                                              DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["readsRounded"]>]> {
   let summary = "sum, max, min, all or any over some dimensions";
   let description = [{
-    Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the number of
-    threads.
+    Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the
+    number of threads.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -55,7 +63,8 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMem
 
     The dimensions `dims` disappear. An empty sum is 0, an empty max is -inf.
 
-    Constraints: C1 dims ascending and inside; C2 the other sizes are those of y in order; C3 all, any take truth values, the rest numbers.
+    Constraints: C1 dims ascending and inside; C2 the other sizes are those of y in order; C3 all, any take truth values, the rest
+    numbers.
 
     Gradient: sum: dy repeated; max, min: dy to the places that equal y, divided by their number.
 
@@ -75,7 +84,8 @@ def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMem
     bool isRowResult(unsigned) { return getDims().back() + 1 == getX().getType().getRank(); }
   }];
 }
-def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>,
+def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType, Tenon_ReadsMemory,
+                                                       DeclareOpInterfaceMethods<DecomposableOpInterface>,
                                                            DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "sums of all elements up to each place along one dimension";
   let description = [{
@@ -85,8 +95,8 @@ def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType
     |---|---|---|
     | x | as y | number, as y |
 
-    One addition per element, in the order of the places, reals in f64, integers modulo their width: the bits depend neither on threads nor on the
-    vectors of a machine.
+    One addition per element, in the order of the places, reals in f64, integers modulo their width: the bits depend neither on
+    threads nor on the vectors of a machine.
 
     Constraints: C1 dim is a dimension of x.
 
@@ -105,10 +115,12 @@ def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType
   let hasFolder = 1;
 }
 
-def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon_ReadsRows, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon_ReadsRows, Tenon_ReadsMemory,
+                                                DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "softmax or its logarithm along the last dimension";
   let description = [{
-    Formula: `y = exp(x - max x) / sum exp(x - max x)`, or with `log` `x - max x - ln sum exp(x - max x)`, along the last dimension.
+    Formula: `y = exp(x - max x) / sum exp(x - max x)`, or with `log` `x - max x - ln sum exp(x - max x)`, along the last
+    dimension.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -131,7 +143,10 @@ def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon
   let extraClassDeclaration = Tenon_ElementCost<"kCostOfRow">.method;
 }
 
-def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["isSavedNarrow"]>, Tenon_ReadsRows, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_NormalizeOp : Tenon_LayerOp<"normalize",
+                                      [InferTypeOpAdaptor,
+                                       DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["isSavedNarrow"]>, Tenon_ReadsRows,
+                                       Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "zero mean and unit variance along the last dimension";
   let description = [{
     Formula: mean = sum x / D, rstd = 1 / sqrt(sum (x - mean)^2 / D + eps) (biased variance, two passes), y = (x - mean) rstd.
@@ -159,7 +174,8 @@ def Tenon_NormalizeOp : Tenon_LayerOp<"normalize", [InferTypeOpAdaptor, DeclareO
   }];
   let hasVerifier = 0; // the rule of its types says it all
 }
-def Tenon_NormalizeGradOp : Tenon_RowGradOp<"normalize_grad", [AllTypesMatch<["dy", "x", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
+def Tenon_NormalizeGradOp : Tenon_RowGradOp<"normalize_grad", [AllTypesMatch<["dy", "x", "dx"]>,
+                                                               AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of normalize";
   let description = [{
     Formula: with n = (x - mean) rstd: `dx = rstd (dy - sum dy / D - n sum (dy n) / D)`.
@@ -177,7 +193,8 @@ def Tenon_NormalizeGradOp : Tenon_RowGradOp<"normalize_grad", [AllTypesMatch<["d
 
     Example:
     ```mlir
-    %dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32> // %x: tensor<4x8xf32> %dy: tensor<4x8xf32> %mean: tensor<4xf32> %rstd: tensor<4xf32>
+    %dx = tenon.normalize_grad %dy, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32>
+    // %x: tensor<4x8xf32> %dy: tensor<4x8xf32> %mean: tensor<4xf32> %rstd: tensor<4xf32>
     ```
   }];
   let arguments = (ins Tenon_RealTensor:$dy, Tenon_RealTensor:$x, Tenon_RealTensor:$mean, Tenon_RealTensor:$rstd);
@@ -186,12 +203,14 @@ def Tenon_NormalizeGradOp : Tenon_RowGradOp<"normalize_grad", [AllTypesMatch<["d
   let hasVerifier = 1;
 }
 
-def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, Tenon_ReadsRows, Tenon_ReadsMemory, AllTypesMatch<["loss", "lse"]>, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, Tenon_ReadsRows, Tenon_ReadsMemory,
+                                                           AllTypesMatch<["loss", "lse"]>,
+                                                           DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "negative log-likelihood of labels under the softmax of logits along the last dimension";
   let description = [{
-    Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other class (but
-    `skip`), t_y the rest of 1; u = 0 gives -p_y. Rows where `where` is false give 0 and are not read. lse is the logarithm of the sum of
-    exponentials, kept for the gradient.
+    Formula: with p = log softmax(x): `loss = -(t_y p_y + u sum_{c != y} p_c)`, u = `spread` the target weight of every other
+    class (but `skip`), t_y the rest of 1; u = 0 gives -p_y. Rows where `where` is false give 0 and are not read. lse is the
+    logarithm of the sum of exponentials, kept for the gradient.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -214,14 +233,16 @@ def Tenon_CrossEntropyOp : Tenon_LayerOp<"cross_entropy", [InferTypeOpAdaptor, T
   let arguments = (ins Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Optional<Tenon_BoolTensor>:$where,
                    DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$loss, Tenon_RealTensor:$lse);
-  let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
+  let assemblyFormat = "$logits `,` $labels (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? "
+                       "attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 0; // the rule of its types says it all
   let extraClassDeclaration = [{
     bool isRowResult(unsigned) { return true; }
   }];
 }
-def Tenon_CrossEntropyGradOp : Tenon_RowGradOp<"cross_entropy_grad", [AllTypesMatch<["logits", "dlogits"]>, AllTypesMatch<["lse", "dloss"]>]> {
+def Tenon_CrossEntropyGradOp : Tenon_RowGradOp<"cross_entropy_grad", [AllTypesMatch<["logits", "dlogits"]>,
+                                                                      AllTypesMatch<["lse", "dloss"]>]> {
   let summary = "gradient of cross_entropy with respect to the logits";
   let description = [{
     Formula: `dlogits = dloss (exp(logits - lse) - target)`, target as in cross_entropy; 0 where `where` is false.
@@ -245,18 +266,21 @@ def Tenon_CrossEntropyGradOp : Tenon_RowGradOp<"cross_entropy_grad", [AllTypesMa
     // %dloss: tensor<4xf32> %logits: tensor<4x50xf32> %labels: tensor<4xi32> %lse: tensor<4xf32>
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse, Optional<Tenon_BoolTensor>:$where,
-                   DefaultValuedAttr<F64Attr, "0.0">:$spread, DefaultValuedAttr<I64Attr, "-1">:$skip);
+  let arguments = (ins Tenon_RealTensor:$dloss, Tenon_RealTensor:$logits, Tenon_IntTensor:$labels, Tenon_RealTensor:$lse,
+                   Optional<Tenon_BoolTensor>:$where, DefaultValuedAttr<F64Attr, "0.0">:$spread,
+                   DefaultValuedAttr<I64Attr, "-1">:$skip);
   let results = (outs Tenon_RealTensor:$dlogits);
-  let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? (`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse)";
+  let assemblyFormat = "$dloss `,` $logits `,` $labels `,` $lse (`where` $where^ `:` type($where) `,`)? (`spread` $spread^)? "
+                       "(`skip` $skip^)? attr-dict `:` type($logits) `,` type($labels) `,` type($lse)";
   let hasVerifier = 1;
 }
 
 def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [Tenon_ElementwiseTrait, AllTypesMatch<["x", "y"]>]> {
   let summary = "zeroes elements at random and scales the rest";
   let description = [{
-    Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site, depth, logical
-    index of the element) are at least 65536 q. Dimensions in `shared` count as index 0, so the mask is shared along them.
+    Formula: `y = keep ? x / (1 - q) : 0`. q is `rate` rounded to 1/65536; keep where the 16 random bits of (seed, step, site,
+    depth, logical index of the element) are at least 65536 q. Dimensions in `shared` count as index 0, so the mask is shared
+    along them.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -274,7 +298,8 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [Tenon_ElementwiseTrait, AllTypes
     %y = tenon.dropout %x rate 0.1 site 7 : tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, Tenon_Site:$site, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
+  let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, F64Attr:$rate, Tenon_Site:$site,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$shared);
   let results = (outs Tenon_RealTensor:$y);
   let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x)";
   let hasFolder = 1;

@@ -1,6 +1,6 @@
 // The optimizer's settings: what they may be. The table is in StructureOps.td.
 #include "dialect/TenonDialect.h"
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/RecipeSchema.h"
 
 using namespace mlir;
 using namespace tenon;

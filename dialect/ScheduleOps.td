@@ -5,8 +5,9 @@ include "TenonDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def Tenon_Memory : I32EnumAttr<"Memory", "a memory that an entry reads or writes", [
-    I32EnumAttrCase<"Parameters", 0, "parameters">, I32EnumAttrCase<"Gradients", 1, "gradients">, I32EnumAttrCase<"States", 2, "states">,
-    I32EnumAttrCase<"NextStates", 3, "next_states">, I32EnumAttrCase<"KeptStates", 4, "kept_states">, I32EnumAttrCase<"Workspace", 5, "workspace">,
+    I32EnumAttrCase<"Parameters", 0, "parameters">, I32EnumAttrCase<"Gradients", 1, "gradients">,
+    I32EnumAttrCase<"States", 2, "states">, I32EnumAttrCase<"NextStates", 3, "next_states">,
+    I32EnumAttrCase<"KeptStates", 4, "kept_states">, I32EnumAttrCase<"Workspace", 5, "workspace">,
     I32EnumAttrCase<"Input", 6, "input">, I32EnumAttrCase<"Output", 7, "output">, I32EnumAttrCase<"Copies", 8, "copies">]> {
   let cppNamespace = "::tenon";
 }
@@ -15,7 +16,8 @@ def Tenon_StepAttr : AttrDef<Tenon_Dialect, "Step"> {
   let mnemonic = "step";
   let summary = "how a place moves with a loop around it";
   let description = [{
-    (index of the loop + shift) * bytes. Loops are counted from the outermost one of the entry; -1 is none: shift * bytes. `bytes` is the product of forms over the dims.
+    (index of the loop + shift) * bytes. Loops are counted from the outermost one of the entry; -1 is none: shift * bytes. `bytes`
+    is the product of forms over the dims.
   }];
   let parameters = (ins "int64_t":$loop, "::mlir::AffineMap":$bytes, "int64_t":$shift);
   let assemblyFormat = "`<` $loop `,` $bytes `,` $shift `>`";
@@ -24,19 +26,22 @@ def Tenon_PlaceAttr : AttrDef<Tenon_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "where a dense row-major tensor lies";
   let description = [{
-    A memory and in it a slot: for parameters, their copies of 16 bits and gradients the byte in their arena, for states, workspace, inputs and outputs their number. `steps` move it with the loops around.
+    A memory and in it a slot: for parameters, their copies of 16 bits and gradients the byte in their arena, for states,
+    workspace, inputs and outputs their number. `steps` move it with the loops around.
   }];
-  let parameters = (ins EnumParameter<Tenon_Memory>:$memory, "int64_t":$slot, OptionalArrayRefParameter<"::tenon::StepAttr">:$steps);
+  let parameters = (ins EnumParameter<Tenon_Memory>:$memory, "int64_t":$slot,
+                    OptionalArrayRefParameter<"::tenon::StepAttr">:$steps);
   let assemblyFormat = "`<` $memory $slot (`,` `[` $steps^ `]`)? `>`";
 }
 def Tenon_SlotAttr : AttrDef<Tenon_Dialect, "Slot"> {
   let mnemonic = "slot";
   let summary = "a part of the workspace";
   let description = [{
-    `bytes`, the product of forms over the dims; it lies above the slots `after`: its offset is the largest of their ends, on a cache line. `saved`: it lives from the forward into the backward
-    pass; `temporary`: it belongs to the kernels of one op.
+    `bytes`, the product of forms over the dims; it lies above the slots `after`: its offset is the largest of their ends, on a
+    cache line. `saved`: it lives from the forward into the backward pass; `temporary`: it belongs to the kernels of one op.
   }];
-  let parameters = (ins "::mlir::AffineMap":$bytes, OptionalArrayRefParameter<"int64_t">:$after, DefaultValuedParameter<"bool", "false">:$saved,
+  let parameters = (ins "::mlir::AffineMap":$bytes, OptionalArrayRefParameter<"int64_t">:$after,
+                    DefaultValuedParameter<"bool", "false">:$saved,
                         DefaultValuedParameter<"bool", "false">:$temporary);
   let assemblyFormat = "`<` $bytes (`after` `[` $after^ `]`)? (`saved` $saved^)? (`temporary` $temporary^)? `>`";
 }

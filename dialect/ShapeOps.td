@@ -4,12 +4,14 @@
 include "TenonDialect.td"
 
 class Tenon_ShapeOp<string mnemonic, list<Trait> traits = [], int cost = 3>
-    : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
+    : Tenon_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<ElementOpInterface>,
+                                      DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)> {
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
 class Tenon_ViewOp<string mnemonic> : Tenon_ShapeOp<mnemonic, [Tenon_View], 0>;
-class Tenon_SourceOp<string mnemonic, list<Trait> traits = [], int cost = 0> : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_Source, DeclareOpInterfaceMethods<ElementOpInterface>], traits)> {
+class Tenon_SourceOp<string mnemonic, list<Trait> traits = [], int cost = 0>
+    : Tenon_Op<mnemonic, !listconcat([Pure, Tenon_Source, DeclareOpInterfaceMethods<ElementOpInterface>], traits)> {
   let hasVerifier = 1;
   let extraClassDeclaration = Tenon_ElementCost<!cast<string>(cost)>.method;
 }
@@ -23,7 +25,8 @@ def Tenon_ConstantOp : Tenon_SourceOp<"constant", [ConstantLike]> {
     |---|---|
     | value | the number, rounded to the element type of y |
 
-    Constraints: C1 a whole number for integers and truth values; C2 one that they have: 0 or 1 for truth values, below 2^53 for i64.
+    Constraints: C1 a whole number for integers and truth values; C2 one that they have: 0 or 1 for truth values, below 2^53 for
+    i64.
 
     Gradient: none, it has no operands.
 
@@ -92,9 +95,9 @@ def Tenon_IotaOp : Tenon_SourceOp<"iota"> {
 def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [], 60> {
   let summary = "sinusoidal position table";
   let description = [{
-    Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1, `w_k = 10000^(-2k / D)`
-    (`t2t`: `exp(-k ln(10000) / max(h - 1, 1))`), the table holds sin(p w_k) at k and cos(p w_k) at h + k, or at 2k and 2k + 1 if
-    `interleaved`; a left-over odd column is 0.
+    Formula: with p the place plus `start` (clipped to -clamp .. clamp if clamp > 0), h = D / 2 and k = 0 .. h-1,
+    `w_k = 10000^(-2k / D)` (`t2t`: `exp(-k ln(10000) / max(h - 1, 1))`), the table holds sin(p w_k) at k and cos(p w_k) at h + k,
+    or at 2k and 2k + 1 if `interleaved`; a left-over odd column is 0.
 
     | attribute | meaning |
     |---|---|
@@ -103,7 +106,8 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [], 60> {
     | interleaved | order of the columns |
     | t2t | the steps of tensor2tensor |
 
-    Constraints: C1 y has two dimensions, the second a number; C2 start is one form, over the dims of the entry; C3 clamp is not negative.
+    Constraints: C1 y has two dimensions, the second a number; C2 start is one form, over the dims of the entry; C3 clamp is not
+    negative.
 
     Gradient: none, it has no operands.
 
@@ -122,8 +126,8 @@ def Tenon_SinusoidOp : Tenon_SourceOp<"sinusoid", [], 60> {
 def Tenon_BroadcastOp : Tenon_ViewOp<"broadcast"> {
   let summary = "transpose and repeat";
   let description = [{
-    Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other dimensions. `dims`
-    need not be sorted, so a transposition is a broadcast with as many dimensions on both sides.
+    Formula: `y[i] = x[i[dims[0]], i[dims[1]], ..]`: dimension k of x is dimension dims[k] of y; y repeats x along its other
+    dimensions. `dims` need not be sorted, so a transposition is a broadcast with as many dimensions on both sides.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -158,8 +162,8 @@ def Tenon_ReshapeOp : Tenon_ViewOp<"reshape"> {
     |---|---|---|
     | x | groups of dimensions as in y | as y |
 
-    Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers, positive for a split
-    of one dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
+    Row-major order of the elements is kept. `groups[k]` is the number of result dimensions that dimension group k covers,
+    positive for a split of one dimension into that many, negative for a merge of that many into one; 1 keeps a dimension.
 
     Constraints: C1 the groups cover both shapes; C2 within a group the products of the sizes agree; C3 element types agree.
 
@@ -186,7 +190,8 @@ def Tenon_SliceOp : Tenon_ViewOp<"slice"> {
     |---|---|---|
     | x | as y but along `dim` | as y |
 
-    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree; C2 low is one form, over the dims of the entry.
+    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree; C2 low is one form, over the dims
+    of the entry.
     That low and low + size stay inside was proved by the checker.
 
     Gradient: `tenon.pad`.
@@ -213,7 +218,8 @@ def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
     |---|---|---|
     | x | as y but along `dim` | as y |
 
-    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree; C2 low is one form, over the dims of the entry.
+    Constraints: C1 x and y have one rank and element type, all sizes but that of `dim` agree; C2 low is one form, over the dims
+    of the entry.
 
     Gradient: `tenon.slice`.
 
@@ -232,7 +238,8 @@ def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
 def Tenon_ConcatOp : Tenon_ShapeOp<"concat", [InferTypeOpAdaptor]> {
   let summary = "tensors one after the other along one dimension";
   let description = [{
-    Formula: `y[.., i, ..] = parts[k][.., i - s_k, ..]`, s_k the sum of the sizes of the parts before, k the last part with s_k <= i.
+    Formula: `y[.., i, ..] = parts[k][.., i - s_k, ..]`, s_k the sum of the sizes of the parts before, k the last part with s_k <=
+    i.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -259,42 +266,47 @@ def Tenon_ConcatOp : Tenon_ShapeOp<"concat", [InferTypeOpAdaptor]> {
 def Tenon_GatherOp : Tenon_ShapeOp<"gather", [InferTypeOpAdaptor]> {
   let summary = "elements picked by an index tensor along one dimension";
   let description = [{
-    Formula: `y[i] = x[..]`, where dimension k of x is read at i[x_dims[k]] and dimension `dim` (x_dims[dim] = -1) at `index[i[index_dims[0]],
-    ..]`. Dimensions of y named by both lists are batched. With `clamp` the index is clipped to the dimension (it is in range wherever the
-    element is used: under the mask of an attention).
+    Formula: `y[i] = x[..]`, where dimension k of x is read at i[x_dims[k]] and dimension `dim` (x_dims[dim] = -1) at
+    `index[i[index_dims[0]], ..]`. Dimensions of y named by both lists are batched. With `clamp` the index is clipped to the
+    dimension (it is in range wherever the element is used: under the mask of an attention).
 
     | operand | shape | dtype |
     |---|---|---|
     | x | sizes as y at x_dims | as y |
     | index | sizes as y at index_dims | integer, 0 .. size of `dim` - 1 |
 
-    Constraints: C1 one entry of x_dims per dimension of x, -1 exactly at `dim`; C2 one entry of index_dims per dimension of index; C3 sizes
-    agree; C4 every dimension of y is named.
+    Constraints: C1 one entry of x_dims per dimension of x, -1 exactly at `dim`; C2 one entry of index_dims per dimension of
+    index; C3 sizes agree; C4 every dimension of y is named.
 
     Gradient: dx = `tenon.scatter_add` of dy; the index has none.
 
-    Source: docs/language.md, section "Axes, not positions": an axis indexed by a tensor; relative keys by distance: Shaw et al. 2018, section
-    3.2.
+    Source: docs/language.md, section "Axes, not positions": an axis indexed by a tensor; relative keys by distance: Shaw et al.
+    2018, section 3.2.
 
     Example:
     ```mlir
     %y = tenon.gather %x[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<50x8xf32>, tensor<2x3xi32> -> tensor<2x3x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_Tensor:$x, Tenon_IntTensor:$index, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
+  let arguments = (ins Tenon_Tensor:$x, Tenon_IntTensor:$index, I64Attr:$dim, DenseI64ArrayAttr:$x_dims,
+                   DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
   let results = (outs Tenon_Tensor:$y);
-  let assemblyFormat = "$x `[` $index `]` `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($x) `,` type($index) `->` type($y)";
+  let assemblyFormat = "$x `[` $index `]` `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` "
+                       "type($x) `,` type($index) `->` type($y)";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 0; // the rule of its type says it all
 }
-def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
-                                                   DeclareOpInterfaceMethods<KernelOpInterface, ["overwritable", "startsFrom", "parallelDomain", "countBytes"]>]> {
+def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethods<ElementOpInterface>,
+                                                  DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                  DeclareOpInterfaceMethods<KernelOpInterface,
+                                                                            ["overwritable", "startsFrom", "parallelDomain",
+                                                                             "countBytes"]>]> {
   let summary = "sums elements into the places an index tensor names: the transpose of gather";
   let description = [{
-    Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of summation is the
-    row-major order of dy, so the bits do not depend on threads. With `onto` a tensor of the type of dx the sum starts from it, and the planner
-    lets dx take its place, so that rows nobody names are not touched.
+    Formula: `dx = sum over i of dy[i] at the place of x that gather reads for i`; places never named are 0. The order of
+    summation is the row-major order of dy, so the bits do not depend on threads. With `onto` a tensor of the type of dx the sum
+    starts from it, and the planner lets dx take its place, so that rows nobody names are not touched.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -310,12 +322,15 @@ def Tenon_ScatterAddOp : Tenon_Op<"scatter_add", [Pure, DeclareOpInterfaceMethod
 
     Example:
     ```mlir
-    %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1] : tensor<2x3x8xf32>, tensor<2x3xi32> -> tensor<50x8xf32>
+    %dx = tenon.scatter_add %dy[%ids] dim 0 x_dims [-1, 2] index_dims [0, 1]
+      : tensor<2x3x8xf32>, tensor<2x3xi32> -> tensor<50x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$dy, Tenon_IntTensor:$index, Optional<Tenon_RealTensor>:$base, I64Attr:$dim, DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
+  let arguments = (ins Tenon_RealTensor:$dy, Tenon_IntTensor:$index, Optional<Tenon_RealTensor>:$base, I64Attr:$dim,
+                   DenseI64ArrayAttr:$x_dims, DenseI64ArrayAttr:$index_dims, UnitAttr:$clamp);
   let results = (outs Tenon_RealTensor:$dx);
-  let assemblyFormat = "$dy `[` $index `]` (`onto` $base^ `:` type($base))? `dim` $dim `x_dims` $x_dims `index_dims` $index_dims (`clamp` $clamp^)? attr-dict `:` type($dy) `,` type($index) `->` type($dx)";
+  let assemblyFormat = "$dy `[` $index `]` (`onto` $base^ `:` type($base))? `dim` $dim `x_dims` $x_dims `index_dims` $index_dims "
+                       "(`clamp` $clamp^)? attr-dict `:` type($dy) `,` type($index) `->` type($dx)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

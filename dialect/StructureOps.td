@@ -6,8 +6,8 @@ include "TenonDialect.td"
 def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
   let summary = "declares a parameter of the model";
   let description = [{
-    Formula: none, a declaration at module level. `type` has the sizes of the stacks it lives in first, outermost first: none, one where it is
-    `stacked`, `levels` where stacks are nested.
+    Formula: none, a declaration at module level. `type` has the sizes of the stacks it lives in first, outermost first: none, one
+    where it is `stacked`, `levels` where stacks are nested.
 
     | attribute | meaning |
     |---|---|
@@ -17,8 +17,8 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     | frozen | it is not trained |
     | lr, gradient, decay, clip, clip_group, frozen_at | what `tenon.optimize` does with it: one f64, or one per stack element |
 
-    Constraints: C1 type has reals and numbers as sizes; C2 it has the sizes of its stacks: one or more `levels`; C3 an array of the optimizer
-    has one value or one per stack element; C4 offset and stride are not negative.
+    Constraints: C1 type has reals and numbers as sizes; C2 it has the sizes of its stacks: one or more `levels`; C3 an array of
+    the optimizer has one value or one per stack element; C4 offset and stride are not negative.
 
     Gradient: `tenon.write_gradient` stores it.
 
@@ -29,8 +29,9 @@ def Tenon_ParameterOp : Tenon_Op<"parameter", [Symbol]> {
     tenon.parameter @"blocks.*.wq.weight" : tensor<12x64x64xf32>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tenon_RealTensor>:$type, DefaultValuedAttr<Tenon_Natural, "0">:$offset, DefaultValuedAttr<Tenon_Natural, "0">:$stride, UnitAttr:$stacked, UnitAttr:$frozen,
-                   DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$levels);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tenon_RealTensor>:$type,
+                   DefaultValuedAttr<Tenon_Natural, "0">:$offset, DefaultValuedAttr<Tenon_Natural, "0">:$stride,
+                   UnitAttr:$stacked, UnitAttr:$frozen, DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$levels);
   let assemblyFormat = "$sym_name (`stacked` $stacked^)? (`frozen` $frozen^)? attr-dict `:` $type";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -50,9 +51,10 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     |---|---|---|
     | depths | index, one per stack it lives in | index |
 
-    Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of these,
-    with elements of f32 or of the module's `tenon.compute`: then it is the copy of the parameter in that type, which the optimizer keeps; C4 a depth is
-    that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is round * layers + place.
+    Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of
+    these, with elements of f32 or of the module's `tenon.compute`: then it is the copy of the parameter in that type, which the
+    optimizer keeps; C4 a depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of
+    several layers it is round * layers + place.
 
     Gradient: `tenon.write_gradient`.
 
@@ -70,7 +72,8 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
 def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "stores the gradient of a parameter, or of its slice at a depth";
   let description = [{
-    Formula: `gradient of parameter[depths] = gradient`. Each parameter (each depth of it) that the step trains is written exactly once.
+    Formula: `gradient of parameter[depths] = gradient`. Each parameter (each depth of it) that the step trains is written exactly
+    once.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -94,15 +97,15 @@ def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethod
 def Tenon_ReadStateOp : Tenon_Op<"read_state", [Pure, Tenon_Address]> {
   let summary = "old value of state number `index` of the entry, or of its slice at a depth";
   let description = [{
-    Formula: `value = state[depths]`, as it was before the run. Of a state that is kept in place (`tenon.append_state`) only the rows before the
-    position are read.
+    Formula: `value = state[depths]`, as it was before the run. Of a state that is kept in place (`tenon.append_state`) only the
+    rows before the position are read.
 
     | operand | shape | dtype |
     |---|---|---|
     | depths | index, one per stack around it | index |
 
-    Constraints: C1 the entry has a state of this number (its attribute `tenon.states` has their types); C2 value has its type without one
-    leading size per depth; C3 depths are as in `tenon.read_parameter`.
+    Constraints: C1 the entry has a state of this number (its attribute `tenon.states` has their types); C2 value has its type
+    without one leading size per depth; C3 depths are as in `tenon.read_parameter`.
 
     Gradient: none, states carry none.
 
@@ -143,7 +146,8 @@ def Tenon_WriteStateOp : Tenon_Op<"write_state"> {
   let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $value attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
-def Tenon_AppendStateOp : Tenon_Op<"append_state", [DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
+def Tenon_AppendStateOp : Tenon_Op<"append_state",
+                                   [DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
   let summary = "writes rows into a state that is kept in place, and gives the whole state";
   let description = [{
     Formula: `whole[.., position + i, ..] = rows[.., i, ..]`, elsewhere the old state.
@@ -153,12 +157,13 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state", [DeclareOpInterfaceMethods<Ke
     | rows | as whole, n instead of the size along dim | as whole |
     | position | scalar | integer, 0 <= position <= size - n |
 
-    State number `index` of the entry (its slice at a depth) is not swapped with a next state: rows `position` .. `position` + n - 1 along
-    dimension `dim` are written, where n is the size of `rows` along it, the others stay as they are. `whole` is the state afterwards. What is
-    read of it lies behind this op, by its result.
+    State number `index` of the entry (its slice at a depth) is not swapped with a next state: rows `position` .. `position` + n -
+    1 along dimension `dim` are written, where n is the size of `rows` along it, the others stay as they are. `whole` is the state
+    afterwards. What is read of it lies behind this op, by its result.
 
-    Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar; C5 the entry has a state of
-    this number; C6 whole has its type without one leading size per depth; C7 depths are as in `tenon.read_parameter`.
+    Constraints: C1 dim exists; C2 rows and whole agree but along dim; C3 one element type; C4 position is a scalar; C5 the entry
+    has a state of this number; C6 whole has its type without one leading size per depth; C7 depths are as in
+    `tenon.read_parameter`.
 
     Gradient: none, states carry none.
 
@@ -169,9 +174,11 @@ def Tenon_AppendStateOp : Tenon_Op<"append_state", [DeclareOpInterfaceMethods<Ke
     %keys = tenon.append_state 0, %rows at %position dim 1 : tensor<2x3x8xf32>, tensor<i32> -> tensor<2x16x8xf32>
     ```
   }];
-  let arguments = (ins Tenon_Natural:$index, Variadic<Index>:$depths, Tenon_Tensor:$rows, Tenon_IntTensor:$position, Tenon_Natural:$dim);
+  let arguments = (ins Tenon_Natural:$index, Variadic<Index>:$depths, Tenon_Tensor:$rows, Tenon_IntTensor:$position,
+                   Tenon_Natural:$dim);
   let results = (outs Tenon_Tensor:$whole);
-  let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $rows `at` $position `dim` $dim attr-dict `:` type($rows) `,` type($position) `->` type($whole)";
+  let assemblyFormat = "$index (`[` $depths^ `]`)? `,` $rows `at` $position `dim` $dim attr-dict `:` type($rows) `,` "
+                       "type($position) `->` type($whole)";
   let hasVerifier = 1;
 }
 def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]> {
@@ -188,14 +195,15 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     |---|---|---|
     | carries | any | any |
 
-    The body takes the depth and the carries and yields new carries, then saved values. Results: the last carries, then each saved value
-    stacked along a new first dimension of size `count`. Depths are `first` to first+count-1: where an `if depth` makes layers of a stack
-    different, runs of equal ones are a stack each. It may use values from outside (constants along the depth). `reverse` runs from the last
-    depth down to the first: a reverse-mode loop over the saved values of a forward one. Never unrolled: law 2.
+    The body takes the depth and the carries and yields new carries, then saved values. Results: the last carries, then each saved
+    value stacked along a new first dimension of size `count`. Depths are `first` to first+count-1: where an `if depth` makes
+    layers of a stack different, runs of equal ones are a stack each. It may use values from outside (constants along the depth).
+    `reverse` runs from the last depth down to the first: a reverse-mode loop over the saved values of a forward one. Never
+    unrolled: law 2.
 
-    Constraints: C1 block arguments are the depth and the carries; C2 results are the carries with their types, then saved values; C3 yielded are
-    as many tensors, the carries with their types; C4 a stacked result is the saved type with `count` in front; C5 first and count are not
-    negative; C6 count is one form over the dims of the entry.
+    Constraints: C1 block arguments are the depth and the carries; C2 results are the carries with their types, then saved values;
+    C3 yielded are as many tensors, the carries with their types; C4 a stacked result is the saved type with `count` in front; C5
+    first and count are not negative; C6 count is one form over the dims of the entry.
 
     Gradient: a `stack` in reverse; saved values are chosen by the differentiation pass.
 
@@ -210,13 +218,16 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     }
     ```
   }];
-  let arguments = (ins AffineMapAttr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse, DefaultValuedAttr<Tenon_Natural, "0">:$first);
+  let arguments = (ins AffineMapAttr:$count, Variadic<Tenon_Tensor>:$carries, UnitAttr:$reverse,
+                   DefaultValuedAttr<Tenon_Natural, "0">:$first);
   let results = (outs Variadic<Tenon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "custom<Count>($count) (`from` $first^)? (`reverse` $reverse^)? `(` $carries `)` `:` functional-type($carries, $results) attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<Count>($count) (`from` $first^)? (`reverse` $reverse^)? `(` $carries `)` `:` "
+                       "functional-type($carries, $results) attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
-  let builders = [OpBuilder<(ins "mlir::TypeRange":$results, "int64_t":$count, "mlir::ValueRange":$carries, CArg<"bool", "false">:$reverse, CArg<"int64_t", "0">:$first)>];
+  let builders = [OpBuilder<(ins "mlir::TypeRange":$results, "int64_t":$count, "mlir::ValueRange":$carries,
+                             CArg<"bool", "false">:$reverse, CArg<"int64_t", "0">:$first)>];
   let extraClassDeclaration = [{
     /// How often the body runs, over the dims of the entry.
     mlir::AffineExpr countForm() { return getCount().getResult(0); }
@@ -229,11 +240,12 @@ def Tenon_StackOp : Tenon_Op<"stack", [SingleBlockImplicitTerminator<"YieldOp">]
     mlir::RankedTensorType stacked(mlir::RankedTensorType value);
   }];
 }
-def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, Tenon_ReadsMemory, ParentOneOf<["StackOp", "FoldOp", "GemmOp", "AttentionOp", "AttentionGradOp"]>]> {
+def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, Tenon_ReadsMemory,
+                                       ParentOneOf<["StackOp", "FoldOp", "GemmOp", "AttentionOp", "AttentionGradOp"]>]> {
   let summary = "values leaving a region of stack, fold, gemm or attention";
   let description = [{
-    Formula: none, it ends a region. A stack takes the next carries, then the values that become stacked results; a fold takes the scalar that
-    it reduces; a gemm takes none; the step of attention takes a score and its derivative.
+    Formula: none, it ends a region. A stack takes the next carries, then the values that become stacked results; a fold takes the
+    scalar that it reduces; a gemm takes none; the step of attention takes a score and its derivative.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -258,7 +270,8 @@ def Tenon_YieldOp : Tenon_Op<"yield", [Terminator, Pure, ReturnLike, Tenon_Reads
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ (void)$_builder, (void)$_state; }]>];
 }
-def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, Tenon_Address, InferTypeOpAdaptor, DeclareOpInterfaceMethods<ElementOpInterface>]> {
+def Tenon_AtDepthOp : Tenon_Op<"at_depth", [Pure, Tenon_Address, InferTypeOpAdaptor,
+                                            DeclareOpInterfaceMethods<ElementOpInterface>]> {
   let summary = "slice of a stacked value at a depth";
   let description = [{
     Formula: `y = x[depth - first]`.
@@ -337,8 +350,9 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
 def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpInterface, ["countBytes"]>]> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
-    Formula: with the gradient g, sgd: `x -= rate g`; adam: `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`, `x -= rate m^ /
-    (sqrt(v^) + eps)` with m^, v^ divided by 1 - beta^s; adamw: the same and `x -= rate decay x`; bert_adam: without the division by 1 - beta^s.
+    Formula: with the gradient g, sgd: `x -= rate g`; adam: `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
+    `x -= rate m^ / (sqrt(v^) + eps)` with m^, v^ divided by 1 - beta^s; adamw: the same and `x -= rate decay x`; bert_adam:
+    without the division by 1 - beta^s.
 
     | attribute | meaning |
     |---|---|
@@ -353,7 +367,7 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
     | beta1, beta2, eps | 0.9, 0.999, 1e-8 (bert_adam 1e-6) | the Adam family |
     | decay | 0 | adam, sgd: added to the gradient; adamw, bert_adam: apart from the moments |
     | momentum, nesterov | 0, false | sgd |
-    | clip | 0: none | bound c of the norm n over all gradients but those that their parameter's `clip` bounds: gradients times min(1, c / (n + 1e-6)) |
+    | clip | 0: none | bound c of the norm n of all gradients but those with a `clip` of their own: times min(1, c / (n + 1e-6)) |
     | accumulate | 1 | TnContext::step counts batches, and k of them make an update, by the mean of their gradients |
     | schedule | "constant" | constant, linear, cosine, noam, bert_linear, xlnet_linear; s = step counts updates from 0 |
     | warmup | 0 | updates w during which the rate rises as s / w |
@@ -361,16 +375,17 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
     | at_start, warmup_share | false, 0 | total is TnContext::total_steps; warmup = floor(share total) |
     | size, factor | noam: required, 1 | factor size^-0.5 min((s+1)^-0.5, (s+1) w^-1.5) |
 
-    linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) / 2;
-    bert_linear: 1 - s / total. Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and `gradient` (factors;
-    that of the gradient after clipping), `decay` (instead of the setting), `clip` and `clip_group` (bound of the norm of what has the same
-    group and the same bound, instead of the setting; NaN: the setting), `frozen_at` (1: this element keeps its value). Frozen parameters take
-    no part, neither in norms. One pass over the arenas: gradient, moments and parameter are read and written once. Results: the norm of all
-    gradients before clipping (0 where an update waits for further batches) and the learning rate of this step, f64.
+    linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) /
+    2; bert_linear: 1 - s / total. Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and
+    `gradient` (factors; that of the gradient after clipping), `decay` (instead of the setting), `clip` and `clip_group` (bound of
+    the norm of what has the same group and the same bound, instead of the setting; NaN: the setting), `frozen_at` (1: this
+    element keeps its value). Frozen parameters take no part, neither in norms. One pass over the arenas: gradient, moments and
+    parameter are read and written once. Results: the norm of all gradients before clipping (0 where an update waits for further
+    batches) and the learning rate of this step, f64.
 
-    Constraints: C1 rule and schedule are among those named; C2 settings are those of the table, each of its kind; C3 lr is there; C4 accumulate
-    is 1 or more; C5 a schedule that decays ends after its warmup, unless the run says how long it is; C6 noam has size and warmup; C7 the
-    results are f64 scalars.
+    Constraints: C1 rule and schedule are among those named; C2 settings are those of the table, each of its kind; C3 lr is there;
+    C4 accumulate is 1 or more; C5 a schedule that decays ends after its warmup, unless the run says how long it is; C6 noam has
+    size and warmup; C7 the results are f64 scalars.
 
     Gradient: none, it is the end of a step.
 

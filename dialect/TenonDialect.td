@@ -15,9 +15,10 @@ def Tenon_Dialect : Dialect {
   let cppNamespace = "::tenon";
   let summary = "Sequence models: attention with score terms and mask predicates, stacks that stay loops, training";
   let description = [{
-    Tensors are builtin ranked tensors. A size that depends on a symbolic dim of the entry is `?` in the shape, and the type then carries
-    the sizes as an affine map over the dims of the entry: `tensor<?x768xf32, affine_map<(d0) -> (d0 + 150, 768)>>`. Equal types
-    have equal sizes, so no op ever asks for a size at run time. The dims of the map are those of the entry around the op (C0 of every op).
+    Tensors are builtin ranked tensors. A size that depends on a symbolic dim of the entry is `?` in the shape, and the type then
+    carries the sizes as an affine map over the dims of the entry: `tensor<?x768xf32, affine_map<(d0) -> (d0 + 150, 768)>>`. Equal
+    types have equal sizes, so no op ever asks for a size at run time. The dims of the map are those of the entry around the op
+    (C0 of every op).
 
     An entry is a function. What its attributes say, and what is verified of it (EntryAttributes.cpp):
 

@@ -6,69 +6,82 @@ include "mlir/IR/OpBase.td"
 def ElementOpInterface : OpInterface<"ElementOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{
-    The value of one element of a result, as scalar code: the meaning of the op. Kernels are made by inlining these; the decomposed path of the
-    tests evaluates nothing else.
+    The value of one element of a result, as scalar code: the meaning of the op. Kernels are made by inlining these; the
+    decomposed path of the tests evaluates nothing else.
   }];
   let methods = [
     InterfaceMethod<
-      [{Emits scalar code for element `indices` (index values, one per result dimension) of result `result`. `read(tensor, indices)` gives
-        an element of an operand: whether that is a load or inlined code is the caller's affair.}],
+      [{Emits scalar code for element `indices` (index values, one per result dimension) of result `result`.
+        `read(tensor, indices)` gives an element of an operand: whether that is a load or inlined code is the caller's affair.}],
       "::mlir::Value", "buildElement",
       (ins "::mlir::OpBuilder &":$builder, "unsigned":$result, "::mlir::ValueRange":$indices, "::tenon::ElementReader":$read)>,
     InterfaceMethod<
-      [{What it costs to compute one element once its operands' elements are there, in additions: fusion weighs it against memory. kCostOfRow: a pass over a
-        whole row, so that the result always gets memory.}],
+      [{What it costs to compute one element once its operands' elements are there, in additions: fusion weighs it against memory.
+        kCostOfRow: a pass over a whole row, so that the result always gets memory.}],
       "unsigned", "elementCost", (ins), "", [{ return 1; }]>,
     InterfaceMethod<
-      "Whether result `result` has one element per row of the operand: it is computed once per row, before what reads it element by element.",
+      "Whether result `result` has one element per row of the operand: it is computed once per row, before what reads it element "
+      "by element.",
       "bool", "isRowResult", (ins "unsigned":$result), "", [{ return false; }]>,
     InterfaceMethod<
       "Whether an element of an operand is read for several elements of the result, so that computing it there repeats work.",
       "bool", "repeatsOperand", (ins), "", [{ return false; }]>,
     InterfaceMethod<
-      "Whether the operands must be the very numbers that others read (it tests them for being equal), not numbers computed once more.",
+      "Whether the operands must be the very numbers that others read (it tests them for being equal), not numbers computed "
+      "once more.",
       "bool", "comparesExactly", (ins), "", [{ return false; }]>];
 }
 
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{
-    An op of the kernel form: it reads tensors in memory and writes its results to memory. The planner, the report and every target ask this and name no op.
+    An op of the kernel form: it reads tensors in memory and writes its results to memory. The planner, the report and every
+    target ask this and name no op.
   }];
   let methods = [
     InterfaceMethod<
       "The tensors it reads, in its regions too, each once.",
       "::llvm::SmallVector<::mlir::Value>", "tensorsRead", (ins), "", [{ return ::tenon::tensorOperands($_op); }]>,
     InterfaceMethod<
-      [{The tensors over which result `result` may be written, if nobody reads them later: of each such tensor, an element is read before the element of the
-        result at the same place is written, and not afterwards.}],
+      [{The tensors over which result `result` may be written, if nobody reads them later: of each such tensor, an element is read
+        before the element of the result at the same place is written, and not afterwards.}],
       "::llvm::SmallVector<::mlir::Value>", "overwritable", (ins "unsigned":$result), "", [{ return {}; }]>,
     InterfaceMethod<
-      "The tensor that result `result` starts from (what is added is added onto it), or null. Lying at the result's place, none of its elements is moved.",
+      "The tensor that result `result` starts from (what is added is added onto it), or null. Lying at the result's place, none "
+      "of its elements is moved.",
       "::mlir::Value", "startsFrom", (ins "unsigned":$result), "", [{ return {}; }]>,
     InterfaceMethod<
-      [{Sizes of the index space whose points are computed independently of each other: what a target may run in parallel, as reports and plans show it. Empty: one point.}],
+      [{Sizes of the index space whose points are computed independently of each other: what a target may run in parallel, as
+        reports and plans show it. Empty: one point.}],
       "::llvm::SmallVector<::mlir::AffineExpr>", "parallelDomain", (ins), "", [{ return {}; }]>,
     InterfaceMethod<
-      [{Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on count 1 each, a fused
-        multiply-add 2. Not counted: what is masked by position alone, and what is computed a second time to save memory.}],
+      [{Floating-point operations that the mathematics asks for: addition, multiplication, comparison for a maximum, exp and so on
+        count 1 each, a fused multiply-add 2. Not counted: what is masked by position alone, and what is computed a second time to
+        save memory.}],
       "::tenon::Polynomial", "countFlops", (ins "::tenon::FormulaSpace &":$space)>,
     InterfaceMethod<
       "Bytes that have to be read or written at least: each tensor once, of a gathered one only what is named.",
-      "::tenon::Polynomial", "countBytes", (ins "::tenon::FormulaSpace &":$space), "", [{ return ::tenon::bytesOfTensors($_op, space); }]>];
+      "::tenon::Polynomial", "countBytes", (ins "::tenon::FormulaSpace &":$space), "",
+      [{ return ::tenon::bytesOfTensors($_op, space); }]>];
 }
 
 def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{
-    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in. An op without it is computed in the type of the
-    parameters. All its operands named here have one element type, and its results named here have it too.
+    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in. An op
+    without it is computed in the type of the parameters. All its operands named here have one element type, and its results named
+    here have it too.
   }];
   let methods = [
-    InterfaceMethod<"The operands that may have 16 bits: the factors of its products.", "::llvm::SmallVector<::mlir::OpOperand *>", "narrowOperands", (ins), "", [{ return {}; }]>,
-    InterfaceMethod<"The results that then have 16 bits, too: what is rounded once when it is stored.", "::llvm::SmallVector<::mlir::OpResult>", "narrowResults", (ins), "", [{ return {}; }]>,
     InterfaceMethod<
-      "Whether `value`, an operand or a result, may have 16 bits where it is saved for the backward pass, although this op reads or makes more.",
+      "The operands that may have 16 bits: the factors of its products.",
+      "::llvm::SmallVector<::mlir::OpOperand *>", "narrowOperands", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "The results that then have 16 bits, too: what is rounded once when it is stored.",
+      "::llvm::SmallVector<::mlir::OpResult>", "narrowResults", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<
+      "Whether `value`, an operand or a result, may have 16 bits where it is saved for the backward pass, although this op reads "
+      "or makes more.",
       "bool", "isSavedNarrow", (ins "::mlir::Value":$value), "", [{ return false; }]>,
     InterfaceMethod<
       "Whether it takes rounded numbers of an operand where a product rounds them anyway, so that these alone exist in memory.",
@@ -79,8 +92,9 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{ Reverse-mode rule: the vector-Jacobian product of the op, stated in ops of this dialect. }];
   let methods = [InterfaceMethod<
-    [{`resultGradients`: one value per result, null where none is demanded (at least one is there). Returns one gradient per operand, null for
-      operands without one (integers, predicates). Forward operands and results may be used; what is used is saved by stacks.
+    [{`resultGradients`: one value per result, null where none is demanded (at least one is there). Returns one gradient per
+      operand, null for operands without one (integers, predicates). Forward operands and results may be used; what is used is
+      saved by stacks.
       Empty after an error that the rule has emitted.}],
     "::llvm::SmallVector<::mlir::Value>", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$resultGradients)>];
@@ -88,9 +102,13 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let cppNamespace = "::tenon";
-  let description = [{ A fused op in simpler ops of this dialect: the slow and obviously right path, of the tests and of targets that have no kernel for it. }];
+  let description = [{
+    A fused op in simpler ops of this dialect: the slow and obviously right path, of the tests and of targets that have no kernel
+    for it.
+  }];
   let methods = [InterfaceMethod<
-    "One value per result (null where the result has no use); empty where it cannot be said in ops of the dialect, and what was built is dead.",
+    "One value per result (null where the result has no use); empty where it cannot be said in ops of the dialect, and what was "
+    "built is dead.",
     "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 #endif

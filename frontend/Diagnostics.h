@@ -67,8 +67,6 @@ private:
 std::string renderText(const SourceFiles &, const Diagnostics &, bool color);
 /// One JSON array for tools: code, severity, file, line, column, endLine, endColumn, message, related, notes.
 std::string renderJson(const SourceFiles &, const Diagnostics &);
-/// The page printed by `tenon explain CODE`: cause, wrong example, right example. Empty if the code is unknown.
-std::string explanation(const std::string &code);
 /// Text from outside (names, paths, texts of a specification) as a terminal may have it: control characters, marks that turn the
 /// direction of writing, and bytes that are no UTF-8 come as \u001b; a line break does, too, unless `lines` are meant.
 std::string printable(std::string_view text, bool lines = false);

@@ -1,6 +1,7 @@
 // Diagnostics as text for people and as JSON for tools.
 #include "frontend/Characters.h"
 #include "frontend/Diagnostics.h"
+#include "frontend/explain/Explain.h"
 #include "frontend/syntax/Lexer.h"
 #include <algorithm>
 #include <map>

@@ -16,7 +16,7 @@ struct CheckOptions {
   std::string recipe;                  // train recipe whose step is built; empty: none
   std::vector<std::string> entries;    // empty: all outs, eval and (with a recipe) train
   bool lossesOnly = false;             // one entry, "eval": the recipe's losses without dropout, at sizes that stay open
-  bool attentionMaps = false;          // outs and eval also keep what their attends see: sema/AttentionMaps.h
+  bool attentionMaps = false;          // outs and eval also keep what their attends see: graph/AttentionMaps.h
   bool gradient = false;               // without a recipe: the gradient of the sum of all losses will be taken
   std::vector<std::string> modelRoots; // where imports are looked up after the importing file's folder
 };
@@ -26,10 +26,5 @@ struct CheckOptions {
 std::optional<Program> check(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics);
 /// `tenon check FILE`: every model of the file, each out, loss and recipe, in both modes; reports, builds nothing.
 bool checkFile(const CheckOptions &options, SourceFiles &sources, Diagnostics &diagnostics);
-
-/// `--emit=checked`: text of one entry's graph, for tests.
-std::string print(const Program &program, const Entry &entry);
-/// `--emit=graph`: all entries as a picture, a text for Graphviz.
-std::string drawGraph(const Program &program);
 
 } // namespace tenon

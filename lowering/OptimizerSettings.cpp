@@ -1,5 +1,5 @@
 #include "lowering/OptimizerSettings.h"
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include <cmath>
 
 using namespace mlir;

@@ -6,22 +6,25 @@ include "mlir/Pass/PassBase.td"
 def Simplify : Pass<"tenon-simplify", "::mlir::func::FuncOp"> {
   let summary = "folds views, merges equal ops, drops what nobody reads";
   let description = [{
-    Folds and brings into canonical form (dialect/Fold*.cpp: what is exact and an op's own affair), drops x + 0, contracts relative scores before they are
-    gathered, moves parameter reads that do not depend on the depth out of stacks, merges equal ops (also before differentiation: shared projections) and
-    removes dead ones. After differentiation a sum with a scatter_add becomes a scatter_add onto the other term.
+    Folds and brings into canonical form (dialect/Fold*.cpp: what is exact and an op's own affair), drops x + 0, contracts
+    relative scores before they are gathered, moves parameter reads that do not depend on the depth out of stacks, merges equal
+    ops (also before differentiation: shared projections) and removes dead ones. After differentiation a sum with a scatter_add
+    becomes a scatter_add onto the other term.
     Terminates: every rewrite removes an op, moves one outwards, or is a canonical form, whose files say why they end.
   }];
-  let options = [Option<"afterDifferentiation", "after-differentiation", "bool", "false", "stop_gradient has done its work and is dropped">];
+  let options = [Option<"afterDifferentiation", "after-differentiation", "bool", "false",
+                        "stop_gradient has done its work and is dropped">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
 def Differentiate : Pass<"tenon-differentiate", "::mlir::func::FuncOp"> {
   let summary = "reverse-mode differentiation of the first output of a train function";
   let description = [{
-    Appends the gradient of `tenon.output 0` with respect to every trained parameter, op by op through DifferentiableOpInterface, and writes each by
-    `tenon.write_gradient`. A stack becomes a second, reversed stack: gradients of carries are its carries, gradients of values captured from outside accumulate as further
-    carries, gradients of its own parameters are written per depth. Forward values the reverse body needs are saved or recomputed: saved are carries, operands and results of
-    contractions, attention and normalizers; elementwise ops, views and sources are recomputed unless such an op reads them.
+    Appends the gradient of `tenon.output 0` with respect to every trained parameter, op by op through DifferentiableOpInterface,
+    and writes each by `tenon.write_gradient`. A stack becomes a second, reversed stack: gradients of carries are its carries,
+    gradients of values captured from outside accumulate as further carries, gradients of its own parameters are written per
+    depth. Forward values the reverse body needs are saved or recomputed: saved are carries, operands and results of contractions,
+    attention and normalizers; elementwise ops, views and sources are recomputed unless such an op reads them.
     Parameters without gradient become `frozen`.
 
     Before: one function. After: the same, longer; no call, no tape. Complexity: linear in the number of ops.
@@ -33,7 +36,9 @@ def Differentiate : Pass<"tenon-differentiate", "::mlir::func::FuncOp"> {
 
 def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
   let summary = "replaces fused ops by simpler ones through DecomposableOpInterface";
-  let description = [{ The slow and obviously right path. Without options every such op is replaced; `only=attend` those of that name. }];
+  let description = [{
+    The slow and obviously right path. Without options every such op is replaced; `only=attend` those of that name.
+  }];
   let options = [Option<"only", "only", "std::string", "\"\"", "the mnemonic of the ops to decompose; empty: all">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
@@ -41,25 +46,32 @@ def Decompose : Pass<"tenon-decompose", "::mlir::func::FuncOp"> {
 def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "attention as the language states it to tenon.attention";
   let description = [{
-    Recognises `tenon.attend` whose dimensions have roles (AttentionOrder.h): batches, query, heads, widths, several of a kind merged; with a value over (B, J, H, F), to which
-    relative values `w[d]` may be added, w over (P, H, F), heads of keys and values the first of the heads of queries (H, or K of H = K * G, or one); and whose scores are sums, in any order and
-    grouping, with factors, of
+    Recognises `tenon.attend` whose dimensions have roles (AttentionOrder.h): batches, query, heads, widths, several of a kind
+    merged; with a value over (B, J, H, F), to which relative values `w[d]` may be added, w over (P, H, F), heads of keys and
+    values the first of the heads of queries (H, or K of H = K * G, or one); and whose scores are sums, in any order and grouping,
+    with factors, of
     - content terms `query . key`, query over (B, I, H), key over (B, J, H), dimensions in any order or missing (then repeated);
     - position terms `query . table[d]`, table over (P, H), contracted before or after it is gathered;
     - selected terms: `(query . tables)[where(condition, 1, 0)]` over two values;
     - table terms `t[d]`, t over (P, H), or zeros, which vanish;
-    - elementwise functions of the distance j - i and the head (ALiBi), which become a table of the distances, or any score over (J, H): a table that is read at the key;
-    where d is an integer that is linear in query, key and operands over (batch, query), its key coefficient 1 or -1, possibly chosen between two such forms by a truth value per row of
-    the batch; or any function of the distance j - i made of integer arithmetic, comparisons and choices (clipped, in buckets). A factor is a number or does not depend on the key (it goes to the query), or not on the query (to the key); a number that all content terms have goes
-    into the scale. Tables are multiplied by numbers of the head at most. Tables at such places, and tables at different places
-    that are functions of the distance, are gathered into the order of the distance first: I + J - 1 rows. Terms of one kind share one side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the
-    checker proves.
+    - elementwise functions of the distance j - i and the head (ALiBi), which become a table of the distances, or any score over
+      (J, H): a table that is read at the key;
+    where d is an integer that is linear in query, key and operands over (batch, query), its key coefficient 1 or -1, possibly
+    chosen between two such forms by a truth value per row of the batch; or any function of the distance j - i made of integer
+    arithmetic, comparisons and choices (clipped, in buckets). A factor is a number or does not depend on the key (it goes to the
+    query), or not on the query (to the key); a number that all content terms have goes into the scale. Tables are multiplied by
+    numbers of the head at most. Tables at such places, and tables at different places that are functions of the distance, are
+    gathered into the order of the distance first: I + J - 1 rows. Terms of one kind share one side of the contraction:
+    `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the checker
+    proves.
 
     A single score that is an elementwise function, with numbers, of such a sum becomes the sum and a step (AttentionStep.h).
 
-    Masks are integer comparisons that are linear in the query and the key, `and`, `or`, `not`, and any other truth values over (batch, query, key), which are then read from memory.
+    Masks are integer comparisons that are linear in the query and the key, `and`, `or`, `not`, and any other truth values over
+    (batch, query, key), which are then read from memory.
 
-    Before: `tenon.attend`, its scores and masks as tensors. After: `tenon.attention`, which stores no scores; the score and mask ops have no readers and go with the next simplification.
+    Before: `tenon.attend`, its scores and masks as tensors. After: `tenon.attention`, which stores no scores; the score and mask
+    ops have no readers and go with the next simplification.
     What it does not recognise stays, with a warning that says which term, why, and how many bytes its scores take.
     Terminates: one visit per `tenon.attend`; masks are trees, walked once.
     Source: Dao 2023 for the fused form.
@@ -71,10 +83,12 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
 def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
   let summary = "the optimizer step at the end of the train function";
   let description = [{
-    The function whose attribute is `tenon.optimizer = {rule = "adamw", settings = {lr = 1.0e-3}}` gets `tenon.optimize` with that rule and those settings behind its gradients, and the two
-    results as its last outputs, `grad_norm` and `learning_rate`. NaN in the `decay` of a parameter becomes the optimizer's own. The attribute goes: a second run adds nothing.
+    The function whose attribute is `tenon.optimizer = {rule = "adamw", settings = {lr = 1.0e-3}}` gets `tenon.optimize` with that
+    rule and those settings behind its gradients, and the two results as its last outputs, `grad_norm` and `learning_rate`. NaN in
+    the `decay` of a parameter becomes the optimizer's own. The attribute goes: a second run adds nothing.
 
-    Before: a differentiated function and what its recipe says. After: a train step. Functions without the attribute stay as they are.
+    Before: a differentiated function and what its recipe says. After: a train step. Functions without the attribute stay as they
+    are.
     Refuses: a function without gradients, a second function with an optimizer, an attribute of another form.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];
@@ -83,11 +97,13 @@ def AddOptimizer : Pass<"tenon-add-optimizer", "::mlir::ModuleOp"> {
 def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
   let summary = "mixed precision: what is multiplied and what is saved gets 16 bits";
   let description = [{
-    In a module with `tenon.compute = bf16` (or f16): operands that MixedPrecisionOpInterface names are rounded by `tenon.convert`, its results are rounded and widened again. Everything else
-    stays as it is: parameters, gradients, moments, statistics, softmax, losses, sums, the optimizer.
+    In a module with `tenon.compute = bf16` (or f16): operands that MixedPrecisionOpInterface names are rounded by
+    `tenon.convert`, its results are rounded and widened again. Everything else stays as it is: parameters, gradients, moments,
+    statistics, softmax, losses, sums, the optimizer.
 
-    Saved for the backward pass (results of a stack that only `tenon.at_depth` reads) are rounded values where they are rounded anyway, and results of contractions and operands of
-    normalizers, unless the backward pass compares them exactly. Row statistics and all else are saved as they are. docs/training.md has the table of rounding points.
+    Saved for the backward pass (results of a stack that only `tenon.at_depth` reads) are rounded values where they are rounded
+    anyway, and results of contractions and operands of normalizers, unless the backward pass compares them exactly. Row
+    statistics and all else are saved as they are. docs/training.md has the table of rounding points.
 
     After differentiation, so that forward and backward contractions have one rule. Idempotent: what is narrow is not f32.
     Source: Micikevicius et al. 2018 (master weights, sums in f32); the cast policy follows PyTorch's autocast.
@@ -98,22 +114,27 @@ def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
 def DecomposeForTarget : Pass<"tenon-decompose-for-target", "::mlir::func::FuncOp"> {
   let summary = "replaces kernels that a target lacks by simpler ops";
   let description = [{
-    Behind differentiation, before kernels are selected: an op with a kernel of its own (attention, its gradient, running sums) that the target refuses, for its element type say, becomes
-    contractions, gathers, reductions and elementwise ops through DecomposableOpInterface, with a warning that gives the reason and the bytes of the largest tensor that now exists. With
-    `without=all` a program consists afterwards of what becomes `nest` and `gemm`, of `scatter_add`, `append_state`, `optimize`, copies and loops: the first rung of a new target.
+    Behind differentiation, before kernels are selected: an op with a kernel of its own (attention, its gradient, running sums)
+    that the target refuses, for its element type say, becomes contractions, gathers, reductions and elementwise ops through
+    DecomposableOpInterface, with a warning that gives the reason and the bytes of the largest tensor that now exists. With
+    `without=all` a program consists afterwards of what becomes `nest` and `gemm`, of `scatter_add`, `append_state`, `optimize`,
+    copies and loops: the first rung of a new target.
 
-    Refuses: an op that has a kernel nowhere and whose decomposition has none (a step of attention with a scalar op that the tensor form lacks).
+    Refuses: an op that has a kernel nowhere and whose decomposition has none (a step of attention with a scalar op that the
+    tensor form lacks).
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
-                 ListOption<"without", "without", "std::string", "mnemonics of ops to take apart whatever the target says, or all">];
+                 ListOption<"without", "without", "std::string",
+                            "mnemonics of ops to take apart whatever the target says, or all">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
 def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "tensor form to kernel form";
   let description = [{
-    Chooses which values exist in memory, and inlines every other op into the kernels that read it: elementwise ops, views and sources into `tenon.nest` and into epilogues of
-    `tenon.gemm`; contractions become `tenon.gemm`; reductions and normalizers become rows of a nest. With `fuse=false` every op gets a kernel of its own.
+    Chooses which values exist in memory, and inlines every other op into the kernels that read it: elementwise ops, views and
+    sources into `tenon.nest` and into epilogues of `tenon.gemm`; contractions become `tenon.gemm`; reductions and normalizers
+    become rows of a nest. With `fuse=false` every op gets a kernel of its own.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "inline producers into consumers">];
   let dependentDialects = ["::tenon::TenonDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
@@ -122,8 +143,8 @@ def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
 def PlaceParameters : Pass<"tenon-place-parameters", "::mlir::ModuleOp"> {
   let summary = "where each parameter lies in the arenas";
   let description = [{
-    Sets `offset` and `stride` of every `tenon.parameter`, in bytes: one after the other in the order of the module, each stack element on cache lines of its own. Parameters, gradients and
-    moments have the same layout.
+    Sets `offset` and `stride` of every `tenon.parameter`, in bytes: one after the other in the order of the module, each stack
+    element on cache lines of its own. Parameters, gradients and moments have the same layout.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
@@ -131,30 +152,36 @@ def PlaceParameters : Pass<"tenon-place-parameters", "::mlir::ModuleOp"> {
 def PlanMemory : Pass<"tenon-plan-memory", "::mlir::func::FuncOp"> {
   let summary = "writes down where the values of an entry live";
   let description = [{
-    The plan that code is emitted by, as attributes. Of the function: `tenon.workspace`, the slots of the workspace, lowest first: `bytes`, a formula over the dims, `after`, the slots it lies above,
-    `offset` where that puts it at nominal sizes, `saved` if it lives from the forward into the backward pass. Of an op: `tenon.places`, one text per result, empty where nobody reads it;
-    of a stack also `tenon.carries`. A place is a memory (workspace, parameters, gradients, states, next states, kept states, input, output) with the number of its slot, or its byte in the arena
-    of gradients, and how it moves with the depth of each stack around it.
+    The plan that code is emitted by, as attributes. Of the function: `tenon.workspace`, the slots of the workspace, lowest first:
+    `bytes`, a formula over the dims, `after`, the slots it lies above, `offset` where that puts it at nominal sizes, `saved` if
+    it lives from the forward into the backward pass. Of an op: `tenon.places`, one text per result, empty where nobody reads it;
+    of a stack also `tenon.carries`. A place is a memory (workspace, parameters, gradients, states, next states, kept states,
+    input, output) with the number of its slot, or its byte in the arena of gradients, and how it moves with the depth of each
+    stack around it.
 
     The temporaries that the target's kernels ask for are slots as well, of the op alone: `tenon.temporaries` names them.
 
-    Two values share a slot only where one is written over the other in place; slots overlap in memory where their lifetimes do not.
+    Two values share a slot only where one is written over the other in place; slots overlap in memory where their lifetimes do
+    not.
     Refuses: gradients of parameters and states that are not declared, ops that the target has no kernel for.
     Complexity: quadratic in the number of slots. Source: first fit by size, Pisarchyk & Lee 2020, section 4.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">,
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">,
-                 Option<"costs", "costs", "bool", "false", "of every kernel also `tenon.cost`: operations and bytes of a call and the index space that is parallel, as formulas">];
+                 Option<"costs", "costs", "bool", "false",
+                        "of every kernel also `tenon.cost`: operations and bytes of a call and the index space that is parallel, "
+                        "as formulas">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
 def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
   let summary = "the kernel form to the schedule form: everything has a place and an order";
   let description = [{
-    Plans memory as `tenon-plan-memory` does and writes the program that targets translate, without a decision left: `tenon.loop` for stacks, with nothing carried; `tenon.place` for what lies
-    somewhere (parameters, states, carries, saved values); `tenon.copy` for what has to move, where the plan could not make writer and reader meet; kernels with the places of their results and
-    temporaries, `tenon.places` and `tenon.temporaries`. The function gets its slots, `tenon.slots`, and the scratch of a worker, `tenon.scratch`. Values flow from kernel to kernel within a
-    block only.
+    Plans memory as `tenon-plan-memory` does and writes the program that targets translate, without a decision left: `tenon.loop`
+    for stacks, with nothing carried; `tenon.place` for what lies somewhere (parameters, states, carries, saved values);
+    `tenon.copy` for what has to move, where the plan could not make writer and reader meet; kernels with the places of their
+    results and temporaries, `tenon.places` and `tenon.temporaries`. The function gets its slots, `tenon.slots`, and the scratch
+    of a worker, `tenon.scratch`. Values flow from kernel to kernel within a block only.
 
     Before: the kernel form, parameters placed. After: no stack, no read or write of parameters, states, gradients, outputs.
     Refuses: what `tenon-plan-memory` refuses.
@@ -167,7 +194,8 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
 def EmitCpu : Pass<"tenon-emit-cpu", "::mlir::ModuleOp"> {
   let summary = "schedule form to functions of one CPU tier";
   let description = [{
-    Every entry becomes `tn_run_ENTRY_TIER`, a function of the LLVM dialect that calls its kernels in order, and each kernel a function of a tile with vector, scf and arith ops in it.
+    Every entry becomes `tn_run_ENTRY_TIER`, a function of the LLVM dialect that calls its kernels in order, and each kernel a
+    function of a tile with vector, scf and arith ops in it.
     With `bind` also `tn_bind_ENTRY`, the offsets and sizes for given dims.
 
     Before: the schedule form. After: no op of the dialect `tenon`; lowering to the LLVM dialect alone is left to passes of MLIR.

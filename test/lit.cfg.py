@@ -12,15 +12,17 @@ config.test_exec_root = os.path.join(config.tenon_build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(config.tenon_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.environment["TENON_CACHE"] = os.path.join(config.test_exec_root, "cache") # not the user's
-config.environment["TENON_TEST_ARTIFACTS"] = os.path.join(config.test_exec_root, "cache", "artifacts") # of both suites: driver.compiled
+# of both suites: driver.compiled
+config.environment["TENON_TEST_ARTIFACTS"] = os.path.join(config.test_exec_root, "cache", "artifacts")
 config.substitutions += [("%source", config.tenon_source), ("%build", config.tenon_build), ("%parse", "tenon-parse-test"),
                          ("%python", sys.executable)]
 sys.path.insert(0, os.path.join(config.test_source_root, "support"))
 import tiers  # noqa: E402
 
-# The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the machine has both.
-# What compares the tiers itself, or runs all of itself on each, is left out.
-EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "bf16.test", "compile-time.test", "mixed-models.test", "op-gradients.test", "threads.test", "tiers.test", "whole-gradient.test"]
+# The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the
+# machine has both. What compares the tiers itself, or runs all of itself on each, is left out.
+EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "bf16.test", "compile-time.test", "mixed-models.test",
+                    "op-gradients.test", "threads.test", "tiers.test", "whole-gradient.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"
@@ -31,7 +33,8 @@ if getattr(config, "tenon_second_tier", False):
     forced = forced if config.unsupported else tiers.other()
 
 # Found among those of the machine, also where a tier is forced: tests of several tiers name them.
-config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")) if tiers.NEEDS[tier] <= tiers.features()}
+config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("avx512", "x86-64-v4"))
+                              if tiers.NEEDS[tier] <= tiers.features()}
 config.available_features |= {"avx512bf16"} if tiers.NEEDS["x86-64-v4"] | {"avx512_bf16"} <= tiers.features() else set()
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
@@ -40,6 +43,7 @@ if forced:
 # A test that hangs fails; the longest takes some three minutes on two busy cores.
 lit_config.maxIndividualTestTime = 1200
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.
-#   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)   tenon-train: train, generate, inspect
+#   tenon-driver: the driver works on compiled models   tenon-run: it compiles and runs models (run, eval, grad)
+#   tenon-train: train, generate, inspect
 #   tenon-walk: generation over `out step(T)`
 config.available_features |= {"tenon-driver", "tenon-run", "tenon-train", "tenon-walk"}

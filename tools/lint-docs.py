@@ -8,12 +8,14 @@ usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--roundtrip DIR] [--
   --roundtrip DIR each operation must be in a CHECK line of DIR/roundtrip*.mlir: printed and parsed again there
   --require       parts that each description needs, with commas; default: all of them
 
-The parts: summary, description, formula, operands (a table of the operands; of the attributes where there are none), constraints (numbered,
-where anything is verified: a verifier, a trait or an inferred type that ties types together, a parent, a symbol, a bound of an attribute), gradient, source (of the formula or the idea, or what the op is the transpose of), example.
+The parts: summary, description, formula, operands (a table of the operands; of the attributes where there are none), constraints
+(numbered, where anything is verified: a verifier, a trait or an inferred type that ties types together, a parent, a symbol, a
+bound of an attribute), gradient, source (of the formula or the idea, or what the op is the transpose of), example.
 
-An example is the ```mlir block of the description. It is wrapped in a function whose arguments are the values that it uses but does not
-define; the state that it reads or writes has the last type of its first line. Their types are those after the first line's colon, in order; the last one stands for what is left; %depth is an index; a comment
-`// %name: type` names some explicitly. A symbol that it mentions is declared as a parameter with the type of that line.
+An example is the ```mlir block of the description. It is wrapped in a function whose arguments are the values that it uses but
+does not define; the state that it reads or writes has the last type of its first line. Their types are those after the first
+line's colon, in order; the last one stands for what is left; %depth is an index; a comment `// %name: type` names some
+explicitly. A symbol that it mentions is declared as a parameter with the type of that line.
 """
 import argparse
 import json
@@ -36,7 +38,8 @@ PARTS = {
 TYPE = re.compile(r"(?:tensor|memref|vector)<[^<>]*(?:<[^<>]*>[^<>]*)*>|\bindex\b|\b[fi]\d+\b")
 
 
-# Traits and interfaces that verify something beside the type of one operand; all ops have SizesOfEntry, whose rule the dialect states.
+# Traits and interfaces that verify something beside the type of one operand; all ops have SizesOfEntry, whose rule the dialect
+# states.
 VERIFYING = {"PredOpTrait", "ParentOneOf", "HasParent", "SameOperandsAndResultType", "SameTypeOperands", "InferTypeOpInterface",
              "InferTypeOpAdaptor", "SymbolUserOpInterface"}
 
@@ -82,7 +85,8 @@ def wrapped(example):
     types = TYPE.findall(before_arrow)
     arguments = []
     for name in free:
-        kind = hints.get(name) or ("index" if name == "%depth" else types.pop(0) if len(types) > 1 else types[0] if types else None)
+        kind = hints.get(name) or ("index" if name == "%depth" else types.pop(0) if len(types) > 1 else types[0]
+                                   if types else None)
         if kind is None:
             raise ValueError(f"no type for {name}")
         arguments.append(f"{name}: {kind}")

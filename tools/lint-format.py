@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether the C++ and C code of the tree stands as clang-format 22 sets it (.clang-format). Prints what it would change; exit 1 if there is any.
+"""Whether the C++ and C code of the tree stands as clang-format 22 sets it (.clang-format). Prints what it would change; exit 1
+if there is any.
 
 usage: lint-format.py [--write] [FILE..]
 
@@ -16,7 +17,8 @@ def main(argv):
     write = argv[:1] == ["--write"]
     files = argv[write:]
     if not files:
-        names = subprocess.run(["git", "-C", ROOT, "ls-files", "*.cpp", "*.h", "*.c"], check=True, capture_output=True, text=True).stdout.split()
+        names = subprocess.run(["git", "-C", ROOT, "ls-files", "*.cpp", "*.h", "*.c"], check=True, capture_output=True,
+                               text=True).stdout.split()
         files = [os.path.join(ROOT, name) for name in names if os.path.isfile(os.path.join(ROOT, name))]
     if not files:
         sys.exit("error: no file to look at")

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Every error that the dialect and the lowering emit is expected by a test, and one of a verifier carries the number of the constraint it is about.
+"""Every error that the dialect and the lowering emit is expected by a test, and one of a verifier carries the number of the
+constraint it is about.
 
 lint-messages.py [--sources DIR..] [--tests DIR]
   --sources  the folders whose .cpp files emit (default: dialect, lowering and the folders in it)
   --tests    the folder whose files expect, by `expected-error {{..}}` or by a line `CHECK..: ..error: ..` (default: test)
 
-A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is streamed after it; what is not a literal matches anything.
-An expectation covers a message that it contains from its first literal to its last, after the name of the op where the message is in a method of
-it. The number stands in a comment at the refusal or at most three lines above it: `// C2`, `// E1`, or `// as the caller says`. Prints each message no test
-expects and each without a number, then the counts.
+A message is the text of emitOpError(..), emitOptionalError(..), emitError(..), notSupported(..) or refuse(..) with what is
+streamed after it; what is not a literal matches anything. An expectation covers a message that it contains from its first literal
+to its last, after the name of the op where the message is in a method of it. The number stands in a comment at the refusal, at
+its end where it has several lines, or at most three lines above it: `// C2`, `// E1`, or `// as the caller says`. Prints each
+message no test expects and each without a number, then the counts.
 """
 import argparse
 import os
@@ -23,7 +25,8 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def statements(text):
-    """Where each message begins, whether it begins with the name of its op, and its statement up to the semicolon outside of literals."""
+    """Where each message begins, whether it begins with the name of its op, and its statement up to the semicolon outside of
+    literals."""
     for found in EMIT.finditer(text):
         end, quoted = found.end(), False
         while end < len(text) and (quoted or text[end] != ";"):
@@ -71,8 +74,10 @@ def main():
             text = file.read()
         for place, named, statement in statements(text):
             line = text.count("\n", 0, place)
-            of_verifier = os.path.basename(os.path.dirname(os.path.abspath(name))) == "dialect" and text.startswith(("emitOpE", "emitOpt"), place)
-            if of_verifier and not any(NUMBER.search(above) for above in text.split("\n")[max(0, line - 3):line + 1]):
+            folder = os.path.basename(os.path.dirname(os.path.abspath(name)))
+            of_verifier = folder == "dialect" and text.startswith(("emitOpE", "emitOpt"), place)
+            around = text.split("\n")[max(0, line - 3):line + 1 + statement.count("\n")]
+            if of_verifier and not any(NUMBER.search(each) for each in around):
                 print(f"{os.path.relpath(name, ROOT)}:{line + 1}: a refusal without the number of its constraint")
                 unnumbered += 1
             wanted = pattern(statement, operation(text, place) if named else "")
@@ -80,7 +85,8 @@ def main():
                 continue
             total += 1
             if not any(wanted.search(message) for message in expected):
-                print(f"{os.path.relpath(name, ROOT)}:{text.count(chr(10), 0, place) + 1}: no test expects: {' .. '.join(LITERAL.findall(statement))}")
+                print(f"{os.path.relpath(name, ROOT)}:{text.count(chr(10), 0, place) + 1}: no test expects: "
+                      f"{' .. '.join(LITERAL.findall(statement))}")
                 missing += 1
     print(f"{total} messages, {missing} without a test, {unnumbered} without a number")
     return 1 if missing or unnumbered or not total else 0

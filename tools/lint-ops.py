@@ -5,8 +5,8 @@ lint-ops.py [--dialect DIR] [--tests DIR]
   --dialect  the folder of the .td files (default: dialect)
   --tests    the folder of the stages' tests (default: test/lowering)
 
-An op is there where a line of a test says tenon.NAME, or names a function after it. Each op: somewhere. An op with a gradient: in differentiate/. An op with elements: in
-select-kernels/, which shows its scalar code. Prints what is missing, then the counts.
+An op is there where a line of a test says tenon.NAME, or names a function after it. Each op: somewhere. An op with a gradient: in
+differentiate/. An op with elements: in select-kernels/, which shows its scalar code. Prints what is missing, then the counts.
 """
 import argparse
 import os
@@ -57,7 +57,8 @@ def main():
     options = parser.parse_args()
     all_ops = ops(options.dialect)
     missing = 0
-    for what, folder, belongs in (("no stage", "", lambda says: True), ("differentiate/", "differentiate", lambda says: "DifferentiableOpInterface" in says),
+    for what, folder, belongs in (("no stage", "", lambda says: True),
+                                  ("differentiate/", "differentiate", lambda says: "DifferentiableOpInterface" in says),
                                   ("select-kernels/", "select-kernels", lambda says: "ElementOpInterface" in says)):
         present = checked(os.path.join(options.tests, folder))
         for name, says in sorted(all_ops.items()):

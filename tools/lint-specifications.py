@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Specifications have one look, that of `tenon fmt`: the files of the tree and the blocks of its Markdown. Prints what differs; exit 1 if anything does.
+"""Specifications have one look, that of `tenon fmt`: the files of the tree and the blocks of its Markdown. Prints what differs;
+exit 1 if anything does.
 
 usage: lint-specifications.py [--write] [--tenon PROGRAM] [FOLDER]
 
-Without FOLDER: the files git tracks in the repository this script lies in. With FOLDER: every file below it. --write formats them instead.
+Without FOLDER: the files git tracks in the repository this script lies in. With FOLDER: every file below it. --write formats them
+instead.
 """
 import argparse
 import os

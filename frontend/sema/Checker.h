@@ -2,9 +2,9 @@
 // The meaning is that of docs/language.md (numbers: test/numerics/language); where a mistake is found it is reported once and a
 // Poison value goes on.
 #pragma once
-#include "frontend/sema/Graph.h"
-#include "frontend/sema/IndexProof.h"
-#include "frontend/sema/Session.h"
+#include "frontend/graph/Graph.h"
+#include "frontend/proofs/IndexProof.h"
+#include "frontend/sema/session/Session.h"
 #include <deque>
 #include <map>
 

@@ -1,9 +1,9 @@
 // The border of the checker: which models a call is about, and the order in which mistakes are told.
 #include "frontend/Sema.h"
-#include "frontend/sema/ModelCheck.h"
-#include "frontend/sema/Recipes.h"
-#include "frontend/sema/Recursion.h"
-#include "frontend/sema/Unused.h"
+#include "frontend/recipes/Recipes.h"
+#include "frontend/sema/models/ModelCheck.h"
+#include "frontend/sema/texts/Recursion.h"
+#include "frontend/sema/texts/Unused.h"
 #include <algorithm>
 
 namespace tenon {

@@ -2,7 +2,7 @@
 // dims), tensors (nodes of the graph), layers, functions, used layers. Scopes and frames are owned by the Checker and live as
 // long as it.
 #pragma once
-#include "frontend/Program.h"
+#include "frontend/graph/Graph.h"
 #include <functional>
 #include <map>
 #include <memory>
@@ -145,8 +145,6 @@ struct AxisGroup { // a formal may stand for a product of axes
   std::vector<AxisId> axes;
   ast::Range range;
 };
-
-constexpr uint32_t kEntryBody = ~0u; // the body of the entry itself, outside all stacks
 
 /// One step of the path to a parameter, from the model inwards; also what `names` tables are applied to.
 struct PathStep {

@@ -1,7 +1,7 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
-#include "frontend/sema/Averages.h"
+#include "frontend/graph/Averages.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/schedule/KernelReport.h"

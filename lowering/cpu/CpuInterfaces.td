@@ -6,15 +6,16 @@ include "mlir/IR/OpBase.td"
 def CpuKernelOpInterface : OpInterface<"CpuKernelOpInterface"> {
   let cppNamespace = "::tenon::cpu";
   let description = [{
-    An op that the CPU has a kernel for. The dialect does not know its targets: the interface is attached from outside (Generators.cpp; an op of a plugin: in its
-    own library, by an extension of its dialect).
+    An op that the CPU has a kernel for. The dialect does not know its targets: the interface is attached from outside
+    (Generators.cpp; an op of a plugin: in its own library, by an extension of its dialect).
   }];
   let methods = [
     InterfaceMethod<
     "Whether its kernel reads and writes bf16 and f16 (ShortReals.h), too.",
     "bool", "readsShortReals", (ins), "", [{ return false; }]>,
     InterfaceMethod<
-    "Adds the kernels of the op to the sequence: what they read and write, and the code of a tile. Reports its own errors at the op.",
+    "Adds the kernels of the op to the sequence: what they read and write, and the code of a tile. Reports its own errors "
+    "at the op.",
     "::llvm::LogicalResult", "generate", (ins "::tenon::cpu::KernelSequence &":$sequence)>];
 }
 #endif

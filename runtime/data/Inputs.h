@@ -12,7 +12,7 @@ struct Given {
   int64_t values;   // least bound the input must have; -1: not an index
 };
 
-/// The inputs of a task as frontend/sema/RecipeSchema.cpp has them, in its order, with a vocabulary of `symbols`.
+/// The inputs of a task as frontend/recipes/RecipeSchema.cpp has them, in its order, with a vocabulary of `symbols`.
 std::vector<Given> givenBy(const std::string &task, int64_t symbols);
 std::vector<std::string> inputsOf(const std::string &task);
 

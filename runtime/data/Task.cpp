@@ -1,5 +1,5 @@
 #include "runtime/data/Task.h"
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "runtime/data/Inputs.h"
 #include <algorithm>
 

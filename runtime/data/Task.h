@@ -31,7 +31,7 @@ struct SourceSetting {
 
 /// The settings of one task call: text = "...", vocab = "...", and so on.
 struct TaskSettings {
-  std::string name;               // of a data task that works: frontend/sema/RecipeSchema.cpp
+  std::string name;               // of a data task that works: frontend/recipes/RecipeSchema.cpp
   std::vector<std::string> texts; // paths or patterns
   std::string vocabulary;         // vocabulary file; empty: see `unit`
   Unit unit = Unit::Bytes;        // of the symbols where there is no vocabulary file

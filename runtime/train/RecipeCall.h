@@ -1,6 +1,6 @@
 // One call of a recipe's settings, adam(lr = 1e-3) or byte_stream(text = "a.txt"), read from a manifest by the table of recipes.
 #pragma once
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "runtime/Json.h"
 #include "runtime/Status.h"
 #include <algorithm>

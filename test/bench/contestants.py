@@ -15,7 +15,8 @@ def median_rate(theirs, ours):
     return statistics.median(theirs) / statistics.median(ours)
 
 
-# The forms of the peer: PyTorch as it is shipped; with MKL's code for the processor's vectors (peer/mkl_vectors.c), eager and by torch.compile; JAX.
+# The forms of the peer: PyTorch as it is shipped; with MKL's code for the processor's vectors (peer/mkl_vectors.c), eager and by
+# torch.compile; JAX.
 FORMS = ("stock", "eager", "compiled", "jax")
 
 
@@ -39,7 +40,8 @@ class Peer:
         command = [python, os.path.join(HERE, "peer", script), module, "--size", json.dumps(size), "--threads", str(threads)]
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1", "JAX_PLATFORMS": "cpu"}
         if tier == "x86-64-v3":  # its libraries choose their code by the processor otherwise
-            environment |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
+            environment |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+                            "XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
         if form in ("eager", "compiled"):
             environment["LD_PRELOAD"] = preloaded(folder)
         command += ["--compile"] if form == "compiled" else []
@@ -102,7 +104,8 @@ def words(row, size):
 
 
 def useful_operations(artifact):
-    """Floating-point operations of one training step as the compiler counts them: masked pairs and unread rows are not among them."""
+    """Floating-point operations of one training step as the compiler counts them: masked pairs and unread rows are not among
+    them."""
     manifest = json.loads(checked(["tenon", "inspect", artifact, "--json"]))
     return sum(int(kernel["flops"]) for entry in manifest["entries"] if entry["name"] == "train" for kernel in entry["kernels"])
 
@@ -118,7 +121,8 @@ LOSS_BOUND = {"f32": 1e-4, "bf16": 1e-2}
 
 
 def gradients_agree(python, peers, row, size, folder, bound, numerics):
-    """All sides from the first peer's weights and inputs, dropout off; raises RuntimeError when a loss or gradient differs. Returns what was compared."""
+    """All sides from the first peer's weights and inputs, dropout off; raises RuntimeError when a loss or gradient differs.
+    Returns what was compared."""
     saved = peers[0].save(os.path.join(folder, "weights.safetensors"))
     theirs = os.path.join(folder, "theirs.safetensors")
     expected = peers[0].gradients(theirs)
@@ -127,7 +131,8 @@ def gradients_agree(python, peers, row, size, folder, bound, numerics):
         if "jax" in peer.about:
             peer.load(saved["weights"])
             other = os.path.join(folder, "jax.safetensors")
-            found.append("JAX " + compared(python, peer.gradients(other)["losses"], other, expected["losses"], theirs, bound, LOSS_BOUND[numerics]))
+            found.append("JAX " + compared(python, peer.gradients(other)["losses"], other, expected["losses"], theirs, bound,
+                                           LOSS_BOUND[numerics]))
     ours = os.path.join(folder, "ours.safetensors")
     losses = json.loads(checked([*gradient_command(python, row, {**size, "rate": 0}, saved, ours), "--numerics", numerics]))
     return "; ".join([*found, "Tenon " + compared(python, losses, ours, expected["losses"], theirs, bound, LOSS_BOUND[numerics])])
@@ -156,8 +161,8 @@ def gradient_command(python, row, size, saved, output):
 
 
 class Tenon:
-    """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a line's
-    `seconds` is the time since the start, so the step between two lines took their difference."""
+    """`tenon train` on a compiled artifact, stopped by SIGSTOP whenever it is not its turn. Step times come from metrics.jsonl: a
+    line's `seconds` is the time since the start, so the step between two lines took their difference."""
 
     def __init__(self, row, size, threads, folder, text, tier=None, numerics="f32"):
         self.text = os.path.join(folder, "text.txt")

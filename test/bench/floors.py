@@ -31,7 +31,8 @@ def of_row(r):
 
 def of_threads(results):
     """Two threads against one, where this run has both."""
-    rates = {(r["row"], r["dropout"], r["tier"] + ", " + r.get("numerics", "f32"), r["threads"]): r["tenon"]["tokens_per_second"] for r in results if "tenon" in r}
+    rates = {(r["row"], r["dropout"], r["tier"] + ", " + r.get("numerics", "f32"), r["threads"]): r["tenon"]["tokens_per_second"]
+             for r in results if "tenon" in r}
     for (row, dropout, tier, threads), rate in rates.items():
         one = rates.get((row, dropout, tier, 1))
         if threads == 2 and one and rate / one < TWO_THREADS:

@@ -31,9 +31,11 @@ def numerics(row):
 
 
 def store(machine, rows):
-    """Puts the rows in place of those of the same name, threads, dropout, tier and numerics; what the tables do not need is left out."""
+    """Puts the rows in place of those of the same name, threads, dropout, tier and numerics; what the tables do not need is left
+    out."""
     kept = {key(row): row for row in load()["rows"]}
-    kept.update({key(row): {name: value for name, value in row.items() if name not in ("seconds", "size")} | {"machine": machine} for row in rows})
+    kept.update({key(row): {name: value for name, value in row.items() if name not in ("seconds", "size")} | {"machine": machine}
+                 for row in rows})
     with open(STORED, "w", encoding="utf-8") as file:
         json.dump({"rows": [kept[place] for place in sorted(kept)]}, file, indent=1)
         file.write("\n")
@@ -57,28 +59,34 @@ def plain(rows, heads, cells):
 
 def summary(rows):
     """README: the fastest peer alone."""
-    chosen = [row for row in rows if row["tier"] == "best" and numerics(row) == "f32" and row["dropout"] == 0 and row["threads"] == (2 if row["row"] == "quickstart" else 1)]
-    return plain(chosen, ["model", "threads", "Tenon", "fastest peer", "ratio", "share of peak", "peak, GFLOP/s", "memory, MiB, ours / theirs"], lambda row: [
-        TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), f"{rate(row, row['fastest'])} ({row['fastest']})", f"{row['ratio']:.2f}",
-        f"{row['tenon']['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
+    chosen = [row for row in rows if row["tier"] == "best" and numerics(row) == "f32" and row["dropout"] == 0
+              and row["threads"] == (2 if row["row"] == "quickstart" else 1)]
+    heads = ["model", "threads", "Tenon", "fastest peer", "ratio", "share of peak", "peak, GFLOP/s", "memory, MiB, ours / theirs"]
+    return plain(chosen, heads, lambda row: [
+        TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), f"{rate(row, row['fastest'])} ({row['fastest']})",
+        f"{row['ratio']:.2f}", f"{row['tenon']['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}"])
 
 
 def whole(rows):
     """docs/measurements.md: every form of the peer."""
     rows = [row for row in rows if numerics(row) == "f32"]
-    return plain(rows, ["row", "threads", "dropout", "tier", "Tenon", "stock", "eager", "compiled", "JAX", "ratio", "floor", "goal", "share of peak, ours / theirs", "peak, GFLOP/s",
-                        "memory, MiB, ours / theirs", "date"], lambda row: [
-        TITLES[row["row"]], str(row["threads"]), str(row["dropout"]), row["tier"], rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"),
-        rate(row, "compiled"), rate(row, "jax"), f"**{row['ratio']:.2f}** ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})", str(row["floor"]), str(row["goal"]),
+    heads = ["row", "threads", "dropout", "tier", "Tenon", "stock", "eager", "compiled", "JAX", "ratio", "floor", "goal",
+             "share of peak, ours / theirs", "peak, GFLOP/s", "memory, MiB, ours / theirs", "date"]
+    return plain(rows, heads, lambda row: [
+        TITLES[row["row"]], str(row["threads"]), str(row["dropout"]), row["tier"], rate(row, "tenon"), rate(row, "stock"),
+        rate(row, "eager"), rate(row, "compiled"), rate(row, "jax"),
+        f"**{row['ratio']:.2f}** ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})", str(row["floor"]), str(row["goal"]),
         f"{row['tenon']['share_of_peak']:.0%} / {row[row['fastest']]['share_of_peak']:.0%}", f"{row['peak_gflops']:.0f}",
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}", row["date"]])
 
 
 def mixed(rows):
     """docs/measurements.md: bf16 on both sides."""
-    return plain([row for row in rows if numerics(row) == "bf16"], ["row", "threads", "Tenon", "stock", "eager", "compiled", "ratio", "memory, MiB, ours / theirs", "date"], lambda row: [
-        TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"), rate(row, "compiled"), f"**{row['ratio']:.2f}**",
+    heads = ["row", "threads", "Tenon", "stock", "eager", "compiled", "ratio", "memory, MiB, ours / theirs", "date"]
+    return plain([row for row in rows if numerics(row) == "bf16"], heads, lambda row: [
+        TITLES[row["row"]], str(row["threads"]), rate(row, "tenon"), rate(row, "stock"), rate(row, "eager"),
+        rate(row, "compiled"), f"**{row['ratio']:.2f}**",
         f"{row['tenon']['peak_bytes'] >> 20} / {row[row['fastest']]['peak_bytes'] >> 20}", row["date"]])
 
 
@@ -87,7 +95,8 @@ TABLES = {"summary": summary, "whole": whole, "mixed": mixed}
 
 def filled(text, rows):
     """The document with its tables made anew."""
-    return re.sub(r"(<!-- bench (\w+) -->\n).*?(<!-- end -->)", lambda found: found[1] + "\n" + TABLES[found[2]](rows) + "\n\n" + found[3], text, flags=re.S)
+    return re.sub(r"(<!-- bench (\w+) -->\n).*?(<!-- end -->)",
+                  lambda found: found[1] + "\n" + TABLES[found[2]](rows) + "\n\n" + found[3], text, flags=re.S)
 
 
 def main(arguments):

@@ -1,6 +1,6 @@
 // arrays(..) and jsonl(..): which rows a batch has, what stands in its tensors, and what is refused.
 #include "Batch.h"
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "runtime/Npy.h"
 #include "runtime/data/Inputs.h"
 #include <algorithm>

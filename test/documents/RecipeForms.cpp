@@ -1,7 +1,7 @@
 // Prints what recipes may say, as the documents write it: "family TAB works TAB form TAB the inputs of a data task", from the
 // table that checker, compiler and runtime read. `name` has to be given, `name = value` is what holds without it, `name = ..` has
 // no such value.
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include <cstdio>
 
 using namespace tenon::schema;

@@ -1,11 +1,13 @@
-"""Lines with labels for the classifier of the cookbook: speech in quotes, or prose. classifier.py DOCUMENT FOLDER writes its specification and its data."""
+"""Lines with labels for the classifier of the cookbook: speech in quotes, or prose. classifier.py DOCUMENT FOLDER writes its
+specification and its data."""
 import json
 import os
 import random
 import re
 import sys
 
-WORDS = "the door was open and she went out to see who had come but there was nobody in the long dark street so he sat down again".split()
+WORDS = ("the door was open and she went out to see who had come but there was nobody in the long dark street so he sat down "
+         "again".split())
 
 
 def line(draw):
@@ -15,7 +17,8 @@ def line(draw):
 
 def main(document, folder):
     with open(document, encoding="utf-8") as file:
-        block = next(found for found in re.findall(r"^```tenon\n(.*?)^```", file.read(), re.M | re.S) if found.startswith("model Classifier"))
+        block = next(found for found in re.findall(r"^```tenon\n(.*?)^```", file.read(), re.M | re.S)
+                     if found.startswith("model Classifier"))
     with open(os.path.join(folder, "labels.tn"), "w", encoding="utf-8") as file:
         file.write(block)
     draw = random.Random(1)

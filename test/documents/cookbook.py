@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Takes one gradient of each model of the cookbook, with random symbols, trains its recipes and follows its commands for fine-tuning.
-cookbook.py DOCUMENT SCRATCH-FOLDER"""
+"""Takes one gradient of each model of the cookbook, with random symbols, trains its recipes and follows its commands for
+fine-tuning. cookbook.py DOCUMENT SCRATCH-FOLDER"""
 import json
 import math
 import os
@@ -20,7 +20,8 @@ BATCH, LENGTH = 2, 16
 def step(path, block, folder):
     """Losses of random inputs, when their gradients have been computed as well."""
     draw = random.Random(1)
-    values = {name: tensor("i32", [[draw.randrange(256) for _ in range(LENGTH)] for _ in range(BATCH)]) for name in ("ids", "target")}
+    values = {name: tensor("i32", [[draw.randrange(256) for _ in range(LENGTH)] for _ in range(BATCH)])
+              for name in ("ids", "target")}
     values |= {"len": tensor("i32", [LENGTH, 3]), "label": tensor("i32", [1, 0])}
     read = {name: value for name, value in values.items() if re.search(rf"\b{name}: index", block)}
     text = driver.tenon("grad", path, "--init", "--tier", driver.best_tier(), *driver.given(folder, read), "--json")
@@ -33,7 +34,8 @@ def write_data(folder):
         file.write("".join(draw.choice("abc \n") for _ in range(4000)))
     with open(os.path.join(folder, "lines.jsonl"), "w", encoding="utf-8") as file:
         for row in range(120):
-            file.write(json.dumps({"text": "yes indeed" if row % 2 else "no, never", "label": "good" if row % 2 else "bad"}) + "\n")
+            file.write(json.dumps({"text": "yes indeed" if row % 2 else "no, never", "label": "good" if row % 2 else "bad"}) +
+                       "\n")
 
 
 def train(path, recipe, folder, *words):
@@ -41,9 +43,11 @@ def train(path, recipe, folder, *words):
     run = os.path.join(folder, f"run-{recipe}")
     tier = {"TENON_TIER": driver.best_tier()}
     driver.tenon("init", path, "-o", "initial.safetensors", "--seed", "42", folder=folder, environment=tier)
-    driver.tenon("train", path, "--recipe", recipe, "--steps", "3", "--weights", "initial.safetensors", "--out", run, "--quiet", *words, folder=folder, environment=tier)
+    driver.tenon("train", path, "--recipe", recipe, "--steps", "3", "--weights", "initial.safetensors", "--out", run, "--quiet",
+                 *words, folder=folder, environment=tier)
     driver.tenon("export", run, "-o", "trained.safetensors", folder=folder, environment=tier)
-    before, after = (tensors.load_safetensors(os.path.join(folder, name)) for name in ("initial.safetensors", "trained.safetensors"))
+    before, after = (tensors.load_safetensors(os.path.join(folder, name))
+                     for name in ("initial.safetensors", "trained.safetensors"))
     return sorted(name for name in after if list(after[name].values) != list(before[name].values))
 
 
@@ -54,7 +58,8 @@ def fine_tuning(text, folder):
     with open(os.path.join(folder, "mine.tn"), "w", encoding="utf-8") as file:
         file.write(recipe)
     draw = random.Random(3)
-    tensors.save_npy(os.path.join(folder, "ids.npy"), tensor("i32", [[draw.randrange(50257) for _ in range(128)] for _ in range(40)]))
+    tensors.save_npy(os.path.join(folder, "ids.npy"),
+                     tensor("i32", [[draw.randrange(50257) for _ in range(128)] for _ in range(40)]))
     os.makedirs(os.path.join(folder, "gpt2"))
     driver.tenon("init", driver.model("gpt2.tn"), *small, "--names", "hf", "-o", "gpt2/model.safetensors", folder=folder)
     for command in commands.split("\n")[:-1]:

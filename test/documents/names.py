@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares tables of documents with the code: functions and the library with its defaults, keywords. names.py SOURCE-FOLDER FUNCTIONS LANGUAGE"""
+"""Compares tables of documents with the code: functions and the library with its defaults, keywords. names.py SOURCE-FOLDER
+FUNCTIONS LANGUAGE"""
 import re
 import sys
 
@@ -8,7 +9,7 @@ from tables import compare, read, rows, spans
 
 def functions(source, written):
     """Built-in functions and those of std.tn against all forms in the first columns."""
-    known = set(re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', read(source, "frontend", "sema", "Builtins.cpp")))
+    known = set(re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', read(source, "frontend", "sema", "builtins", "Builtins.cpp")))
     library = read(source, "models", "std.tn")
     known |= set(re.findall(r"^(?:layer|fn) (\w+)", library, re.M))
     if len(known) < 50:
@@ -21,7 +22,8 @@ def layers(source, written):
     """Axes of each layer of std.tn, and what it holds with its initial values."""
     wrong = 0
     table = {span: cells for section, _, cells in written if "`std.tn`" in section for span in spans(cells[0])}
-    for name, formals, body in re.findall(r"^layer (\w+)\[([^\]]*)\].*?\{(.*?)^\}", read(source, "models", "std.tn"), re.M | re.S):
+    for name, formals, body in re.findall(r"^layer (\w+)\[([^\]]*)\].*?\{(.*?)^\}", read(source, "models", "std.tn"),
+                                          re.M | re.S):
         cells = table.get(f"{name}[{formals}]")
         if not cells:
             print(f"library: missing: {name}[{formals}]")

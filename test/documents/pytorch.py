@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks each form of Tenon in the cookbook's table of PyTorch's: within a model that declares what it names. pytorch.py DOCUMENT SCRATCH-FOLDER"""
+"""Checks each form of Tenon in the cookbook's table of PyTorch's: within a model that declares what it names. pytorch.py DOCUMENT
+SCRATCH-FOLDER"""
 import os
 import re
 import sys
@@ -35,14 +36,16 @@ FORMS = {
     "attend(i: T, j: S) { score content = dot[E](q, k)  scale 1 / sqrt(E)  mask j <= i  value v }": (ATTEND, "FORM"),
     "where(c, a, b)": ("  let    (a, b) = (rows, -rows)\n  let    c = a > 0\n", "FORM"),
     "where(c, 0, x)": ("  let    x = rows\n  let    c = x > 0\n", "FORM"),
-    "sum(cross_entropy[V](logits, y, where = y != 0)) / max(sum(real(y != 0)), 1)": ("  let    logits = dot[D](rows, emb)\n  let    y = target\n", "FORM"),
+    "sum(cross_entropy[V](logits, y, where = y != 0)) / max(sum(real(y != 0)), 1)": (
+        "  let    logits = dot[D](rows, emb)\n  let    y = target\n", "FORM"),
     "stop_gradient(x)": ("  let    x = rows\n", "rows + FORM"),
     "dropout(x, p)": ("  let    x = rows\n", "FORM"),
     "use blocks = stack[N] Block": (LAYER + "  FORM\n", "blocks(rows)"),
     "param w: [F, D] ~ normal(0.02)": ("  FORM\n", "dot[D](rows, w)"),
     "state": ("  state  kept: [D] = 0\n  next   kept = where(training, mean[B, T](rows), kept)\n", "rows + kept"),
 }
-ELSEWHERE = {"dim T1 = T - 1", "next", "loss", "clip", "optimizer", "schedule", "--weights FILE --names hf"}  # with another form, or tested as commands
+# with another form, or tested as commands
+ELSEWHERE = {"dim T1 = T - 1", "next", "loss", "clip", "optimizer", "schedule", "--weights FILE --names hf"}
 
 
 def main(document, folder):

@@ -15,7 +15,8 @@ def main(path):
     for kind in ("train", "generate"):
         known = {form for family, works, form, _ in table if family == f"{kind} setting" and works == "1"}
         wrong += compare(f"settings of {kind}", known, {name for section, heading, cells in written
-                                                         if heading == "setting" and f"`{kind}`" in section for name in spans(cells[0])})
+                                                         if heading == "setting" and f"`{kind}`" in section
+                                                         for name in spans(cells[0])})
     forms = {form: inputs for family, works, form, inputs in table if works == "1" and not family.endswith(" setting")}
     rowsOfForms = {spans(cells[0])[0]: cells for _, heading, cells in written if heading == "form"}
     wrong += compare("forms", set(forms), set(rowsOfForms))
@@ -24,7 +25,8 @@ def main(path):
             print(f"inputs of {form}: the code gives {inputs}")
             wrong += 1
     planned = {form.split("(")[0] for _, works, form, _ in table if works == "0"}
-    wrong += compare("not supported yet", planned, {name for section, _, cells in written if section == "Not supported yet" for name in spans(cells[1])})
+    wrong += compare("not supported yet", planned, {name for section, _, cells in written if section == "Not supported yet"
+                                                    for name in spans(cells[1])})
     print(f"{len(table)} entries, {wrong} wrong")
     return 1 if wrong else 0
 

@@ -1,8 +1,8 @@
 """agree.py FILE..: what `tenon check` says of a specification, `tenon compile` says, too, and the other way round.
 
-Each model of a file is compiled to its tensor form without a recipe and with each of its train recipes. Every error of these has to be among those
-of `check` (code, place, sentence; warnings are for recipes beside one that works). `check` refuses a file if a model alone is refused, or all its
-recipes are, and no other. A file without a model has nothing to compile.
+Each model of a file is compiled to its tensor form without a recipe and with each of its train recipes. Every error of these has
+to be among those of `check` (code, place, sentence; warnings are for recipes beside one that works). `check` refuses a file if a
+model alone is refused, or all its recipes are, and no other. A file without a model has nothing to compile.
   --spoil  `check` is asked of an empty model instead; a file with errors must be noticed
 """
 import os
@@ -26,7 +26,8 @@ def errors(*words):
 
 def ways(text):
     """Of each model the options of each way to compile it: alone, then with each recipe."""
-    return [[["--model", model]] + [["--model", model, "--recipe", name] for name in re.findall(rf"^train {model} as (\w+)", text, re.M)]
+    return [[["--model", model]] + [["--model", model, "--recipe", name]
+                                    for name in re.findall(rf"^train {model} as (\w+)", text, re.M)]
             for model in re.findall(r"^model (\w+)", text, re.M)]
 
 
@@ -54,7 +55,8 @@ def main():
             surplus = compiled - checked
             if surplus or is_refused != expected:
                 wrong += 1
-                print(f"WRONG: {os.path.basename(path)}: " + (f"check does not say {sorted(surplus)[0]}" if surplus else f"check is {is_refused}, compile {expected}"))
+                print(f"WRONG: {os.path.basename(path)}: " + (f"check does not say {sorted(surplus)[0]}" if surplus
+                                                              else f"check is {is_refused}, compile {expected}"))
     print(f"{len(files)} files, compiled in {count} ways, {refused} refused, {wrong} wrong")
     return wrong > 0
 

@@ -86,7 +86,8 @@ def numbers(folder):
         made = compiled(folder, os.path.join(folder, "map.tn"), *options)
         found = nested(states(folder, made, ["attention[T, S] blocks.*"], ids, "--weights", weights, "--entry", "infer")[0])
         maps = {(layer, head): found[layer][0][head] for layer in range(2) for head in range(2)}
-        print(f"{len(maps)} maps as the weights give them, {'decomposed' if options else 'fused'}: largest difference {largest_difference(maps, wanted):.1e}")
+        print(f"{len(maps)} maps as the weights give them, {'decomposed' if options else 'fused'}: largest difference "
+              f"{largest_difference(maps, wanted):.1e}")
     for rows in maps.values():
         for i, row in enumerate(rows):
             if abs(sum(row) - 1) > 1e-5 or any(row[i + 1:]):
@@ -100,7 +101,8 @@ def numbers(folder):
 
 
 def pixels(link):
-    """Rows of palette indices of a PNG in a data: link, one per cell; every checksum is looked at, and that cells are squares of one colour."""
+    """Rows of palette indices of a PNG in a data: link, one per cell; every checksum is looked at, and that cells are squares of
+    one colour."""
     data = base64.b64decode(link.removeprefix("data:image/png;base64,"), validate=True)
     if data[:8] != b"\x89PNG\r\n\x1a\n":
         sys.exit("WRONG: no PNG")
@@ -135,7 +137,8 @@ def pictures(path):
     for group in root.findall(f"{SVG}g"):
         above = [text.text for text in group.findall(f"{SVG}text") if text.get("class") == "label"]
         found.append((group.find(f"{SVG}title").text, pixels(group.find(f"{SVG}image").get("href")), above))
-    beside = [text.text for text in root.findall(f"{SVG}text") if text.get("class") == "label" and text.get("text-anchor") == "end"]
+    beside = [text.text for text in root.findall(f"{SVG}text") if text.get("class") == "label"
+              and text.get("text-anchor") == "end"]
     return found, beside
 
 
@@ -179,10 +182,12 @@ def forms(folder):
             if any(abs(sum(row) - 1) > 1e-5 or min(row) < 0 for row in rows):
                 sys.exit(f"WRONG: {name} at depth {depth} has a row that does not add up to 1")
         print(f"{name} {list(tensor.shape)}: depths", *depths)
-    near = all(sum(weight > 0 for weight in row) == min(3, i % 12 + 1) for depth in (0, 2) for i, row in enumerate(maps[names[0], depth]))
+    near = all(sum(weight > 0 for weight in row) == min(3, i % 12 + 1) for depth in (0, 2)
+               for i, row in enumerate(maps[names[0], depth]))
     far = all(weight > 0 for depth in (1, 3) for row in maps[names[1], depth] for weight in row)
     print("near sees 3 places, far all of them" if near and far else "WRONG")
-    print("the steps of a loop have maps of their own" if maps[names[3], 0] != maps[names[3], 1] != maps[names[3], 2] else "WRONG")
+    print("the steps of a loop have maps of their own" if maps[names[3], 0] != maps[names[3], 1] != maps[names[3], 2]
+          else "WRONG")
 
 
 def look(path, rows):

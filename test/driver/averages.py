@@ -1,4 +1,5 @@
-"""The numbers of `tenon eval` over rows in batches of unequal size, in f64, against the same numbers computed here from all rows at once.
+"""The numbers of `tenon eval` over rows in batches of unequal size, in f64, against the same numbers computed here from all rows
+at once.
 
 averages.py FOLDER          FOLDER has rows.tn; says what it compared
 averages.py FOLDER control  expects means over batches instead, which must be refused
@@ -86,14 +87,17 @@ def main():
     weight = load_safetensors("w.safetensors")["W"]
     weight = [weight.row(c) for c in range(C)]
     wanted = numbers(weight, x, y, label)
-    if not wanted["some"] or wanted["every"] or 0 in (wanted["macro"], wanted["first"], wanted["rest"], wanted["present"]) or wanted["biggest"] not in numbers(weight, x[-2:], y[-2:], label[-2:]).values():
+    shares = (wanted["macro"], wanted["first"], wanted["rest"], wanted["present"])
+    last = numbers(weight, x[-2:], y[-2:], label[-2:])
+    if not wanted["some"] or wanted["every"] or 0 in shares or wanted["biggest"] not in last.values():
         sys.exit(f"WRONG: these rows tell nothing apart: {wanted}")
     if control:
         each = [numbers(weight, x[i : i + 7], y[i : i + 7], label[i : i + 7]) for i in range(0, ROWS, 7)]
         wanted = {key: mean(values[key] for values in each) for key in wanted}
     for size in (7, 37, 50):
         name = f"{ROWS} rows in batches of {size}"
-        got = json.loads(tenon("eval", "rows.tn", "--f64", "--recipe", "seven", "--bind", f"B={size}", "--weights", "w.safetensors", "--json"))
+        got = json.loads(tenon("eval", "rows.tn", "--f64", "--recipe", "seven", "--bind", f"B={size}", "--weights",
+                               "w.safetensors", "--json"))
         compare(name, got, wanted)
         print(f"{name}: {len(wanted)} numbers")
     tenon("train", "rows.tn", "--f64", "--recipe", "seven", "--threads", "1", "--quiet", "--out", "run")

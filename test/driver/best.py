@@ -1,8 +1,10 @@
 """The best checkpoint and the early stop of runs, against what their metrics say.
 
-best.py RUN NAME PATIENCE DIRECTION  the best of RUN by valid_NAME (lowest or highest), and that it ended PATIENCE evaluations later
+best.py RUN NAME PATIENCE DIRECTION  the best of RUN by valid_NAME (lowest or highest), and that it ended PATIENCE evaluations
+                                     later
 best.py RUN OTHER                    both have the same metrics but for times, and the same best checkpoint
-best.py last RUN SPEC FOLDER         commands that end at the best step of RUN and behind it evaluate at their ends: the best stays that one
+best.py last RUN SPEC FOLDER         commands that end at the best step of RUN and behind it evaluate at their ends: the best
+                                     stays that one
 """
 import json
 import os
@@ -53,12 +55,14 @@ def check(run, name, patience, direction):
 
 
 def last(run, spec, folder):
-    """What the last evaluation of a command was compared with is known to the next command, also where the first was killed behind that evaluation."""
+    """What the last evaluation of a command was compared with is known to the next command, also where the first was killed
+    behind that evaluation."""
     best = int(os.path.basename(best_folder(run)).split("-")[1])
     text = os.path.join(os.path.dirname(spec), "text.txt")
 
     def train(steps, expected, recipe="small"):
-        command = ["tenon", "train", spec, "--recipe", recipe, "--valid-every", "1000000", "--text", text, "--tier", "portable", "--threads", "1"]
+        command = ["tenon", "train", spec, "--recipe", recipe, "--valid-every", "1000000", "--text", text, "--tier", "portable",
+                   "--threads", "1"]
         done = subprocess.run([*command, "--out", folder, "--steps", str(steps)], capture_output=True, text=True, check=True)
         if ("the best so far" in done.stderr) != expected:
             sys.exit(f"WRONG: step {steps}, which is {'' if expected else 'not '}the best:\n{done.stderr}")
@@ -80,7 +84,8 @@ def last(run, spec, folder):
         sys.exit(f"WRONG: {state(best + 3)}")
     shutil.copytree(best_folder(folder), kept := os.path.join(folder + ".kept", f"step-{best}"))
     shutil.rmtree(folder)
-    train(best, False, "plain")  # its checkpoint knows of no best, as that of a command which is killed behind the last evaluation
+    # its checkpoint knows of no best, as that of a command which is killed behind the last evaluation
+    train(best, False, "plain")
     shutil.copytree(os.path.dirname(kept), os.path.join(folder, "checkpoints", "best"))
     train(best + 2, False)
     print("the best of last evaluations stays")

@@ -1,4 +1,5 @@
-"""The cache of compiled models keeps the last used: 200 of them, 1 GiB. What is in use stays, and so does what is none of its own."""
+"""The cache of compiled models keeps the last used: 200 of them, 1 GiB. What is in use stays, and so does what is none of its
+own."""
 import fcntl
 import os
 import subprocess
@@ -40,13 +41,16 @@ gone = subprocess.Popen(["true"])
 gone.wait()
 os.makedirs(os.path.join(cache, f"{98:032x}.{gone.pid}.tmp"))
 compiled(3)
-print("a hit removes nothing:", len(models()) == MOST + 10, "and counts as use:", os.stat(os.path.join(cache, first)).st_mtime > 10000)
+print("a hit removes nothing:", len(models()) == MOST + 10, "and counts as use:",
+      os.stat(os.path.join(cache, first)).st_mtime > 10000)
 held = os.open(os.path.join(cache, old[0]), os.O_RDONLY)
 fcntl.flock(held, fcntl.LOCK_SH)
 compiled(4)
 print("kept:", len(models()), "used lately:", first in models(), "in use:", old[0] in models(), "oldest:", old[1] in models())
-print("not its own:", sorted(name for name in os.listdir(cache) if not is_model(name)) == sorted(["notes.tmp", "readme", f"{99:032x}.{os.getpid()}.tmp"]))
+print("not its own:", sorted(name for name in os.listdir(cache)
+                             if not is_model(name)) == sorted(["notes.tmp", "readme", f"{99:032x}.{os.getpid()}.tmp"]))
 os.close(held)
 large = [make(1000 + number, 2000 + number, LARGE) for number in range(2)]
 compiled(5)
-print("last used large one:", large[1] in models(), "the other:", large[0] in models(), "all before it:", len(models() - {first}) - 3)
+print("last used large one:", large[1] in models(), "the other:", large[0] in models(), "all before it:",
+      len(models() - {first}) - 3)

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 LIBRARY = "fn scaled(x: [..]) -> [..] {{ return x * {factor} }}\n"
-MODEL = '# import "nothing.tn"\nimport # a comment in the way\n  "{name}"\nmodel M {{ dim B in x: [B] param w: [] = 1 let y = scaled(x) * w out y }}\n'
+MODEL = ('# import "nothing.tn"\nimport # a comment in the way\n  "{name}"\nmodel M {{ dim B in x: [B] param w: [] = 1 let y = '
+         'scaled(x) * w out y }}\n')
 folder = sys.argv[1]
 shutil.rmtree(folder, ignore_errors=True)
 for name in ("models", "other", "spec", "cache"):
@@ -29,7 +30,8 @@ def use(what, models="models", expected=0):
     """Says whether the command compiled: a folder of the cache is new."""
     before = entries()
     environment["TENON_MODELS"] = os.path.join(folder, models)
-    done = subprocess.run(["tenon", "init", spec, "-o", os.path.join(folder, "w.safetensors")], env=environment, capture_output=True, text=True)
+    done = subprocess.run(["tenon", "init", spec, "-o", os.path.join(folder, "w.safetensors")], env=environment,
+                          capture_output=True, text=True)
     if done.returncode != expected:
         sys.exit(f"{what}: exit code {done.returncode}: {done.stderr}")
     print(f"{what}:", done.stderr.strip() or ("made" if entries() - before else "found"))
@@ -63,8 +65,10 @@ use("the specification has changed", "other")
 # Damage: found, and made anew.
 newest = max((os.path.join(folder, "cache", name) for name, _ in entries()), key=os.path.getmtime)
 library = os.path.join(newest, "libmodel.so")
-for what, damage in (("an empty library", lambda: os.truncate(library, 0)), ("a library that is cut off", lambda: os.truncate(library, os.path.getsize(library) - 1000)),
-                     ("a library that is gone", lambda: os.unlink(library)), ("no record", lambda: os.unlink(os.path.join(newest, "record"))),
+for what, damage in (("an empty library", lambda: os.truncate(library, 0)),
+                     ("a library that is cut off", lambda: os.truncate(library, os.path.getsize(library) - 1000)),
+                     ("a library that is gone", lambda: os.unlink(library)),
+                     ("no record", lambda: os.unlink(os.path.join(newest, "record"))),
                      ("half a record", lambda: os.truncate(os.path.join(newest, "record"), 50))):
     damage()
     use(what, "other")
@@ -97,6 +101,7 @@ print("a cache with % in its name:", done.returncode, oct(os.stat(cache).st_mode
 for what, changes in (("no home", {"HOME": ""}), ("a home that does not exist", {"HOME": os.path.join(folder, "nobody")}),
                       ("a place below a file", {"TENON_CACHE": os.path.join(spec, "cache")})):
     bare = {name: value for name, value in environment.items() if name not in ("HOME", "TENON_CACHE", "XDG_CACHE_HOME")}
-    done = subprocess.run(["tenon", "init", spec, "-o", weights], env={**bare, **changes}, capture_output=True, text=True, check=False)
+    done = subprocess.run(["tenon", "init", spec, "-o", weights], env={**bare, **changes}, capture_output=True, text=True,
+                          check=False)
     print(f"{what}: {done.returncode} {done.stderr.strip()}")
 print("made:", os.path.exists(os.path.join(folder, "nobody")))

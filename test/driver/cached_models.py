@@ -3,7 +3,8 @@ import os
 import shutil
 import sys
 
-SPEC = "model M {{\n  config D = {size}\n  dim    B\n  in     x: [B, D]\n  param  w: [D] = 1\n  let    y = x * w\n  out    y\n}}\n"
+SPEC = ("model M {{\n  config D = {size}\n  dim    B\n  in     x: [B, D]\n  param  w: [D] = 1\n  let    y = x * w\n  "
+        "out    y\n}}\n")
 folder = sys.argv[1]
 shutil.rmtree(folder, ignore_errors=True)
 cache = os.path.join(folder, "cache")

@@ -1,4 +1,5 @@
-"""code.py NUMBER COMMAND...: runs the command and fails unless that is its exit code and its messages are free of stack traces."""
+"""code.py NUMBER COMMAND...: runs the command and fails unless that is its exit code and its messages are free of stack
+traces."""
 import subprocess
 import sys
 

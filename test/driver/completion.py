@@ -1,4 +1,5 @@
-"""Completion scripts and the manual page know every command and option of the help texts, and bash completes real words with them."""
+"""Completion scripts and the manual page know every command and option of the help texts, and bash completes real words with
+them."""
 import os
 import re
 import shlex
@@ -28,13 +29,15 @@ def complete(line):
     words = [part for word in line.split(" ") for part in re.split("(=)", word) if part or not word]
     if line.endswith("="):
         words = words + [""] if words[-1] != "=" else words
-    script = f"source ./bash; COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; _tenon; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    script = (f"source ./bash; COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; _tenon; printf "
+              f"'%s\\n' \"${{COMPREPLY[@]}}\"")
     offered = output("bash", "--norc", "-c", script, cwd=folder).split()
     print(f"{line}| {' '.join(offered)}")
 
 
-for line in ("tenon ", "tenon ch", "tenon completion ", "tenon completion f", "tenon check --mod", "tenon check --diagnostics ", "tenon check --diagnostics=j",
-             "tenon check --diagnostics=", "tenon compile --emit ", "tenon compile x.tn --tier x86-64-v", "tenon train ", "tenon train mi", "tenon train --text n",
+for line in ("tenon ", "tenon ch", "tenon completion ", "tenon completion f", "tenon check --mod", "tenon check --diagnostics ",
+             "tenon check --diagnostics=j", "tenon check --diagnostics=", "tenon compile --emit ",
+             "tenon compile x.tn --tier x86-64-v", "tenon train ", "tenon train mi", "tenon train --text n",
              "tenon train -o m", "tenon train --steps ", "tenon generate --top"):
     complete(line)
 
@@ -48,7 +51,8 @@ for command in commands:
              "fish": "\n".join(line for line in scripts["fish"].splitlines() if f"from {command}'" in line).replace("-l ", "--"),
              "man": manual.split(f".SS tenon {command}".replace("-", "\\-"))[1].split(".SS")[0].replace("\\-", "-")}
     for where, text in parts.items():
-        lacking = [option for option in options if not re.search(re.escape(option) + r"(?![\w-])", text) and not (where == "man" and option == "--help")]
+        lacking = [option for option in options if not re.search(re.escape(option) + r"(?![\w-])", text)
+                   and not (where == "man" and option == "--help")]
         if lacking or not options:
             print(f"{where} lacks of {command}: {lacking or 'everything'}")
 print("commands:", len(commands) > 10)
@@ -63,6 +67,7 @@ for shell, check in (("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", 
 requests = {line.split(" ")[0] for line in manual.splitlines() if line.startswith((".", "'"))}
 print("requests of the manual page:", sorted(requests))
 if shutil.which("groff"):
-    done = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=manual, check=True, capture_output=True, text=True)
+    done = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=manual, check=True, capture_output=True,
+                          text=True)
     print(done.stderr, end="")
     assert "NO_COLOR" in done.stdout and done.stdout.count("\n") > 200

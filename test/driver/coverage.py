@@ -1,4 +1,5 @@
-"""coverage.py FOLDER [control]: evaluations of the specifications in FOLDER against plain Python; `control` leaves one place out of the first reference."""
+"""coverage.py FOLDER [control]: evaluations of the specifications in FOLDER against plain Python; `control` leaves one place out
+of the first reference."""
 import json
 import math
 import os
@@ -14,7 +15,8 @@ CONTROL = "control" in sys.argv[2:]
 
 
 def evaluated(spec, *words):
-    done = subprocess.run(["tenon", "eval", os.path.join(FOLDER, spec), "--init", "--json", *words], capture_output=True, text=True, cwd=FOLDER)
+    done = subprocess.run(["tenon", "eval", os.path.join(FOLDER, spec), "--init", "--json", *words], capture_output=True,
+                          text=True, cwd=FOLDER)
     return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
 
@@ -22,7 +24,8 @@ def expect(what, found, errors, covered, all_of, names=("l",)):
     """`errors`: what the numbers are means of."""
     want = sum(errors) / len(errors)
     for name in names:
-        if not isinstance(found, dict) or not math.isclose(found[name], want, rel_tol=1e-5) or (found["covered"], found["of"]) != (covered, all_of):
+        if not (isinstance(found, dict) and math.isclose(found[name], want, rel_tol=1e-5)
+                and (found["covered"], found["of"]) == (covered, all_of)):
             sys.exit(f"WRONG: {what}: {found}, expected {name} {want} of {covered} of {all_of}")
 
 
@@ -34,7 +37,8 @@ def streams():
             save_npy(os.path.join(FOLDER, name + ".npy"), Tensor("f32", [length], values))
         for spec in ("places", "rows"):
             errors = [(a - b) ** 2 for a, b in zip(x, y)]
-            expect(f"{spec}, stream of {length}", evaluated(spec + ".tn", "--data", FOLDER), errors[:-1] if CONTROL else errors, length, length)
+            expect(f"{spec}, stream of {length}", evaluated(spec + ".tn", "--data", FOLDER), errors[:-1] if CONTROL else errors,
+                   length, length)
             count += 1
     print(f"streams: {count} agree")
 
@@ -66,7 +70,8 @@ def shifted():
         path, values = write(length)
         for stride in (3, 7):
             found = evaluated("shifted.tn", "--recipe", "blocks", "--text", path, "--stride", str(stride))
-            expect(f"shifted, stride {stride}, {length} symbols", found, pairs(values, 0, length), length - 1, length, ("l", "again"))
+            expect(f"shifted, stride {stride}, {length} symbols", found, pairs(values, 0, length), length - 1, length,
+                   ("l", "again"))
             count += 1
     print(f"shifted: {count} agree")
 

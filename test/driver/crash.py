@@ -1,5 +1,5 @@
-"""A crash of the compiler must leave a reproducer and exit with 70: the specification takes seconds to compile, and SEGV comes meanwhile.
-The report is a new file of the user's alone: in the current folder, or at home where others can write to that one."""
+"""A crash of the compiler must leave a reproducer and exit with 70: the specification takes seconds to compile, and SEGV comes
+meanwhile. The report is a new file of the user's alone: in the current folder, or at home where others can write to that one."""
 import glob
 import os
 import shutil
@@ -31,7 +31,8 @@ def crash(place, environment):
     place = os.path.join(folder, place)
     with open(os.path.join(place, "slow.tn"), "w", encoding="utf-8") as file:
         file.write(SLOW)
-    process = subprocess.Popen(["tenon", "compile", "slow.tn", "--emit=asm"], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    process = subprocess.Popen(["tenon", "compile", "slow.tn", "--emit=asm"], cwd=place, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True,
                                env={**os.environ, **environment})
     victim = os.path.join(folder, "victim")
     os.symlink(victim, os.path.join(place, f"tenon-crash-{process.pid}.txt"))  # laid out by somebody else

@@ -1,6 +1,6 @@
-"""escapes.py: names and texts from outside reach no terminal as commands to it. Files, specifications, options, weights whose names and texts hold
-escape sequences, C1 codes, marks of direction and bytes that are no UTF-8 go through the commands; what they print has none of them, and what they
-print as JSON is JSON.
+"""escapes.py: names and texts from outside reach no terminal as commands to it. Files, specifications, options, weights whose
+names and texts hold escape sequences, C1 codes, marks of direction and bytes that are no UTF-8 go through the commands; what they
+print has none of them, and what they print as JSON is JSON.
 
   --spoil  the checker itself: an output with an escape sequence must be noticed
 """
@@ -12,7 +12,8 @@ import sys
 import tempfile
 
 EVIL = "a\x1b[31mred\x07\x9b2J\u202eb"
-FORBIDDEN = [chr(c) for c in range(0x20) if chr(c) not in "\n\t"] + [chr(c) for c in range(0x7F, 0xA0)] + list("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+FORBIDDEN = [chr(c) for c in range(0x20) if chr(c) not in "\n\t"] + [chr(c) for c in range(0x7F, 0xA0)]
+FORBIDDEN += list("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 MODEL = """
 model M {
   config D = 4, V = 8
@@ -67,8 +68,10 @@ def main():
         found = json.loads(done.stdout)
         if not found[0]["message"].endswith(EVIL) or found[0]["file"] != spec:
             wrong.append(f"JSON lost characters: {found}")
-        run("an import", "check", write("import.tn", 'import "' + EVIL + '"\nmodel M { config D = 2  in x: [D]  out x }'), wanted=shown, folder=folder)
-        run("a text in an expression", "check", write("text.tn", 'model M { config D = "' + EVIL + '"  in x: [D]  out x }'), folder=folder)
+        run("an import", "check", write("import.tn", 'import "' + EVIL + '"\nmodel M { config D = 2  in x: [D]  out x }'),
+            wanted=shown, folder=folder)
+        run("a text in an expression", "check", write("text.tn", 'model M { config D = "' + EVIL + '"  in x: [D]  out x }'),
+            folder=folder)
         run("a character", "check", write("character.tn", "model M { \x1b[31m \udc9b }"), folder=folder)
         right = write("right.tn", MODEL)
         run("a file that is not there", "check", "none" + EVIL + ".tn", folder=folder)
@@ -83,9 +86,12 @@ def main():
         header = json.dumps({EVIL: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
         with open(os.path.join(folder, "w.safetensors"), "wb") as file:
             file.write(struct.pack("<Q", len(header)) + header + bytes(4))
-        run("names of tensors", "run", right, "--weights", "w.safetensors", "--bind", "B=1", "--input", "ids=@none.npy", folder=folder)
-        run("names of tensors that are left over", "run", right, "--weights", "w.safetensors", "--init", "--input", "ids=@none.npy", wanted="unused tensor", folder=folder)
-        run("a compiled model of an odd path", "compile", write(EVIL + "2.tn", MODEL), "--tier", "portable", "--name", "m", "-o", "made", folder=folder)
+        run("names of tensors", "run", right, "--weights", "w.safetensors", "--bind", "B=1", "--input", "ids=@none.npy",
+            folder=folder)
+        run("names of tensors that are left over", "run", right, "--weights", "w.safetensors", "--init", "--input",
+            "ids=@none.npy", wanted="unused tensor", folder=folder)
+        run("a compiled model of an odd path", "compile", write(EVIL + "2.tn", MODEL), "--tier", "portable", "--name", "m", "-o",
+            "made", folder=folder)
         run("its tables", "inspect", "made", folder=folder)
         json.loads(run("its tables as JSON", "inspect", "made", "--json", folder=folder).stdout)
     for line in wrong:

@@ -83,7 +83,8 @@ def main():
     with open(os.path.join(sys.argv[1], "metrics.jsonl"), encoding="utf-8") as file:
         for line in map(json.loads, file):
             step = line.pop("step")
-            wanted += [(step, "valid/" + key[6:] if key.startswith("valid_") else "train/" + key, value) for key, value in line.items()]
+            wanted += [(step, "valid/" + key[6:] if key.startswith("valid_") else "train/" + key, value)
+                       for key, value in line.items()]
     got = list(events(sys.argv[1]))
     if [(step, tag) for step, tag, _ in got] != [(step, tag) for step, tag, _ in wanted]:
         sys.exit(f"WRONG: {got[:20]} instead of {wanted[:20]}")

@@ -1,4 +1,5 @@
-"""Greedy text of the bigram library against the same sums in Python; `spoil` feeds one other prompt byte to Python, which must differ."""
+"""Greedy text of the bigram library against the same sums in Python; `spoil` feeds one other prompt byte to Python, which must
+differ."""
 import os
 import subprocess
 import sys

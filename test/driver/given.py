@@ -67,7 +67,8 @@ def main():
     def call(status, words, *command):
         done = subprocess.run(["tenon", *command], capture_output=True, text=True, check=False)
         if done.returncode != status or words not in done.stderr:
-            sys.exit(f"WRONG: {' '.join(command)}: status {done.returncode} instead of {status}, or not {words!r} in\n{done.stderr}")
+            sys.exit(f"WRONG: {' '.join(command)}: status {done.returncode} instead of {status}, or not {words!r} in\n"
+                     f"{done.stderr}")
 
     plain = ["run", "plain.tn", "--input", "x=@x.npy"]
     call(0, "", "init", "plain.tn", "-o", "w.safetensors")

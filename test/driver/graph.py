@@ -22,7 +22,8 @@ def findings(text):
             if node[1] in nodes:
                 wrong.append(f"line {number}: {node[1]} is drawn twice")
             nodes[node[1]] = number
-    wrong += [f"line {number}: an arrow to or from {end}, which is not drawn" for number, *ends in arrows for end in ends if end not in nodes]
+    wrong += [f"line {number}: an arrow to or from {end}, which is not drawn" for number, *ends in arrows for end in ends
+              if end not in nodes]
     joined = {end for _, *ends in arrows for end in ends}
     wrong += [f"line {number}: nothing leads to or from {name}" for name, number in nodes.items() if name not in joined]
     if depth:

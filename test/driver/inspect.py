@@ -1,5 +1,6 @@
-"""What `tenon inspect` counts: memory against the compiled code, operations against a closed formula. `inspect` itself compares the formulas of the
-manifest with what the code binds and ends with status 70 where they differ, so asking at many sizes is the test.
+"""What `tenon inspect` counts: memory against the compiled code, operations against a closed formula. `inspect` itself compares
+the formulas of the manifest with what the code binds and ends with status 70 where they differ, so asking at many sizes is the
+test.
 
 inspect.py memory SPEC [--set ...]     arenas at odd sizes
 inspect.py flops [--spoil]             GPT-2's training step; --spoil expects one layer more than there is"""
@@ -46,7 +47,8 @@ def flops(spoil):
     found = report(driver.model("gpt2.tn"), "--recipe", "small", "--entry", "train")["report"][0]
     batch, length, width, vocabulary, layers = 8, 128, 256, 256, 5 if spoil else 4
     tokens, pairs = batch * length, batch * length * (length + 1) // 2
-    # Forward, and twice that backward: 12 D^2 weights of a layer, the output table, scores and values of the pairs that causal attention sees.
+    # Forward, and twice that backward: 12 D^2 weights of a layer, the output table, scores and values of the pairs that causal
+    # attention sees.
     expected = 3 * (2 * tokens * (12 * layers * width**2 + vocabulary * width) + layers * 4 * width * pairs)
     by_kind = {}
     for kernel in found["kernels"]:

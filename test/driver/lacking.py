@@ -1,4 +1,5 @@
-"""What the machine lacks is no bug of the compiler: a linker, memory; and a crash report never goes through a name that stands already."""
+"""What the machine lacks is no bug of the compiler: a linker, memory; and a crash report never goes through a name that stands
+already."""
 import os
 import resource
 import shutil
@@ -15,8 +16,9 @@ with open(spec, "w", encoding="utf-8") as file:
 
 
 def run(what, environment=None, limit=None):
-    done = subprocess.run([tenon, "compile", spec, "--tier", "portable", "-o", os.path.join(folder, "out")], cwd=folder, capture_output=True, text=True,
-                          env={**os.environ, **(environment or {})}, preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))))
+    done = subprocess.run([tenon, "compile", spec, "--tier", "portable", "-o", os.path.join(folder, "out")], cwd=folder,
+                          capture_output=True, text=True, env={**os.environ, **(environment or {})}, preexec_fn=limit
+                          and (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))))
     if what:
         print(f"{what}: {done.returncode} {done.stderr.strip()}")
     return done
@@ -39,13 +41,16 @@ run("a linker that writes an empty file", linker('while [ "$1" != -o ]; do shift
 run("a linker that is killed", linker("kill -9 $$"))
 run("a linker without memory", linker("echo 'ld.lld: error: failed to open x: Cannot allocate memory'; exit 1"))
 run("a linker that refuses", linker("echo 'ld.lld: error: undefined symbol: x'; exit 1"))
-# An error has no code by what its text says: the message of a refusal (T0901) in the mouth of something that has not refused is a bug, and is reported.
+# An error has no code by what its text says: the message of a refusal (T0901) in the mouth of something that has not refused is a
+# bug, and is reported.
 done = run("an error that sounds like a refusal", linker("echo 'not supported yet: this, error[T0901]'; exit 1"))
 report = [name for name in sorted(os.listdir(folder)) if name.startswith("tenon-crash") and name in done.stderr]
 print("reported:", len(report), all("model M" in open(os.path.join(folder, name), encoding="utf-8").read() for name in report))
-print("left:", sorted(name for name in os.listdir(folder) if name not in ("m.tn", "bin", "empty") and not name.startswith("tenon-crash")))
+print("left:", sorted(name for name in os.listdir(folder) if name not in ("m.tn", "bin", "empty")
+                      and not name.startswith("tenon-crash")))
 
-# From too little for the program itself to enough: every failure is a sentence with exit code 5, or the system's own loader speaks (127).
+# From too little for the program itself to enough: every failure is a sentence with exit code 5, or the system's own loader
+# speaks (127).
 codes = {}
 for mebibytes in list(range(100, 700, 40)) + [4096]:
     done = run(None, limit=mebibytes << 20)
@@ -55,7 +60,8 @@ for mebibytes in list(range(100, 700, 40)) + [4096]:
 print("with little memory:", sorted(codes))
 
 # The library of an artifact whose last segment takes 2 GiB more of memory, with room for 1.5 GiB, and without a limit.
-done = subprocess.run([tenon, "compile", spec, "--tier", "portable", "-o", os.path.join(folder, "wide")], capture_output=True, text=True)
+done = subprocess.run([tenon, "compile", spec, "--tier", "portable", "-o", os.path.join(folder, "wide")], capture_output=True,
+                      text=True)
 path = os.path.join(folder, "wide", "libm.so")
 with open(path, "r+b") as file:
     image = bytearray(file.read())
@@ -68,6 +74,6 @@ with open(path, "r+b") as file:
     file.seek(0)
     file.write(image)
 for limit in (3 << 29, None):
-    done = subprocess.run([tenon, "run", os.path.dirname(path), "--init", "--bind", "B=2"], cwd=folder, capture_output=True, text=True,
-                          preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))))
+    done = subprocess.run([tenon, "run", os.path.dirname(path), "--init", "--bind", "B=2"], cwd=folder, capture_output=True,
+                          text=True, preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))))
     print(f"a library that needs 2 GiB, limit {limit}: {done.returncode} {done.stderr.strip()}")

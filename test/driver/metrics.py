@@ -50,19 +50,22 @@ class Symbols:
         weight = sum(self.target[i] for i in places)
         hits = {symbol: [self.hit[i] for i in places if self.target[i] == symbol] for symbol in {self.target[i] for i in places}}
         return {"nll": mean, "reg": mean + self.penalty, "acc": sum(self.hit[i] for i in places) / len(places),
-                "errors": sum(not self.hit[i] for i in places), "weighted": sum(self.loss[i] * self.target[i] for i in places) / weight,
+                "errors": sum(not self.hit[i] for i in places), "weighted": sum(self.loss[i] * self.target[i] for i in places) /
+                weight,
                 "per_row": total / rows, "per_symbol": math.exp(mean), "perplexity": math.exp(mean),
-                "worst": max(self.loss[i] for i in places), "letters": len(hits), "macro": sum(sum(of) / len(of) for of in hits.values()) / len(hits),
+                "worst": max(self.loss[i] for i in places), "letters": len(hits),
+                "macro": sum(sum(of) / len(of) for of in hits.values()) / len(hits),
                 "odds": sum(self.hit[i] for i in places) / max(sum(not self.hit[i] for i in places), 1)}
 
 
 def stream(rows, length):
-    """Batches of byte_stream: each place of the text once, in rows of one length, a segment of each. Where the rows do not divide the text, those behind the
-    remainder begin with a place of the row before, which does not count twice."""
+    """Batches of byte_stream: each place of the text once, in rows of one length, a segment of each. Where the rows do not divide
+    the text, those behind the remainder begin with a place of the row before, which does not count twice."""
     share, rest = divmod(len(TEXT) - 1, rows)
     size = share + (rest > 0)
     begins = [row * share + min(row, rest) - (rest > 0 and row >= rest) for row in range(rows)]
-    return [[begins[row] + t for row in range(rows) for t in range(s, min(s + length, size)) if t > 0 or rest == 0 or row < rest] for s in range(0, size, length)]
+    return [[begins[row] + t for row in range(rows) for t in range(s, min(s + length, size)) if t > 0 or rest == 0 or row < rest]
+            for s in range(0, size, length)]
 
 
 def blocks(rows, length):
@@ -89,10 +92,13 @@ def main():
         file.write(TEXT)
     tenon("init", "table.tn", "-o", "w.safetensors", "--seed", "5")
     symbols = Symbols(parameters("w.safetensors"))
-    cases = [("streams", "streams", 3, 8, stream, []), ("one batch", "wide", 60, 8, stream, []), ("blocks", "blocks", 3, 16, blocks, []),
-             ("windows", "blocks", 3, 16, blocks, ["--stride", "5"]), ("two batches", "blocks", 3, 16, blocks, ["--batches", "2"])]
+    cases = [("streams", "streams", 3, 8, stream, []), ("one batch", "wide", 60, 8, stream, []),
+             ("blocks", "blocks", 3, 16, blocks, []),
+             ("windows", "blocks", 3, 16, blocks, ["--stride", "5"]),
+             ("two batches", "blocks", 3, 16, blocks, ["--batches", "2"])]
     for name, recipe, rows, length, task, options in cases:
-        got = json.loads(tenon("eval", "table.tn", "--recipe", recipe, "--weights", "w.safetensors", "--text", "text.txt", "--json", *options))
+        got = json.loads(tenon("eval", "table.tn", "--recipe", recipe, "--weights", "w.safetensors", "--text", "text.txt",
+                               "--json", *options))
         batches = task(rows, length)[: 2 if "--batches" in options else None]
         places = sum(batches, [])
         wanted = symbols.numbers(places, len(places) / length)

@@ -1,4 +1,5 @@
-"""Runs without models for plot.test, and whether the pictures show their numbers. plot.py make|check|short FOLDER, plot.py dots PICTURE"""
+"""Runs without models for plot.test, and whether the pictures show their numbers. plot.py make|check|short FOLDER, plot.py dots
+PICTURE"""
 import json
 import os
 import re
@@ -21,11 +22,13 @@ def make(folder):
     with open(os.path.join(folder, "runs", "a", "metrics.jsonl"), "w", encoding="utf-8") as file:
         for step in range(1, 5001):
             loss = None if step == 2000 else loss_at(step)
-            file.write(json.dumps({"step": step, "loss": loss, "lr": 1e-4 * step / 5000, "tokens_per_second": 2000, "seconds": step}) + "\n")
+            file.write(json.dumps({"step": step, "loss": loss, "lr": 1e-4 * step / 5000, "tokens_per_second": 2000,
+                                   "seconds": step}) + "\n")
             if step % 1000 == 0:
                 file.write(json.dumps({"step": step, "valid_nll": 1.25, "valid_seconds": 3}) + "\n")
     with open(os.path.join(folder, "runs", "b", "metrics.jsonl"), "w", encoding="utf-8") as file:
-        file.write('{"step": 1, "loss": 2}\n{"step": 2, "lo\n[]\n{"step": 2, "loss": 1}\n{"step": 3, "loss": 3}\n{"step": 4, "loss": 3')
+        file.write('{"step": 1, "loss": 2}\n{"step": 2, "lo\n[]\n{"step": 2, "loss": 1}\n{"step": 3, "loss": 3}\n{"step": '
+                   '4, "loss": 3')
     open(os.path.join(folder, "runs", "c", "metrics.jsonl"), "w", encoding="utf-8").close()
 
 
@@ -34,9 +37,11 @@ def panels(picture):
     found = {}
     for group in picture.findall(f"{SVG}g[@transform]"):
         title = next(text.text for text in group.findall(f"{SVG}text") if text.get("class") == "title")
-        curves = [(curve.get("class"), [[tuple(map(float, point.split(","))) for point in line.get("points").split()] for line in curve.findall(f"{SVG}polyline")])
+        curves = [(curve.get("class"), [[tuple(map(float, point.split(","))) for point in line.get("points").split()]
+                                        for line in curve.findall(f"{SVG}polyline")])
                   for curve in group.findall(f"{SVG}g")]
-        labels = {text.text: float(text.get("y")) - 4 for text in group.findall(f"{SVG}text") if text.get("class") == "tick" and text.get("text-anchor") == "end"}
+        labels = {text.text: float(text.get("y")) - 4 for text in group.findall(f"{SVG}text") if text.get("class") == "tick"
+                  and text.get("text-anchor") == "end"}
         found[title] = curves, labels
     return found
 

@@ -1,4 +1,5 @@
-"""The tier that the runtime takes on this processor, against the one that the suite's features say: a feature that is not found turns tests off.
+"""The tier that the runtime takes on this processor, against the one that the suite's features say: a feature that is not found
+turns tests off.
 
 processor.py SPEC FOLDER          trains SPEC for a step with all tiers compiled and reads which one is run
 processor.py SPEC FOLDER control  with a list of features that could not be read, which must be seen
@@ -18,7 +19,8 @@ def main():
         tiers.features = set
     environment = {key: value for key, value in os.environ.items() if key not in ("TENON_TIER", "TENON_TEST_TIER")}
     os.environ.pop("TENON_TEST_TIER", None)
-    done = subprocess.run(["tenon", "train", spec, "--text", spec, "--out", os.path.join(folder, "run"), "--held-out", "0", "--fresh", "--steps", "1"], env=environment,
+    done = subprocess.run(["tenon", "train", spec, "--text", spec, "--out", os.path.join(folder, "run"), "--held-out", "0",
+                           "--fresh", "--steps", "1"], env=environment,
                           capture_output=True, text=True, check=False)
     found = re.search(r"^tier ([^ ,]+),", done.stderr, re.MULTILINE)
     if done.returncode or not found:

@@ -1,14 +1,16 @@
-"""Training that is interrupted, against training that is not: the checkpoints must have the same bytes, the lines of metrics the same numbers, and
-the best evaluation and what counts for patience must be the same.
+"""Training that is interrupted, against training that is not: the checkpoints must have the same bytes, the lines of metrics the
+same numbers, and the best evaluation and what counts for patience must be the same.
 
-resume.py MODEL TEXT FOLDER kill [SEED]     twelve kills of one run: four inside saves, four in the middle of a line of metrics, four in the
-                                            middle of a step; then on to the end. Every kill must happen, and the run they happen in is compared
-resume.py MODEL TEXT FOLDER back [SEED]     a run that goes back (--from) and is killed at each system call of doing so, and at random places of the steps
-                                            that follow; then on to the end. It ends as one that goes back undisturbed, and what it had stays
+resume.py MODEL TEXT FOLDER kill [SEED]     twelve kills of one run: four inside saves, four in the middle of a line of metrics,
+                                            four in the middle of a step; then on to the end. Every kill must happen, and the run
+                                            they happen in is compared
+resume.py MODEL TEXT FOLDER back [SEED]     a run that goes back (--from) and is killed at each system call of doing so, and at
+                                            random places of the steps that follow; then on to the end. It ends as one that goes
+                                            back undisturbed, and what it had stays
 resume.py MODEL TEXT FOLDER signal          SIGTERM: exit 75, then on to the end
 resume.py MODEL TEXT FOLDER tier TIER       SIGTERM, then on to the end with the code of another tier
-resume.py MODEL TEXT FOLDER spoil WHAT      one bit of the final checkpoint, a number of an evaluation or the best evaluation is changed: the
-                                            comparison must fail
+resume.py MODEL TEXT FOLDER spoil WHAT      one bit of the final checkpoint, a number of an evaluation or the best evaluation is
+                                            changed: the comparison must fail
 Needs TENON_CRASH_LIBRARY (crash_at.c) to kill.
 """
 import json
@@ -30,8 +32,8 @@ TIMES = ("tokens_per_second", "seconds", "peak_memory", "valid_seconds")
 
 
 def command(model, text, run, *more, keep=2):
-    return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--keep", str(keep),
-            "--held-out", "0.1", "--valid-every", "4", "--threads", "2", "--quiet", *more]
+    return ["tenon", "train", model, "--text", text, "--out", run, "--steps", str(STEPS), "--checkpoint-every", str(EVERY),
+            "--keep", str(keep), "--held-out", "0.1", "--valid-every", "4", "--threads", "2", "--quiet", *more]
 
 
 def checkpoint(folder):
@@ -67,7 +69,8 @@ def contents(run):
 def crash(model, text, run, plan, log, *more, **settings):
     """One process that is killed as planned. Returns where, in the words of the library."""
     environment = {**os.environ, "LD_PRELOAD": os.environ["TENON_CRASH_LIBRARY"], "TENON_CRASH": plan, "TENON_CRASH_LOG": log}
-    status = subprocess.run(command(model, text, run, *more, **settings), env=environment, stderr=subprocess.DEVNULL, check=False).returncode
+    status = subprocess.run(command(model, text, run, *more, **settings), env=environment, stderr=subprocess.DEVNULL,
+                            check=False).returncode
     if status != -signal.SIGKILL:
         raise SystemExit(f"WRONG: {plan} did not kill; the exit status is {status}")
     with open(log, encoding="utf-8") as file:
@@ -90,11 +93,13 @@ def kill_often(model, text, run, seed):
 
 def kept(run):
     """Every checkpoint that a run has under any name, as its contents."""
-    return [checkpoint(os.path.join(root, name)) for root, folders, _ in os.walk(run) for name in folders if name.startswith("step-") and not name.endswith(".tmp")]
+    return [checkpoint(os.path.join(root, name)) for root, folders, _ in os.walk(run) for name in folders
+            if name.startswith("step-") and not name.endswith(".tmp")]
 
 
 def go_back(model, text, folder, seed):
-    """`whole` goes back undisturbed; of a copy of the same run for each call, one is killed at that call and another one later. Names of the pair that is compared."""
+    """`whole` goes back undisturbed; of a copy of the same run for each call, one is killed at that call and another one later.
+    Names of the pair that is compared."""
     draw = random.Random(seed)
     base, whole, parts, log = (os.path.join(folder, name) for name in ("base", "whole", "parts", "log"))
 
@@ -112,7 +117,8 @@ def go_back(model, text, folder, seed):
         shutil.rmtree(parts)
         shutil.copytree(base, parts)
         places.append(crash(model, text, parts, f"any:{number}", log, "--from", str(BACK), keep=6))
-        gone = max(int(name[5:]) for name in os.listdir(os.path.join(parts, "checkpoints")) if re.fullmatch("step-[0-9]+", name)) == BACK
+        gone = max(int(name[5:]) for name in os.listdir(os.path.join(parts, "checkpoints"))
+                   if re.fullmatch("step-[0-9]+", name)) == BACK
         # Who sees that it has gone back may go on, everybody may say the same again.
         again = [] if gone and number % 2 else ["--from", str(BACK)]
         if number % 5 == 0:
@@ -124,13 +130,15 @@ def go_back(model, text, folder, seed):
         lost = [files for files in had if files not in kept(parts)]
         if lost:
             raise SystemExit(f"WRONG: killed at {places[-1]}, and {len(lost)} of {len(had)} checkpoints are gone")
-    print(f"seed {seed}: {calls} kills on the way back, among them {', '.join(place for place in places if 'exchange' in place or 'rename' in place)}")
+    print(f"seed {seed}: {calls} kills on the way back, among them "
+          f"{', '.join(place for place in places if 'exchange' in place or 'rename' in place)}")
 
 
 def stop_once(model, text, run, environment=None):
     for _ in range(50):
         process = subprocess.Popen(command(model, text, run))
-        # The number of the newest checkpoint is not waited for: on a loaded machine all of them may have come and gone between two looks.
+        # The number of the newest checkpoint is not waited for: on a loaded machine all of them may have come and gone between
+        # two looks.
         while process.poll() is None and not os.path.isdir(os.path.join(run, "checkpoints")):
             time.sleep(0.001)
         process.send_signal(signal.SIGTERM)

@@ -35,7 +35,8 @@ def require(truth, what):
 
 
 # Two trainings: the second is refused and changes nothing; readers go on beside the first.
-train = ["train", model, "--text", source, "--out", run, "--quiet", "--held-out", "0.1234567890123456", "--checkpoint-every", "5", "--keep", "1"]
+train = ["train", model, "--text", source, "--out", run, "--quiet", "--held-out", "0.1234567890123456", "--checkpoint-every", "5",
+         "--keep", "1"]
 first = subprocess.Popen(["tenon", *train, "--steps", "1000000000"])
 checkpoints = os.path.join(run, "checkpoints")
 while not (os.path.isdir(checkpoints) and os.listdir(checkpoints) and os.path.getsize(metrics) > 5000):

@@ -101,7 +101,8 @@ def draw(**variables):
             and "checkpoints every 1,000,000 steps in " in start, f"the start lines are not there:\n{text}")
     joined = re.sub(r"\n(?=[^\n])", "", text[-1000:])
     require(re.search(r"trained 400 steps in 0:\d\d, [\d,]+ tokens/s; last loss \d\.\d{4}, \d\.\d{3} bits/char", joined)
-            and re.search(r"held out: \w+ [\d.]+ at step 400", joined) and f"newest checkpoint: {run}/checkpoints/step-400" in joined,
+            and re.search(r"held out: \w+ [\d.]+ at step 400", joined)
+            and f"newest checkpoint: {run}/checkpoints/step-400" in joined,
             f"the summary is not there:\n{text}")
     return terminal.output, lines
 
@@ -116,7 +117,8 @@ elif case == "plain":
     require(b"\x1b[36m" not in data and b"\r\x1b[Kstep " in data, "NO_COLOR: drawn, without colour")
 elif case == "dumb":
     data, lines = draw(TERM="dumb")
-    require(b"\x1b" not in data and any(re.match(r"step \d+/400", line) for line in lines), "TERM=dumb: lines, no escape sequences")
+    require(b"\x1b" not in data and any(re.match(r"step \d+/400", line) for line in lines),
+            "TERM=dumb: lines, no escape sequences")
 elif case == "signals":
     for name, number in (("interrupt", signal.SIGINT), ("hangup", signal.SIGHUP)):
         shutil.rmtree(run, ignore_errors=True)

@@ -16,7 +16,8 @@ import library  # noqa: E402
 from tensors import Tensor, count  # noqa: E402
 
 SIZES = {"V": 264, "D": 48, "F": 80, "N": 2, "rate": 0.1}
-SETS = {"gpt2": {"E": 24, "L": 67}, "bert": {"E": 24, "L": 67}, "transformer_xl": {"H": 2, "M": 17}, "xlnet": {"H": 2, "M": 17, "R": 9}}
+SETS = {"gpt2": {"E": 24, "L": 67}, "bert": {"E": 24, "L": 67}, "transformer_xl": {"H": 2, "M": 17},
+        "xlnet": {"H": 2, "M": 17, "R": 9}}
 DIMS = {"B": 2, "T": 67, "K": 5}
 
 
@@ -25,8 +26,10 @@ def main():
     counter = ctypes.CDLL(None).tenon_test_allocations
     counter.restype = ctypes.c_long
     with tempfile.TemporaryDirectory() as folder:
-        binds = [word for dim, size in DIMS.items() if dim != "K" or name in ("bert", "xlnet") for word in ("--bind", f"{dim}={size}")]
-        driver.tenon("compile", driver.model(name + ".tn"), "--recipe", "small", "--tier", driver.best_tier(), *driver.settings(SIZES | SETS[name]), *binds,
+        binds = [word for dim, size in DIMS.items() if dim != "K" or name in ("bert", "xlnet")
+                 for word in ("--bind", f"{dim}={size}")]
+        driver.tenon("compile", driver.model(name + ".tn"), "--recipe", "small", "--tier", driver.best_tier(),
+                     *driver.settings(SIZES | SETS[name]), *binds,
                      "-o", os.path.join(folder, "artifact"), environment={"LD_PRELOAD": ""})
         model = library.Model(os.path.join(folder, "artifact"), "train", DIMS, threads=3)
     for key, (_, info) in model.inputs().items():

@@ -1,4 +1,5 @@
-"""data = caller: a program feeds the batches that `arrays(.., stream = true)` makes, and comes to the same bytes as `tenon train`.
+"""data = caller: a program feeds the batches that `arrays(.., stream = true)` makes, and comes to the same bytes as `tenon
+train`.
 
 caller.py SPEC LIBRARY FOLDER [--spoil]     --spoil: the program feeds one value of another
 """
@@ -43,7 +44,8 @@ def train(library, model_path, x, y, weights):
                 begin = (row * length + step * PLACES) * width
                 batch.extend(values[begin:begin + PLACES * width])
             data = (ctypes.c_char * (len(batch) * 4)).from_buffer(batch)
-            library.call("tn_context_set_input", context, library.functions.tn_context_input_find(context, name), data, ctypes.c_uint64(len(batch) * 4))
+            library.call("tn_context_set_input", context, library.functions.tn_context_input_find(context, name), data,
+                         ctypes.c_uint64(len(batch) * 4))
         library.functions.tn_context_set_step(context, ctypes.c_uint64(step))
         library.call("tn_context_run", context)
     library.call("tn_model_save", model, os.fsencode(weights), None)
@@ -62,7 +64,8 @@ def main():
     if "--spoil" in sys.argv:
         x[5] += 0.001
     train(Library(path), model, x, y, weights)
-    theirs, ours = load_safetensors(os.path.join(run, "checkpoints", f"step-{STEPS}", "parameters.safetensors")), load_safetensors(weights)
+    theirs, ours = load_safetensors(os.path.join(run, "checkpoints", f"step-{STEPS}",
+                                                 "parameters.safetensors")), load_safetensors(weights)
     same = sorted(theirs) == sorted(ours) and all(theirs[name].values == ours[name].values for name in ours)
     print(f"{len(ours)} parameters of {STEPS} steps: {'the same' if same else 'OTHER'} bytes")
     if not same:

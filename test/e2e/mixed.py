@@ -3,8 +3,11 @@
 
 usage: mixed.py policy|checkpoints [--spoil]
 
-  policy       `numerics = policy(compute = bf16)` trains the bits that --numerics bf16 trains; --numerics f32 and --f64 set it aside --spoil: the recipe has no policy
-  checkpoints  a run in bf16 evaluates, generates and goes on in f32, and the other way round: parameters and moments are f32       --spoil: weights of an earlier step
+  policy       `numerics = policy(compute = bf16)` trains the bits that --numerics bf16 trains; --numerics f32 and --f64 set it
+               aside
+               --spoil: the recipe has no policy
+  checkpoints  a run in bf16 evaluates, generates and goes on in f32, and the other way round: parameters and moments are f32
+               --spoil: weights of an earlier step
 """
 import argparse
 import json
@@ -17,14 +20,16 @@ import properties  # noqa: E402
 from properties import Wrong, driver  # noqa: E402
 from tensors import load_safetensors  # noqa: E402
 
-SIZES = ["--recipe", "small", *driver.settings({"V": 256, "D": 72, "E": 24, "F": 100, "L": 100, "N": 2}), "--bind", "B=3", "--bind", "T=41"]
+SIZES = ["--recipe", "small", *driver.settings({"V": 256, "D": 72, "E": 24, "F": 100, "L": 100, "N": 2}), "--bind", "B=3",
+         "--bind", "T=41"]
 NEAR = 2e-3  # of a loss; found: 3e-5
 
 
 def train(folder, spec, name, *words):
     """The folder of the run."""
     run = os.path.join(folder, name)
-    driver.tenon("train", spec, *([] if os.path.isdir(spec) else SIZES), "--text", properties.sample(folder), "--out", run, "--quiet", *words)
+    driver.tenon("train", spec, *([] if os.path.isdir(spec) else SIZES), "--text", properties.sample(folder), "--out", run,
+                 "--quiet", *words)
     return run
 
 
@@ -48,14 +53,17 @@ def policy(folder, spoil):
         text = file.read()
     spec = os.path.join(folder, "gpt2.tn")
     with open(spec, "w", encoding="utf-8") as file:
-        file.write(text if spoil else text.replace("train GPT2 as small {", "train GPT2 as small {\n  numerics = policy(params = f32, compute = bf16, reduce = f32)\n"))
+        file.write(text if spoil else text.replace("train GPT2 as small {",
+                                                   "train GPT2 as small {\n  numerics = policy(params = f32, compute = bf16, "
+                                                   "reduce = f32)\n"))
     plain = driver.model("gpt2.tn")
 
     def bits(path, *words):
         with open(weights(train(folder, path, f"run{len(os.listdir(folder))}", "--steps", 4, *words), 4), "rb") as file:
             return file.read()
     f32, bf16, f64 = bits(plain), bits(plain, "--numerics", "bf16"), bits(plain, "--f64")
-    for what, got, want in (("the policy and --numerics bf16", bits(spec), bf16), ("the policy with --numerics f32 and no policy", bits(spec, "--numerics", "f32"), f32),
+    for what, got, want in (("the policy and --numerics bf16", bits(spec), bf16),
+                            ("the policy with --numerics f32 and no policy", bits(spec, "--numerics", "f32"), f32),
                             ("the policy with --f64 and no policy with it", bits(spec, "--f64"), f64)):
         if got != want:
             raise Wrong(f"{what} train other bits")
@@ -73,20 +81,24 @@ def checkpoints(folder, spoil):
         if {value.kind for value in load_safetensors(file).values()} != {"f32"}:
             raise Wrong(f"{file} holds something else than f32")
         files = {numerics: file, other: weights(runs[numerics], 4) if spoil else file}
-        loss = {each: json.loads(driver.tenon("eval", spec, *SIZES, "--numerics", each, "--weights", files[each], "--text", text, "--json"))["lm"] for each in runs}
+        loss = {each: json.loads(driver.tenon("eval", spec, *SIZES, "--numerics", each, "--weights", files[each], "--text", text,
+                                              "--json"))["lm"] for each in runs}
         near(f"trained in {numerics}, evaluated in {numerics} and in {other}", loss[numerics], loss[other])
         if loss["f32"] == loss["bf16"]:
             raise Wrong("an evaluation in bf16 gives the digits of f32")
         ids = properties.tensor("i32", [[(7 * row + place) % 256 for place in range(41)] for row in range(3)])
-        logits = {each: driver.run(folder, spec, {"ids": ids}, ["logits"], *SIZES, "--entry", "infer", "--numerics", each, "--weights", file)["logits"].values for each in runs}
+        logits = {each: driver.run(folder, spec, {"ids": ids}, ["logits"], *SIZES, "--entry", "infer", "--numerics", each,
+                                   "--weights", file)["logits"].values for each in runs}
         largest = max(abs(x) for x in logits["f32"])
         far = max(abs(a - b) for a, b in zip(logits["f32"], logits["bf16"], strict=True))
         if not 0 < far <= 2 * NEAR * largest:
             raise Wrong(f"trained in {numerics}: logits differ by {far}, the largest is {largest}")
-        made = {each: driver.tenon("generate", spec, *SIZES, "--block", "bytes", "--numerics", each, "--weights", file, "--prompt", "and so", "--length", 20, "--greedy") for each in runs}
+        made = {each: driver.tenon("generate", spec, *SIZES, "--block", "bytes", "--numerics", each, "--weights", file,
+                                   "--prompt", "and so", "--length", 20, "--greedy") for each in runs}
         if {len(one) for one in made.values()} != {len("and so") + 20 + 1}:
             raise Wrong(f"trained in {numerics}: generated {made}")
-        # From the newest checkpoint, and from an earlier one, under the other numerics: as near as the two runs are to each other.
+        # From the newest checkpoint, and from an earlier one, under the other numerics: as near as the two runs are to each
+        # other.
         train(folder, spec, numerics, "--numerics", other, "--steps", 12, "--keep", 3)
     near("8 steps in bf16 and 4 in f32, 8 in f32 and 4 in bf16", held_out(runs["bf16"]), held_out(runs["f32"]))
     gone_on = held_out(runs["f32"])

@@ -1,6 +1,7 @@
 """Training on one's own arrays and lines of JSON.
 
-own_data.py SPEC FOLDER TEST      TEST is learn, resume, messages, elsewhere, lines, classes, fixed, weights, stream, large or spoil
+own_data.py SPEC FOLDER TEST      TEST is learn, resume, messages, elsewhere, lines, classes, fixed, weights, stream, large or
+                                  spoil
 """
 import json
 import math
@@ -22,7 +23,8 @@ KINDS = sorted(WORDS)
 def tenon(*arguments, code=0, folder=None, memory=None):
     """Output of the command, which must end with `code`; `memory` bounds its address space in bytes."""
     limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory else None
-    done = subprocess.run(["tenon", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=limit, check=False)
+    done = subprocess.run(["tenon", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          preexec_fn=limit, check=False)
     if done.returncode != code:
         sys.exit(f"WRONG: tenon {' '.join(arguments)}: exit code {done.returncode}, expected {code}\n{done.stdout}")
     return done.stdout
@@ -113,7 +115,8 @@ def resume(spec, folder):
     for name, stops in (("whole", ["60"]), ("parts", ["13", "44", "60"])):
         run = os.path.join(folder, name)
         for steps in stops:
-            tenon("train", spec, "--model", "Rows", "--recipe", "small", "--out", run, "--steps", steps, "--threads", "2", "--quiet", folder=folder)
+            tenon("train", spec, "--model", "Rows", "--recipe", "small", "--out", run, "--steps", steps, "--threads", "2",
+                  "--quiet", folder=folder)
         with open(os.path.join(run, "checkpoints", "step-60", "parameters.safetensors"), "rb") as file:
             weights.append(file.read())
         weights.append([line["loss"] for line in metrics(run) if "loss" in line])
@@ -123,7 +126,8 @@ def resume(spec, folder):
 def messages(spec, folder):
     """Every mistake in the files is one sentence with file, row and value, and code 3."""
     def says(text, *more):
-        output = tenon("train", spec, "--model", "Rows", "--recipe", "small", "--out", os.path.join(folder, "run"), "--quiet", *more, code=3, folder=folder)
+        output = tenon("train", spec, "--model", "Rows", "--recipe", "small", "--out", os.path.join(folder, "run"), "--quiet",
+                       *more, code=3, folder=folder)
         output = output.replace(folder + "/", "")
         print("says:" if text in output and output.count("\n") == 1 else f"WRONG, expected {text!r}:", output.strip())
     labels = [i % 3 for i in range(200)]
@@ -166,14 +170,16 @@ def elsewhere(spec, folder):
     tenon("compile", spec, "--model", "Rows", "--recipe", "small", "-o", model)
     os.rename(os.path.join(folder, "there", "label.npy"), os.path.join(folder, "classes.npy"))
     tenon("train", model, "--out", run, "--steps", "20", "--quiet", code=3, folder=folder)
-    tenon("train", model, "--out", run, "--data", "there", "--data", "label=classes.npy", "--steps", "20", "--quiet", folder=folder)
+    tenon("train", model, "--out", run, "--data", "there", "--data", "label=classes.npy", "--steps", "20", "--quiet",
+          folder=folder)
     tenon("train", run, "--steps", "40", "--quiet")
     print("went on:", [line["step"] for line in metrics(run) if "loss" in line] == list(range(1, 41)))
     os.rename(os.path.join(folder, "classes.npy"), os.path.join(folder, "again.npy"))
-    print("another file is said:", "before they were" in tenon("train", run, "--steps", "41", "--data", "label=again.npy", folder=folder))
+    print("another file is said:", "before they were" in tenon("train", run, "--steps", "41", "--data", "label=again.npy",
+                                                               folder=folder))
     whole = json.loads(tenon("eval", run, "--json"))
-    given = json.loads(tenon("eval", run, "--json", "--data", "x=all.safetensors:held_x", "--data", "keep=held_keep.npy", "--data", "label=held_label.npy",
-                             folder=os.path.join(folder, "there")))
+    given = json.loads(tenon("eval", run, "--json", "--data", "x=all.safetensors:held_x", "--data", "keep=held_keep.npy",
+                             "--data", "label=held_label.npy", folder=os.path.join(folder, "there")))
     print("eval on files of the same contents agrees:", whole["nll"] == given["nll"])
     print(tenon("train", run, "--text", "book.txt", code=2).strip())
     print(tenon("train", run, "--data", "z=z.npy", code=2).strip())
@@ -223,7 +229,8 @@ def lines(spec, folder):
     path, run = os.path.join(folder, "lines.jsonl"), os.path.join(folder, "run")
 
     def train(*more, code=0):
-        return tenon("train", spec, "--model", "Bytes", "--recipe", "lines", "--out", run, "--quiet", *more, code=code, folder=folder).replace(folder + "/", "").strip()
+        return tenon("train", spec, "--model", "Bytes", "--recipe", "lines", "--out", run, "--quiet", *more, code=code,
+                     folder=folder).replace(folder + "/", "").strip()
 
     make_lines(path, words(300, 3))
     train()
@@ -234,7 +241,8 @@ def lines(spec, folder):
     make_lines(other, [(text, kind) for text, kind in words(50, 4) if kind != "animal"]) # ids must not move up
     figures = json.loads(tenon("eval", run, "--text", other, "--json"))
     below(figures["nll"], 0.3, "a file without the first class")
-    for line in ('{"text": "x", "kind": "plant"}', '{"text": "x", "kind": 3}', '{"text": "x"', '{"text": "x"}', '{"text": ["x"], "kind": "number"}',
+    for line in ('{"text": "x", "kind": "plant"}', '{"text": "x", "kind": 3}', '{"text": "x"', '{"text": "x"}',
+                 '{"text": ["x"], "kind": "number"}',
                  '["x"]', '{"text": [1, 256], "kind": "number"}'):
         with open(path, "a", encoding="utf-8") as file:
             file.write("\n" + line + "\n")
@@ -250,7 +258,8 @@ def classes(spec, folder):
     path, run = os.path.join(folder, "lines.jsonl"), os.path.join(folder, "run")
 
     def train(*more, code=0, recipe="lines", fresh=True):
-        output = tenon("train", spec, "--model", "Bytes", "--recipe", recipe, "--out", run, *(["--fresh"] if fresh else []), *more, code=code, folder=folder)
+        output = tenon("train", spec, "--model", "Bytes", "--recipe", recipe, "--out", run, *(["--fresh"] if fresh else []),
+                       *more, code=code, folder=folder)
         return output.replace(folder + "/", "").strip()
 
     def said(output, start):
@@ -289,7 +298,8 @@ def cross_entropy(logits, label):
 
 
 def fixed(spec, folder):
-    """An input that is the same in every batch, through train, eval and export: the loss of the exported weights, computed here."""
+    """An input that is the same in every batch, through train, eval and export: the loss of the exported weights, computed
+    here."""
     make_rows(folder)
     rarity = [0.5, 2.0, 0.0]
     save_npy(os.path.join(folder, "rarity.npy"), Tensor("f64", [3], rarity))
@@ -300,16 +310,20 @@ def fixed(spec, folder):
     of_run = json.loads(tenon("eval", run, "--json", folder=folder))["nll"]
     of_weights = json.loads(tenon("eval", spec, *model, "--weights", exported, "--json", folder=folder))["nll"]
     weights, data = load_safetensors(exported), load_safetensors(os.path.join(folder, "all.safetensors"))
-    matrix, bias, x = (source[name].values for source, name in ((weights, "head.weight"), (weights, "head.bias"), (data, "held_x")))
+    matrix, bias, x = (source[name].values for source, name in ((weights, "head.weight"), (weights, "head.bias"),
+                                                                (data, "held_x")))
     labels = load_npy(os.path.join(folder, "held_label.npy")).values
-    own = [rarity[label] * cross_entropy([bias[c] + sum(matrix[5 * c + f] * x[5 * row + f] for f in range(5)) for c in range(3)], label)
+    own = [rarity[label] * cross_entropy([bias[c] + sum(matrix[5 * c + f] * x[5 * row + f] for f in range(5)) for c in range(3)],
+                                         label)
            for row, label in enumerate(labels)]
-    print("eval of the run and of its weights agree:", of_run == of_weights == held_out(run)[-1] or (of_run, of_weights, held_out(run)[-1]))
+    print("eval of the run and of its weights agree:", of_run == of_weights == held_out(run)[-1]
+          or (of_run, of_weights, held_out(run)[-1]))
     print("and so does the formula:", abs(sum(own) / 29 - of_run) < 1e-5 or (sum(own) / 29, of_run))
     losses = [line["loss"] for line in metrics(run) if "loss" in line]
     print("the loss falls:", sum(losses[-10:]) < 0.8 * sum(losses[:10]))
     save_npy(os.path.join(folder, "rarity.npy"), Tensor("f64", [3], [1.0, 1.0, 1.0]))
-    print("another file is another loss:", json.loads(tenon("eval", run, "--json", folder=folder).splitlines()[-1])["nll"] != of_run)
+    print("another file is another loss:",
+          json.loads(tenon("eval", run, "--json", folder=folder).splitlines()[-1])["nll"] != of_run)
     save_npy(os.path.join(folder, "rarity.npy"), Tensor("f64", [2], [1.0, 1.0]))
     print(tenon("train", run, "--steps", "130", code=3, folder=folder).strip())
 
@@ -320,7 +334,8 @@ def stream(spec, folder):
     draw = random.Random(5)
     values = [draw.gauss(0, 1) for _ in range(400)]
     save_npy(os.path.join(folder, "x.npy"), Tensor("f64", [200, 2], values))
-    save_npy(os.path.join(folder, "y.npy"), Tensor("f32", [200], [0.5 * values[2 * t] - 0.2 * values[2 * t + 1] for t in range(200)]))
+    save_npy(os.path.join(folder, "y.npy"),
+             Tensor("f32", [200], [0.5 * values[2 * t] - 0.2 * values[2 * t + 1] for t in range(200)]))
     run = os.path.join(folder, "run")
     tenon("train", spec, "--model", "Drift", "--recipe", "small", "--out", run, "--quiet", folder=folder)
     losses = [line["loss"] for line in metrics(run) if "loss" in line]
@@ -344,8 +359,8 @@ def large(spec, folder):
             file.truncate(10 + len(header) + rows * size)
     run, model = os.path.join(folder, "run"), os.path.join(folder, "model")
     tenon("compile", spec, "--model", "Rows", "--recipe", "small", "-o", model)
-    tenon("train", model, "--out", run, "--quiet", "--steps", "5", "--threads", "1", "--data", f"x={wide}", "--data", "keep=wide_keep.npy", "--data",
-          "label=wide_label.npy", folder=folder, memory=1200 << 20)
+    tenon("train", model, "--out", run, "--quiet", "--steps", "5", "--threads", "1", "--data", f"x={wide}", "--data",
+          "keep=wide_keep.npy", "--data", "label=wide_label.npy", folder=folder, memory=1200 << 20)
     print("steps:", len([line for line in metrics(run) if "loss" in line]))
 
 
@@ -353,5 +368,6 @@ if __name__ == "__main__":
     specification, place, test = sys.argv[1:]
     place = os.path.abspath(place)
     os.makedirs(place, exist_ok=True)
-    {"learn": learn, "resume": resume, "messages": messages, "elsewhere": elsewhere, "lines": lines, "classes": classes, "fixed": fixed, "weights": weights, "stream": stream, "large": large,
+    {"learn": learn, "resume": resume, "messages": messages, "elsewhere": elsewhere, "lines": lines, "classes": classes,
+     "fixed": fixed, "weights": weights, "stream": stream, "large": large,
      "spoil": spoil}[test](os.path.abspath(specification), place)

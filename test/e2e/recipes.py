@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Training steps of Inputs/unigram.tn against the same steps computed here: accumulation, clipping by group, frozen depths, epochs,
-initial weights under public names.
+"""Training steps of Inputs/unigram.tn against the same steps computed here: accumulation, clipping by group, frozen depths,
+epochs, initial weights under public names.
 
 usage: recipes.py RECIPE... [--spoil]     --spoil: the expected values are computed with another rate, which must be noticed
 """
@@ -53,7 +53,8 @@ def clipped(gradients, names, bound):
 BLOCKS = NAMES[1:]
 PUBLIC = ["head.shift"] + [f"layers.{k + 1}.shift" for k in range(DEPTHS)]  # the names table of the specification
 LOADED = {name: [math.sin(0.1 * v + k) for v in range(CLASSES)] for k, name in enumerate(NAMES)}
-# per recipe: batches of a step, steps, rate at a step, factor of each parameter's gradient (given all gradients), factor of its rate
+# per recipe: batches of a step, steps, rate at a step, factor of each parameter's gradient (given all gradients), factor of its
+# rate
 PLANS = {
     "loaded": (1, 2, lambda step: 0.5, lambda g: {}, {}),
     "plain": (3, 4, lambda step: 0.5, lambda g: {}, {}),
@@ -104,8 +105,8 @@ def check(recipe, folder, spoil):
         file.write(TEXT)
     tensors.save_safetensors(os.path.join(folder, "public.safetensors"),
                              {public: tensors.Tensor("f32", [CLASSES], LOADED[name]) for public, name in zip(PUBLIC, NAMES)})
-    words = ["train", os.path.join(HERE, "Inputs", "unigram.tn"), "--recipe", recipe, "--text", text, "--held-out", "0", "--out", run,
-             "--threads", "1", "--quiet"]
+    words = ["train", os.path.join(HERE, "Inputs", "unigram.tn"), "--recipe", recipe, "--text", text, "--held-out", "0",
+             "--out", run, "--threads", "1", "--quiet"]
     if recipe in ("plain", "epochs"):  # in two goes
         driver.tenon(*words, "--steps", "2", folder=folder)
     driver.tenon(*words, folder=folder)

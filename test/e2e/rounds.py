@@ -3,10 +3,12 @@
 
 usage: rounds.py numbers|sizes|names [--spoil]
 
-  numbers  outputs, losses, gradients and kept states are those of the same model with the choice as data (`where(depth .., a, b)`), in f64
+  numbers  outputs, losses, gradients and kept states are those of the same model with the choice as data (`where(depth .., a,
+           b)`), in f64
            --spoil: one condition differs, which must be noticed
-  sizes    4, 24 and 48 layers of alternating kinds give the same code but for constants, in the same compile time; so do 19 and 49 that repeat
-           after three layers and start with another one        --spoil: a choice that does not repeat, whose code grows
+  sizes    4, 24 and 48 layers of alternating kinds give the same code but for constants, in the same compile time; so do 19 and
+           49 that repeat after three layers and start with another one        --spoil: a choice that does not repeat, whose code
+           grows
   names    parameters that only some layers have keep their names, places and presence
 """
 import argparse
@@ -31,20 +33,23 @@ def choice(condition, then, otherwise, by_data):
     return f"where({condition}, {then}, {otherwise})" if by_data else f"(if {condition} then {then} else {otherwise})"
 
 
-# One stack each: condition, number of layers. Rounds from the first layer on, with rests; behind other layers; longer rounds; none.
-CONDITIONS = [("depth mod 2 == 0", 7), ("depth mod 3 < 2", 9), ("depth == 0 or depth mod 2 == 1", 8), ("depth > 2 and depth div 2 mod 2 == 0", 12),
+# One stack each: condition, number of layers. Rounds from the first layer on, with rests; behind other layers; longer rounds;
+# none.
+CONDITIONS = [("depth mod 2 == 0", 7), ("depth mod 3 < 2", 9), ("depth == 0 or depth mod 2 == 1", 8),
+              ("depth > 2 and depth div 2 mod 2 == 0", 12),
               ("depth == 1 or depth == 4", 6)]
 
 
 def numbers_model(by_data, spoil):
-    lines = ["model Chosen {", "  config D = 5, N = 6, M = 4", "  dim    B, T", "  dim    S = T", "  in     x: [B, T, D], y: [B, D]"]
+    lines = ["model Chosen {", "  config D = 5, N = 6, M = 4", "  dim    B, T", "  dim    S = T",
+             "  in     x: [B, T, D], y: [B, D]"]
     for number, (condition, count) in enumerate(CONDITIONS):
         if spoil and by_data and number == 2:
             condition = "depth mod 2 == 1"
         lines += [f"  layer Plain{number}(x: [B, D]) -> [B, D] {{", "    param g, h: [D] ~ normal(1)",
                   f"    return x + {choice(condition, 'sin(x * h) * (1 + depth)', 'tanh(x * h + g)', by_data)} * g", "  }",
-                  f"  use    plain{number} = stack[{count}] Plain{number}", f"  let    r{number} = plain{number}(y)", f"  out    r{number}",
-                  f"  loss   l{number} = mean(r{number} * r{number})"]
+                  f"  use    plain{number} = stack[{count}] Plain{number}", f"  let    r{number} = plain{number}(y)",
+                  f"  out    r{number}", f"  loss   l{number} = mean(r{number} * r{number})"]
     lines += ["""  layer Block(x: [B, T, D]) -> [B, T, D] {
     param g: [D] ~ normal(1)
     let   key = x[T -> S]
@@ -68,7 +73,8 @@ def numbers_model(by_data, spoil):
   use    outer = stack[N] Outer
   let    n = outer(outer(y, 3), 2)
   out    n
-  loss   ln = mean(n * n)""" % (choice("(depth + first) mod 2 == 1", "tanh(h)", "h + x", by_data), choice("(depth + k) mod 2 == 0", "x * w", "sin(x + w)", by_data)),
+  loss   ln = mean(n * n)""" % (choice("(depth + first) mod 2 == 1", "tanh(h)", "h + x", by_data),
+                                choice("(depth + k) mod 2 == 0", "x * w", "sin(x + w)", by_data)),
               """  layer Round(x: [B, D]) -> [B, D] {
     param u: [D] ~ normal(1)
     return %s
@@ -87,7 +93,8 @@ def numbers_model(by_data, spoil):
   out    p
   loss   lp = mean(p * p)""" % choice("(depth + from) mod each == 0", "sin(x * w)", "x + 0.5 * w", by_data)]
     losses = [f"l{number}" for number in range(len(CONDITIONS))] + ["la", "ln", "lo", "lp"]
-    recipe = f'train Chosen as t {{ bind B = 2, T = 4  data = byte_stream(text = "none.txt")  optimizer = sgd(lr = 1.0)  steps = 1  loss = {" + ".join(losses)} }}'
+    recipe = (f'train Chosen as t {{ bind B = 2, T = 4  data = byte_stream(text = "none.txt")  optimizer = sgd(lr = 1.0)  steps '
+              f'= 1  loss = {" + ".join(losses)} }}')
     return "\n".join(lines) + "\n}\n" + recipe + "\n"
 
 
@@ -110,7 +117,8 @@ def states_model(by_data):
     return where(depth mod 2 == 1, y * 0.5 + k, sin(y))
   }
 """
-    return "model Keeping {\n  config D = 3, N = 7\n  dim    B\n  in     y: [B, D]\n" + layers + "  use    stages = stack[N] Either\n  let    z = stages(y)\n  out    z\n}\n"
+    return ("model Keeping {\n  config D = 3, N = 7\n  dim    B\n  in     y: [B, D]\n" + layers +
+            "  use    stages = stack[N] Either\n  let    z = stages(y)\n  out    z\n}\n")
 
 
 def written(folder, name, text):
@@ -155,7 +163,8 @@ def states(folder):
         for call in range(3):
             inputs = {"y": tensors.Tensor("f64", [2, 3], [0.1 * k * (call + 1) for k in range(6)])}
             start = ["--states", path] if call else []
-            z = driver.run(folder, spec, inputs, ["z"], "--f64", "--init", "--tier", "x86-64-v3", *start, "--save-states", path)["z"].values
+            z = driver.run(folder, spec, inputs, ["z"], "--f64", "--init", "--tier", "x86-64-v3", *start, "--save-states",
+                           path)["z"].values
         kept.append((z, [tensor.values for tensor in tensors.load_safetensors(path).values()]))
     compare("the result of the third call", kept[0][0], kept[1][0])
     compare("the kept states", kept[0][1][0], kept[1][1][0])
@@ -202,19 +211,22 @@ def compiled(folder, spec, count):
     target = os.path.join(folder, f"{name}-{count}")
     driver.tenon("compile", spec, "-o", target, "--recipe", "t", "--tier", "x86-64-v3", "--set", f"N={count}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    table = subprocess.run(["llvm-size", "-A", os.path.join(target, f"lib{name}.so")], check=True, capture_output=True, text=True).stdout
+    table = subprocess.run(["llvm-size", "-A", os.path.join(target, f"lib{name}.so")], check=True, capture_output=True,
+                           text=True).stdout
     size = next(int(line.split()[1]) for line in table.split("\n") if line.startswith(".text"))
     return size, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def sizes(folder, spoil):
-    cases = [("alternating", "depth mod 2 == 0", BLOCK, (4, 24, 48)), ("three", "depth == 0 or depth mod 3 == 2", SMALL, (19, 49))]
+    cases = [("alternating", "depth mod 2 == 0", BLOCK, (4, 24, 48)),
+             ("three", "depth == 0 or depth mod 3 == 2", SMALL, (19, 49))]
     if spoil:
         cases = [("squares", "depth == 1 or depth == 4 or depth == 9 or depth == 16", SMALL, (4, 18))]
     for name, condition, block, counts in cases:
         spec = written(folder, name, SIZED.replace("BLOCK", block).replace("CONDITION", condition))
         found = [compiled(folder, spec, count) for count in counts]
-        print(f"{name}: " + ", ".join(f"{count} layers {size} bytes {seconds:.1f} s" for count, (size, seconds) in zip(counts, found)))
+        print(f"{name}: " + ", ".join(f"{count} layers {size} bytes {seconds:.1f} s"
+                                      for count, (size, seconds) in zip(counts, found)))
         for size, seconds in found[1:]:
             if abs(size - found[0][0]) > 0.02 * found[0][0]:
                 raise Wrong(f"{name}: the code size depends on the number of layers: {found[0][0]} and {size} bytes")
@@ -243,7 +255,8 @@ def names(folder, _spoil):
     spec, weights = written(folder, "named", NAMES), os.path.join(folder, "named.safetensors")
     driver.tenon("init", spec, "-o", weights)
     got = list(tensors.load_safetensors(weights))
-    want = [f"blocks.{k}.{name}" for k in range(7) for name in ("g", *(f"{('even', 'odd')[k % 2]}.{part}" for part in ("bias", "weight")))]
+    want = [f"blocks.{k}.{name}" for k in range(7)
+            for name in ("g", *(f"{('even', 'odd')[k % 2]}.{part}" for part in ("bias", "weight")))]
     if sorted(got) != sorted(want):
         raise Wrong(f"names differ: {sorted(set(got) ^ set(want))}")
     target = os.path.join(folder, "named")

@@ -3,8 +3,8 @@
 
 usage: step.py SPEC CASE [--spoil KIND]
 
-The cases of a spec (CASES below) say sizes and inputs. For f64 and f32, windows of 1, 3 and 17 and mixed ones, every place of every row is
-compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil must be noticed:
+The cases of a spec (CASES below) say sizes and inputs. For f64 and f32, windows of 1, 3 and 17 and mixed ones, every place of
+every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil must be noticed:
   position   the count of kept places is set one too low before the last window
   rows       the rows of the batch are swapped between two windows
 """
@@ -53,7 +53,8 @@ def call(folder, artifact, inputs, start, *options):
 
 
 def part(inputs, rows, low, high):
-    return {name: Tensor(x.kind, (len(rows), high - low), [v for row in rows for v in x.row(row)[low:high]]) for name, x in inputs.items()}
+    return {name: Tensor(x.kind, (len(rows), high - low), [v for row in rows for v in x.row(row)[low:high]])
+            for name, x in inputs.items()}
 
 
 def compare(got, want, rows, low, high, dtype, what):

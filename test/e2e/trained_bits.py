@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What 20 training steps make of every parameter, as hashes: a change of the compiler that must not change numbers is compared with what stood before it.
+"""What 20 training steps make of every parameter, as hashes: a change of the compiler that must not change numbers is compared
+with what stood before it.
 
-usage: trained_bits.py record|compare FILE [--sizes odd,bench] [--types f32,f64] [--tiers TIER,..] [--models NAME,..] [--steps N] [--spoil]
+usage: trained_bits.py record|compare FILE [--sizes odd,bench] [--types f32,f64] [--tiers TIER,..] [--models NAME,..] [--steps N]
+[--spoil]
 
   record   trains and writes the hashes to FILE; cases that it holds stay, and are compared: to record one anew, take it out first
   compare  trains and compares with FILE: exit 1 and the first parameters that differ; cases that FILE does not have are an error
            --spoil: another seed, which must be noticed
 
-Sizes: `odd` end inside of tiles, vectors and chunks; `bench` are those of test/bench/rows.json with two layers. Hashes of f32 are equal on every machine with this
-tier; in f64 exp and its kind are calls of the C library, so record and compare on one machine. A change of the order of a sum changes hashes: it is
-recorded anew with the goldens as judge, and the commit says so.
+Sizes: `odd` end inside of tiles, vectors and chunks; `bench` are those of test/bench/rows.json with two layers. Hashes of f32 are
+equal on every machine with this tier; in f64 exp and its kind are calls of the C library, so record and compare on one machine. A
+change of the order of a sum changes hashes: it is recorded anew with the goldens as judge, and the commit says so.
 """
 import argparse
 import hashlib
@@ -26,12 +28,14 @@ from properties import driver  # noqa: E402
 from tensors import load_safetensors  # noqa: E402
 
 ROWS = os.path.join(HERE, "..", "bench", "rows.json")
-ODD = {name: ({**sets, "V": 300}, {"B": 3, "T": 131 if name == "xlnet" else 41, **({"K": 5} if name in ("bert", "xlnet") else {})})
+ODD = {name: ({**sets, "V": 300}, {"B": 3, "T": 131 if name == "xlnet" else 41,
+                                   **({"K": 5} if name in ("bert", "xlnet") else {})})
        for name, (sets, *_) in properties.MODELS.items()}
 
 
 def bench():
-    """Sizes of the bench's rows with two layers; the vocabulary is that of bytes and special ids where the recipe's data asks for no more."""
+    """Sizes of the bench's rows with two layers; the vocabulary is that of bytes and special ids where the recipe's data asks for
+    no more."""
     with open(ROWS, encoding="utf-8") as file:
         rows = json.load(file)
     found = {}
@@ -51,12 +55,14 @@ def train(name, sizes, element, tier, options, folder):
     sets, bound = SIZES[sizes]()[name]
     run = os.path.join(folder, "run")
     driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), "--set", "rate=0.1",
-                 *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")), *(["--f64"] if element == "f64" else []),
-                 "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if options.spoil else 7, "--threads", 2, "--out", run,
-                 "--quiet", environment={"TENON_TIER": tier})
+                 *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")),
+                 *(["--f64"] if element == "f64" else []),
+                 "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if options.spoil else 7, "--threads",
+                 2, "--out", run, "--quiet", environment={"TENON_TIER": tier})
     weights = os.path.join(folder, "weights.safetensors")
     driver.tenon("export", run, "-o", weights)
-    return {parameter: hashlib.sha256(value.values.tobytes()).hexdigest()[:16] for parameter, value in load_safetensors(weights).items()}
+    return {parameter: hashlib.sha256(value.values.tobytes()).hexdigest()[:16]
+            for parameter, value in load_safetensors(weights).items()}
 
 
 def differences(case, found, known):
@@ -71,7 +77,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["record", "compare"])
     parser.add_argument("file")
-    for option, default in (("--sizes", "odd"), ("--types", "f32"), ("--tiers", driver.best_tier()), ("--models", ",".join(properties.MODELS))):
+    for option, default in (("--sizes", "odd"), ("--types", "f32"), ("--tiers", driver.best_tier()),
+                            ("--models", ",".join(properties.MODELS))):
         parser.add_argument(option, default=default, type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--spoil", action="store_true")

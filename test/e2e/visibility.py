@@ -3,10 +3,12 @@
 
 usage: visibility.py streams|batch|masks [MODEL] [--spoil]
 
-  streams   XLNet, random orders, reversed rows: what a place holds reaches exactly the content of its own rank and later ones and the queries of later
-            ranks: a query does not see itself            --spoil: the second run has other orders
-  batch     permuting the rows of a batch together with their memories permutes outputs and memories   --spoil: the memories stay where they are
-  masks     a mask that hides nothing changes nothing, in every form; the weights of a query sum to 1  --spoil: one row is one key shorter
+  streams   XLNet, random orders, reversed rows: what a place holds reaches exactly the content of its own rank and later ones and
+            the queries of later ranks: a query does not see itself            --spoil: the second run has other orders
+  batch     permuting the rows of a batch together with their memories permutes outputs and memories
+            --spoil: the memories stay where they are
+  masks     a mask that hides nothing changes nothing, in every form; the weights of a query sum to 1
+            --spoil: one row is one key shorter
 """
 import argparse
 import os
@@ -20,7 +22,8 @@ import driver  # noqa: E402
 from tensors import Tensor, count, load_safetensors, save_safetensors, tensor  # noqa: E402
 
 ROWS, V = 3, 97
-SIZES = {"xlnet": {"V": V, "D": 72, "H": 3, "F": 50, "M": 13, "R": 13, "N": 2}, "transformer_xl": {"V": V, "D": 72, "H": 3, "F": 50, "M": 67, "N": 2}}
+SIZES = {"xlnet": {"V": V, "D": 72, "H": 3, "F": 50, "M": 13, "R": 13, "N": 2},
+         "transformer_xl": {"V": V, "D": 72, "H": 3, "F": 50, "M": 67, "N": 2}}
 LENGTH, QUERIES = 131, 23
 BOUND = 1e-11  # values are within some units; what they depend on moves them by more than SEEN
 SEEN = 1e-7
@@ -36,7 +39,8 @@ def weights(folder, model):
     driver.tenon("init", driver.model(model + ".tn"), *driver.settings(SIZES[model]), "--f64", "--seed", 1, "-o", start)
     draw, made = random.Random(2), load_safetensors(start)
     for name, value in sorted(made.items()):
-        made[name] = Tensor(value.kind, value.shape, [draw.uniform(-0.5, 0.5) + (len(value.shape) < 3 and "n1" in name) for _ in value.values])
+        made[name] = Tensor(value.kind, value.shape, [draw.uniform(-0.5, 0.5) + (len(value.shape) < 3 and "n1" in name)
+                                                      for _ in value.values])
     save_safetensors(path, made)
     return path
 
@@ -66,7 +70,8 @@ def inputs(model, draw):
 
 def run(folder, model, given, output, states, *options):
     entry = "fill" if output == "logits" and model == "xlnet" else "infer"
-    return driver.run(folder, driver.model(model + ".tn"), given, [output], "--f64", "--weights", os.path.join(folder, f"{model}.safetensors"),
+    return driver.run(folder, driver.model(model + ".tn"), given, [output], "--f64", "--weights",
+                      os.path.join(folder, f"{model}.safetensors"),
                       "--entry", entry, *driver.settings(SIZES[model]), "--states", states, *options)[output]
 
 
@@ -83,7 +88,8 @@ def streams(folder, _model, spoil):
     queries = {"at": tensor("i32", asked)}
     content, query = run(folder, model, given, "h", states), run(folder, model, given | queries, "logits", states)
     for cut in (1, 40, given["rank"].row(0)[asked[0][3]], LENGTH - 1):
-        changed = [[(x + 1) % V if rank == cut else x for x, rank in zip(given["ids"].row(row), given["rank"].row(row))] for row in range(ROWS)]
+        changed = [[(x + 1) % V if rank == cut else x for x, rank in zip(given["ids"].row(row), given["rank"].row(row))]
+                   for row in range(ROWS)]
         other = given | {"ids": tensor("i32", changed)}
         if spoil:
             other["rank"] = tensor("i32", [order[::-1] for order in (given["rank"].row(row) for row in range(ROWS))])
@@ -91,9 +97,11 @@ def streams(folder, _model, spoil):
         for row in range(ROWS):
             ranks = given["rank"].row(row)
             for place in range(LENGTH):
-                verdict("content", apart(content, new_content, row, place), ranks[place] >= cut, f"rank {ranks[place]}, rank {cut} was changed")
+                verdict("content", apart(content, new_content, row, place), ranks[place] >= cut,
+                        f"rank {ranks[place]}, rank {cut} was changed")
             for k, place in enumerate(asked[row]):
-                verdict("query", apart(query, new_query, row, k), ranks[place] > cut, f"rank {ranks[place]}, rank {cut} was changed")
+                verdict("query", apart(query, new_query, row, k), ranks[place] > cut,
+                        f"rank {ranks[place]}, rank {cut} was changed")
 
 
 def verdict(what, difference, sees, where):
@@ -106,7 +114,8 @@ def verdict(what, difference, sees, where):
 def permuted(value, order, axis=0):
     shape = value.shape
     outer, inner = count(shape[:axis]), count(shape[axis + 1:])
-    values = [x for o in range(outer) for row in order for x in value.values[(o * shape[axis] + row) * inner:(o * shape[axis] + row + 1) * inner]]
+    values = [x for o in range(outer) for row in order
+              for x in value.values[(o * shape[axis] + row) * inner:(o * shape[axis] + row + 1) * inner]]
     return Tensor(value.kind, shape, values)
 
 
@@ -119,8 +128,10 @@ def batch(folder, model, spoil):
     first = run(folder, model, given, output, start, "--save-states", kept)
     before = load_safetensors(kept)
     if not spoil:
-        save_safetensors(start, {name: permuted(value, order, 1 if len(value.shape) > 1 else 0) for name, value in states.items()})
-    second = run(folder, model, {name: permuted(value, order) for name, value in given.items()}, output, start, "--save-states", kept)
+        save_safetensors(start, {name: permuted(value, order, 1 if len(value.shape) > 1 else 0)
+                                 for name, value in states.items()})
+    second = run(folder, model, {name: permuted(value, order) for name, value in given.items()}, output, start,
+                 "--save-states", kept)
     after = load_safetensors(kept)
     same(f"{output} of the permuted batch", second, permuted(first, order))
     for name, value in before.items():
@@ -142,7 +153,8 @@ def masks(folder, _model, spoil):
         found = driver.run(folder, os.path.join(HERE, "specs", "masks.tn"), given, names, "--f64", "--init", "--seed", 1)
         for name in names[1:5]:
             same(f"length {length}, mask `{name}`", found[name], found["plain"])
-        same(f"length {length}, sums of weights", found["ones"], Tensor("f64", found["ones"].shape, [1.0] * count(found["ones"].shape)))
+        same(f"length {length}, sums of weights", found["ones"],
+             Tensor("f64", found["ones"].shape, [1.0] * count(found["ones"].shape)))
 
 
 def main():

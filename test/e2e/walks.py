@@ -3,8 +3,9 @@
 
 usage: walks.py [--spoil kept|moving]
 
-KEPT is accepted, and what it gives window by window, and after going back, is what it gives on the whole, in f64. MOVING is refused, each row for the reason beside
-it and at its own line; that the refusals are right is seen from the first places of two texts of different lengths, which differ.
+KEPT is accepted, and what it gives window by window, and after going back, is what it gives on the whole, in f64. MOVING is
+refused, each row for the reason beside it and at its own line; that the refusals are right is seen from the first places of two
+texts of different lengths, which differ.
 --spoil takes the first row of the other table into the named one, which must be noticed.
 """
 import argparse
@@ -28,7 +29,10 @@ FRAME = """model Walks {{
   param  e: [L, D] ~ normal(1.0)
   param  b: [W] ~ normal(1.0)
   let    key = x[T -> S]
-  let    back = sinusoid[R, D](start = 1 - R), two = sinusoid[P, D](start = 0 - S), zero = sinusoid[P, D](), near = sinusoid[R, D]()
+  let    back = sinusoid[R, D](start = 1 - R)
+  let    two = sinusoid[P, D](start = 0 - S)
+  let    zero = sinusoid[P, D]()
+  let    near = sinusoid[R, D]()
   fn     far(r: [P, D], k: i32[]) -> [B, T, D] {{
     return attend(i: T, j: S) {{ score c = dot[D](x, r[P: clip(k + i - j, 0, P - 1)]) mask j <= i value key }}
   }}
@@ -63,11 +67,13 @@ KEPT = {
     "bounded": "far(two, T)",
     "cut": "attend(i: T, j: S) { score c = dot[D](x, two[P: S .. P -> Q][Q: i - j]) mask j <= i value key }",
     "flipped": "attend(i: T, j: S) { score c = dot[D](x, flip[R](near)[R: R - 1 - (i - j)]) mask j <= i value key }",
-    "joined": "attend(i: T, j: S) { score c = dot[D](x, concat[R + Q -> P](back, near[R -> Q])[P: S + i - j]) mask j <= i value key }",
+    "joined": "attend(i: T, j: S) { score c = dot[D](x, concat[R + Q -> P](back, near[R -> Q])[P: S + i - j]) mask j <= i "
+    "value key }",
     "clipped": "attend(i: T, j: S) { score c = dot[D](x, key) score t = b[W: min(i - j, W - 1)] mask j <= i value key }",
     "mirrored": "attend(i: T, j: S) { score c = dot[D](x, key) mask S - 1 - j >= S - 1 - i value key }",
     "prefix": "attend(i: T, j: S) { score c = dot[D](x, key) mask j < n or j <= i value key }",
-    "prefix2": "attend(i: T, j: S) { score c = dot[D](x, key) mask doc == doc[T -> S] and (j <= i - 2 or j < min(n, 2) or j == i) value key }",
+    "prefix2": "attend(i: T, j: S) { score c = dot[D](x, key) mask doc == doc[T -> S] and (j <= i - 2 or j < min(n, 2) or j == "
+    "i) value key }",
     "read": "reads(x, two)",
     "sum": "cumsum[T](x)",
     "count": "x + e[L: min(cumsum[T](where(doc == 1, 1, 0)), L - 1)]",
@@ -89,15 +95,21 @@ MOVING = {
     "tail": ("where(expand[B, D](iota[T]() < T - 1), x, 0.0)", "a comparison with the number of places"),
     "ended": ("x + sinusoid[T, D](start = -T)", "a sinusoid that starts at the number of places"),
     "share": ("x * real(T)", "the number of places, taken as a value"),
-    "scaled": ("attend(i: T, j: S) { score c = dot[D](x, key) scale 1 / real(T) mask j <= i value key }", "the number of places, taken as a value"),
-    "hidden": ("attend(i: T, j: S) { score c = dot[D](x, key) mask j <= i and (j < T - 1 or j == 0) value key }", "a comparison with the number of places"),
-    "uncentred": ("attend(i: T, j: S) { score c = dot[D](x, zero[P: S + i - j]) mask j <= i value key }", "a row of a sinusoid that is another one"),
-    "limited": ("attend(i: T, j: S) { score c = dot[D](x, near[R: min(i - j + 3, S - 1)]) mask j <= i value key }", "a bound that moves"),
-    "turned": ("attend(i: T, j: S) { score c = dot[D](x, flip[R](near)[R: i - j]) mask j <= i value key }", "a row of a sinusoid that is another one"),
+    "scaled": ("attend(i: T, j: S) { score c = dot[D](x, key) scale 1 / real(T) mask j <= i value key }",
+               "the number of places, taken as a value"),
+    "hidden": ("attend(i: T, j: S) { score c = dot[D](x, key) mask j <= i and (j < T - 1 or j == 0) value key }",
+               "a comparison with the number of places"),
+    "uncentred": ("attend(i: T, j: S) { score c = dot[D](x, zero[P: S + i - j]) mask j <= i value key }",
+                  "a row of a sinusoid that is another one"),
+    "limited": ("attend(i: T, j: S) { score c = dot[D](x, near[R: min(i - j + 3, S - 1)]) mask j <= i value key }",
+                "a bound that moves"),
+    "turned": ("attend(i: T, j: S) { score c = dot[D](x, flip[R](near)[R: i - j]) mask j <= i value key }",
+               "a row of a sinusoid that is another one"),
     "called": ("far(zero, T)", "a row of a sinusoid that is another one"),
     "looped": ("adds(x, T)", "div or mod with the number of places"),
     "stacked": ("reads(x, zero)", "a row of a sinusoid that is another one"),
-    "seamed": ("attend(i: T, j: S) { score c = dot[D](x, concat[R + Q -> P](near, near[R -> Q])[P: i - j + 3]) mask j <= i and i < T - 3 value key }",
+    "seamed": ("attend(i: T, j: S) { score c = dot[D](x, concat[R + Q -> P](near, near[R -> Q])[P: i - j + 3]) mask j <= i and i "
+               "< T - 3 value key }",
                "a concat whose parts meet"),
 }
 ROWS, LENGTH, SHORT = 2, 23, 9
@@ -111,9 +123,10 @@ class Wrong(Exception):
 def written(folder, name, values, *outs):
     """The lines of the values begin at line `first`."""
     path = os.path.join(folder, name + ".tn")
-    frame = FRAME.format().replace(", two = ", "\n  let    two = ").replace(", zero = ", "\n  let    zero = ").replace(", near = ", "\n  let    near = ")
+    frame = FRAME.format()
     with open(path, "w", encoding="utf-8") as spec:
-        spec.write(frame + "".join(f"  let    {key}: [B, T, D] = {text}\n" for key, text in values.items()) + "".join(outs) + "}\n")
+        spec.write(frame + "".join(f"  let    {key}: [B, T, D] = {text}\n" for key, text in values.items()) +
+                   "".join(outs) + "}\n")
     return path, frame.count("\n") + 1
 
 
@@ -156,7 +169,8 @@ def kept(folder, inputs, values):
             at += count
             back = []
             if windows is WINDOWS[0] and at < LENGTH:  # other places, and back to where these began
-                whole(folder, spec, values, part(inputs, at + 3, at + 9), "--entry", "step", "--save-states", states, "--states", states)
+                whole(folder, spec, values, part(inputs, at + 3, at + 9), "--entry", "step", "--save-states", states,
+                      "--states", states)
                 save_npy(position, Tensor("i32", (), [at]))
                 back = ["--state", f"step.position=@{position}"]
 
@@ -187,8 +201,8 @@ def main():
     parser.add_argument("--spoil", choices=["kept", "moving"])
     options = parser.parse_args()
     draw = random.Random(7)
-    inputs = {"x": Tensor("f64", (ROWS, LENGTH, 6), [draw.gauss(0, 1) for _ in range(ROWS * LENGTH * 6)]), "n": tensor("i32", [3, 5]),
-              "doc": tensor("i32", [[1] * 11 + [2] * 12, [1] * LENGTH])}
+    inputs = {"x": Tensor("f64", (ROWS, LENGTH, 6), [draw.gauss(0, 1) for _ in range(ROWS * LENGTH * 6)]),
+              "n": tensor("i32", [3, 5]), "doc": tensor("i32", [[1] * 11 + [2] * 12, [1] * LENGTH])}
     accepted, refused = dict(KEPT), dict(MOVING)
     if options.spoil == "kept":
         accepted["last"] = MOVING["last"][0]

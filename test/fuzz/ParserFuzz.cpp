@@ -4,6 +4,7 @@
 // Exit code 0 only if every input was handled and at least half of them parsed. `--plant` proves that the checks work: overflow
 // (a read behind a buffer), range (a node outside the text), print (a wrong printed tree), slow (an input over the time limit).
 #include "SpecMutator.h"
+#include "frontend/explain/Explain.h"
 #include "frontend/syntax/Parse.h"
 #include <algorithm>
 #include <chrono>

@@ -3,10 +3,10 @@
 
 usage: mutate-ir.py FILE.mlir --opt TENON-OPT --pipeline PASSES [--seed N] [--count N] [--keep FILE]
 
-A mutant has one or two lines of FILE changed: a number, an operand, an element type, a map or a shape. All mutants of a seed go through one run
-of tenon-opt, cut apart by --split-input-file; if that dies, each goes through a run of its own, and those that kill it are printed. Prints how
-many there were and how many reached the passes (were parsed and verified). Fails if a mutant killed tenon-opt, ran longer than a minute, or if
-none or all of them were refused.
+A mutant has one or two lines of FILE changed: a number, an operand, an element type, a map or a shape. All mutants of a seed go
+through one run of tenon-opt, cut apart by --split-input-file; if that dies, each goes through a run of its own, and those that
+kill it are printed. Prints how many there were and how many reached the passes (were parsed and verified). Fails if a mutant
+killed tenon-opt, ran longer than a minute, or if none or all of them were refused.
 """
 import argparse
 import random
@@ -53,7 +53,8 @@ def mutant(text, rng):
 def run(options, text, *more):
     """The exit status; None: too slow."""
     try:
-        done = subprocess.run([options.opt, "--split-input-file", *more, "-", "-o", "/dev/null"], input=text, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([options.opt, "--split-input-file", *more, "-", "-o", "/dev/null"], input=text, capture_output=True,
+                              text=True, timeout=60)
     except subprocess.TimeoutExpired:
         return None
     return done.returncode

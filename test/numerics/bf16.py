@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Mixed precision against an evaluation that knows nothing of the compiler: in doubles, with every rounding point of docs/training.md ("Mixed precision") written out.
+"""Mixed precision against an evaluation that knows nothing of the compiler: in doubles, with every rounding point of
+docs/training.md ("Mixed precision") written out.
 
 usage: bf16.py [--tiers TIER,..] [--controls]
-  Two specifications: a stack of two blocks of LayerNorm, MLP with GELU and residual; the same with one head of causal attention. Cross-entropy, odd sizes, weights
-  and inputs of a fixed seed. Loss and every gradient of `tenon grad --numerics bf16` agree to TOLERANCE (relative L2 per tensor), on every tier of the machine, and
-  the tiers with one another. Without rounding the same evaluation agrees with `--numerics f32`.
-  --controls: the evaluation leaves out one rounding point after the other, and at last all; or it rounds what no rule asks for. Each must be noticed.
+  Two specifications: a stack of two blocks of LayerNorm, MLP with GELU and residual; the same with one head of causal attention.
+  Cross-entropy, odd sizes, weights and inputs of a fixed seed. Loss and every gradient of `tenon grad --numerics bf16` agree to
+  TOLERANCE (relative L2 per tensor), on every tier of the machine, and the tiers with one another. Without rounding the same
+  evaluation agrees with `--numerics f32`.
+  --controls: the evaluation leaves out one rounding point after the other, and at last all; or it rounds what no rule asks for.
+  Each must be noticed.
 """
 import argparse
 import math
@@ -20,11 +23,13 @@ import driver  # noqa: E402
 import tensors  # noqa: E402
 import tiers  # noqa: E402
 
-# The compiler rounds numbers of f32, this file those of f64. Where these lie on two sides of the middle between two bf16, an element is off by 2^-8; it is one among hundreds. Found: 2e-7 to 4e-5.
+# The compiler rounds numbers of f32, this file those of f64. Where these lie on two sides of the middle between two bf16, an
+# element is off by 2^-8; it is one among hundreds. Found: 2e-7 to 4e-5.
 TOLERANCE, BETWEEN_TIERS = 1e-4, 1e-2
 BLOCKS, CLASSES = 2, 7
 CHUNK = 1024 # keys; docs/cpu.md, "D"
-POINTS = ("factors", "saved sums", "saved normalizers", "sums over rows", "attention's operands", "attention's result", "attention's gradients")
+POINTS = ("factors", "saved sums", "saved normalizers", "sums over rows", "attention's operands", "attention's result",
+          "attention's gradients")
 F32 = ("residual stream", "softmax")  # points that no rule asks for
 
 MLP = """
@@ -104,7 +109,8 @@ def over_rows(a):
 
 
 class Net:
-    """Loss and gradients in doubles. A tensor is a list of rows; rows of a batch stand one after the other. `points`: the rounding points that are kept."""
+    """Loss and gradients in doubles. A tensor is a list of rows; rows of a batch stand one after the other. `points`: the
+    rounding points that are kept."""
 
     def __init__(self, weights, points, sizes, shape):
         self.weights, self.points, self.sizes, self.places, self.gradients = weights, points, sizes, shape[-2], {}
@@ -119,7 +125,8 @@ class Net:
         """`saved`: a stack keeps the contraction's result for the backward pass, so it is rounded before the bias is added."""
         y = self.product(x, self.weights[name + ".weight"])
         y = self.at("saved sums", y) if saved else y
-        return [[a + b for a, b in zip(row, self.weights[name + ".bias"][0])] for row in y] if name + ".bias" in self.weights else y
+        return [[a + b for a, b in zip(row, self.weights[name + ".bias"][0])]
+                for row in y] if name + ".bias" in self.weights else y
 
     def linear_back(self, name, dy, x):
         """What sums the rows of dy reads the numbers that the contractions beside it read."""
@@ -176,7 +183,8 @@ class Net:
         return self.linear_back(name + ".up", dh, z)
 
     def attention(self, name, z):
-        q, k, v = (self.at("attention's operands", self.linear(f"{name}.{part}", z, saved=True)) for part in ("query", "key", "value"))
+        q, k, v = (self.at("attention's operands", self.linear(f"{name}.{part}", z, saved=True))
+                   for part in ("query", "key", "value"))
         y, shares = [], []
         for place, query in enumerate(q):
             seen = range(max(place - place % self.places, place + 1 - self.sizes["W"]), place + 1)
@@ -194,14 +202,16 @@ class Net:
         for i, (d, of) in enumerate(zip(dy, shares)):
             dp = {j: math.fsum(a * b for a, b in zip(d, v[j])) for j in of}
             # The mean of dp is summed over the keys, and beyond a chunk of them had from y.
-            mean = math.fsum(p * dp[j] for j, p in of.items()) if self.places <= CHUNK else math.fsum(a * b for a, b in zip(d, y[i]))
+            of_keys, of_row = (p * dp[j] for j, p in of.items()), (a * b for a, b in zip(d, y[i]))
+            mean = math.fsum(of_keys if self.places <= CHUNK else of_row)
             for j, p in of.items():
                 ds = p * (dp[j] - mean) / math.sqrt(len(d))
                 for e in range(len(d)):
                     dq[i][e] += ds * k[j][e]
                     dk[j][e] += ds * q[i][e]
                     dv[j][e] += p * d[e]
-        return plus(*(self.linear_back(f"{name}.{part}", self.at("attention's gradients", d), z) for part, d in (("query", dq), ("key", dk), ("value", dv))))
+        return plus(*(self.linear_back(f"{name}.{part}", self.at("attention's gradients", d), z)
+                      for part, d in (("query", dq), ("key", dk), ("value", dv))))
 
     def run(self, x, labels, forward, backward):
         carry, kept = self.linear("first", x), []
@@ -227,7 +237,8 @@ def drawn(seed, shapes):
     draw = random.Random(seed)
     made = {}
     for name, shape in shapes.items():
-        scale, middle = (1.2 / math.sqrt(shape[-1]), 0) if len(shape) == 2 else (0.4, 1 if "norm.weight" in name or name == "last.weight" else 0)
+        scale, middle = (1.2 / math.sqrt(shape[-1]), 0) if len(shape) == 2 else (0.4, 1 if "norm.weight" in name
+                                                                                 or name == "last.weight" else 0)
         made[name] = tensors.Tensor("f32", shape, [middle + scale * draw.uniform(-1.7, 1.7) for _ in range(tensors.count(shape))])
     return made
 
@@ -255,7 +266,8 @@ class Case:
         shapes = linears("first", D, D) | {"last.weight": (D,), "last.bias": (D,)} | linears("head", D, CLASSES)
         for block in (f"blocks.{depth}" for depth in range(BLOCKS)):
             shapes |= {f"{block}.norm.weight": (D,), f"{block}.norm.bias": (D,)}
-            for name, inner, outer in [("up", D, self.sizes["F"]), ("down", self.sizes["F"], D)] if "F" in self.sizes else [(part, D, D) for part in parts]:
+            mlp = [("up", D, self.sizes["F"]), ("down", self.sizes["F"], D)] if "F" in self.sizes else []
+            for name, inner, outer in mlp or [(part, D, D) for part in parts]:
                 shapes |= linears(f"{block}.{name}", inner, outer)
             shapes.pop(block + ".key.bias", None)
         return drawn(self.seed, shapes)
@@ -269,7 +281,8 @@ class Case:
         with open(spec, "w", encoding="utf-8") as out:
             out.write(self.text)
         tensors.save_safetensors(file, self.weights())
-        _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, *driver.settings(self.sizes), "--weights", file, "--numerics", numerics,
+        _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, *driver.settings(self.sizes),
+                                        "--weights", file, "--numerics", numerics,
                                         environment={"TENON_TIER": tier})
         return {name: rows_of(value) for name, value in gradients.items()}
 
@@ -280,7 +293,8 @@ CASES = {
     "attention to many keys": Case(ATTENTION, {"D": 5, "W": 3}, (1, CHUNK + 3), 7, Net.attention, Net.attention_back),
 }
 # What can be left out of a case and is not seen there: of many keys only what is different.
-UNSEEN = {"mlp": [point for point in POINTS if "attention" in point], "attention": ["attention's result"], "attention to many keys": [point for point in POINTS if point != "attention's result"]}
+UNSEEN = {"mlp": [point for point in POINTS if "attention" in point], "attention": ["attention's result"],
+          "attention to many keys": [point for point in POINTS if point != "attention's result"]}
 
 
 def distance(got, want):

@@ -29,14 +29,16 @@ def ids(draw, limit, *shape):
 
 
 def gpt2(length, width, draw):
-    return {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length)}, {"ids": tensor("i32", ids(draw, 97, 2, length))}
+    return {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2,
+            "L": max(8, length)}, {"ids": tensor("i32", ids(draw, 97, 2, length))}
 
 
 def bert(length, width, draw):
     sizes = {"V": 97, "D": 2 * width, "E": width, "F": 40, "N": 2, "L": max(8, length)}
-    given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 2, 2, length), "len": [length, max(1, length - 3)], "at": ids(draw, length, 2, 3),
-             "word": ids(draw, 97, 2, 3), "follows": ids(draw, 2, 2)}
-    return sizes, {name: tensor("i32", value) for name, value in given.items()} | {"weight": tensor("f64", [[1.0, 0.5, 0.0], [1.0, 1.0, 0.25]])}
+    given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 2, 2, length), "len": [length, max(1, length - 3)],
+             "at": ids(draw, length, 2, 3), "word": ids(draw, 97, 2, 3), "follows": ids(draw, 2, 2)}
+    return sizes, {name: tensor("i32", value)
+                   for name, value in given.items()} | {"weight": tensor("f64", [[1.0, 0.5, 0.0], [1.0, 1.0, 0.25]])}
 
 
 def transformer_xl(length, width, draw):
@@ -50,7 +52,8 @@ def xlnet(length, width, draw):
     rank = [[-1 if place % 3 == 0 else place for place in range(length)] for _ in range(2)]
     for row in rank:
         draw.shuffle(row)
-    given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 3, 2, length), "rank": rank, "at": ids(draw, length, 2, 4), "word": ids(draw, 97, 2, 4), "label": ids(draw, 2, 2)}
+    given = {"ids": ids(draw, 97, 2, length), "seg": ids(draw, 3, 2, length), "rank": rank, "at": ids(draw, length, 2, 4),
+             "word": ids(draw, 97, 2, 4), "label": ids(draw, 2, 2)}
     inputs = {name: tensor("i32", value) for name, value in given.items()}
     inputs["back"] = tensor("bool", [False, True])
     inputs["weight"] = tensor("f64", [[1.0, 0.5, 1.0, 0.0], [1.0, 1.0, 0.25, 1.0]])
@@ -72,7 +75,8 @@ def main():
     if not given.f64 and "weight" in inputs:
         inputs["weight"] = Tensor("f32", inputs["weight"].shape, inputs["weight"].values)
     tier = given.tier or driver.best_tier()
-    words = ["--grad", *(["--f64"] if given.f64 else []), *driver.settings(sets), *[word for pair in given.set for word in ("--set", pair)]]
+    words = ["--grad", *(["--f64"] if given.f64 else []), *driver.settings(sets),
+             *[word for pair in given.set for word in ("--set", pair)]]
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for form in ([], ["--" + given.against]):
@@ -88,7 +92,8 @@ def main():
         error = max(abs(a - b) if a == a else float("inf") for a, b in zip(fused[name].values, want.values)) / largest
         if error > worst:
             worst, where = error, name
-    print(f"{'ok' if worst <= bound else 'WRONG'}: {len(decomposed)} tensors, worst difference {worst:.2e} of the largest value, at {where}")
+    print(f"{'ok' if worst <= bound else 'WRONG'}: {len(decomposed)} tensors, worst difference {worst:.2e} of the largest value, "
+          f"at {where}")
     return 0 if worst <= bound else 1
 
 

@@ -3,9 +3,10 @@
 
 usage: mixed_models.py MODEL CASE [--spoil]
 
-MODEL and CASE are lines of CASES in fused/fused_models.py, which also makes the inputs: odd sizes, dropout, two steps, so that the second has a memory.
-All gradients together differ from those of f32 by at most MOST in relative L2, and by at least LEAST: else nothing was rounded. Between tiers each tensor differs by at
-most TIERS; one that is 0 by its formula, such as the gradient of a key's bias, is measured by the largest. Weights are small, so that rounding is not magnified.
+MODEL and CASE are lines of CASES in fused/fused_models.py, which also makes the inputs: odd sizes, dropout, two steps, so that
+the second has a memory. All gradients together differ from those of f32 by at most MOST in relative L2, and by at least LEAST:
+else nothing was rounded. Between tiers each tensor differs by at most TIERS; one that is 0 by its formula, such as the gradient
+of a key's bias, is measured by the largest. Weights are small, so that rounding is not magnified.
 --spoil compares with another seed of dropout, which has to be noticed.
 """
 import argparse
@@ -30,7 +31,8 @@ def norm(*tensors):
 
 def apart(left, right):
     """Per gradient."""
-    return {name: [a - b for a, b in zip(left[name].values, right[name].values, strict=True)] for name in right if ", step" in name}
+    return {name: [a - b for a, b in zip(left[name].values, right[name].values, strict=True)] for name in right
+            if ", step" in name}
 
 
 def check(kind, value, low, high):
@@ -50,7 +52,8 @@ def main():
     tiers, wrong = driver.tiers.of_bf16(), 0
     with tempfile.TemporaryDirectory() as folder:
         def artifact(numerics, tier):
-            return driver.compiled(models.specification(folder, options.model), "--recipe", "whole", "--grad", "--numerics", numerics, "--tier", tier, *driver.settings(models.COMMON | sets))
+            return driver.compiled(models.specification(folder, options.model), "--recipe", "whole", "--grad", "--numerics",
+                                   numerics, "--tier", tier, *driver.settings(models.COMMON | sets))
         for length in [length for length in lengths if length in LENGTHS]:
             draw = random.Random(length)
             given = [models.inputs(options.model, length, draw) for _ in range(2)]
@@ -66,7 +69,8 @@ def main():
             for tier in tiers[1:]:
                 other = results("bf16", tier)
                 largest = max(norm(found[name].values) for name in apart(found, other))
-                far = max(norm(values) / max(norm(found[name].values), 1e-2 * largest) for name, values in apart(other, found).items())
+                far = max(norm(values) / max(norm(found[name].values), 1e-2 * largest)
+                          for name, values in apart(other, found).items())
                 wrong += check(f"{what}, {tiers[0]} and {tier}", far, 0, TIERS)
     return 1 if wrong else 0
 

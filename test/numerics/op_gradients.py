@@ -3,15 +3,17 @@
 
 usage: op_gradients.py [--large] [--decomposed] [--tier TIER] [--only TEXT] [--spoil gradient|value|missing|bit] [--keep FOLDER]
 
-All rows are one model. Each has parameters and a loss of its own, so one call with the e-th element of every parameter moved gives a difference for every
-row at once. The loss weighs the elements of the result unequally. Tolerance: 1e-6 of the difference and 1e-8 besides.
---large: at sizes that end inside tiles, where all elements of a row are moved at once, each up or down, six times; tolerance: 1e-6 of the gradient's norm.
-Without --tier the machine's two tiers of vector code must give the same bits.
+All rows are one model. Each has parameters and a loss of its own, so one call with the e-th element of every parameter moved
+gives a difference for every row at once. The loss weighs the elements of the result unequally. Tolerance: 1e-6 of the difference
+and 1e-8 besides.
+--large: at sizes that end inside tiles, where all elements of a row are moved at once, each up or down, six times; tolerance:
+1e-6 of the gradient's norm. Without --tier the machine's two tiers of vector code must give the same bits.
 
-Then the table is compared with the dialect (every op that has a gradient rule occurs between a parameter and a loss, or is named in SECOND below) and with
-the language (every built-in function of frontend/sema/Builtins.cpp occurs in a row, or is refused with "not supported yet").
---spoil makes a mistake that must be noticed: one element of one gradient changed, one parameter moved twice as far, a row left out, the last bit of
-a gradient of the other tier.
+Then the table is compared with the dialect (every op that has a gradient rule occurs between a parameter and a loss, or is named
+in SECOND below) and with the language (every built-in function of frontend/sema/builtins/Builtins.cpp occurs in a row, or is
+refused with "not supported yet").
+--spoil makes a mistake that must be noticed: one element of one gradient changed, one parameter moved twice as far, a row left
+out, the last bit of a gradient of the other tier.
 """
 import argparse
 import json
@@ -58,7 +60,8 @@ def specification(rows, sizes=SMALL):
             lines.append("  " + expanded(row.lets.replace("$Layer", f"Layer{number}"), prefix))
         lines.append(f"  let {prefix}result: [{', '.join(row.axes)}] = {expanded(row.result, prefix)}")
         places = " + ".join(f"{factor} * iota[{axis}]()" for axis, factor in zip(row.axes, (13, 7, 29, 3)))
-        total = f"sum[{', '.join(row.axes)}]({prefix}result * sin(0.1 * real({places} + {number + 5})))" if row.axes else f"{prefix}result"
+        total = (f"sum[{', '.join(row.axes)}]({prefix}result * sin(0.1 * real({places} + {number + 5})))" if row.axes
+                 else f"{prefix}result")
         lines.append(f"  loss l{number} = {total}")
         losses.append(f"l{number}")
     constant, bound = (", ".join(f"{name} = {size}" for name, size in part.items()) for part in sizes)
@@ -76,7 +79,8 @@ def compile_words(rows, folder, sizes=SMALL):
 
 
 def value(place):
-    """-0.997 .. 0.953, different for 2254 neighbours: those of 98 by 0.02, all by 0.0005. At least 0.002 away from 0, 0.5 and -0.5."""
+    """-0.997 .. 0.953, different for 2254 neighbours: those of 98 by 0.02, all by 0.0005. At least 0.002 away from 0, 0.5 and
+    -0.5."""
     return (place * 37 % 98 - 49) / 50 + (0.003 if place % 2 else 0.007) + 0.0005 * (place // 98 % 23)
 
 
@@ -91,8 +95,10 @@ class Model:
         driver.tenon("compile", *compile_words(rows, folder, sizes), *(["--decomposed"] if options.decomposed else []),
                      *[word for tier in self.tiers for word in ("--tier", tier)], "-o", self.artifact)
         places = [(b, range(sizes[1]["T"])) for b in range(sizes[1]["B"])]
-        save_npy(os.path.join(folder, "ids.npy"), tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in row] for b, row in places]))
-        save_npy(os.path.join(folder, "target.npy"), tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in row] for b, row in places]))
+        save_npy(os.path.join(folder, "ids.npy"),
+                 tensor("i32", [[(29 * t + 101 * b + t * t * 17 + 3) % 256 for t in row] for b, row in places]))
+        save_npy(os.path.join(folder, "target.npy"),
+                 tensor("i32", [[(41 * t + 67 * b + t * t * 11 + 9) % 256 for t in row] for b, row in places]))
         _, start = self.call(None)
         places = 0
         self.values = {}
@@ -106,8 +112,8 @@ class Model:
         if values:
             save_safetensors(weights, values)
         inputs = [word for name in ("ids", "target") for word in ("--input", f"{name}=@{self.folder}/{name}.npy")]
-        driver.tenon("grad", self.artifact, *(["--weights", weights] if values else ["--init"]), *self.known(inputs), "--seed", 3, "--step", 5, "--threads", 1,
-                     "--output", result, environment={"TENON_TIER": tier or self.tiers[0]})
+        driver.tenon("grad", self.artifact, *(["--weights", weights] if values else ["--init"]), *self.known(inputs), "--seed", 3,
+                     "--step", 5, "--threads", 1, "--output", result, environment={"TENON_TIER": tier or self.tiers[0]})
         found = load_safetensors(result)
         losses = {int(name[6:]): found[name].values[0] for name in found if re.fullmatch(r"loss\.l\d+", name)}
         return losses, {name: values for name, values in found.items() if not name.startswith("loss.")}
@@ -150,7 +156,8 @@ def same_bits(model, spoil):
         last[-1] = math.nextafter(last[-1], math.inf)
     wrong = [f"{model.rows[number].name}: the tiers give {losses[number]!r} and {other_losses[number]!r}" for number in losses
              if losses[number] != other_losses[number]]
-    return wrong + [f"the gradients of {name} differ between the tiers" for name in gradients if gradients[name].values != others[name].values]
+    return wrong + [f"the gradients of {name} differ between the tiers" for name in gradients
+                    if gradients[name].values != others[name].values]
 
 
 def compare_all(model, spoil):
@@ -176,7 +183,8 @@ def compare_all(model, spoil):
             difference = (sides[0][number] - sides[1][number]) / (2 * STEP)
             if not abs(found - difference) <= ABSOLUTE + RELATIVE * max(norm, abs(difference)) or not norm > 1e-6:
                 wrong.append(f"{row.name}: gradient {found!r}, difference {difference!r}, norm {norm!r}")
-    print(f"{len(model.rows)} rows, {sum(len(values.values) for values in model.values.values())} elements, {2 * DIRECTIONS} calls")
+    print(f"{len(model.rows)} rows, {sum(len(values.values) for values in model.values.values())} elements, "
+          f"{2 * DIRECTIONS} calls")
     return wrong
 
 
@@ -207,7 +215,8 @@ def compare(model, spoil):
         if not own or not any(abs(differences[name, at]) > 1e-6 for name, values in own for at in range(len(values.values))):
             wrong.append(f"{row.name}: nothing depends on its parameters, the row proves nothing")
         for parameter in row.stopped:
-            if not any(abs(differences[f"r{number}_{parameter}", at]) > 1e-3 for at in range(len(model.values[f"r{number}_{parameter}"].values))):
+            if not any(abs(differences[f"r{number}_{parameter}", at]) > 1e-3
+                       for at in range(len(model.values[f"r{number}_{parameter}"].values))):
                 wrong.append(f"{row.name}: the value does not depend on {parameter}, so nothing is stopped")
     print(f"{len(model.rows)} rows, {len(differences)} elements, {2 * most} calls")
     return wrong
@@ -254,12 +263,13 @@ def coverage(rows, folder):
     """What the table misses."""
     words = compile_words(rows, folder)
     covered = reached(driver.tenon("compile", *words, "--emit=tenon")) | reached(driver.tenon("compile", *words, "--emit=grad"))
-    missing = [f"the op tenon.{name} has a gradient rule and no row" for name in sorted(differentiable() - covered - SECOND - REFUSED - WITHOUT)]
+    missing = [f"the op tenon.{name} has a gradient rule and no row"
+               for name in sorted(differentiable() - covered - SECOND - REFUSED - WITHOUT)]
     for name in sorted(SECOND | REFUSED):
         with open(os.path.join(ROOT, "test", "lowering", "differentiate", "second.mlir"), encoding="utf-8") as file:
             if f"= tenon.{name} " not in file.read():
                 missing.append(f"tenon.{name} is not in second.mlir")
-    with open(os.path.join(ROOT, "frontend", "sema", "Builtins.cpp"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "frontend", "sema", "builtins", "Builtins.cpp"), encoding="utf-8") as file:
         builtins = re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', file.read())
     text = "\n".join(row.result + row.lets + row.layers for row in rows.values()) + HEADER
     for name in builtins:
@@ -268,7 +278,8 @@ def coverage(rows, folder):
         if not unsupported(name, folder):
             missing.append(f"the function {name} has no row, and is not refused as not supported yet")
     if len(builtins) < 40 or len(differentiable()) < 35:
-        missing.append(f"only {len(builtins)} functions and {len(differentiable())} differentiable ops were found: the lists are read wrongly")
+        missing.append(f"only {len(builtins)} functions and {len(differentiable())} differentiable ops were found: the lists are "
+                       "read wrongly")
     return missing
 
 
@@ -279,7 +290,8 @@ def unsupported(name, folder):
     path = os.path.join(folder, "one.tn")
     result = {"top": "let (y, z)", "sample": "let y"}.get(name, "let y")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f"model One {{ config A = 3, C = 5, D = 2\n dim C2 = C - 1\n param p: [A, C] = 0\n {result} = {CALLS.get(name, name + '(p)')}\n out y }}")
+        file.write(f"model One {{ config A = 3, C = 5, D = 2\n dim C2 = C - 1\n param p: [A, C] = 0\n {result} = "
+                   f"{CALLS.get(name, name + '(p)')}\n out y }}")
     try:
         driver.tenon("compile", path, "-o", os.path.join(folder, "one"))
     except driver.Failed as failed:

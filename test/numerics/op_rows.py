@@ -1,15 +1,16 @@
 """The table of gradient tests: one row per operation of the language, and several where an operation has several cases.
 
-A row is (name, axes of the result, parameters, statements, expression). `$` stands for the row's own prefix, so that no two rows share a parameter;
-the parameters of a layer of the row are found by that prefix, too. Integer and boolean operations have no gradient: they stand in rows that choose with them.
-Values lie in -1 .. 1, all different and away from 0 and 0.5 (op_gradients.py), so that kinks are not met.
+A row is (name, axes of the result, parameters, statements, expression). `$` stands for the row's own prefix, so that no two rows
+share a parameter; the parameters of a layer of the row are found by that prefix, too. Integer and boolean operations have no
+gradient: they stand in rows that choose with them. Values lie in -1 .. 1, all different and away from 0 and 0.5
+(op_gradients.py), so that kinks are not met.
 """
 from collections import namedtuple
 
 Row = namedtuple("Row", "name axes params lets result layers stopped")
 
-# Names with config sizes first, then run-time ones: SMALL, where every element is moved, and LARGE, whose rows end inside tiles of every kernel.
-# `ids` is below 256, `target` too.
+# Names with config sizes first, then run-time ones: SMALL, where every element is moved, and LARGE, whose rows end inside tiles
+# of every kernel. `ids` is below 256, `target` too.
 SMALL = {"A": 3, "C": 5, "G": 2, "H": 2, "E": 3, "F": 2, "M": 3}, {"B": 2, "T": 7}
 LARGE = {"A": 33, "C": 67, "G": 35, "H": 3, "E": 41, "F": 24, "M": 33}, {"B": 2, "T": 131}
 HEADER = """
@@ -48,14 +49,16 @@ row("max", "A C", PQ, "max($p, $q)")
 row("min", "A C", PQ, "min($p, $q)")
 row("max with a number", "A C", AC, "max($p, 0.25) * min($p, -0.25)")
 row("where", "A C", PQ, "where($p < $q, $p * $p, sin($q))")
-row("where of integers", "A C", PQ, "where(iota[A]() + iota[C]() mod 2 == 1 and not (iota[A]() == iota[C]()) or iota[C]() div 3 != 1, $p, $q)")
+row("where of integers", "A C", PQ,
+    "where(iota[A]() + iota[C]() mod 2 == 1 and not (iota[A]() == iota[C]()) or iota[C]() div 3 != 1, $p, $q)")
 row("where of all and any", "A C", PQ, "where(all[C]($p > -2), $p, $q) * where(any[C]($q > 2), $p, $q)")
 row("real of integers", "B T", {"p": "A"}, "$p[A: some] * real(ids) / 256 + real(near) * $p[A: other]")
 row("repeated along an axis", "A C", {"p": "A, C", "q": "C"}, "$p * $q + $q ^ 2")
 row("expand", "A C", {"p": "A", "q": "C"}, "expand[C]($p) * expand[A]($q)")
 row("full", "A C", {"p": "C"}, "full[A, C](2) * expand[A]($p)")
 row("size", "C", {"p": "C"}, "$p * size[T]() / size[B]()")
-row("sinusoid", "P C", {"p": "C"}, "sinusoid[P, C](start = 1 - M) * $p + sinusoid[P, C](clamp = 4, layout = \"interleaved\", steps = \"t2t\") * sin($p)")
+row("sinusoid", "P C", {"p": "C"},
+    "sinusoid[P, C](start = 1 - M) * $p + sinusoid[P, C](clamp = 4, layout = \"interleaved\", steps = \"t2t\") * sin($p)")
 row("stop_gradient", "A C", PQ, "$p * stop_gradient($q)", stopped=("q",))
 row("dropout", "A C", AC, "dropout(sin($p), 0.3)")
 row("dropout shared", "B T C", {"p": "A, C"}, "dropout[T]($p[A: some], 0.4)")
@@ -87,9 +90,11 @@ row("cross_entropy where", "A", AC, "cross_entropy[C](3 * $p, iota[A](), where =
 row("cross_entropy spread", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 1, spread = 0.2 / C)")
 row("cross_entropy spread and skip", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 2, spread = 0.2 / C, skip = 1)")
 row("cross_entropy smoothing", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 1, smoothing = 0.2)")
-row("cross_entropy smoothing of others, and skip", "A", AC, "cross_entropy[C](3 * $p, iota[A]() + 2, smoothing = 0.2, form = \"t2t\", skip = 1)")
+row("cross_entropy smoothing of others, and skip", "A", AC,
+    "cross_entropy[C](3 * $p, iota[A]() + 2, smoothing = 0.2, form = \"t2t\", skip = 1)")
 row("cross_entropy with everything", "B T", {"p": "A, C"},
-    "cross_entropy[C]($p[A: some], where(target mod C == 1, 0, target mod C), spread = 0.1 / C, skip = 1, where = ids mod 3 != 0)")
+    "cross_entropy[C]($p[A: some], where(target mod C == 1, 0, target mod C), spread = 0.1 / C, skip = 1, where = ids "
+    "mod 3 != 0)")
 row("binary_cross_entropy", "A C", AC, "binary_cross_entropy(3 * $p, iota[A]() + iota[C]() < 4)")
 row("binary_cross_entropy of reals", "A C", PQ, "binary_cross_entropy(3 * $p, stop_gradient(sigmoid($q)))", stopped=("q",))
 
@@ -100,7 +105,8 @@ row("cumsum along a run-time axis", "B T C", {"p": "A, C"}, "tanh(cumsum[T]($p[A
 row("flip", "A C", PQ, "flip[A]($p) * flip[C]($q)")
 row("max behind normalize", "C", AC, "max[A](normalize[A, C]($p, eps = 0.1))")  # the winners must be found among the same numbers
 row("argmax", "A C", AC, "where(argmax[C]($p) == iota[C](), $p * $p, $p)")
-row("put", "B C G", {"p": "C, G", "q": "K, G"}, "sin(put[C: $at](expand[B]($p), $q))", "let $at = iota[K]() * 2 + expand[B, K](1)")
+row("put", "B C G", {"p": "C, G", "q": "K, G"}, "sin(put[C: $at](expand[B]($p), $q))",
+    "let $at = iota[K]() * 2 + expand[B, K](1)")
 row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
 row("gather of a gather", "B T", {"p": "A, C"}, "$p[A: some][C: target mod C] ^ 2")
 row("gather along a batch", "B T C", {"p": "A, C"}, "$x[T: near]", "let $x = exp($p[A: some])")
@@ -135,7 +141,8 @@ row("linear to two axes", "B T H E", {"p": "A, C"}, "$l($p[A: some])", "use $l =
 # ---- attention
 QKV = {"q": "A, H, E", "k": "A, H, E", "v": "A, H, F"}
 READ = "let $Q = sin($q[A: some])\n  let $K = sin($k[A: other])[T -> S]\n  let $V = $v[A: some][T -> S]\n  "
-LONG = ("let $Q = sin($q[A: some])\n  let $K = concat[M + T -> U](expand[B]($k[A -> M]), $k[A: other])\n  let $V = concat[M + T -> U](expand[B]($v[A -> M]), $v[A: some])\n  ")
+LONG = ("let $Q = sin($q[A: some])\n  let $K = concat[M + T -> U](expand[B]($k[A -> M]), $k[A: other])\n  let $V = concat[M + T "
+        "-> U](expand[B]($v[A -> M]), $v[A: some])\n  ")
 BTHF = "B T H F"
 
 
@@ -157,19 +164,28 @@ attend("dropout", CONTENT + "mask j <= i  drop 0.3")
 attend("content bias", "score content = dot[E]($Q + $u, $K)  scale 0.7  mask j <= i  value $V", {"u": "H, E"})
 attend("scale that is a tensor", "score content = dot[E]($Q, $K)  scale exp($s)  value $V", {"s": "H"})
 attend("position bias by table", "score c = dot[E]($Q, $K)  score t = $t[W: clip(j - i, -2, 2) + 2]  value $V", {"t": "W, H"})
-attend("relative table of values", "score c = dot[E]($Q, $K)  value expand[T]($V) + expand[B, H]($w[W: clip(j - i, -2, 2) + 2])", {"w": "W, F"})
+attend("relative table of values", "score c = dot[E]($Q, $K)  value expand[T]($V) + expand[B, H]($w[W: clip(j - i, -2, 2) + 2])",
+       {"w": "W, F"})
 attend("distance", "score c = dot[E]($Q, $K)  score d = $s * expand[H](real(i - j))  mask j <= i  value $V", {"s": "H"})
-attend("segments", "score c = dot[E]($Q + $u, $K)  score g = dot[E]($Q + $s, $g[G: some != some[T -> S]])  scale 0.6  mask j <= i  value $V",
+attend("segments", "score c = dot[E]($Q + $u, $K)  score g = dot[E]($Q + $s, $g[G: some != some[T -> S]])  scale 0.6  mask j <= "
+       "i  value $V",
        {"u": "H, E", "s": "H, E", "g": "G, H, E"})
-attend("relative with memory", "score c = dot[E]($Q + $u, $K)  score r = dot[E]($Q + $w, $R[P: M + i - j])  scale 0.6  mask j <= M + i  drop 0.2  value $V",
+attend("relative with memory", "score c = dot[E]($Q + $u, $K)  score r = dot[E]($Q + $w, $R[P: M + i - j])  scale 0.6  mask j <= "
+       "M + i  drop 0.2  value $V",
        {"u": "H, E", "w": "H, E", "r": "C, H, E"}, "i: T, j: U", LONG, before="let $R = dot[C](sinusoid[P, C](), $r)\n  ")
-attend("two streams", "score c = dot[E]($Q + $u, $K)  score r = dot[E]($Q + $w, $R[R: where(ids[T: 0] mod 2 == 0, j - M - i, M + i - j) + U - 1])  "
-       "score g = dot[E]($Q + $s, $g[G: some != concat[M + T -> U](full[B, M](0), some)])  scale 0.6  mask $rank <= target mod 7  value $V",
+attend("two streams", "score c = dot[E]($Q + $u, $K)  score r = dot[E]($Q + $w, $R[R: where(ids[T: 0] mod 2 == 0, j - M - i, M + "
+       "i - j) + U - 1])  "
+       "score g = dot[E]($Q + $s, $g[G: some != concat[M + T -> U](full[B, M](0), some)])  scale 0.6  mask $rank <= target mod "
+       "7  value $V",
        {"u": "H, E", "w": "H, E", "s": "H, E", "r": "C, H, E", "g": "G, H, E"}, "i: T, j: U", LONG,
-       before="let $R = dot[C](sinusoid[R, C](start = 1 - U), $r)\n  let $rank = concat[M + T -> U](full[B, M](-1), target mod 7)\n  ")
-attend("query stream", "score c = dot[E]($Q[T: near] + $u, $K)  score r = dot[E]($Q[T: near] + $w, $R[R: M + near - j + U - 1])  scale 0.6  mask j <= M + near  value $V",
-       {"u": "H, E", "w": "H, E", "r": "C, H, E"}, "i: T, j: U", LONG, before="let $R = dot[C](sinusoid[R, C](start = 1 - U), $r)\n  ")
-attend("one query", "score c = dot[E]($Q, $K)  value $V", {}, "j: S", "let $Q = $q[A: some[T: T - 1]]\n  let $K = $k[A: other][T -> S]\n  let $V = $v[A: some][T -> S]\n  ", "B H F")
+       before="let $R = dot[C](sinusoid[R, C](start = 1 - U), $r)\n  let $rank = concat[M + T -> U](full[B, M](-1), target "
+       "mod 7)\n  ")
+attend("query stream", "score c = dot[E]($Q[T: near] + $u, $K)  score r = dot[E]($Q[T: near] + $w, $R[R: M + near - j + U - 1])  "
+       "scale 0.6  mask j <= M + near  value $V",
+       {"u": "H, E", "w": "H, E", "r": "C, H, E"}, "i: T, j: U", LONG,
+       before="let $R = dot[C](sinusoid[R, C](start = 1 - U), $r)\n  ")
+attend("one query", "score c = dot[E]($Q, $K)  value $V", {}, "j: S",
+       "let $Q = $q[A: some[T: T - 1]]\n  let $K = $k[A: other][T -> S]\n  let $V = $v[A: some][T -> S]\n  ", "B H F")
 attend("pooling with one score", "score c = dot[E]($K, $u)  value $V", {"u": "H, E"}, "j: S",
        "let $K = $k[A: other][T -> S]\n  let $V = $v[A: some][T -> S]\n  ", "B H F", {"k": "A, H, E", "v": "A, H, F"})
 attend("no batch", "score c = dot[E]($q, $k[A -> A2])  mask j <= i  value $v[A -> A2]", {}, "i: A, j: A2", "", "A H F")
@@ -188,6 +204,8 @@ layer $Layer[T, C](x: [.., T, C], y: [.., T, C]) -> ([.., T, C], [.., T, C]) {
 }"""
 row("stack", "B T C", {"p": "A, C"}, "$f($p[A: some])", "use $f = stack[N] $Layer[T, C]", LAYER)
 row("loop", "B T C", {"p": "A, C"}, "$f($p[A: some])", "use $f = loop[N] $Layer[T, C]", LAYER)
-row("every step of a stack", "N B T C", {"p": "A, C"}, "$y", "use $f = stack[N] $Layer[T, C]\n  let $y: [N, B, T, C] = $f[N]($p[A: some])", LAYER)
-row("a stack of two values", "B T C", {"p": "A, C", "q": "A, C"}, "$a * $b", "use $f = stack[N] $Layer[T, C]\n  let ($a, $b) = $f($p[A: some], $q[A: some])", DEEP)
+row("every step of a stack", "N B T C", {"p": "A, C"}, "$y",
+    "use $f = stack[N] $Layer[T, C]\n  let $y: [N, B, T, C] = $f[N]($p[A: some])", LAYER)
+row("a stack of two values", "B T C", {"p": "A, C", "q": "A, C"}, "$a * $b",
+    "use $f = stack[N] $Layer[T, C]\n  let ($a, $b) = $f($p[A: some], $q[A: some])", DEEP)
 row("state", "B T C", {"p": "A, C"}, "$p[A: some] * $m[M: 1]", "state $m: [B, M, C] = 0.7\n  next $m = stop_gradient(2 * $m)")

@@ -3,10 +3,12 @@
 
 usage: optimizers.py published|rules [--spoil]
 
-The gradient of a step is whatever the test wants: the loss is the sum of parameter times a row of a frozen table, and the input picks the row. Steps are made
-through the C interface, so that a schedule can be asked at any step number.
-  published  three steps of every rule, and rates at the steps that the reference lists   --spoil: the second gradient is another one
-  rules      rules x schedules x groups x clipping, twelve steps over tensors that cross tiles, with a step whose gradient is not finite
+The gradient of a step is whatever the test wants: the loss is the sum of parameter times a row of a frozen table, and the input
+picks the row. Steps are made through the C interface, so that a schedule can be asked at any step number.
+  published  three steps of every rule, and rates at the steps that the reference lists
+             --spoil: the second gradient is another one
+  rules      rules x schedules x groups x clipping, twelve steps over tensors that cross tiles, with a step whose gradient is not
+             finite
              --spoil: the rule here decays by a millionth more
 """
 import argparse
@@ -58,7 +60,8 @@ def opened(folder, model, name, settings, number):
     with open(spec, "w", encoding="utf-8") as file:
         file.write(f"{model}\ntrain {name} as r {{\n{BATCH}  {settings}\n}}\n")
     artifact = os.path.join(folder, f"a{number}")
-    driver.tenon("compile", spec, "--recipe", "r", "--f64", "--tier", driver.other_tier() if number % 2 else driver.best_tier(), "-o", artifact)
+    driver.tenon("compile", spec, "--recipe", "r", "--f64", "--tier", driver.other_tier() if number % 2 else driver.best_tier(),
+                 "-o", artifact)
     return library.Model(artifact, "train", {"B": 1, "T": 1})
 
 
@@ -97,7 +100,8 @@ def published(folder, spoil):
             same(f"{case['case']}, after step {t}", model.parameter("p").values, want, nine_digits)
         model.close()
     for number, case in enumerate(values["schedules"]):
-        model = opened(folder, SMALL, "Small", f"optimizer = sgd(lr = {case['lr']})\n  schedule = {case['schedule']}", 100 + number)
+        model = opened(folder, SMALL, "Small", f"optimizer = sgd(lr = {case['lr']})\n  schedule = {case['schedule']}",
+                       100 + number)
         for t, want in zip(case["steps"], case["rates"]):
             same(f"{case['case']}, at {t}", step(model, t - case["first"], 0)["learning_rate"].values, [want], nine_digits)
         model.close()
@@ -107,7 +111,8 @@ def published(folder, spoil):
 # ---- the rules, written out: (first words of the recipe, what they mean)
 def rate(schedule, s):
     """Factor of the rate after s updates (docs: tenon.optimize)."""
-    kind, w, total, floor = (schedule.get(key, default) for key, default in (("kind", "constant"), ("warmup", 0), ("total", 0), ("floor", 0.0)))
+    defaults = {"kind": "constant", "warmup": 0, "total": 0, "floor": 0.0}
+    kind, w, total, floor = (schedule.get(key, default) for key, default in defaults.items())
     if kind == "noam":
         t = s + 1
         return schedule.get("factor", 1) * schedule["size"] ** -0.5 * min(t ** -0.5, t * w ** -1.5)
@@ -125,7 +130,8 @@ class Rule:
     """One optimizer over named tensors with factors of their own."""
 
     def __init__(self, kind, lr, decay=0.0, momentum=0.0, nesterov=False, betas=(0.9, 0.999), eps=1e-8):
-        self.kind, self.lr, self.decay, self.momentum, self.nesterov, self.betas, self.eps = kind, lr, decay, momentum, nesterov, betas, eps
+        self.kind, self.lr, self.decay, self.momentum = kind, lr, decay, momentum
+        self.nesterov, self.betas, self.eps = nesterov, betas, eps
         self.first, self.second, self.updates = {}, {}, 0
 
     def update(self, values, gradients, factor, own):
@@ -159,7 +165,8 @@ OPTIMIZERS = {
     "sgd(lr = 0.05)": lambda: Rule("sgd", 0.05),
     "sgd(lr = 0.05, momentum = 0.8, nesterov = true, decay = 0.02)": lambda: Rule("sgd", 0.05, 0.02, 0.8, True),
     "sgd(lr = 0.05, momentum = 0.9)": lambda: Rule("sgd", 0.05, 0.0, 0.9),
-    "adam(lr = 0.02, betas = (0.8, 0.95), eps = 1e-6, decay = 0.03)": lambda: Rule("adam", 0.02, 0.03, betas=(0.8, 0.95), eps=1e-6),
+    "adam(lr = 0.02, betas = (0.8, 0.95), eps = 1e-6, decay = 0.03)": lambda: Rule("adam", 0.02, 0.03, betas=(0.8, 0.95),
+                                                                                   eps=1e-6),
     "adamw(lr = 0.02)": lambda: Rule("adamw", 0.02, 0.01),
     "adamw(lr = 0.02, betas = (0.9, 0.95), decay = 0.1)": lambda: Rule("adamw", 0.02, 0.1, betas=(0.9, 0.95)),
     "bert_adam(lr = 0.01, decay = 0.05)": lambda: Rule("bert_adam", 0.01, 0.05, eps=1e-6),
@@ -176,7 +183,8 @@ SCHEDULES = {
 # Patterns: the first one that gives a key holds.
 GROUPS = {
     "": {},
-    'groups = (group("*.bias", decay = 0), group("blocks.*", lr = 0.5, gradient = 0.75 ^ (N - 1 - depth)), group("p", lr = 2.0, decay = 0.3))':
+    'groups = (group("*.bias", decay = 0), group("blocks.*", lr = 0.5, gradient = 0.75 ^ (N - 1 - depth)), group("p", lr = 2.0, '
+    'decay = 0.3))':
         {"p": (2.0, 1, 0.3), **{f"blocks.{d}.scale": (0.5, 0.75 ** (2 - d), None) for d in range(3)},
          **{f"blocks.{d}.bias": (0.5, 0.75 ** (2 - d), 0.0) for d in range(3)}},
 }
@@ -205,8 +213,10 @@ def rules(folder, spoil):
     for text, make in OPTIMIZERS.items():
         for groups, own in GROUPS.items():
             schedule, clip = schedules[number % len(schedules)], 1.5 if number % 3 else 0
-            settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  " + (f"clip = global_norm({clip})" if clip else "")
-            follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat, settings, spoil)
+            settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  " + (f"clip = global_norm({clip})"
+                                                                                         if clip else "")
+            follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
+                   settings, spoil)
             number += 1
     print(f"{number} combinations, {STEPS} steps each")
 
@@ -222,7 +232,8 @@ def follow(model, rule, schedule, own, clip, rows, flat, what, spoil):
         found = step(model, t, t)
         given = gradients_of(rows[t])
         norm = math.sqrt(math.fsum(x * x for row in given.values() for x in row))
-        same(f"{what}\nrate of step {t}", found["learning_rate"].values, [rule.lr * rate(schedule, t)], lambda b: 1e-15 + 1e-14 * abs(b))
+        same(f"{what}\nrate of step {t}", found["learning_rate"].values, [rule.lr * rate(schedule, t)], lambda b: 1e-15 +
+             1e-14 * abs(b))
         if t == BROKEN:
             if math.isfinite(found["grad_norm"].values[0]):
                 raise Wrong(f"{what}\nthe norm of a gradient that is not finite is {found['grad_norm'].values[0]}")

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Label smoothing against PyTorch: losses and gradients of cross_entropy(smoothing), over a class axis that is a number and over a run-time one.
+"""Label smoothing against PyTorch: losses and gradients of cross_entropy(smoothing), over a class axis that is a number and over
+a run-time one.
 
 usage: smoothing.py [--f32] [--spoil]
   VALUES: PyTorch 2.13.0 on a CPU, f64, x[b, v] = 3 sin(0.37 (5 b + v) + 1), labels 2 0 4 1.
     torch:   F.cross_entropy(x, y, label_smoothing=0.1)
     ignored: the same with y[2] = ignore_index
-    t2t:     mean of -(q * F.log_softmax(x, 1)).sum(1), q = 0.9 for the label, 0.1 / 4 for others (Tensor2Tensor's padded_cross_entropy,
-             without the constant that it subtracts)
+    t2t:     mean of -(q * F.log_softmax(x, 1)).sum(1), q = 0.9 for the label, 0.1 / 4 for others (Tensor2Tensor's
+             padded_cross_entropy, without the constant that it subtracts)
     padded:  the same with no weight for class 3, 0.1 / 3 for others (The Annotated Transformer, UniLM)
   --spoil: one number of each is changed, and each must be noticed
 """
@@ -55,10 +56,12 @@ def specification():
     lines = [f"model Smoothing {{\n  config B = {B}, V = {V}\n  dim S\n  in y: index(V)[B], place: index(S)[B], z: [B, S]"]
     for form, options in FORMS.items():
         reduced = "sum({}) / 3" if form == "ignored" else "mean({})"
-        lines.append(f"  param {form}: [B, V] = 0\n  loss of_{form} = " + reduced.format(f"cross_entropy[V]({form}, y, {options})"))
+        lines.append(f"  param {form}: [B, V] = 0\n  loss of_{form} = " +
+                     reduced.format(f"cross_entropy[V]({form}, y, {options})"))
         if form in OPEN:
             at = options.replace("y != 4", "place != 4")
-            lines.append(f"  param open_{form}: [B] = 1\n  loss of_open_{form} = " + reduced.format(f"cross_entropy[S](z * open_{form}, place, {at})"))
+            lines.append(f"  param open_{form}: [B] = 1\n  loss of_open_{form} = " +
+                         reduced.format(f"cross_entropy[S](z * open_{form}, place, {at})"))
     return "\n".join(lines + ["}"]) + "\n"
 
 
@@ -71,7 +74,8 @@ def losses_and_gradients(folder, kind, x):
     tensors.save_safetensors(weights, values)
     labels = tensors.Tensor("i32", [B], LABELS)
     inputs = {"y": labels, "place": labels, "z": tensors.Tensor(kind, [B, V], x)}
-    driver.tenon("grad", spec, *([] if kind == "f32" else ["--f64"]), "--weights", weights, *driver.given(folder, inputs), "--output", out)
+    driver.tenon("grad", spec, *([] if kind == "f32" else ["--f64"]), "--weights", weights, *driver.given(folder, inputs),
+                 "--output", out)
     return tensors.load_safetensors(out)
 
 
@@ -91,7 +95,8 @@ def main():
             pairs = [("loss", got[f"loss.of_{name}"].values[0], loss)]
             pairs += [(f"gradient {k}", *pair) for k, pair in enumerate(zip(got[name].values, wanted, strict=True))]
             compared += len(pairs)
-            wrong += [f"{name}: {what} is {left}, PyTorch has {right}" for what, left, right in pairs if not abs(left - right) <= tolerance]
+            wrong += [f"{name}: {what} is {left}, PyTorch has {right}" for what, left, right in pairs
+                      if not abs(left - right) <= tolerance]
     for line in wrong[:12]:
         print("WRONG:", line)
     print(f"{kind}: {compared} numbers compared, {len(wrong)} wrong")

@@ -9,7 +9,8 @@ def Demo_Dialect : Dialect {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
-def Demo_SoftsignOp : Op<Demo_Dialect, "softsign", [Pure, SameOperandsAndResultType, Tenon_ElementwiseTrait, Tenon_ElementFormula, DeclareOpInterfaceMethods<ElementOpInterface>,
+def Demo_SoftsignOp : Op<Demo_Dialect, "softsign", [Pure, SameOperandsAndResultType, Tenon_ElementwiseTrait, Tenon_ElementFormula,
+                                                    DeclareOpInterfaceMethods<ElementOpInterface>,
                                                     DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "x / (1 + |x|)";
   let arguments = (ins Tenon_RealTensor:$x);
@@ -18,7 +19,8 @@ def Demo_SoftsignOp : Op<Demo_Dialect, "softsign", [Pure, SameOperandsAndResultT
   let extraClassDeclaration = Tenon_ElementCost<"5">.method;
 }
 
-def Demo_MirrorOp : Op<Demo_Dialect, "mirror", [Pure, SameOperandsAndResultType, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+def Demo_MirrorOp : Op<Demo_Dialect, "mirror", [Pure, SameOperandsAndResultType, Tenon_ReadsMemory,
+                                                DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                 DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "y[i, j] = x[i, D - 1 - j]";
   let arguments = (ins Tenon_RealTensor:$x);

@@ -10,8 +10,9 @@ PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, TILE, ctypes.c_int64)
 
 class Context(ctypes.Structure):
     """TnContext of runtime/include/tenon/artifact.h."""
-    _fields_ = [("dims", ctypes.c_void_p), ("arenas", ctypes.c_void_p), ("inputs", ctypes.c_void_p), ("outputs", ctypes.c_void_p), ("offsets", ctypes.c_void_p),
-                ("parallel_for", PARALLEL), ("scratch", ctypes.c_void_p), ("scratch_stride", ctypes.c_int64), ("seed", ctypes.c_uint64), ("step", ctypes.c_uint64),
+    _fields_ = [("dims", ctypes.c_void_p), ("arenas", ctypes.c_void_p), ("inputs", ctypes.c_void_p), ("outputs", ctypes.c_void_p),
+                ("offsets", ctypes.c_void_p), ("parallel_for", PARALLEL), ("scratch", ctypes.c_void_p),
+                ("scratch_stride", ctypes.c_int64), ("seed", ctypes.c_uint64), ("step", ctypes.c_uint64),
                 ("pool", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("total_steps", ctypes.c_uint64)]
 
 
@@ -38,7 +39,8 @@ def main():
         for i in range(count):
             tile(context, i, 0)
 
-    context = Context(None, ctypes.addressof(arenas), ctypes.addressof(inputs), ctypes.addressof(outputs), ctypes.addressof(offsets), PARALLEL(in_order), scratch[0],
+    context = Context(None, ctypes.addressof(arenas), ctypes.addressof(inputs), ctypes.addressof(outputs),
+                      ctypes.addressof(offsets), PARALLEL(in_order), scratch[0],
                       sizes[2], 0, 0, None, 0, 1)
     status = library.tn_run_infer_portable(ctypes.byref(context))
     found = list(numbers.from_address(result[0]))

@@ -3,8 +3,8 @@
 
 usage: instrumented.py SPEC RECIPE FOLDER [--spoil]
 
-`tenon compile` gives the artifact, its LLVM IR and the object of its tables. Vectors are taken apart, since the sanitizer leaves out accesses of more
-than 16 bytes and masked ones; its pass follows, and the library is linked again from the two objects.
+`tenon compile` gives the artifact, its LLVM IR and the object of its tables. Vectors are taken apart, since the sanitizer leaves
+out accesses of more than 16 bytes and masked ones; its pass follows, and the library is linked again from the two objects.
 --spoil: every tile of the contractions does the work of the first one, so that threads write the same memory.
 """
 import os
@@ -25,7 +25,8 @@ def marked(text):
 
 
 def spoiled(text):
-    """Tiles are functions (context, tile, worker); a second definition of the number of the tile would be no IR, so its uses become 0."""
+    """Tiles are functions (context, tile, worker); a second definition of the number of the tile would be no IR, so its uses
+    become 0."""
     changed = 0
 
     def change(match):

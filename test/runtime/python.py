@@ -1,4 +1,5 @@
-"""The Python package against the command `tenon`, bit by bit: python.py SPEC FOLDER [--spoil]     --spoil: one batch is another"""
+"""The Python package against the command `tenon`, bit by bit: python.py SPEC FOLDER [--spoil]     --spoil: one batch is
+another"""
 import os
 import subprocess
 import sys
@@ -67,16 +68,19 @@ def train(model, folder, spoil):
 
 
 def check_checkpoints(model, folder):
-    """The newest checkpoint of a folder, a numbered one, and those that are not there; moments that are written; a part of a file."""
+    """The newest checkpoint of a folder, a numbered one, and those that are not there; moments that are written; a part of a
+    file."""
     kept, name = os.path.join(folder, "kept"), next(iter(model.parameters))
     with tenon.Model.open(os.path.join(folder, "model")) as other:
         assert other.load_checkpoint(kept) == HALF + 2
         newest = other.parameters[name]
         assert other.load_checkpoint(kept, HALF) == HALF and other.parameters[name].tobytes() != newest.tobytes()
         assert other.load_checkpoint(kept, str(HALF + 2)) == HALF + 2 and other.parameters[name].tobytes() == newest.tobytes()
-        expect(tenon.InputError, 3, f"no checkpoint of step 99 in {kept}; there are: {HALF + 2}, {HALF}", lambda: other.load_checkpoint(kept, 99))
+        expect(tenon.InputError, 3, f"no checkpoint of step 99 in {kept}; there are: {HALF + 2}, {HALF}",
+               lambda: other.load_checkpoint(kept, 99))
         expect(tenon.InputError, 3, "there is no best checkpoint", lambda: other.load_checkpoint(kept, "best"))
-        expect(tenon.UsageError, 2, "is the number of its step, or best, not 'worst'", lambda: other.context("train").load_checkpoint(kept, "worst"))
+        expect(tenon.UsageError, 2, "is the number of its step, or best, not 'worst'",
+               lambda: other.context("train").load_checkpoint(kept, "worst"))
         expect(tenon.UsageError, 2, "is no run", lambda: tenon.Model.open(os.path.join(folder, "model"), which="best"))
         with other.context("train") as context:
             assert context.load_checkpoint(kept, HALF).step == HALF
@@ -156,7 +160,8 @@ class OnlyDLPack:
 def compare_running(run, model, folder):
     ids = numpy.frombuffer(TEXT[:6], numpy.uint8).reshape(1, 6).astype(numpy.int32)
     numpy.save(os.path.join(folder, "ids.npy"), ids)
-    command("run", run, "--entry", "step", "--bind", "T_capacity=8", "--input", f"ids=@{folder}/ids.npy", "--output", f"logits=@{folder}/logits.npy")
+    command("run", run, "--entry", "step", "--bind", "T_capacity=8", "--input", f"ids=@{folder}/ids.npy", "--output",
+            f"logits=@{folder}/logits.npy")
     with model.context("step", B=1, T=6, T_capacity=8) as context, model.context("step", B=1, T=2, T_capacity=8) as short:
         logits = context.run(ids=ids)["logits"]
         same("logits", {"logits": logits}, {"logits": numpy.load(os.path.join(folder, "logits.npy"))})
@@ -184,7 +189,8 @@ def compare_running(run, model, folder):
 
 
 def compare_generation(run, model, bounded):
-    for extra, settings in (([], {}), (["--greedy"], {"greedy": True}), (["--top-k", "5", "--top-p", "0.9", "--seed", "3"], {"top_k": 5, "top_p": 0.9, "seed": 3})):
+    for extra, settings in (([], {}), (["--greedy"], {"greedy": True}),
+                            (["--top-k", "5", "--top-p", "0.9", "--seed", "3"], {"top_k": 5, "top_p": 0.9, "seed": 3})):
         theirs = command("generate", run, "--prompt", "the ", "--length", "30", *extra)
         ours = model.generate("the ", limit=30, vocabulary=run, **settings)
         assert theirs.decode() == "the " + ours + "\n", (theirs, ours)
@@ -197,7 +203,9 @@ def compare_generation(run, model, bounded):
     assert len(stopped) <= 5 and theirs, stopped
     with tenon.Model.open(bounded) as small, small.generator(limit=20, greedy=True) as generator:
         small.initialize(1)
-        assert len(list(generator.symbols("the "))) == 13 and "the text ends after 13 of 20 symbols: the entry step keeps at most 16 places" in generator.note, generator.note
+        drawn = list(generator.symbols("the "))
+        assert len(drawn) == 13, drawn
+        assert "the text ends after 13 of 20 symbols: the entry step keeps at most 16 places" in generator.note, generator.note
     print("texts: the same")
 
 

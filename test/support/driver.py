@@ -33,7 +33,8 @@ def tenon(*words, folder=None, environment=None):
 
 
 def compiled(spec, *words):
-    """An artifact of `tenon compile SPEC words...`, made once for all tests of a run that want the same. Read it only; it is not removed.
+    """An artifact of `tenon compile SPEC words...`, made once for all tests of a run that want the same. Read it only; it is not
+    removed.
 
     The key is the text of the file, the words and the compiler's files; imports beyond the library are not followed.
     """

@@ -1,4 +1,5 @@
-"""The runtime's C interface (runtime/include/tenon/runtime.h) from Python: one process can step one artifact many times, at any step number."""
+"""The runtime's C interface (runtime/include/tenon/runtime.h) from Python: one process can step one artifact many times, at any
+step number."""
 import array
 import ctypes
 import os
@@ -10,7 +11,8 @@ KINDS = {0: "f64", 1: "f32", 4: "i64", 5: "i32", 12: "bool"}
 
 
 class Info(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("shape", ctypes.c_int64 * 16), ("bytes", ctypes.c_uint64)]
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("shape", ctypes.c_int64 * 16),
+                ("bytes", ctypes.c_uint64)]
 
 
 class Refused(Exception):
@@ -63,7 +65,8 @@ class Model:
         call("tn_threads_create", ctypes.c_int(threads), ctypes.byref(pool))
         call("tn_model_open", path.encode(), tier.encode() if tier else None, ctypes.byref(self.model))
         number = LIBRARY.tn_model_entry_find(self.model, entry.encode())
-        names = [LIBRARY.tn_model_dim_name(self.model, number, k).decode() for k in range(LIBRARY.tn_model_dim_count(self.model, number))]
+        names = [LIBRARY.tn_model_dim_name(self.model, number, k).decode()
+                 for k in range(LIBRARY.tn_model_dim_count(self.model, number))]
         values = (ctypes.c_int64 * max(1, len(names)))(*[dims[name] for name in names])
         call("tn_model_initialize", self.model, ctypes.c_uint64(1))
         call("tn_context_create", self.model, entry.encode(), values, len(names), pool, ctypes.byref(self.context))
@@ -83,7 +86,8 @@ class Model:
         return result
 
     def parameter(self, name, what="parameter"):
-        return _tensor(self.parameters()[name], lambda data, size: call(f"tn_model_get_{what}", self.model, name.encode(), data, size))
+        return _tensor(self.parameters()[name], lambda data, size: call(f"tn_model_get_{what}", self.model, name.encode(),
+                                                                        data, size))
 
     def set_parameter(self, name, values):
         _write(values, lambda data, size: call("tn_model_set_parameter", self.model, name.encode(), data, size))

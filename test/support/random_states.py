@@ -1,4 +1,5 @@
-"""Writes a .safetensors file of states: random_states.py FILE SEED NAME=SHAPE.. for reals between -1 and 1, NAME=NUMBER,NUMBER for 32-bit integers.
+"""Writes a .safetensors file of states: random_states.py FILE SEED NAME=SHAPE.. for reals between -1 and 1, NAME=NUMBER,NUMBER
+for 32-bit integers.
 
 A shape is 2x3x41. What does not fit the model is refused by `--states`, so a wrong shape cannot go unnoticed.
 """

@@ -1,7 +1,8 @@
 """The code tiers that the tests run on.
 
-Every test takes the widest unless it names another. Where the machine has both vector tiers, `tools/check` runs numerics/ and e2e/
-a second time with the narrower one forced (the suite `Tenon x86-64-v3`). TENON_TEST_TIER=TIER forces one by hand: `TENON_TEST_TIER=portable tools/check --filter numerics`.
+Every test takes the widest unless it names another. Where the machine has both vector tiers, `tools/check` runs numerics/ and
+e2e/ a second time with the narrower one forced (the suite `Tenon x86-64-v3`). TENON_TEST_TIER=TIER forces one by hand:
+`TENON_TEST_TIER=portable tools/check --filter numerics`.
 """
 import os
 

@@ -1,6 +1,7 @@
 // The compiler as a library: one C function that `tenon` opens when a specification has to be read.
 #include "frontend/Characters.h"
-#include "frontend/Explain.h"
+#include "frontend/explain/Explain.h"
+#include "frontend/graph/Print.h"
 #include "frontend/syntax/Parse.h"
 #include "lowering/Compile.h"
 #include "tools/compiler/CommandLine.h"

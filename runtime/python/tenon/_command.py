@@ -22,11 +22,13 @@ def find_command() -> str:
 
 
 def compile(spec: Path, out: Path, *, model: Optional[str] = None, recipe: Optional[str] = None, entries: Iterable[str] = (),
-            set: Optional[Mapping[str, object]] = None, bind: Optional[Mapping[str, int]] = None, options: Iterable[str] = ()) -> str:
+            set: Optional[Mapping[str, object]] = None, bind: Optional[Mapping[str, int]] = None,
+            options: Iterable[str] = ()) -> str:
     """Compiles a specification (.tn) into the artifact folder `out`, which is returned; Model.open takes it.
 
-    model, recipe: where the file has several. entries: only these. set: configs such as {"D": 256}. bind: dims made constant, such as {"B": 8}.
-    options: further ones of `tenon compile`. Raises what the command says, SpecError with file:line:col and all mistakes.
+    model, recipe: where the file has several. entries: only these. set: configs such as {"D": 256}. bind: dims made constant,
+    such as {"B": 8}. options: further ones of `tenon compile`. Raises what the command says, SpecError with file:line:col and all
+    mistakes.
     """
     call = [find_command(), "compile", os.fspath(spec), "-o", os.fspath(out)]
     for option, values in (("--model", [model]), ("--recipe", [recipe]), ("--entry", entries)):
@@ -35,7 +37,8 @@ def compile(spec: Path, out: Path, *, model: Optional[str] = None, recipe: Optio
     for option, pairs in (("--set", set), ("--bind", bind)):
         for name, value in (pairs or {}).items():
             call += [option, f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
-    done = subprocess.run([*call, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run([*call, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                          check=False)
     if done.returncode:
         message = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
         raise error_of(done.returncode, message or f"tenon compile ended with {done.returncode}")

@@ -48,7 +48,8 @@ def note_taker(stack: int) -> Any:
 
 
 def fit(values: Any, tensor: Tensor, what: str) -> numpy.ndarray:
-    """`values` as a dense array of the tensor's type. Real numbers go into reals, whole numbers into indices; nothing is rounded silently."""
+    """`values` as a dense array of the tensor's type. Real numbers go into reals, whole numbers into indices; nothing is rounded
+    silently."""
     if not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         values = numpy.from_dlpack(values)  # what numpy would take for a single object
     array = numpy.asarray(values)
@@ -78,7 +79,8 @@ def aligned(tensor: Tensor) -> numpy.ndarray:
 
 
 class Context(Handle):
-    """An entry bound to sizes; made by Model.context. Not for several threads at once, nor at the same time as another context of its model."""
+    """An entry bound to sizes; made by Model.context. Not for several threads at once, nor at the same time as another context of
+    its model."""
 
     _free = "tn_context_free"
 
@@ -88,14 +90,16 @@ class Context(Handle):
         names = model.dims(entry)
         unknown, missing = sorted(set(dims) - set(names)), [name for name in names if name not in dims]
         if unknown or missing:
-            raise UsageError(f"entry '{entry}' " + (f"has no dim {unknown[0]}" if unknown else f"needs a size for {', '.join(missing)}")
+            raise UsageError(f"entry '{entry}' " + (f"has no dim {unknown[0]}" if unknown
+                                                    else f"needs a size for {', '.join(missing)}")
                              + f"; its dims are {', '.join(names) or 'none'}")
         for name in names:
             if isinstance(dims[name], bool) or not hasattr(dims[name], "__index__"):
                 raise UsageError(f"the size {name} is a whole number, not {dims[name]!r}")
         self.dims: Dict[str, int] = {name: operator.index(dims[name]) for name in names}
         values = (ctypes.c_int64 * max(len(names), 1))(*self.dims.values())
-        self._lib.tn_context_create(model.handle, entry.encode(), values, len(names), model.pool(threads), ctypes.byref(self._handle))
+        self._lib.tn_context_create(model.handle, entry.encode(), values, len(names), model.pool(threads),
+                                    ctypes.byref(self._handle))
         self.inputs, self.outputs, self.states = (self._tensors(what) for what in ("input", "output", "state"))
 
     def _tensors(self, what: str) -> Dict[str, Tensor]:
@@ -120,8 +124,9 @@ class Context(Handle):
         self._lib.tn_context_set_input(self.handle, tensor.number, address(array), array.nbytes)
 
     def run(self, **inputs: Any) -> Dict[str, numpy.ndarray]:
-        """Sets the inputs that are given, calls the entry once and returns its outputs. The arrays are new and belong to the caller: the entry
-        writes into them directly, and numpy.from_dlpack or torch.from_dlpack take them without a copy. After an error states are as before."""
+        """Sets the inputs that are given, calls the entry once and returns its outputs. The arrays are new and belong to the
+        caller: the entry writes into them directly, and numpy.from_dlpack or torch.from_dlpack take them without a copy. After an
+        error states are as before."""
         for name, values in inputs.items():
             self.set_input(name, values)
         arrays = {name: aligned(tensor) for name, tensor in self.outputs.items()}
@@ -135,8 +140,8 @@ class Context(Handle):
         return arrays
 
     def train_step(self, step: Optional[int] = None, **inputs: Any) -> Dict[str, float]:
-        """One batch of a train entry; its losses, gradient norm and rate by name. `step`: number of the batch from 0 (default: the one after the last
-        call's, which load_checkpoint sets)."""
+        """One batch of a train entry; its losses, gradient norm and rate by name. `step`: number of the batch from 0 (default:
+        the one after the last call's, which load_checkpoint sets)."""
         self._lib.tn_context_set_step(self.handle, self.step if step is None else step)
         outputs = self.run(**inputs)
         self._lib.tn_context_set_step(self.handle, self.step + 1)
@@ -194,8 +199,9 @@ class Context(Handle):
         self._lib.tn_context_rewind(self.handle, count)
 
     def save_checkpoint(self, directory: Path, progress: Optional[Progress] = None, keep: int = 3) -> Progress:
-        """Writes DIRECTORY/step-N with parameters, moments and states, safe against crashes; older ones beyond `keep` go. Into RUN/checkpoints of a run
-        directory, `tenon train` goes on from it. Without `progress`: the steps that train_step has made, no seed, no skipped ones."""
+        """Writes DIRECTORY/step-N with parameters, moments and states, safe against crashes; older ones beyond `keep` go. Into
+        RUN/checkpoints of a run directory, `tenon train` goes on from it. Without `progress`: the steps that train_step has made,
+        no seed, no skipped ones."""
         if progress is None:
             progress = Progress(self.step // self.model.accumulate, self.step)
         struct = ProgressStruct(progress.step, progress.position, progress.seed, progress.skipped, progress.seconds)
@@ -203,10 +209,12 @@ class Context(Handle):
         return progress
 
     def load_checkpoint(self, directory: Path, which: Which = "") -> Progress:
-        """A checkpoint of a folder or run directory into parameters, moments and states; seed and step are set. `which`: "" the newest valid one, "best" that
-        of the best evaluation, or the number of its step. What it remarks (a damaged checkpoint passed over, another recipe) comes as warnings."""
+        """A checkpoint of a folder or run directory into parameters, moments and states; seed and step are set. `which`: "" the
+        newest valid one, "best" that of the best evaluation, or the number of its step. What it remarks (a damaged checkpoint
+        passed over, another recipe) comes as warnings."""
         struct, note = ProgressStruct(), note_taker(3)
-        self._lib.tn_context_load_checkpoint(self.handle, os.fsencode(directory), str(which).encode(), ctypes.byref(struct), note, None)
+        self._lib.tn_context_load_checkpoint(self.handle, os.fsencode(directory), str(which).encode(), ctypes.byref(struct), note,
+                                             None)
         return Progress(struct.step, struct.position, struct.seed, struct.skipped, struct.seconds)
 
     @property

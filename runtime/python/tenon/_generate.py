@@ -18,8 +18,8 @@ Path = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class Sampling:
-    """How symbols are drawn: greedy, or with the logits divided by `temperature`, from the `top_k` most probable ones (0: all) and of these
-    the smallest set that reaches the probability `top_p`; `limit` symbols, the same ones for the same seed."""
+    """How symbols are drawn: greedy, or with the logits divided by `temperature`, from the `top_k` most probable ones (0: all)
+    and of these the smallest set that reaches the probability `top_p`; `limit` symbols, the same ones for the same seed."""
 
     greedy: bool = False
     temperature: float = 1.0
@@ -45,18 +45,21 @@ class Generator(Handle):
 
     _free = "tn_generator_free"
 
-    def __init__(self, model: "Model", sampling: Sampling, block: Optional[str] = None, entry: Optional[str] = None, stop: Optional[str] = None,
-                 vocabulary: Optional[Path] = None, threads: int = 1):
+    def __init__(self, model: "Model", sampling: Sampling, block: Optional[str] = None, entry: Optional[str] = None,
+                 stop: Optional[str] = None, vocabulary: Optional[Path] = None, threads: int = 1):
         super().__init__()
         self.model, self.sampling = model, sampling
-        struct = SamplingStruct(sampling.greedy, sampling.temperature, sampling.top_k, sampling.top_p, sampling.limit, sampling.seed)
+        struct = SamplingStruct(sampling.greedy, sampling.temperature, sampling.top_k, sampling.top_p, sampling.limit,
+                                sampling.seed)
         encoded = [text.encode() if text is not None else None for text in (block, entry, stop)]
         self._lib.tn_generator_create(model.handle, encoded[0], encoded[1], ctypes.byref(struct), encoded[2],
-                                      os.fsencode(vocabulary) if vocabulary is not None else None, model.pool(threads), ctypes.byref(self._handle))
+                                      os.fsencode(vocabulary) if vocabulary is not None else None, model.pool(threads),
+                                      ctypes.byref(self._handle))
 
     def symbols(self, prompt: Union[str, bytes, Sequence[int]] = "") -> Iterator[Tuple[int, str]]:
-        """Begins a text with a prompt (text or ids; empty: the block's start) and yields (id, text) as symbols are drawn. The text comes in whole
-        characters; what is left of it at the end comes with id -1. The prompt is not repeated. A new call ends the text before it."""
+        """Begins a text with a prompt (text or ids; empty: the block's start) and yields (id, text) as symbols are drawn. The
+        text comes in whole characters; what is left of it at the end comes with id -1. The prompt is not repeated. A new call
+        ends the text before it."""
         if isinstance(prompt, (str, bytes)):
             raw = prompt.encode() if isinstance(prompt, str) else prompt
             self._lib.tn_generator_start_text(self.handle, raw, len(raw))

@@ -35,7 +35,8 @@ class ProgressStruct(Structure):
 
 
 class SamplingStruct(Structure):
-    _fields_ = [("greedy", c_int32), ("temperature", c_double), ("top_k", c_int64), ("top_p", c_double), ("limit", c_int64), ("seed", c_uint64)]
+    _fields_ = [("greedy", c_int32), ("temperature", c_double), ("top_k", c_int64), ("top_p", c_double), ("limit", c_int64),
+                ("seed", c_uint64)]
 
 
 _I, _P, _S, _N, _INFO = c_int, c_void_p, c_char_p, c_uint64, POINTER(TensorInfo)
@@ -138,7 +139,8 @@ class Library:
         try:
             function = getattr(self._functions, name)
         except AttributeError:
-            raise InputError(f"{self.path} has no function {name}: it is the library of an older Tenon than this package") from None
+            raise InputError(f"{self.path} has no function {name}: it is the library of an older Tenon than this "
+                             "package") from None
         if name in _OTHERS:
             function.restype, function.argtypes = _OTHERS[name]
         else:
@@ -162,7 +164,8 @@ def library() -> Library:
             return Library(ctypes.CDLL(path), path)
         except OSError as problem:
             tried.append(str(problem))
-    raise InputError("libtenon-runtime is not found; install Tenon so that the command `tenon` is on PATH, or set TENON_LIBRARY to the library's path ("
+    raise InputError("libtenon-runtime is not found; install Tenon so that the command `tenon` is on PATH, or set TENON_LIBRARY "
+                     "to the library's path ("
                      + "; ".join(tried) + ")")
 
 

@@ -17,8 +17,8 @@ from ._library import Stayed, TensorInfo
 
 
 class Parameters(MutableMapping[str, numpy.ndarray]):
-    """The parameters of a model (or gradients, or moments) by name, such as "blocks.3.wq.weight". Reading copies out, assigning copies in; nothing is
-    read before it is asked for. The set of names is fixed."""
+    """The parameters of a model (or gradients, or moments) by name, such as "blocks.3.wq.weight". Reading copies out, assigning
+    copies in; nothing is read before it is asked for. The set of names is fixed."""
 
     def __init__(self, model: "Model", read: Any, write: Any, tensors: Dict[str, Tensor]):
         self._model, self._read, self._write, self.tensors = model, read, write, tensors
@@ -52,7 +52,8 @@ class Parameters(MutableMapping[str, numpy.ndarray]):
 
 
 class Model(Handle):
-    """An artifact and one set of its parameters. Different models may be used from different threads, one with its contexts from one at a time."""
+    """An artifact and one set of its parameters. Different models may be used from different threads, one with its contexts from
+    one at a time."""
 
     _free = "tn_model_close"
 
@@ -74,9 +75,10 @@ class Model(Handle):
 
     @classmethod
     def open(cls, path: Path, tier: Optional[str] = None, which: Which = "") -> "Model":
-        """Opens an artifact's folder, its library, or the `model` of a run directory together with a checkpoint (`which`: "" the newest, "best", or the
-        number of its step). An artifact is code: open only what you trust. `tier`: "portable", "x86-64-v3", "x86-64-v4" or "x86-64-v4-bf16" (default: TENON_TIER, else the best). Nothing runs before
-        initialize, load, load_checkpoint or values for each parameter, but for a run directory, whose checkpoint is loaded."""
+        """Opens an artifact's folder, its library, or the `model` of a run directory together with a checkpoint (`which`: "" the
+        newest, "best", or the number of its step). An artifact is code: open only what you trust. `tier`: "portable",
+        "x86-64-v3", "x86-64-v4" or "x86-64-v4-bf16" (default: TENON_TIER, else the best). Nothing runs before initialize, load,
+        load_checkpoint or values for each parameter, but for a run directory, whose checkpoint is loaded."""
         inside = os.path.join(os.fspath(path), "model")
         if not os.path.isdir(os.path.join(os.fspath(path), "checkpoints")):
             if which != "":
@@ -117,7 +119,8 @@ class Model(Handle):
         number = self._lib.tn_model_entry_find(self.handle, entry.encode())
         if number < 0:
             raise UsageError(f"the artifact has no entry '{entry}', only {', '.join(self.entries)}")
-        return [self._lib.tn_model_dim_name(self.handle, number, dim).decode() for dim in range(self._lib.tn_model_dim_count(self.handle, number))]
+        return [self._lib.tn_model_dim_name(self.handle, number, dim).decode()
+                for dim in range(self._lib.tn_model_dim_count(self.handle, number))]
 
     def initialize(self, seed: int = 0) -> None:
         """Every parameter from its initializer: the same values for the same seed on every machine."""
@@ -143,12 +146,14 @@ class Model(Handle):
             def write(handle: Any, name: bytes, values: Any, size: int, number: int = number) -> None:
                 self._lib.tn_model_set_moment(handle, number, name, values, size)
 
-            result[self._lib.tn_model_moment_name(self.handle, number).decode()] = Parameters(self, read, write, self.parameters.tensors)
+            result[self._lib.tn_model_moment_name(self.handle, number).decode()] = Parameters(self, read, write,
+                                                                                              self.parameters.tensors)
         return result
 
     def load(self, path: Path, names: Optional[str] = None, partial: bool = False) -> Dict[str, str]:
-        """Reads parameters from safetensors, a file or a folder with shards. names: whose names it has, such as "hf". partial: what it lacks or has in
-        another shape stays, and is returned with the reason; else nothing may be missing, and a failed load changes nothing."""
+        """Reads parameters from safetensors, a file or a folder with shards. names: whose names it has, such as "hf". partial:
+        what it lacks or has in another shape stays, and is returned with the reason; else nothing may be missing, and a failed
+        load changes nothing."""
         scheme, stayed = names.encode() if names else None, {}
         if not partial:
             self._lib.tn_model_load(self.handle, os.fsencode(path), scheme)
@@ -166,16 +171,19 @@ class Model(Handle):
         self._lib.tn_model_save(self.handle, os.fsencode(path), names.encode() if names else None)
 
     def load_checkpoint(self, directory: Path, which: Which = "") -> int:
-        """Parameters of a checkpoint of a folder or run directory (`which`: "" the newest valid one, "best", or the number of its step); its step. To go on
-        training: Context.load_checkpoint."""
+        """Parameters of a checkpoint of a folder or run directory (`which`: "" the newest valid one, "best", or the number of its
+        step); its step. To go on training: Context.load_checkpoint."""
         step, note = ctypes.c_uint64(), note_taker(3)
-        self._lib.tn_model_load_checkpoint(self.handle, os.fsencode(directory), str(which).encode(), ctypes.byref(step), note, None)
+        self._lib.tn_model_load_checkpoint(self.handle, os.fsencode(directory), str(which).encode(), ctypes.byref(step), note,
+                                           None)
         return step.value
 
-    def generator(self, block: Optional[str] = None, entry: Optional[str] = None, stop: Optional[str] = None, vocabulary: Optional[Path] = None,
+    def generator(self, block: Optional[str] = None, entry: Optional[str] = None, stop: Optional[str] = None,
+                  vocabulary: Optional[Path] = None,
                   threads: int = 1, **sampling: Any) -> Generator:
-        """Streams text by `symbols` and `stream`. block: a generate block (default: the first); the rest replaces its settings: entry, stop,
-        greedy, temperature, top_k, top_p, limit, seed. vocabulary: a run directory, its vocabulary.json or a file of symbols (default: bytes)."""
+        """Streams text by `symbols` and `stream`. block: a generate block (default: the first); the rest replaces its settings:
+        entry, stop, greedy, temperature, top_k, top_p, limit, seed. vocabulary: a run directory, its vocabulary.json or a file of
+        symbols (default: bytes)."""
         return Generator(self, Sampling.of(self, block, **sampling), block, entry, stop, vocabulary, threads)
 
     def generate(self, prompt: Union[str, bytes, Sequence[int]] = "", **settings: Any) -> str:

@@ -1,10 +1,11 @@
-"""Compares the generated contractions with PyTorch's (MKL with its code for the processor's vectors, as the bench's `eager`), one thread each, alternating in one run.
+"""Compares the generated contractions with PyTorch's (MKL with its code for the processor's vectors, as the bench's `eager`), one
+thread each, alternating in one run.
 
 usage: compare-gemm.py BENCH [--rounds N] [--case SUBSTRING] [--tier avx512]
   BENCH is the tenon-gemm-bench executable. The environment variable TENON_PEER names a virtual environment with PyTorch (as for
-  test/bench/run); without it the comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the median of the
-  paired ratios and its range. Both sides check their result against the same contraction in f64; a wrong result ends the
-  run with status 1.
+  test/bench/run); without it the comparison is skipped. Prints one line per shape: both speeds as medians over the rounds, the
+  median of the paired ratios and its range. Both sides check their result against the same contraction in f64; a wrong result
+  ends the run with status 1.
 """
 import argparse
 import json

@@ -37,7 +37,8 @@ class Model(nn.Module):
         super().__init__()
         width, self.rate = size["D"], size["rate"]
         self.bert = nn.ModuleDict({
-            "embeddings": named(word_embeddings=nn.Embedding(size["V"], width), position_embeddings=nn.Embedding(size["L"], width),
+            "embeddings": named(word_embeddings=nn.Embedding(size["V"], width),
+                                position_embeddings=nn.Embedding(size["L"], width),
                                 token_type_embeddings=nn.Embedding(2, width), LayerNorm=nn.LayerNorm(width, eps=1e-12)),
             "encoder": named(layer=nn.ModuleList(Layer(size) for _ in range(size["N"]))),
             "pooler": named(dense=nn.Linear(width, width))})
@@ -64,7 +65,8 @@ class Model(nn.Module):
         logits = F.linear(chosen, e["word_embeddings"].weight, head.bias)
         losses = F.cross_entropy(logits.flatten(0, 1), word.long().flatten(), reduction="none") * weight.flatten()
         pooled = torch.tanh(self.bert["pooler"]["dense"](x[:, 0]))
-        return {"mlm": losses.sum() / (weight.sum() + 1e-5), "nsp": F.cross_entropy(self.cls["seq_relationship"](pooled), follows.long())}
+        return {"mlm": losses.sum() / (weight.sum() + 1e-5),
+                "nsp": F.cross_entropy(self.cls["seq_relationship"](pooled), follows.long())}
 
 
 def inputs(size, generator):
@@ -74,7 +76,8 @@ def inputs(size, generator):
         return torch.randint(0, high, shape, generator=generator, dtype=torch.int32)
 
     at = torch.stack([torch.randperm(length, generator=generator)[:chosen].sort().values for _ in range(batch)])
-    return {"ids": draw(256, batch, length), "seg": draw(2, batch, length), "len": torch.full((batch,), length, dtype=torch.int32),
+    return {"ids": draw(256, batch, length), "seg": draw(2, batch, length),
+            "len": torch.full((batch,), length, dtype=torch.int32),
             "at": at.int(), "word": draw(256, batch, chosen), "weight": torch.ones(batch, chosen), "follows": draw(2, batch)}
 
 

@@ -1,5 +1,5 @@
-"""GPT-2 in JAX: one jitted training step (forward, backward, clipping, AdamW, donated buffers), layers as a scan over stacked parameters. Same numbers,
-names and commands as worker.py with the module gpt2.
+"""GPT-2 in JAX: one jitted training step (forward, backward, clipping, AdamW, donated buffers), layers as a scan over stacked
+parameters. Same numbers, names and commands as worker.py with the module gpt2.
 
 usage: gpt2_jax.py gpt2 --size JSON --threads N [--seed N]
 """
@@ -15,8 +15,9 @@ import numpy
 from jax import numpy as jnp
 from safetensors.numpy import load_file, save_file
 
-LAYER = {"ln_1.weight": "D", "ln_1.bias": "D", "attn.c_attn.weight": "DA", "attn.c_attn.bias": "A", "attn.c_proj.weight": "DD", "attn.c_proj.bias": "D",
-         "ln_2.weight": "D", "ln_2.bias": "D", "mlp.c_fc.weight": "DF", "mlp.c_fc.bias": "F", "mlp.c_proj.weight": "FD", "mlp.c_proj.bias": "D"}
+LAYER = {"ln_1.weight": "D", "ln_1.bias": "D", "attn.c_attn.weight": "DA", "attn.c_attn.bias": "A", "attn.c_proj.weight": "DD",
+         "attn.c_proj.bias": "D", "ln_2.weight": "D", "ln_2.bias": "D", "mlp.c_fc.weight": "DF", "mlp.c_fc.bias": "F",
+         "mlp.c_proj.weight": "FD", "mlp.c_proj.bias": "D"}
 RATE, BETAS, EPS, DECAY, BOUND = 1e-4, (0.9, 0.95), 1e-8, 0.1, 1.0
 
 
@@ -33,7 +34,8 @@ def initial(size, seed):
         return (0.02 * draw.standard_normal(shape)).astype(numpy.float32)
 
     layers = {name: value(name, (size["N"], *[sizes[a] for a in axes])) for name, axes in LAYER.items()}
-    rest = {name: value(name, shape) for name, shape in {"wte.weight": (size["V"], size["D"]), "wpe.weight": (size["L"], size["D"]),
+    rest = {name: value(name, shape) for name, shape in {"wte.weight": (size["V"], size["D"]),
+                                                         "wpe.weight": (size["L"], size["D"]),
                                                          "ln_f.weight": (size["D"],), "ln_f.bias": (size["D"],)}.items()}
     return jax.tree.map(jnp.asarray, {"layers": layers, "rest": rest})
 
@@ -48,7 +50,8 @@ def public(parameters):
 
 def stacked(tensors, count):
     layers = {name: jnp.stack([tensors[f"transformer.h.{k}.{name}"] for k in range(count)]) for name in LAYER}
-    return {"layers": layers, "rest": {name: jnp.asarray(tensors[f"transformer.{name}"]) for name in ("wte.weight", "wpe.weight", "ln_f.weight", "ln_f.bias")}}
+    return {"layers": layers, "rest": {name: jnp.asarray(tensors[f"transformer.{name}"])
+                                       for name in ("wte.weight", "wpe.weight", "ln_f.weight", "ln_f.bias")}}
 
 
 def norm(x, weight, bias):
@@ -111,7 +114,8 @@ class Run:
         self.parameters = initial(self.size, options.seed)
         self.moments = tuple(jax.tree.map(jnp.zeros_like, self.parameters) for _ in range(2))
         shape = (self.size["B"], self.size["T"])
-        self.ids = jnp.asarray(numpy.random.default_rng(options.seed).integers(0, min(self.size["V"], 256), shape, dtype=numpy.int32))
+        self.ids = jnp.asarray(numpy.random.default_rng(options.seed).integers(0, min(self.size["V"], 256), shape,
+                                                                               dtype=numpy.int32))
         self.key, self.count = jax.random.key(options.seed), 0
         self.update = jax.jit(lambda p, m, c, i, k: update(p, m, c, i, k, self.size), donate_argnums=(0, 1))
 

@@ -1,7 +1,8 @@
-"""Transformer-XL (plain softmax, tied or untied biases) in idiomatic PyTorch: rel_shift on the whole score matrix, as the authors' code.
+"""Transformer-XL (plain softmax, tied or untied biases) in idiomatic PyTorch: rel_shift on the whole score matrix, as the
+authors' code.
 
-scaled_dot_product_attention takes the position scores only as a mask of full size and then has no fused backward for it on the CPU, so
-the plain form is the better one."""
+scaled_dot_product_attention takes the position scores only as a mask of full size and then has no fused backward for it on the
+CPU, so the plain form is the better one."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -41,7 +42,8 @@ class Layer(nn.Module):
     def forward(self, x, memory, distances, u, v, hidden):
         batch, length, width = x.shape
         parts = self.dec_attn
-        q, k, value = parts["qkv_net"](torch.cat([memory, x], dim=1)).view(batch, -1, 3, self.heads, width // self.heads).unbind(2)
+        q, k, value = parts["qkv_net"](torch.cat([memory, x], dim=1)).view(batch, -1, 3, self.heads,
+                                                                           width // self.heads).unbind(2)
         r = parts["r_net"](distances).view(-1, self.heads, width // self.heads)
         a = relative_attention(q[:, -length:], k, value, r, u, v, hidden)
         a = parts["o_net"](a.reshape(batch, length, width))
@@ -102,8 +104,8 @@ def tokens(size):
 
 
 def flops(size):
-    """Multiply-adds of forward and backward, times two; attention counts the visible pairs only. The distances' projection once per layer;
-    memory needs no gradient to what it came from, but the weights of its keys and values do."""
+    """Multiply-adds of forward and backward, times two; attention counts the visible pairs only. The distances' projection once
+    per layer; memory needs no gradient to what it came from, but the weights of its keys and values do."""
     width, length, memory = size["D"], size["T"], size["M"]
     keys = memory + length
     rows = size["B"] * length

@@ -1,4 +1,5 @@
-"""XLNet pre-training (two streams, segments, memory) in idiomatic PyTorch, einsum and rel_shift as the authors' and the public code."""
+"""XLNet pre-training (two streams, segments, memory) in idiomatic PyTorch, einsum and rel_shift as the authors' and the public
+code."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -123,8 +124,8 @@ def inputs(size, generator):
         order = torch.randperm(length, generator=generator)[:chosen]
         rank[row, order] = torch.arange(chosen, dtype=torch.int32)
         at[row] = order.sort().values.int()
-    return {"ids": draw(256, batch, length), "seg": draw(2, batch, length), "rank": rank, "at": at, "word": draw(256, batch, chosen),
-            "weight": torch.ones(batch, chosen)}
+    return {"ids": draw(256, batch, length), "seg": draw(2, batch, length), "rank": rank, "at": at,
+            "word": draw(256, batch, chosen), "weight": torch.ones(batch, chosen)}
 
 
 def unread(size):
@@ -139,8 +140,8 @@ def tokens(size):
 
 
 def flops(size):
-    """Multiply-adds of forward and backward, times two. The query stream counts its K rows; the content stream of the last layer is not
-    needed for the loss beyond its keys and values, but both sides compute it here."""
+    """Multiply-adds of forward and backward, times two. The query stream counts its K rows; the content stream of the last layer
+    is not needed for the loss beyond its keys and values, but both sides compute it here."""
     width, length, keys, batch = size["D"], size["T"], size["T"] + size["M"], size["B"]
     rows = batch * (length + size["K"])
     dense = rows * (2 * width * width + 2 * width * size["F"]) + 2 * batch * keys * width * width

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What `tenon fmt` promises, on every specification of the tree and on forms of it with other blanks and line ends.
 
-usage: properties.py FOLDER SCRATCH-FOLDER [FORMATTER..]   FORMATTER: a command that changes the files behind it (default: tenon fmt)
+usage: properties.py FOLDER SCRATCH-FOLDER [FORMATTER..]   FORMATTER: a command that changes the files behind it (default: tenon
+                                                           fmt)
 """
 import os
 import random
@@ -28,7 +29,8 @@ def rearranged(text, draw, breaks):
     """The same tokens with other blanks between them; `breaks`: how often a line ends."""
     result = ""
     for token in TOKEN.findall(text):
-        result += token + ("\n" if token.startswith("#") else draw.choice(["\n", "\n\n\n", "\n\t"]) if draw.random() < breaks else draw.choice([" ", "\t", "   "]))
+        result += token + ("\n" if token.startswith("#") else draw.choice(["\n", "\n\n\n", "\n\t"]) if draw.random() < breaks
+                           else draw.choice([" ", "\t", "   "]))
     return result
 
 
@@ -36,12 +38,14 @@ def tabbed(line):
     """Tabs in place of the blanks before a tab stop, where these are neither in a string nor in a comment."""
     code = line if '"' in line else line.split("#")[0]
     chunks = [code[at:at + 8] for at in range(0, len(code), 8)] if '"' not in line else [code]
-    return "".join(chunk.rstrip(" ") + "\t" if chunk.endswith("  ") and len(chunk) == 8 else chunk for chunk in chunks) + line[len(code):]
+    return "".join(chunk.rstrip(" ") + "\t" if chunk.endswith("  ") and len(chunk) == 8 else chunk
+                   for chunk in chunks) + line[len(code):]
 
 
 def typed_elsewhere(text):
     """As an editor of another system leaves it."""
-    return "\r\n".join(tabbed(line) + blanks for blanks, line in zip(["", " ", "\t"] * len(text), text.split("\n"))).rstrip("\r\n \t")
+    return "\r\n".join(tabbed(line) + blanks
+                       for blanks, line in zip(["", " ", "\t"] * len(text), text.split("\n"))).rstrip("\r\n \t")
 
 
 def main(root, scratch, *formatter):
@@ -74,12 +78,15 @@ def main(root, scratch, *formatter):
     wrong = []
     for name, form, given, path in cases:
         result, first = once[path], once[path.replace(f"-{form}.tn", "-0.tn")]
-        checks = {"another tree": tree(path) == trees[path], "other comments": comments(result) == comments(given), "changes again": result == twice[path],
-                  "line ends or blanks": not re.search(r"[ \t\r]\n|\t[^#]*$|\n\n\n|\A\n|\n\n\Z", result) and result.endswith("\n"),
+        checks = {"another tree": tree(path) == trees[path], "other comments": comments(result) == comments(given),
+                  "changes again": result == twice[path],
+                  "line ends or blanks": not re.search(r"[ \t\r]\n|\t[^#]*$|\n\n\n|\A\n|\n\n\Z", result)
+                  and result.endswith("\n"),
                   "depends on the editor": form != 1 or result == first}
         for line in result.split("\n"):
             code = line.split("#")[0].rstrip()
-            checks["a long line"] = checks.get("a long line", True) and (len(code) <= COLUMNS or max(map(len, TOKEN.findall(code))) > COLUMNS // 2)
+            checks["a long line"] = checks.get("a long line", True) and (len(code) <= COLUMNS
+                                                                         or max(map(len, TOKEN.findall(code))) > COLUMNS // 2)
         wrong += [f"{name}, form {form}: {what}" for what, right in checks.items() if not right]
     print("\n".join(wrong[:20] + [f"{len(cases)} texts, {len(wrong)} wrong"]))
     return 1 if wrong or not cases else 0

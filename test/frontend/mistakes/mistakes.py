@@ -1,5 +1,5 @@
-"""Runs the seeded mistakes: each breaks a right specification in one place and must be refused with the right code, at the right line
-and column, with the right words, and with nothing else beside it.
+"""Runs the seeded mistakes: each breaks a right specification in one place and must be refused with the right code, at the right
+line and column, with the right words, and with nothing else beside it.
 
     mistakes.py TABLE --checker COMMAND --specs DIR [--specs DIR] [--record]
 
@@ -108,7 +108,8 @@ def run(arguments):
                 continue
             message = found[0]["message"] if found else ""
             if places != entry.expected:
-                failures.append(f"line {entry.number}: expected {entry.expected}, got {places or 'nothing'}: {message}{done.stderr}")
+                failures.append(f"line {entry.number}: expected {entry.expected}, got {places or 'nothing'}: "
+                                f"{message}{done.stderr}")
             elif done.returncode == 0:
                 failures.append(f"line {entry.number}: refused, but the exit status is 0")
             for words in entry.words:

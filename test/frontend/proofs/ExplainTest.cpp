@@ -1,5 +1,5 @@
 // Every error code that the sources of the checker mention has a page, and every page belongs to a code that is mentioned.
-#include "frontend/Explain.h"
+#include "frontend/explain/Explain.h"
 #include "frontend/Diagnostics.h"
 #include <filesystem>
 #include <fstream>

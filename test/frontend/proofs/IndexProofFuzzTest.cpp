@@ -1,7 +1,7 @@
 // Random integer graphs, evaluated at all places of small sizes: what was proved must hold there, and every bound that holds for
 // all sizes tried is counted, so that a prover that proves nothing fails too.
 #include "GraphBuilder.h"
-#include "frontend/sema/IndexProof.h"
+#include "frontend/proofs/IndexProof.h"
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>

@@ -1,4 +1,4 @@
-#include "frontend/sema/IndexProof.h"
+#include "frontend/proofs/IndexProof.h"
 #include "GraphBuilder.h"
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "frontend/sema/Names.h"
+#include "frontend/names/Names.h"
 #include "frontend/syntax/Parse.h"
 #include <fstream>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "frontend/sema/Recipes.h"
-#include "frontend/sema/RecipeSchema.h"
+#include "frontend/recipes/Recipes.h"
+#include "frontend/recipes/RecipeSchema.h"
 #include "frontend/syntax/Parse.h"
 #include <cmath>
 #include <fstream>

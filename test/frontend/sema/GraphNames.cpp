@@ -1,6 +1,6 @@
 // A picture of a program whose names hold what the language of pictures means something by: the text of a specification cannot
 // have them, other makers of programs can.
-#include "frontend/Sema.h"
+#include "frontend/graph/Print.h"
 #include <cstdio>
 
 int main() {

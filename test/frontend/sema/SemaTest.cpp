@@ -3,6 +3,7 @@
 // FILE:LINE:COL: CODE: message, with related places and notes; with --brief one line each, in the order of the text, and their
 // number; with --legal none of what is only not supported yet.
 #include "frontend/Sema.h"
+#include "frontend/graph/Print.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 // The examples on the pages of the grammar are true: the wrong one gives the code of its page, the right one parses.
-#include "frontend/Explain.h"
+#include "frontend/explain/Explain.h"
 #include "frontend/syntax/Parse.h"
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //   --again   parses the printed tree once more and requires the same text
 //   --ranges  prints kind, place and text of every node instead of the tree
 //   --explain CODE prints a page, --codes all codes with their titles
-#include "frontend/Explain.h"
+#include "frontend/explain/Explain.h"
 #include "frontend/syntax/Parse.h"
 #include <cstdio>
 #include <cstring>

@@ -4,13 +4,14 @@
 usage: fused_models.py MODEL CASE [--f32] [--tier TIER] [--spoil]
 
 MODEL is one of models/ or one of this folder, for what no model there has.
---f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the error of the other: both
-round scores and exponentials alike, in another order. Where a row's keys are in several chunks, the fused form takes the row's mean of the gradient,
-D = sum over j of p dp, from dy . y (Dao 2023, section 2.3), since it never has a whole row: `scaled c`.
+--f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the
+error of the other: both round scores and exponentials alike, in another order. Where a row's keys are in several chunks, the
+fused form takes the row's mean of the gradient, D = sum over j of p dp, from dy . y (Dao 2023, section 2.3), since it never has a
+whole row: `scaled c`.
 
-CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second one has a memory
-that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is far from uniform. A recipe of the test's own
-binds no length and leaves dropout on.
+CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second
+one has a memory that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is
+far from uniform. A recipe of the test's own binds no length and leaves dropout on.
 --spoil compares the fused model with itself under another seed of dropout, which has to be noticed.
 """
 import argparse
@@ -57,7 +58,8 @@ CASES = {
     ("single", "a"): ({"D": 48, "E": 24, "W": 5, "L": 9}, (1, 17, 67)),
     ("single", "b"): ({"D": 40, "E": 41, "W": 64, "L": 40}, (17, 131)),
 }
-RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"), "bert": ("BERT", "mlm_nsp(text = \"none.txt\")", "mlm + nsp"),
+RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"),
+           "bert": ("BERT", "mlm_nsp(text = \"none.txt\")", "mlm + nsp"),
            "clipped": ("Clipped", "byte_stream(text = \"none.txt\")", "nll"),
            "relative": ("Relative", "byte_stream(text = \"none.txt\")", "nll"),
            "grouped": ("Grouped", "byte_stream(text = \"none.txt\")", "nll"),
@@ -76,7 +78,8 @@ def specification(folder, name):
     with open(here if os.path.exists(here) else driver.model(name + ".tn"), encoding="utf-8") as file:
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{text}\ntrain {model} as whole {{\n  data = {data}\n  loss = {loss}\n  optimizer = sgd(lr = 1.0)\n  steps = 1\n}}\n")
+        file.write(f"{text}\ntrain {model} as whole {{\n  data = {data}\n  loss = {loss}\n  optimizer = sgd(lr = 1.0)\n  "
+                   f"steps = 1\n}}\n")
     return path
 
 
@@ -91,8 +94,9 @@ def inputs(name, length, draw):
     places = [sorted(draw.choices(range(length), k=PREDICTED)) for _ in range(ROWS)]
     lengths = [length] + [draw.randrange((length + 1) // 2, length + 1) for _ in range(ROWS - 1)]
     ranks = [draw.sample(range(length), length) if row else list(range(length)) for row in range(ROWS)]
-    given = {"ids": integers(draw, V, ROWS, length), "target": integers(draw, V, ROWS, length), "len": lengths, "rank": ranks, "at": places,
-             "seg": integers(draw, 2 if name == "bert" else 5, ROWS, length), "word": integers(draw, V, ROWS, PREDICTED),
+    given = {"ids": integers(draw, V, ROWS, length), "target": integers(draw, V, ROWS, length), "len": lengths, "rank": ranks,
+             "at": places, "seg": integers(draw, 2 if name == "bert" else 5, ROWS, length),
+             "word": integers(draw, V, ROWS, PREDICTED),
              "follows": integers(draw, 2, ROWS), "label": integers(draw, 2, ROWS)}
     result = {key: tensor("i32", value) for key, value in given.items()}
     result["back"] = tensor("bool", [row % 2 for row in range(ROWS)])
@@ -106,7 +110,8 @@ def weights(model, kind):
         shape = info.shape[:info.rank]
         last = name.rsplit(".", 1)[-1]
         center, width = (1.0, 0.3) if last == "weight" and len(shape) == 1 else (0.0, WEIGHT)
-        values = array.array("f", [draw.uniform(center - width, center + width) for _ in range(count(shape))])  # that f32 and f64 have
+        # that f32 and f64 have
+        values = array.array("f", [draw.uniform(center - width, center + width) for _ in range(count(shape))])
         model.set_parameter(name, Tensor(kind, shape, list(values)))
 
 
@@ -126,7 +131,8 @@ def results(artifact, tier, kind, length, given, seed):
 
 
 def difference(fused, decomposed):
-    """The largest one, as a share of the tensor's largest value, and its place. A gradient that is 0 by its formula is measured by the others."""
+    """The largest one, as a share of the tensor's largest value, and its place. A gradient that is 0 by its formula is measured
+    by the others."""
     worst, where = 0.0, "none"
     floor = 1e-2 * max(abs(x) for want in decomposed.values() for x in want.values)
     for name, want in decomposed.items():
@@ -157,8 +163,8 @@ def main():
         artifacts = [] # and the tier of each
         for _, words in forms:
             tier = driver.reference_tier() if words == exact[1] else options.tier
-            artifacts.append((driver.compiled(specification(folder, options.model), "--recipe", "whole", "--grad", *words, "--tier", tier,
-                                              *driver.settings(COMMON | sets)), tier))
+            artifacts.append((driver.compiled(specification(folder, options.model), "--recipe", "whole", "--grad", *words,
+                                              "--tier", tier, *driver.settings(COMMON | sets)), tier))
         for length in lengths:
             draw = random.Random(length)
             given = [inputs(options.model, length, draw) for _ in range(2)]

@@ -5,8 +5,8 @@ usage: golden.py CASE [--f64] [--tier TIER] [--spoil KIND] [--folder DIR]
 
 Every tier of this machine runs the case; those with vector code must give the same bits.
 Weights are a formula of the public tensor name, so the test also proves the `names` tables. --spoil makes one deliberate mistake,
-which has to be noticed: `weight` (one weight off by 0.01), `order` (two input tokens exchanged), `nan` (an output replaced by NaN), `digit` (4e-8
-added to values of one to ten, four units of their ninth digit), `bit` (the last bit of a value of one tier).
+which has to be noticed: `weight` (one weight off by 0.01), `order` (two input tokens exchanged), `nan` (an output replaced by
+NaN), `digit` (4e-8 added to values of one to ten, four units of their ninth digit), `bit` (the last bit of a value of one tier).
 """
 import argparse
 import json
@@ -58,7 +58,8 @@ def bert_names(V, D, F, N, L):
         for part in ("query", "key", "value"):
             names.update(linear(at + "attention.self." + part, D, D))
         names.update(linear(at + "attention.output.dense", D, D) | norm(at + "attention.output.LayerNorm", D))
-        names.update(linear(at + "intermediate.dense", D, F) | linear(at + "output.dense", F, D) | norm(at + "output.LayerNorm", D))
+        names.update(linear(at + "intermediate.dense", D, F) | linear(at + "output.dense", F, D) |
+                     norm(at + "output.LayerNorm", D))
     names.update(linear("bert.pooler.dense", D, D) | linear("cls.predictions.transform.dense", D, D))
     names.update(norm("cls.predictions.transform.LayerNorm", D) | linear("cls.seq_relationship", D, 2))
     return names | {"cls.predictions.bias": (V,)}
@@ -126,7 +127,8 @@ class Case:
         return sum(losses[name] for name in names)
 
     def same(self, what, got, want, tolerance=None):
-        """`want` is stored with nine digits: half a unit of the ninth is the most that f64 may differ by, but not less than 2e-8."""
+        """`want` is stored with nine digits: half a unit of the ninth is the most that f64 may differ by, but not less than
+        2e-8."""
         if self.options.spoil == "nan":
             got = [math.nan] + list(got[1:])
         if self.options.spoil == "digit":
@@ -142,7 +144,8 @@ class Case:
             if ratio > worst:
                 worst, at = ratio, k
         verdict = "ok" if worst <= 1 else "DIFFERS"
-        print(f"{self.tier} {self.options.case} {what}: {verdict}, {worst:.3g} of the tolerance at [{at}]: {got[at]!r}, expected {want[at]!r}")
+        print(f"{self.tier} {self.options.case} {what}: {verdict}, {worst:.3g} of the tolerance at [{at}]: {got[at]!r}, expected "
+              f"{want[at]!r}")
         self.worst.append(worst)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every construct of the language against numbers of an independent evaluator: outputs, losses, slopes of the losses along two directions.
+"""Every construct of the language against numbers of an independent evaluator: outputs, losses, slopes of the losses along two
+directions.
 
 usage: language.py MODEL [--f32] [--spoil]
   Inputs/language.tn has the models, values.json what they give (f64; inputs, parameters and directions are formulas, below).

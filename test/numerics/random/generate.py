@@ -1,17 +1,20 @@
-"""Random well-typed specifications: each is a chain of constructs, every one a function below that adds statements with known axes.
+"""Random well-typed specifications: each is a chain of constructs, every one a function below that adds statements with known
+axes.
 
-A specification is drawn from a deck of all constructs, so that some tens of them cover each several times. Values stay within some units: what grows
-goes through tanh.
+A specification is drawn from a deck of all constructs, so that some tens of them cover each several times. Values stay within
+some units: what grows goes through tanh.
 """
 import random
 
 import blocks
 import recurrences
 
-# Lengths, heads, their widths and memories of every second specification: they end inside tiles of the kernels, with memories longer and shorter.
-LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67), (17, 3, 41, 150), (1, 2, 64, 17), (300, 2, 24, 7), (2, 2, 40, 33),
-         (131, 1, 64, 197), (67, 3, 41, 5), (197, 1, 24, 300)]
-OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01, eps = 0.01)", "adamw(lr = 0.01, decay = 0.1, eps = 0.01)",
+# Lengths, heads, their widths and memories of every second specification: they end inside tiles of the kernels, with memories
+# longer and shorter.
+LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67), (17, 3, 41, 150), (1, 2, 64, 17),
+         (300, 2, 24, 7), (2, 2, 40, 33), (131, 1, 64, 197), (67, 3, 41, 5), (197, 1, 24, 300)]
+OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01, eps = 0.01)",
+              "adamw(lr = 0.01, decay = 0.1, eps = 0.01)",
               "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)"]
 SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)"]
 LAYERS = """
@@ -48,9 +51,11 @@ layer Differs[D](x: [.., D]) -> [.., D] {
 fn half(x: [..]) -> [..] { return x / 2 }
 fn sees(i: i32[..], j: i32[..]) -> bool[..] { return j <= i }
 """
-UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt(abs($) + 0.1)", "abs($)", "sin($)", "cos($)", "tanh($)", "sigmoid($)", "relu($)", "leaky_relu($)",
-         "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)", "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)"]
-BINARY = ["$ + $", "$ - $", "$ * $", "$ / (abs($) + 1.5)", "max($, $)", "min($, $)", "(abs($) + 0.5) ^ 0.75 + 0 * $", "where($ < $, $, 0.5)", "where($ >= 0.25, $, -1.0)"]
+UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt(abs($) + 0.1)", "abs($)", "sin($)", "cos($)", "tanh($)", "sigmoid($)",
+         "relu($)", "leaky_relu($)", "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)", "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)",
+         "stop_gradient($) * 0.7", "half($)"]
+BINARY = ["$ + $", "$ - $", "$ * $", "$ / (abs($) + 1.5)", "max($, $)", "min($, $)", "(abs($) + 0.5) ^ 0.75 + 0 * $",
+          "where($ < $, $, 0.5)", "where($ >= 0.25, $, -1.0)"]
 
 
 class Specification:
@@ -60,8 +65,8 @@ class Specification:
         self.draw = draw = random.Random(seed)
         self.seed, self.picked, self.lines, self.params, self.reals, self.count = seed, picked, [], [], {}, 0
         h, e = draw.choice([1, 2, 3]), draw.choice([1, 4, 5, 8, 17])
-        self.sizes = {"H": h, "E": e, "C": draw.choice([2, 5, 9, 16, 19]), "K": draw.choice([1, 3, 4]), "M": draw.choice([1, 3, 7]),
-                      "V": draw.choice([11, 33]), "W": draw.choice([1, 4, 40])}
+        self.sizes = {"H": h, "E": e, "C": draw.choice([2, 5, 9, 16, 19]), "K": draw.choice([1, 3, 4]),
+                      "M": draw.choice([1, 3, 7]), "V": draw.choice([11, 33]), "W": draw.choice([1, 4, 40])}
         self.dims = {"B": draw.choice([1, 2, 3]), "T": draw.choice([1, 2, 5, 17, 19])}
         if seed % 2 == 0:
             length, h, e, memory = LARGE[seed // 2 % len(LARGE)]
@@ -114,35 +119,42 @@ class Specification:
 
     def common(self):
         """The axes that values usually have."""
-        return self.draw.choice([("B", "T", "D"), ("B", "T", "D"), ("B", "T", "H", "E"), ("B", "T", "C"), ("C", "D"), ("H", "E"), ("B", "D")])
+        return self.draw.choice([("B", "T", "D"), ("B", "T", "D"), ("B", "T", "H", "E"), ("B", "T", "C"), ("C", "D"), ("H", "E"),
+                                 ("B", "D")])
 
     def specification(self):
         s = self.sizes
-        # Every value is seen through a loss of its own that weighs its elements unequally. Angles stay small: beyond a few turns f32 rounds them by more
-        # than the losses' bound, where thousands of large terms cancel.
+        # Every value is seen through a loss of its own that weighs its elements unequally. Angles stay small: beyond a few turns
+        # f32 rounds them by more than the losses' bound, where thousands of large terms cancel.
         losses = list(self.losses)
         for name, axes in [(name, axes) for name, axes in self.reals.items() if name[0] == "v"] + self.integers:
             places = " + ".join(f"{factor} * iota[{axis}]()" for axis, factor in zip(axes, (13, 7, 29, 3, 5)))
-            total = f"{self.draw.choice(['sum', 'mean'])}(real({name}) * sin(0.1 * real(({places} + 5) mod 67)))" if axes else f"sin({name})"
+            total = (f"{self.draw.choice(['sum', 'mean'])}(real({name}) * sin(0.1 * real(({places} + 5) mod 67)))" if axes
+                     else f"sin({name})")
             losses.append(f"of_{name}")
             self.text(f"loss of_{name} = {total}")
         if not losses:
             losses.append("of_x0")
             self.text("loss of_x0 = mean(x0)")
         whole = " + ".join(f"{self.draw.choice([0.5, 1, 2])} * {name}" for name in losses)
-        lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + K, C1 = C - 1, W = {s['W']}, R = 2 * W + 1, G = 2",
-                 "dim B, T", "dim T2 = T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1", "in ids, target: index(256)[B, T]", *INTEGERS,
-                 "param table, other: [V, D] ~ normal(1)", "let x: [B, T, D] = other[V: target mod V]", *self.params, *self.lines]
+        lines = [f"config H = {s['H']}, E = {s['E']}, D = H * E, C = {s['C']}, K = {s['K']}, M = {s['M']}, V = {s['V']}, A = C + "
+                 f"K, C1 = C - 1, W = {s['W']}, R = 2 * W + 1, G = 2",
+                 "dim B, T", "dim T2 = T, S = M + T, P = S, P2 = 2 * S - 1, P3 = 2 * T - 1", "in ids, target: index(256)[B, T]",
+                 *INTEGERS, "param table, other: [V, D] ~ normal(1)", "let x: [B, T, D] = other[V: target mod V]", *self.params,
+                 *self.lines]
         way = "optimizer = sgd(lr = 1.0)\n  steps = 1"
         if self.trains:
-            way = f"optimizer = {self.draw.choice(OPTIMIZERS)}\n  schedule = {self.draw.choice(SCHEDULES)}\n  clip = global_norm(1.0)\n  steps = 20"
+            way = (f"optimizer = {self.draw.choice(OPTIMIZERS)}\n  schedule = {self.draw.choice(SCHEDULES)}\n  clip = "
+                   "global_norm(1.0)\n  steps = 20")
         recipe = f'train Random as whole {{\n  data = byte_stream(text = "none.txt")\n  loss = {whole}\n  {way}\n}}\n'
         return LAYERS + "model Random {\n" + "\n".join("  " + line for line in lines) + "\n}\n" + recipe
 
 
 # What constructs read besides reals: everything follows from the bytes, so that a recipe can be had.
-INTEGERS = ["let word = ids mod V", "let n = ids mod 8 - 3", "let keep = target mod 3 != 0", "let label = target mod C", "let seg = ids div 8 mod 3",
-            "let len = min(ids[T: 0] mod 20 * (size[T]() div 16 + 1) + 1, T)", "let back = ids[T: 0] mod 2 == 1", "let rank = target mod 50", "let soft = real(ids mod 5) / 5", "let place = min((iota[K]() * 5 + ids[T: 0]) mod 7, T - 1)",
+INTEGERS = ["let word = ids mod V", "let n = ids mod 8 - 3", "let keep = target mod 3 != 0", "let label = target mod C",
+            "let seg = ids div 8 mod 3", "let len = min(ids[T: 0] mod 20 * (size[T]() div 16 + 1) + 1, T)",
+            "let back = ids[T: 0] mod 2 == 1", "let rank = target mod 50", "let soft = real(ids mod 5) / 5",
+            "let place = min((iota[K]() * 5 + ids[T: 0]) mod 7, T - 1)",
             "let column = (iota[K]() + ids[T: 0]) mod C"]
 CONSTRUCTS = []
 
@@ -176,13 +188,16 @@ def chosen(g, condition):
     g.keep(f"where({condition}, {y}, {z})", ("B", "T", "D"))
 
 
-each(["keep and not (n < 0)", "n == 2 or n != 3 and keep", "n div 3 >= n mod 3", "abs(n - 1) > min(n, 2)", "iota[T]() < len", "n - ids * 2 <= max(n, -1)",
-      "clip(n, -1, 2) == n", "sees(n, seg)", "all[D](x > -3)", "any[D](x > 0.9)", "any[T](keep)", "all[B, T](n > -9)", "argmax[D](x) mod 2 == 0",
-      "cumsum[T](n) > 1", "sum[T](n) > 0", "max[T](n) > seg", "flip[T](n) > 0", "put[T: place](n, 7) > 1", "put[T: place](n, 1, where = column > 1) == n"], chosen)
+each(["keep and not (n < 0)", "n == 2 or n != 3 and keep", "n div 3 >= n mod 3", "abs(n - 1) > min(n, 2)", "iota[T]() < len",
+      "n - ids * 2 <= max(n, -1)", "clip(n, -1, 2) == n", "sees(n, seg)", "all[D](x > -3)", "any[D](x > 0.9)", "any[T](keep)",
+      "all[B, T](n > -9)", "argmax[D](x) mod 2 == 0",
+      "cumsum[T](n) > 1", "sum[T](n) > 0", "max[T](n) > seg", "flip[T](n) > 0", "put[T: place](n, 7) > 1",
+      "put[T: place](n, 1, where = column > 1) == n"], chosen)
 
 
 def reduced(g, text):
-    g.keep(text.replace("$", g.real("B", "T", "D")), {"D": ("B", "T"), "T": ("B", "D"), "B, T": ("D",), "B": ("T", "D")}[text[text.index("[") + 1:text.index("]")]])
+    g.keep(text.replace("$", g.real("B", "T", "D")), {"D": ("B", "T"), "T": ("B", "D"), "B, T": ("D",),
+                                                      "B": ("T", "D")}[text[text.index("[") + 1:text.index("]")]])
 
 
 # The same symbol at two places gives equal values; which of them is the largest must not hang on rounding.
@@ -195,9 +210,11 @@ def rowwise(g, text):
     g.keep(text.replace("$", g.real("B", "T", "D")), ("B", "T", "D"))
 
 
-each(["softmax[D]($)", "softmax[T]($)", "softmax[T, D]($)", "log_softmax[D]($) / 4", "log_softmax[T]($) / 4", "normalize[D]($, eps = 1e-2)", "normalize[T, D]($, eps = 0.1)",
-      "normalize[T]($, eps = 0.1)", "tanh(cumsum[T]($))", "tanh(cumsum[D]($))", "flip[T]($)", "flip[D]($)", "dropout($, 0.3)", "dropout[T]($, 0.4)",
-      "(if training then sin($) else $)", "$ * size[T, D]() / 40", "$[T -> T2][T2 -> T]", "$[D -> H * E][H * E -> D]", "$[D -> H * E][E: 0][H: 0] * $",
+each(["softmax[D]($)", "softmax[T]($)", "softmax[T, D]($)", "log_softmax[D]($) / 4", "log_softmax[T]($) / 4",
+      "normalize[D]($, eps = 1e-2)", "normalize[T, D]($, eps = 0.1)",
+      "normalize[T]($, eps = 0.1)", "tanh(cumsum[T]($))", "tanh(cumsum[D]($))", "flip[T]($)", "flip[D]($)", "dropout($, 0.3)",
+      "dropout[T]($, 0.4)", "(if training then sin($) else $)", "$ * size[T, D]() / 40", "$[T -> T2][T2 -> T]",
+      "$[D -> H * E][H * E -> D]", "$[D -> H * E][E: 0][H: 0] * $",
       "expand[B](mean[B]($)) * $"], rowwise)
 
 
@@ -291,7 +308,9 @@ def dot_with_shared(g):
 @construct
 def cross_entropy(g):
     z = g.real("B", "T", "C")
-    options = g.draw.choice(["", ", spread = 0.1 / C", ", spread = 0.1 / C, skip = 1", ", smoothing = 0.2", ", smoothing = 0.1, form = \"t2t\"", ", where = iota[T]() < len", ", spread = 0.05 / C, where = keep"])
+    options = g.draw.choice(["", ", spread = 0.1 / C", ", spread = 0.1 / C, skip = 1", ", smoothing = 0.2",
+                             ", smoothing = 0.1, form = \"t2t\"", ", where = iota[T]() < len",
+                             ", spread = 0.05 / C, where = keep"])
     g.keep(f"cross_entropy[C]({z}, label{options})", ("B", "T"))
     name = g.name("l")
     g.text(f"loss {name} = mean(cross_entropy[C](2 * {z}, label, smoothing = 0.1, skip = 0))")
@@ -315,10 +334,12 @@ def layered(g, text):
         g.keep(part.replace("use", name), ("K", *axes) if history else axes)
 
 
-each(["Linear[D -> C] | tanh(use($))", "Linear[D -> H * E](bias = false) | tanh(use($))", "Linear[D -> D](weight = normal(0.5)) | tanh(use($)) & tanh(use(sin($)))",
-      "LayerNorm[D] | use($)", "LayerNorm[D](eps = 0.1) | use($)", "Plain[D -> C](act = gelu, factor = 0.5) | use($)", "Plain[D -> D](Inner = Linear, gain = 0.5) | use($)",
-      "stack[K] Step[D] | use($, $t)", "stack[K] Step[D] | use($, $t) & use[HISTORY](cos($), $t)", "loop[3] Step[D] | use($, $t)", "stack[3] Nested[D] | use($)",
-      "stack[4] Differs[D] | use($)", "stack[K] Nested[D] | use[HISTORY]($) & use($)"], layered)
+each(["Linear[D -> C] | tanh(use($))", "Linear[D -> H * E](bias = false) | tanh(use($))",
+      "Linear[D -> D](weight = normal(0.5)) | tanh(use($)) & tanh(use(sin($)))",
+      "LayerNorm[D] | use($)", "LayerNorm[D](eps = 0.1) | use($)", "Plain[D -> C](act = gelu, factor = 0.5) | use($)",
+      "Plain[D -> D](Inner = Linear, gain = 0.5) | use($)",
+      "stack[K] Step[D] | use($, $t)", "stack[K] Step[D] | use($, $t) & use[HISTORY](cos($), $t)", "loop[3] Step[D] | use($, $t)",
+      "stack[3] Nested[D] | use($)", "stack[4] Differs[D] | use($)", "stack[K] Nested[D] | use[HISTORY]($) & use($)"], layered)
 
 
 @construct
@@ -381,7 +402,8 @@ def attention(g, text):
 each(["T|score dot[E](@q, @k) scale 1 / sqrt(E) mask j <= i value @v",
       "T|score dot[E](@q, @k) mask j < len value @v",
       "T|score dot[E](@q, @k) scale 0.5 mask sees(i, j) mask j < len drop 0.2 value @v",
-      "M|score dot[E](@q + @u, @k) score dot[E](@q + @u, @table[P: M + i - j]) scale 1 / sqrt(E) mask j <= M + i drop 0.1 value @v",
+      "M|score dot[E](@q + @u, @k) score dot[E](@q + @u, @table[P: M + i - j]) scale 1 / sqrt(E) mask j <= M + i drop "
+      "0.1 value @v",
       "M|score dot[E](@q, @k) score @bias[A: clip(j - i, 0, A - 1)] mask j <= i + M and not (j < 1) value @v",
       "T|score dot[E](@q + @u, @k) score dot[E](@q, @table[P: i - j]) mask j <= i mask seg[T: j] == seg[T: i] value @v",
       "T|score dot[E](@q, @k) score where(seg[T: i] == seg[T: j], 0.5, -0.5) value @v",
@@ -401,7 +423,8 @@ def pooled(g):
 
 @construct
 def whole(g):
-    for text, axes in (("n * 2 - ids", "B T"), ("argmax[T](n)", "B"), ("iota[T]() + size[T]()", "T"), ("concat[M + T -> S](iota[M](), n)", "B S")):
+    for text, axes in (("n * 2 - ids", "B T"), ("argmax[T](n)", "B"), ("iota[T]() + size[T]()", "T"),
+                       ("concat[M + T -> S](iota[M](), n)", "B S")):
         name = g.name("i")
         g.text(f"let {name} = {text}")
         g.integers.append((name, axes.split()))

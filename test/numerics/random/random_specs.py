@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Random specifications (generate.py): fused against decomposed code in f64, every third one in f32 too: values, losses and gradients of two steps, or of
-every fifth one three training steps. Every second one has lengths, heads and memories that end inside tiles; the fused forms run on both tiers in turn.
-Random models with `out step(T)` (walk.py): window by window against the decomposed one on the whole.
+"""Random specifications (generate.py): fused against decomposed code in f64, every third one in f32 too: values, losses and
+gradients of two steps, or of every fifth one three training steps. Every second one has lengths, heads and memories that end
+inside tiles; the fused forms run on both tiers in turn. Random models with `out step(T)` (walk.py): window by window against the
+decomposed one on the whole.
 
-A value is compared as a weighted sum of its elements, which is a loss of its own, and element by element as far as gradients read it.
+A value is compared as a weighted sum of its elements, which is a loss of its own, and element by element as far as gradients read
+it.
 
-usage: random_specs.py [--first SEED | --fresh [SEED]] [--number N] [--length CONSTRUCTS] [--only I,J,..] [--walks N] [--walk SEED] [--spoil]
+usage: random_specs.py [--first SEED | --fresh [SEED]] [--number N] [--length CONSTRUCTS] [--only I,J,..] [--walks N] [--walk
+SEED] [--spoil]
 
-The defaults make 56 specifications. Checked: they have every construct, every function of the language, the lengths and widths below, and what they compile
-to every op of the dialect and every optional part of a fused attention. A specification that fails is printed with
-its seed and reduced to the constructs that it needs to fail; `--first SEED --number 1 --only I,J` runs that again.
---fresh draws the first seed anew and prints it (`--fresh SEED` runs that one again); nothing is asked about what the specifications contain.
+The defaults make 56 specifications. Checked: they have every construct, every function of the language, the lengths and widths
+below, and what they compile to every op of the dialect and every optional part of a fused attention. A specification that fails
+is printed with its seed and reduced to the constructs that it needs to fail; `--first SEED --number 1 --only I,J` runs that
+again.
+--fresh draws the first seed anew and prints it (`--fresh SEED` runs that one again); nothing is asked about what the
+specifications contain.
 --spoil changes one number of one side in every specification: each must be noticed.
 """
 import argparse
@@ -34,11 +39,13 @@ from tensors import Tensor, count, tensor  # noqa: E402
 
 FORMS = {"fused": ("f64", []), "decomposed": ("f64", ["--decomposed"]), "f32": ("f32", [])}
 BOUND = {"f64": 1e-10, "f32": 1e-3}  # of the largest value of a tensor, or of 1 % of the largest gradient
-# Functions that no random specification can have: distributions stand in initializers, the last three are not supported yet (op_gradients.py proves both).
+# Functions that no random specification can have: distributions stand in initializers, the last three are not supported yet
+# (op_gradients.py proves both).
 ELSEWHERE = {"trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "sample", "top", "window"}
 # What the compiled specifications must cross and have; attention: its optional operands and attributes.
 LENGTHS, HEADS = {1, 2, 17, 67, 131, 197, 300}, {24, 40, 41, 64}
-OPERANDS = ["query", "key", "value", "position_query", "table", "selected_scores", "score_table", "value_table", "index_operands", "depth"]
+OPERANDS = ["query", "key", "value", "position_query", "table", "selected_scores", "score_table", "value_table",
+            "index_operands", "depth"]
 TERMS = set(OPERANDS[3:]) | {"back", "select", "mask"}
 
 
@@ -56,7 +63,8 @@ def bytes_of(draw, rows, length):
 
 
 def results(artifact, kind, specification):
-    """Losses and gradients of two steps, or losses and parameters of three training steps; the second one finds states that the first one left."""
+    """Losses and gradients of two steps, or losses and parameters of three training steps; the second one finds states that the
+    first one left."""
     seed, dims, found = specification.seed, specification.dims, {}
     model = library.Model(artifact, "train" if specification.trains else "grad", dims)
     draw_parameters(model, kind, seed)
@@ -138,7 +146,8 @@ def check(specification, spoil):
                 for form, (kind, more) in FORMS.items():
                     if kind == "f32" and seed % 3:
                         continue
-                    artifact = compiled(path, seed, os.path.join(folder, form), *words, *more, *(["--f64"] if kind == "f64" else []))
+                    artifact = compiled(path, seed, os.path.join(folder, form), *words, *more,
+                                        *(["--f64"] if kind == "f64" else []))
                     found[form] = results(artifact, kind, specification)
                 ops = contents(path, *words, "--f64")
         except driver.Failed as failed:
@@ -160,11 +169,13 @@ def alone(words, spoil):
     lines = [line for line in done.stdout.split("\n") if line]
     if done.returncode not in (0, 1) or (done.returncode == 1 and "WRONG" not in done.stdout):
         return [f"status {done.returncode}: {done.stderr[-600:]}"], set()
-    return [line for line in lines if not line.startswith("OPS")], {op for line in lines if line.startswith("OPS") for op in line.split()[1:]}
+    return [line for line in lines if not line.startswith("OPS")], {op for line in lines if line.startswith("OPS")
+                                                                    for op in line.split()[1:]}
 
 
 def chosen(options, number, only=""):
-    """Options that make one of the drawn specifications again. The deck goes on from one to the next: the last one of `number` is meant."""
+    """Options that make one of the drawn specifications again. The deck goes on from one to the next: the last one of `number` is
+    meant."""
     return ["--first", str(options.first), "--number", str(number), "--length", str(options.length), "--only", only]
 
 
@@ -172,9 +183,11 @@ def all_ops():
     """Names of the dialect's ops, from TableGen."""
     dialect = os.path.join(ROOT, "dialect")
     folders = [ROOT, dialect, *os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":")]
-    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "TenonOps.td"), *[word for folder in folders for word in ("-I", folder)]]
+    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "TenonOps.td"),
+               *[word for folder in folders for word in ("-I", folder)]]
     records = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return {records[record]["opName"] for record in records["!instanceof"]["Op"] if records[record]["opDialect"]["def"] == "Tenon_Dialect"}
+    return {records[record]["opName"] for record in records["!instanceof"]["Op"]
+            if records[record]["opDialect"]["def"] == "Tenon_Dialect"}
 
 
 def sizes(made):
@@ -190,13 +203,14 @@ def sizes(made):
 
 def coverage(made, walks, found):
     texts = "\n".join(one.specification() for one in made + walks)
-    with open(os.path.join(ROOT, "frontend", "sema", "Builtins.cpp"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "frontend", "sema", "builtins", "Builtins.cpp"), encoding="utf-8") as file:
         names = set(re.findall(r'\{"(\w+)", &Checker::\w+Builtin\}', file.read()))
     missing = [f"the function {name}" for name in sorted(names - ELSEWHERE) if not re.search(rf"\b{name}\b", texts)] + sizes(made)
     wanted = all_ops() | {f"attention.{name}" for name in TERMS}
     missing += [f"the op {op}" for op in sorted(wanted - found)]
     missing += [function.__name__ for function in generate.CONSTRUCTS if not any(function in single.picked for single in made)]
-    return [f"no specification has {text}" for text in missing] + ([] if len(names) > 40 and len(wanted) > 75 else ["the lists are read wrongly"])
+    return [f"no specification has {text}" for text in missing] + ([] if len(names) > 40 and len(wanted) > 75
+                                                                   else ["the lists are read wrongly"])
 
 
 def one(options):
@@ -243,7 +257,8 @@ def main():
         return 0 if noticed == len(runs) else 1
     wrong = [] if fresh else coverage(made, walks, set().union(*(ops for _, ops in runs)))
     wrong += [reduced(options, k, made[k], messages) for k, (messages, _) in enumerate(runs[:len(made)]) if messages]
-    wrong += ["\n".join(["walk.py:", *messages, single.text]) for single, (messages, _) in zip(walks, runs[len(made):]) if messages]
+    wrong += ["\n".join(["walk.py:", *messages, single.text]) for single, (messages, _) in zip(walks, runs[len(made):])
+              if messages]
     for text in wrong:
         print("WRONG:", text)
     print(f"{len(runs)} specifications, {len(generate.CONSTRUCTS)} constructs, {len(wrong)} wrong")

@@ -28,13 +28,15 @@ class Walk:
         items = " ".join([*scores, "scale 1 / sqrt(E)", *masks, "value wv(key)"])
         change = draw.choice(MAPS).replace("$", "y")
         again = draw.choice(["stack[2]", "loop[2]"])
-        lines = ["param u: [H, E] ~ normal(1)", "use wq, wk, wv = Linear[D -> H * E]", "use wo = Linear[H * E -> D]", *layers, "let key = x[T -> S]",
-                 f"let a = attend(i: T, j: S) {{ {items} }}", "let y = x + tanh(wo(a))", f"return norm({change} + y)"]
+        lines = ["param u: [H, E] ~ normal(1)", "use wq, wk, wv = Linear[D -> H * E]", "use wo = Linear[H * E -> D]", *layers,
+                 "let key = x[T -> S]", f"let a = attend(i: T, j: S) {{ {items} }}", "let y = x + tanh(wo(a))",
+                 f"return norm({change} + y)"]
         self.text = "\n".join([
-            "model Walk {", f"  config V = 37, H = {self.sets['H']}, E = {self.heads}, D = H * E, P = 16", "  dim B, T", "  dim S = T, R = S",
-            "  in ids: index(256)[B, T]", "  let doc = ids div 64", "  param table: [V, D] ~ normal(1)",
-            "  layer Block(x: [B, T, D]) -> [B, T, D] {", "    use norm = LayerNorm[D]", *("    " + line for line in lines), "  }",
-            f"  use blocks = {again} Block", "  let logits = dot[D](blocks(table[V: ids mod V]), table)", "  out logits", "  out step(T) = logits", "}", ""])
+            "model Walk {", f"  config V = 37, H = {self.sets['H']}, E = {self.heads}, D = H * E, P = 16", "  dim B, T",
+            "  dim S = T, R = S", "  in ids: index(256)[B, T]", "  let doc = ids div 64", "  param table: [V, D] ~ normal(1)",
+            "  layer Block(x: [B, T, D]) -> [B, T, D] {", "    use norm = LayerNorm[D]", *("    " + line for line in lines),
+            "  }", f"  use blocks = {again} Block", "  let logits = dot[D](blocks(table[V: ids mod V]), table)", "  out logits",
+            "  out step(T) = logits", "}", ""])
 
     def specification(self):
         return self.text

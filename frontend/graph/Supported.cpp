@@ -1,0 +1,73 @@
+// "not supported yet" of checked graphs: said by `tenon check` from here, and by the generation of MLIR as its last guard.
+#include "frontend/graph/Supported.h"
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tenon {
+namespace {
+
+/// The construct that no code is made for; null if there is some.
+const char *refused(const Entry &entry, const Node &node) {
+  switch (node.op) {
+  case Op::Window:
+    return "window";
+  case Op::Top:
+    return "top";
+  case Op::Sample:
+    return "sample";
+  case Op::Stack:
+  case Op::Scan: {
+    unsigned levels = 0;
+    for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
+      ++levels;
+    static_assert(kMostNestedStacks == 8);
+    return levels > kMostNestedStacks                                           ? "more than 8 stacks and loops in each other"
+           : node.op == Op::Scan || entry.stacks[node.index].count.isConstant() ? nullptr
+                                                                                : "a stack whose height is not a number";
+  }
+  default:
+    return nullptr;
+  }
+}
+
+/// A whole number of a tensor has 32 bits. A number that becomes a real one is a real constant by now.
+std::optional<int64_t> tooWide(const Node &node) {
+  auto isWide = [](int64_t value) { return value > INT32_MAX || value < INT32_MIN; };
+  if (node.op == Op::Constant && node.type.element == Element::Int && isWide(node.integer))
+    return node.integer;
+  if (node.op != Op::SizeValue)
+    return std::nullopt;
+  for (const auto &[dim, coefficient] : node.size.coefficients())
+    if (isWide(coefficient))
+      return coefficient;
+  return isWide(node.size.constant()) ? std::optional<int64_t>(node.size.constant()) : std::nullopt;
+}
+
+} // namespace
+
+void reportUnsupported(const Node &node, const std::string &what, Diagnostics &diagnostics) {
+  auto same = [](const ast::Range &a, const ast::Range &b) { return a.file == b.file && a.begin == b.begin && a.end == b.end; };
+  const ast::Range place = node.caller.end ? node.caller : node.range; // what the derivation of a step has made has none
+  std::string message = "not supported yet: " + what;
+  for (const Diagnostic &known : diagnostics.all())
+    if (known.code == "T0901" && same(known.range, place) && known.message == message)
+      return;
+  Diagnostic &mistake = diagnostics.error("T0901", place, std::move(message));
+  if (!same(place, node.range))
+    mistake.related.push_back({node.range, "needed here"});
+}
+
+void reportUnsupported(const Entry &entry, Diagnostics &diagnostics) {
+  for (const Node &node : entry.nodes)
+    if (const char *what = refused(entry, node))
+      reportUnsupported(node, what, diagnostics);
+    else if (node.op != Op::ToReal) // a constant has no place: that of what reads it
+      for (NodeId operand : node.operands)
+        if (auto number = tooWide(entry.nodes[operand]))
+          reportUnsupported(node, "the whole number " + std::to_string(*number) + " in a tensor; these have 32 bits",
+                            diagnostics);
+}
+
+} // namespace tenon

@@ -1,0 +1,161 @@
+// Checked program to tensor form: functions, parameters, results.
+#include "frontend/mlirgen/MlirGen.h"
+#include "frontend/graph/Supported.h"
+#include "frontend/mlirgen/MlirGenEntry.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+Location EntryGenerator::locate(const ast::Range &range) const {
+  if (range.file >= sources.files.size())
+    return UnknownLoc::get(context);
+  auto position = sources.position(range.file, range.begin);
+  return FileLineColLoc::get(context, sources.files[range.file].path, position.line, position.column);
+}
+
+func::FuncOp EntryGenerator::createFunction() {
+  SmallVector<Type> arguments(entry.dims.size(), IndexType::get(context));
+  for (const Input &input : entry.inputs)
+    arguments.push_back(typeOf(input.type));
+  root.setInsertionPointToEnd(module.getBody());
+  auto function = func::FuncOp::create(root, UnknownLoc::get(context), entry.name, FunctionType::get(context, arguments, {}));
+  SmallVector<StringRef> dims(entry.dims.begin(), entry.dims.end());
+  const char *kinds[] = {"out", "eval", "train"};
+  function->setAttr("tenon.dims", root.getStrArrayAttr(dims));
+  function->setAttr("tenon.kind", root.getStringAttr(kinds[int(entry.kind)]));
+  SmallVector<Attribute> states;
+  for (const State &state : entry.states) { // stack counts first, then the sizes
+    SmallVector<AffineExpr> sizes;
+    for (int64_t count : state.stackCounts)
+      sizes.push_back(getAffineConstantExpr(count, context));
+    for (const Size &size : state.shape)
+      sizes.push_back(toAffine(size, context));
+    Type element = state.element == Element::Real  ? real
+                   : state.element == Element::Int ? Type(root.getI32Type())
+                                                   : Type(root.getI1Type());
+    states.push_back(TypeAttr::get(tensorType(sizes, element, entry.dims.size())));
+  }
+  function->setAttr("tenon.states", root.getArrayAttr(states));
+  if (entry.isStep)
+    describeStep(function);
+  function.addEntryBlock();
+  return function;
+}
+
+/// Which states lie in place, and what the entry checks before it runs: position + dim `count` <= capacity.
+void EntryGenerator::describeStep(func::FuncOp function) {
+  SmallVector<bool> inPlace;
+  for (const State &state : entry.states)
+    inPlace.push_back(state.inPlace);
+  function->setAttr("tenon.in_place", root.getDenseBoolArrayAttr(inPlace));
+  unsigned count = entry.axes[entry.walked].size.coefficients().begin()->first;
+  function->setAttr("tenon.walk",
+                    root.getDictionaryAttr({root.getNamedAttr("position", root.getI64IntegerAttr(entry.positionState)),
+                                            root.getNamedAttr("count", root.getI64IntegerAttr(count)),
+                                            root.getNamedAttr("capacity", form(entry.capacity))}));
+}
+
+bool EntryGenerator::generate() {
+  function = createFunction();
+  root.setInsertionPointToStart(&function.getBody().front());
+  written.assign(entry.states.size(), false);
+  generateResults();
+  if (failed)
+    return false;
+  writeStates(entry.nextStates, root, ~0u);
+  copyUnwrittenStates();
+  func::ReturnOp::create(root, UnknownLoc::get(context));
+  return !failed;
+}
+
+/// `out`: the values. Losses: f64 scalars; a train entry puts their weighted sum first.
+void EntryGenerator::generateResults() {
+  int64_t index = 0;
+  auto output = [&](StringRef name, Value value) { OutputOp::create(root, current, index++, name, value); };
+  if (entry.kind == Entry::Kind::Out) {
+    for (auto &[name, node] : entry.results)
+      if (Value result = value(node))
+        output(name, result);
+    return;
+  }
+  SmallVector<std::pair<std::string, Value>> losses;
+  for (auto &[name, node] : entry.results) {
+    Value result = value(node);
+    if (!result)
+      return;
+    losses.emplace_back(name, result);
+  }
+  Build build(root, current);
+  if (entry.kind == Entry::Kind::Train) {
+    Value total;
+    for (auto &[name, loss] : losses) {
+      double weight = 1;
+      for (auto &[weighted, factor] : program.lossWeights)
+        if (weighted == name)
+          weight = factor;
+      Value term = weight == 1 ? loss : build.scale(loss, weight);
+      total = total ? build.add(total, term) : term;
+    }
+    output("loss", build.convert(total, root.getF64Type()));
+  }
+  for (auto &[name, loss] : losses)
+    output(name, build.convert(loss, root.getF64Type()));
+  for (size_t i = 0; i < entry.parts.size(); ++i)
+    if (Value part = value(entry.parts[i]))
+      output(partName(i), part);
+}
+
+static void declareParameters(const Program &program, ModuleOp module, Type real) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  for (const Param &param : program.params) {
+    SmallVector<int64_t> shape(param.stackCounts.begin(), param.stackCounts.end());
+    shape.append(param.shape.begin(), param.shape.end());
+    auto policy = program.policies.find(param.path);
+    bool frozen = policy != program.policies.end() && policy->second.frozen;
+    auto op = ParameterOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(param.path),
+                                  TypeAttr::get(RankedTensorType::get(shape, real)), builder.getI64IntegerAttr(0),
+                                  builder.getI64IntegerAttr(0), param.stackCounts.empty() ? UnitAttr() : builder.getUnitAttr(),
+                                  frozen ? builder.getUnitAttr() : UnitAttr(),
+                                  builder.getI64IntegerAttr(std::max<size_t>(param.stackCounts.size(), 1)));
+    SmallVector<double> kept; // elements that no step changes: frozen ones, and those that do not exist
+    for (size_t i = 0; i < param.present.size(); ++i)
+      kept.push_back(param.present[i] ? 0 : 1);
+    if (policy != program.policies.end())
+      for (auto [i, isFrozen] : llvm::enumerate(policy->second.frozenAt)) {
+        kept.resize(policy->second.frozenAt.size());
+        kept[i] = std::max(kept[i], isFrozen);
+      }
+    if (!kept.empty())
+      op->setAttr("frozen_at", builder.getDenseF64ArrayAttr(kept));
+    if (policy == program.policies.end())
+      continue;
+    auto set = [&](StringRef name, const std::vector<double> &factors) {
+      if (!factors.empty())
+        op->setAttr(name, builder.getDenseF64ArrayAttr(factors));
+    };
+    set("lr", policy->second.learningRate);
+    set("gradient", policy->second.gradient);
+    set("decay", policy->second.decay);
+    set("clip", policy->second.clip);
+    set("clip_group", policy->second.clipGroup);
+  }
+}
+
+OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &sources, Type real, Diagnostics &diagnostics) {
+  for (const Entry &entry : program.entries)
+    reportUnsupported(entry, diagnostics);
+  if (diagnostics.hasErrors())
+    return {};
+  MLIRContext *context = real.getContext();
+  context->loadDialect<TenonDialect, func::FuncDialect, arith::ArithDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  declareParameters(program, *module, real);
+  for (const Entry &entry : program.entries)
+    if (!EntryGenerator(program, entry, sources, *module, real, diagnostics).generate())
+      return {};
+  return module;
+}
+
+} // namespace tenon

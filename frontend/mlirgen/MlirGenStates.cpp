@@ -1,0 +1,156 @@
+// Checked program to tensor form: next values of states, at all depths.
+#include "frontend/mlirgen/MlirGenEntry.h"
+#include <map>
+
+using namespace mlir;
+
+namespace tenon {
+
+/// Of the body of `stack`, which is open, or of the entry.
+void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, uint32_t stack) {
+  for (auto &[state, node] : next) {
+    Value x = value(node);
+    const State &target = entry.states[state];
+    if (!x || target.inPlace) // an append, which has written it
+      continue;
+    Type element = target.element == Element::Real  ? real
+                   : target.element == Element::Int ? Type(builder.getI32Type())
+                                                    : Type(builder.getI1Type());
+    const SmallVector<Value> depths = target.everyStep ? allDepthsOf(stack) : depthsOf(stack);
+    WriteStateOp::create(builder, current, builder.getI64IntegerAttr(state), depths, Build(builder, current).convert(x, element));
+    written[state] = true;
+  }
+}
+
+/// The runtime swaps old and new states after a run, so an entry that leaves a state alone copies it.
+void EntryGenerator::copyUnwrittenStates() {
+  auto types = function->getAttrOfType<ArrayAttr>("tenon.states");
+  for (size_t i = 0; i < entry.states.size(); ++i) {
+    if (written[i]) {
+      keepStatesBetween(i);
+      continue;
+    }
+    Type type = cast<TypeAttr>(types[i]).getValue();
+    Value old = ReadStateOp::create(root, current, type, root.getI64IntegerAttr(i), ValueRange());
+    WriteStateOp::create(root, current, root.getI64IntegerAttr(i), ValueRange(), old);
+  }
+}
+
+namespace {
+
+/// Depths of a state that one body sets: those of each level, outermost first.
+using Depths = SmallVector<BodyDepths>;
+
+/// `depths`, which are sorted, as loops: runs of the same length at the same distance are the rounds of one.
+std::vector<BodyDepths> loopsOver(ArrayRef<int64_t> depths) {
+  std::vector<BodyDepths> loops;
+  for (size_t i = 0; i < depths.size();) {
+    BodyDepths run{depths[i], 1};
+    while (++i < depths.size() && depths[i] == run.last() + 1)
+      ++run.count;
+    BodyDepths *last = loops.empty() ? nullptr : &loops.back();
+    if (last && last->count == run.count && (last->rounds == 1 || run.first == last->first + last->period * last->rounds)) {
+      last->period = last->rounds == 1 ? run.first - last->first : last->period;
+      ++last->rounds;
+    } else {
+      loops.push_back(run);
+    }
+  }
+  return loops;
+}
+
+/// Calls `visit(depths, bodies)` for the depths of `level` at which the same bodies set the state.
+template <typename Visit> void forDepths(ArrayRef<Depths> set, size_t level, int64_t count, Visit visit) {
+  std::map<std::vector<size_t>, std::vector<int64_t>> depthsOf; // by the bodies
+  for (int64_t depth = 0; depth < count; ++depth) {
+    std::vector<size_t> bodies;
+    for (auto [i, depths] : llvm::enumerate(set))
+      if (depths[level].contains(depth))
+        bodies.push_back(i);
+    depthsOf[bodies].push_back(depth);
+  }
+  for (auto &[bodies, depths] : depthsOf) {
+    std::vector<Depths> here;
+    for (size_t i : bodies)
+      here.push_back(set[i]);
+    visit(depths, here);
+  }
+}
+
+bool coversAll(ArrayRef<Depths> set, size_t level, ArrayRef<int64_t> counts) {
+  if (level == counts.size())
+    return !set.empty();
+  bool all = true;
+  forDepths(set, level, counts[level],
+            [&](ArrayRef<int64_t>, ArrayRef<Depths> here) { all &= coversAll(here, level + 1, counts); });
+  return all;
+}
+
+/// A loop without results; `fill(builder, depth)` builds its body.
+template <typename Fill> void loopOver(OpBuilder &builder, Location location, int64_t first, int64_t count, Fill fill) {
+  auto loop = StackOp::create(builder, location, TypeRange(), count, ValueRange(), false, first);
+  Block *block = new Block;
+  loop.getBody().push_back(block);
+  Value depth = block->addArgument(builder.getIndexType(), location);
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  fill(inside, depth);
+  YieldOp::create(inside, location, ValueRange());
+}
+
+/// Copies the slices that none of `set` writes.
+void keepOthers(uint32_t state, RankedTensorType slice, ArrayRef<Depths> set, ArrayRef<int64_t> counts, OpBuilder &builder,
+                Location location, SmallVector<Value> &depths) {
+  const size_t level = depths.size();
+  if (level == counts.size()) {
+    Value old = ReadStateOp::create(builder, location, slice, builder.getI64IntegerAttr(state), depths);
+    WriteStateOp::create(builder, location, builder.getI64IntegerAttr(state), depths, old);
+    return;
+  }
+  forDepths(set, level, counts[level], [&](ArrayRef<int64_t> all, ArrayRef<Depths> here) {
+    if (coversAll(here, level + 1, counts))
+      return;
+    auto keep = [&](OpBuilder &inside, Value depth) {
+      depths.push_back(depth);
+      keepOthers(state, slice, here, counts, inside, location, depths);
+      depths.pop_back();
+    };
+    for (const BodyDepths &loop : loopsOver(all)) {
+      if (loop.rounds == 1) {
+        loopOver(builder, location, loop.first, loop.count, keep);
+        continue;
+      }
+      loopOver(builder, location, 0, loop.rounds, [&](OpBuilder &around, Value round) {
+        loopOver(around, location, loop.first, loop.count, [&](OpBuilder &inside, Value depth) {
+          Value low =
+              arith::MulIOp::create(inside, location, round, arith::ConstantIndexOp::create(inside, location, loop.period));
+          keep(inside, arith::AddIOp::create(inside, location, low, depth));
+        });
+      });
+    }
+  });
+}
+
+} // namespace
+
+/// A stack whose bodies differ by depth may set a state at some of its depths only; the others keep theirs.
+void EntryGenerator::keepStatesBetween(uint32_t state) {
+  const State &info = entry.states[state];
+  if (info.inPlace || info.stackCounts.empty())
+    return;
+  std::vector<Depths> set;
+  for (size_t i = 0; i < entry.stacks.size(); ++i)
+    for (auto &[index, node] : entry.stacks[i].nextStates)
+      if (index == state) {
+        set.emplace_back();
+        for (uint32_t stack = i; stack < entry.stacks.size();
+             stack = info.everyStep ? bodyAround(entry.stacks, stack) : entry.stacks[stack].owner)
+          set.back().insert(set.back().begin(), tenon::depthsOf(entry.stacks, stack));
+      }
+  auto whole = cast<RankedTensorType>(cast<TypeAttr>(function->getAttrOfType<ArrayAttr>("tenon.states")[state]).getValue());
+  auto slice =
+      tensorType(ArrayRef(sizesOf(whole)).drop_front(info.stackCounts.size()), whole.getElementType(), entry.dims.size());
+  SmallVector<Value> depths;
+  keepOthers(state, slice, set, info.stackCounts, root, current, depths);
+}
+
+} // namespace tenon

@@ -1,0 +1,139 @@
+#include "frontend/names/Publish.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tenon::sema {
+
+constexpr uint64_t kElementsPerUnit = 128; // of work, marked
+
+/// The elements of a stacked parameter that a body reads: those of its depths, and of the depths of the stacks that it belongs
+/// to.
+static void markPresent(Param &param, const Entry &entry, uint32_t body) {
+  std::vector<BodyDepths> bodies;
+  for (; body < entry.stacks.size(); body = entry.stacks[body].owner)
+    bodies.insert(bodies.begin(), depthsOf(entry.stacks, body));
+  size_t elements = 1;
+  for (int64_t count : param.stackCounts)
+    elements *= size_t(count);
+  param.present.resize(elements);
+  for (size_t i = 0; i < elements; ++i) {
+    bool inside = true;
+    size_t rest = i;
+    for (size_t level = param.stackCounts.size(); level-- > 0; rest /= size_t(param.stackCounts[level])) {
+      inside &= level >= bodies.size() || bodies[level].contains(int64_t(rest) % param.stackCounts[level]);
+    }
+    if (inside)
+      param.present[i] = true;
+  }
+}
+
+void adoptParameters(Session &session, Program &program, Entry &entry) {
+  for (Node &node : entry.nodes) {
+    if (node.op != Op::Param)
+      continue;
+    const ParameterRecord &record = session.parameters[node.index];
+    auto found = std::find_if(program.params.begin(), program.params.end(),
+                              [&](const Param &param) { return param.path == record.param.path; });
+    if (found == program.params.end()) {
+      program.params.push_back(record.param);
+      found = program.params.end() - 1;
+    }
+    node.index = uint32_t(found - program.params.begin());
+    uint64_t elements = 1;
+    for (int64_t count : found->stackCounts)
+      elements *= uint64_t(count);
+    if (!session.spend(found->range, elements / kElementsPerUnit))
+      return;
+    markPresent(*found, entry, node.stack);
+  }
+}
+
+namespace {
+
+/// A public name is one tensor of a file, or one part of it. Two parameters of one name are a mistake if a table gives it to
+/// both; a scheme for a part of a model (one of several published files) leaves the names of the rest as they are, and they may
+/// be the same.
+class Published {
+public:
+  Published(std::string scheme, Diagnostics &diagnostics) : scheme(std::move(scheme)), diagnostics(diagnostics) {}
+  void add(const std::string &path, const PublicName &name, const std::vector<UsedRule> &rules) {
+    std::vector<Holder> &holders = byName[name.name];
+    for (const Holder &other : holders) {
+      bool apart = name.transform == "part" && other.name.transform == "part" && name.parts == other.name.parts &&
+                   name.part != other.name.part;
+      size_t k = 0; // the first rule in which the two differ; none: the outermost makes them equal
+      while (k < rules.size() && k < other.rules.size() && same(rules[k].place, other.rules[k].place))
+        ++k;
+      const bool equal = k == rules.size() && k == other.rules.size();
+      if (apart || rules.empty() ||
+          (!equal && (k == rules.size() || k == other.rules.size() || !same(rules[k].table, other.rules[k].table))))
+        continue;
+      ast::Range place = rules[equal ? 0 : k].place;
+      if (!reported.insert({place.file, place.begin}).second)
+        continue;
+      Diagnostic &mistake = diagnostics.error(
+          "T0657", place, "`" + scheme + "` gives " + other.path + " and " + path + " one name, `" + name.name + "`",
+          "a name of two parameters");
+      if (!equal)
+        mistake.related.push_back({other.rules[k].place, "the other one"});
+      else
+        mistake.notes.push_back({"help", "a * in the name is what the pattern's * stands for, as in \"f.*\" = \"dense.*\""});
+    }
+    holders.push_back({path, name, rules});
+  }
+
+private:
+  struct Holder {
+    std::string path;
+    PublicName name;
+    std::vector<UsedRule> rules;
+  };
+  static bool same(ast::Range a, ast::Range b) { return a.file == b.file && a.begin == b.begin; }
+  std::string scheme;
+  Diagnostics &diagnostics;
+  std::map<std::string, std::vector<Holder>> byName;
+  std::set<std::pair<uint32_t, uint32_t>> reported; // rules
+};
+
+/// Path of one element: every * is its index in one stack.
+std::string pathOf(const Param &param, size_t element) {
+  std::vector<std::string> indices(param.stackCounts.size());
+  for (size_t level = indices.size(); level-- > 0; element /= size_t(param.stackCounts[level]))
+    indices[level] = std::to_string(element % size_t(param.stackCounts[level]));
+  std::string path;
+  size_t level = 0;
+  for (char c : param.path)
+    path += c == '*' && level < indices.size() ? indices[level++] : std::string(1, c);
+  return path;
+}
+
+} // namespace
+
+void publish(Session &session, Program &program, const NameTables &tables) {
+  std::map<std::string, Published> published;
+  for (auto &scheme : tables.schemes())
+    published.try_emplace(scheme, scheme, session.diagnostics);
+  for (Param &param : program.params) {
+    if (std::find(param.present.begin(), param.present.end(), false) == param.present.end())
+      param.present.clear();
+    const ParameterRecord &record = session.parameters[session.parameterByPath.at(param.path)];
+    std::vector<UseStep> chain;
+    for (auto &step : record.steps)
+      chain.push_back({step.layer, step.use, step.count.has_value()});
+    uint64_t elements = published.size(); // of the parameter, each with a name per scheme
+    for (int64_t count : param.stackCounts)
+      elements = __builtin_mul_overflow(elements, uint64_t(count), &elements) ? UINT64_MAX / 4 : elements;
+    if (!session.spend(param.range, 2 * elements))
+      return;
+    for (auto &[scheme, names] : published) {
+      std::vector<std::vector<UsedRule>> rules;
+      param.publicNames[scheme] = tables.publicNames(scheme, program.model, chain, record.leaf, param.stackCounts, &rules);
+      for (size_t i = 0; i < rules.size(); ++i)
+        if (param.present.empty() || param.present[i])
+          names.add(pathOf(param, i), param.publicNames[scheme][i], rules[i]);
+    }
+  }
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,349 @@
+#include "frontend/recipes/RecipeSchema.h"
+
+namespace tenon::schema {
+
+static Parameter required(Parameter parameter) {
+  parameter.required = true;
+  return parameter;
+}
+static Parameter first(Parameter parameter) { // positional and required
+  parameter.required = parameter.positional = true;
+  return parameter;
+}
+static Parameter positional(Parameter parameter) {
+  parameter.positional = true;
+  return parameter;
+}
+static Parameter whole(std::string_view name, double low = 1, double high = kInfinity) {
+  return {name, Type::Int, false, false, low, high, false, false, {}, false};
+}
+static Parameter real(std::string_view name, double low = 0, double high = kInfinity) {
+  return {name, Type::Real, false, false, low, high, false, false, {}, false};
+}
+static Parameter positive(std::string_view name) {
+  return {name, Type::Real, false, false, 0, kInfinity, true, false, {}, false};
+}
+static Parameter probability(std::string_view name) { return real(name, 0, 1); }
+/// From 0 to below 1.
+static Parameter fraction(std::string_view name) { return {name, Type::Real, false, false, 0, 1, false, true, {}, false}; }
+static Parameter starting(Parameter parameter, double initial) {
+  parameter.initial = initial;
+  return parameter;
+}
+/// Without it something else decides: another setting, the command line, or nothing at all.
+static Parameter open(Parameter parameter) {
+  parameter.none = true;
+  return parameter;
+}
+static Parameter unsupported(Parameter parameter) {
+  parameter.works = false;
+  return parameter;
+}
+static Parameter of(std::string_view name, Type type) {
+  return {name, type, false, false, -kInfinity, kInfinity, false, false, {}, false};
+}
+static Parameter choice(std::string_view name, std::vector<std::string_view> words) {
+  Parameter parameter = of(name, Type::Choice);
+  parameter.choices = std::move(words);
+  return parameter;
+}
+static Parameter call(std::string_view name, std::string_view family, Type type = Type::Call) {
+  Parameter parameter = of(name, type);
+  parameter.choices = {family};
+  return parameter;
+}
+static Parameter perDepth(Parameter parameter) {
+  parameter.usesDepth = true;
+  return parameter;
+}
+
+const std::vector<Parameter> &settings(bool train) {
+  static const std::vector<Parameter> forTraining = {call("data", "data task"),
+                                                     call("valid", "data task"),
+                                                     call("init", "initial weights"),
+                                                     of("loss", Type::Loss),
+                                                     unsupported(call("tasks", "task", Type::Calls)),
+                                                     unsupported(choice("mix", {"by share", "shuffled batches", "round robin"})),
+                                                     of("freeze", Type::Texts),
+                                                     call("groups", "parameter group", Type::Calls),
+                                                     call("optimizer", "optimizer"),
+                                                     call("schedule", "schedule"),
+                                                     call("clip", "clipping"),
+                                                     starting(whole("accumulate"), 1),
+                                                     call("numerics", "numerics"),
+                                                     open(whole("steps")),
+                                                     open(positive("epochs")),
+                                                     call("checkpoint", "checkpoint rule"),
+                                                     call("stop", "stopping rule"),
+                                                     unsupported(call("average", "average")),
+                                                     whole("seed", 0)};
+  static const std::vector<Parameter> forGeneration = {required(of("entry", Type::Entry)), required(call("method", "method")),
+                                                       of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
+                                                       whole("seed", 0)};
+  return train ? forTraining : forGeneration;
+}
+
+/// Settings of the published rules (adam of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of
+/// google-research/bert).
+static std::vector<Function> optimizers() {
+  const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
+  Parameter betas = starting(of("betas", Type::Betas), 0.9); // Kingma and Ba 2015, section 2
+  betas.second = 0.999;
+  const std::vector<Parameter> adam = {rate, betas, eps, decay};
+  std::vector<Parameter> lamb = adam;
+  lamb.push_back(choice("form", {"v3", "pytorch", "albert", "nvidia_tf", "nvlamb", "huawei"}));
+  auto planned = [](std::string_view name, const std::vector<Parameter> &parameters) {
+    return Function{"optimizer", name, parameters, false, {}, false};
+  };
+  return {{"optimizer",
+           "sgd",
+           {rate, fraction("momentum"), unsupported(probability("dampening")), of("nesterov", Type::Bool), decay},
+           false,
+           {}},
+          {"optimizer", "adam", adam, false, {}},
+          {"optimizer", "adamw", {rate, betas, eps, starting(decay, 0.01)}, false, {}},
+          {"optimizer", "bert_adam", {rate, betas, starting(eps, 1e-6), decay, unsupported(positive("clip_each"))}, false, {}},
+          planned("adam_tf", adam),
+          planned("gpt1_adam", {rate, betas, eps, real("l2")}),
+          planned("adamax", adam),
+          planned("adamaxw", adam),
+          planned("adam_paddle", adam),
+          planned("lamb", lamb)};
+}
+
+/// `warmup` is a number of steps or a fraction of the run; a decay needs its length.
+static std::vector<Function> schedules() {
+  const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")),
+                  floor = probability("floor");
+  auto decaying = [&](std::string_view name, bool hasFloor, bool works = true) {
+    Function function{"schedule", name, {warmup, total, epochs}, false, {"total", "epochs"}, works};
+    if (hasFloor)
+      function.parameters.push_back(floor);
+    return function;
+  };
+  const Parameter steps = required(whole("warmup"));
+  return {{"schedule", "constant", {warmup}, false, {}},
+          decaying("linear", true),
+          decaying("cosine", true),
+          {"schedule", "noam", {required(whole("size")), steps, starting(positive("factor"), 1)}, false, {}},
+          decaying("bert_linear", false),
+          decaying("xlnet_linear", true),
+          {"schedule", "paddle_noam", {steps}, false, {}, false},
+          {"schedule", "inverse_sqrt", {steps}, false, {}, false},
+          decaying("electra_linear", false, false),
+          decaying("nezha_linear", false, false),
+          decaying("bertadam_linear", false, false),
+          decaying("gpt1_linear", false, false),
+          decaying("txl_cosine", true, false),
+          {"schedule", "steps", {required(whole("every")), required(positive("factor")), total, epochs}, false, {}, false}};
+}
+
+/// Tasks of published recipes that no code makes batches for yet.
+static std::vector<Function> plannedTasks() {
+  const Parameter text = required(of("text", Type::Texts)), file = required(of("file", Type::Text)),
+                  vocab = of("vocab", Type::Text);
+  const Parameter merges = of("merges", Type::Text), pieces = of("model", Type::Text), rate = probability("rate");
+  const Parameter length = whole("length"), form = of("form", Type::Text), pad = choice("pad", {"left", "right"}),
+                  vectors = of("vectors", Type::Text);
+  const Parameter source = required(of("source", Type::Text)), target = required(of("target", Type::Text)),
+                  tokens = whole("tokens");
+  const std::vector<std::pair<std::string_view, std::vector<Parameter>>> tasks = {
+      {"mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}},
+      {"rtd", {text, vocab, rate, probability("keep")}},
+      {"pairs", {file, vocab, merges, pieces, length, form, pad}},
+      {"single", {file, vocab, merges, pieces, length, form, pad, vectors}},
+      {"groups", {file, vocab, length, required(whole("size", 2))}},
+      {"squad", {file, vocab, length, whole("stride"), whole("question")}},
+      {"tags", {file, vocab, vectors}},
+      {"ernie_masks", {text, vocab, tokens, of("stages", Type::Texts)}},
+      {"dialogues", {text, vocab, tokens, of("forms", Type::Texts), probability("fake")}},
+      {"reorder", {text, vocab, whole("most", 2)}},
+      {"distances", {text, vocab}},
+      {"relations", {file, vocab}},
+      {"relevance", {file, vocab}},
+      {"translation", {source, target, vocab, tokens}},
+      {"seq2seq", {source, target, vocab, rate}},
+      {"unilm", {text, vocab, of("shares", Type::Reals), rate, probability("ngram")}},
+      {"images", {required(of("folder", Type::Text)), of("crop", Type::Text), of("flip", Type::Bool), of("norm", Type::Text)}}};
+  std::vector<Function> result;
+  for (const auto &[name, parameters] : tasks)
+    result.push_back({"data task", name, parameters, false, {}, false});
+  return result;
+}
+
+/// Tasks over texts and over files of the user's own.
+static std::vector<Function> dataTasks() {
+  using Element = Made::Element;
+  using Values = Made::Values;
+  const Parameter text = required(of("text", Type::Texts)), vocab = of("vocab", Type::Text),
+                  unit = choice("unit", {"bytes", "characters"});
+  const Parameter merges = unsupported(of("merges", Type::Text)), pieces = unsupported(of("model", Type::Text));
+  const Made ids{"ids", "BT", Element::Whole, Values::Symbols}, target{"target", "BT", Element::Whole, Values::Symbols},
+      at{"at", "BK", Element::Whole, Values::Places}, word{"word", "BK", Element::Whole, Values::Symbols},
+      weight{"weight", "BK", Element::Real};
+  const std::vector<Made> stream = {ids, target};
+  Parameter words = choice("words", {"pieces", "whole", "jieba"});
+  Parameter share = first(fraction("share"));
+  share.lowOpen = true;
+  std::vector<Function> tasks = {
+      {"data task", "byte_stream", {text, vocab, unit}, false, {}, true, stream},
+      {"data task", "char_stream", {text, vocab, starting(unit, 1)}, false, {}, true, stream},
+      {"data task", "lm_stream", {text, vocab, merges, pieces, unit}, false, {}, true, stream},
+      {"data task",
+       "lm_blocks",
+       {text, vocab, merges, pieces, unit},
+       false,
+       {},
+       true,
+       {ids, target, {"len", "B", Element::Whole, Values::PlacesAndOne}}},
+      {"data task",
+       "permutation_lm",
+       {text, vocab, pieces, unit, whole("reuse", 0), starting(whole("alpha"), 6), starting(whole("beta"), 1),
+        starting(whole("max_span"), 5), of("both_ways", Type::Bool)},
+       false,
+       {},
+       true,
+       {ids,
+        {"seg", "BT", Element::Whole, Values::Below, 3},
+        {"rank", "BT"},
+        {"back", "B", Element::Truth},
+        at,
+        word,
+        weight,
+        {"label", "B", Element::Whole, Values::Below, 2}}},
+      {"data task",
+       "mlm_nsp",
+       {text, vocab, starting(fraction("rate"), 0.15), words, starting(fraction("short"), 0.1), unit},
+       false,
+       {},
+       true,
+       {ids,
+        {"seg", "BT", Element::Whole, Values::Below, 2},
+        {"len", "B", Element::Whole, Values::PlacesAndOne},
+        at,
+        word,
+        weight,
+        {"follows", "B", Element::Whole, Values::Below, 2}}},
+      {"data task", "arrays", {of("stream", Type::Bool)}, false, {}, true, {}, call("file", "array", Type::Source)},
+      {"data task", "jsonl", {text}, false, {}, true, {}, of("key", Type::Text)}};
+  for (Function &task : plannedTasks())
+    tasks.push_back(std::move(task));
+  for (Function &task : tasks) {
+    task.parameters.push_back(open(whole("every"))); // for `valid`: evaluate after so many steps
+    task.parameters.push_back(fraction("held_out")); // the last share of the text, which training does not see
+  }
+  tasks.push_back({"data task", "caller", {}, false, {}});                              // batches come through the C interface
+  tasks.push_back({"data task", "held_out", {share, open(whole("every"))}, false, {}}); // `valid`: a part of `data`
+  tasks.push_back(
+      {"array", "ragged", {first(of("values", Type::Text)), first(of("offsets", Type::Text)), whole("pad", 0)}, false, {}});
+  tasks.push_back({"array", "fixed", {first(of("values", Type::Text))}, false, {}});
+  return tasks;
+}
+
+static std::vector<Function> others() {
+  const std::vector<std::string_view> types = {"f64", "f32", "bf16", "f16"};
+  Parameter limit = starting(of("limit", Type::TextOrInt), 400);
+  limit.low = 1;
+  Parameter pattern = of("pattern", Type::Text);
+  pattern.positional = true;
+  return {
+      {"initial weights",
+       "load",
+       {first(of("file", Type::Text)), of("names", Type::Scheme), unsupported(of("grow", Type::Texts))},
+       false,
+       {}},
+      {"task",
+       "task",
+       {required(call("data", "data task")), required(of("loss", Type::Loss)), positive("share"), whole("id", 0), whole("batch")},
+       false,
+       {},
+       false},
+      {"parameter group",
+       "group",
+       {pattern, starting(perDepth(real("lr")), 1), starting(perDepth(real("gradient")), 1), open(perDepth(real("decay"))),
+        open(perDepth(positive("clip")))},
+       true,
+       {"lr", "gradient", "decay", "clip"}},
+      {"clipping", "global_norm", {first(positive("norm"))}, false, {}},
+      {"numerics",
+       "policy",
+       {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
+        unsupported(call("scale", "loss scale")), unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)),
+        unsupported(of("bf16", Type::Texts))},
+       false,
+       {}},
+      {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}, false},
+      {"loss scale", "fixed", {first(positive("scale"))}, false, {}, false},
+      {"checkpoint rule",
+       "every",
+       {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure),
+        of("lowest", Type::Bool)},
+       false,
+       {}},
+      {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
+      {"average", "last", {first(whole("count"))}, false, {}, false},
+      {"method", "greedy", {limit}, false, {}},
+      {"method",
+       "sample",
+       {starting(positive("temperature"), 1),
+        whole("top_k", 0),
+        {"top_p", Type::Real, false, false, 0, 1, true, false, {}, false, true, 1},
+        limit},
+       false,
+       {}},
+      {"method",
+       "beam",
+       {required(whole("size")), real("alpha"), choice("rule", {"t2t", "hf", "unilm"}), limit, whole("no_repeat"),
+        choice("feed", {"token", "mask"})},
+       false,
+       {},
+       false}};
+}
+
+static const std::vector<Function> &functions() {
+  static const std::vector<Function> all = [] {
+    std::vector<Function> joined;
+    for (const std::vector<Function> &part : {optimizers(), schedules(), dataTasks(), others()})
+      joined.insert(joined.end(), part.begin(), part.end());
+    return joined;
+  }();
+  return all;
+}
+
+const Function *find(std::string_view family, std::string_view name) {
+  for (const Function &function : functions())
+    if (function.family == family && function.name == name)
+      return &function;
+  return nullptr;
+}
+
+std::vector<std::string> names(std::string_view family) {
+  std::vector<std::string> result;
+  for (const Function &function : functions())
+    if (function.family == family)
+      result.emplace_back(function.name);
+  return result;
+}
+
+bool works(std::string_view family, std::string_view name) {
+  const Function *function = find(family, name);
+  return function && function->works;
+}
+
+bool decays(std::string_view schedule) {
+  const Function *function = find("schedule", schedule);
+  return function && !function->oneOf.empty();
+}
+
+std::string working(std::string_view family, std::string_view last) {
+  std::vector<std::string_view> names;
+  for (const Function &function : functions())
+    if (function.family == family && function.works)
+      names.push_back(function.name);
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " " + std::string(last) + " ") + std::string(names[i]);
+  return text;
+}
+
+} // namespace tenon::schema

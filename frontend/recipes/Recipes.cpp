@@ -1,0 +1,216 @@
+#include "frontend/recipes/Recipes.h"
+#include "frontend/recipes/RecipeReader.h"
+#include <algorithm>
+
+namespace tenon {
+
+using schema::Parameter;
+using schema::Type;
+
+RecipeBinds checkBinds(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics) {
+  RecipeBinds binds;
+  std::map<std::string, ast::Range> seen;
+  for (const ast::Setting &setting : recipe.settings)
+    for (const auto &[name, value] : setting.bindings) {
+      if (auto [first, isNew] = seen.try_emplace(name.text, name.range); !isNew) {
+        Diagnostic &error = diagnostics.error("T0604", name.range, "`" + name.text + "` is bound twice", "second time");
+        error.related.push_back({first->second, "first time"});
+        continue;
+      }
+      if (contains(context.configs, name.text)) {
+        binds.configs.emplace_back(name.text, value);
+        continue;
+      }
+      if (!contains(context.dims, name.text)) {
+        std::vector<std::string> known = context.dims;
+        known.insert(known.end(), context.configs.begin(), context.configs.end());
+        Diagnostic &error = diagnostics.error(
+            "T0603", name.range, "model " + context.model + " has no dim or config `" + name.text + "`", "nothing to bind");
+        suggest(error, name.text, known, "dims and configs");
+        continue;
+      }
+      Parameter size{name.text, Type::Int, false, false, 1, double(INT32_MAX), false, false, {}, false};
+      if (SettingValue number = RecipeChecker(context, diagnostics).read(value, size))
+        binds.dims[name.text] = number->integer;
+    }
+  return binds;
+}
+
+void RecipeChecker::requireSettings(const ast::Recipe &recipe, const CheckedRecipe &checked, bool train) {
+  auto missing = [&](const std::string &setting) {
+    if (meant.count(setting))
+      return;
+    const std::string what = "`" + setting + "`";
+    diagnostics.error("T0618", recipe.name.range, "recipe `" + recipe.name.text + "` says nothing about " + what, "no " + what);
+  };
+  if (!train) {
+    for (const Parameter &each : schema::settings(false))
+      if (each.required && !checked.find(std::string(each.name)))
+        missing(std::string(each.name));
+    return;
+  }
+  requireEvaluations(checked);
+  warnUnread(checked);
+  const bool tasks = checked.find("tasks");
+  if (!checked.find("optimizer"))
+    missing("optimizer");
+  if (!tasks && !checked.find("loss") && context.losses.size() != 1)
+    missing("loss");
+  const std::pair<const char *, const char *> pairs[] = {{"steps", "epochs"}, {"tasks", "data"}, {"tasks", "loss"}};
+  for (auto [first, second] : pairs)
+    if (const Setting *a = checked.find(first), *b = checked.find(second); a && b) {
+      Diagnostic &error =
+          diagnostics.error("T0616", b->range, "`" + std::string(first) + "` and `" + second + "` exclude each other", "second");
+      error.related.push_back({a->range, "first"});
+    }
+  if (const Setting *mix = checked.find("mix"); mix && !tasks)
+    diagnostics.error("T0616", mix->range, "`mix` needs `tasks`: it says how tasks take turns", "nothing to mix");
+}
+
+CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &context, Diagnostics &diagnostics) {
+  CheckedRecipe result;
+  result.kind = recipe.kind == ast::Recipe::Kind::Train ? "train" : "generate";
+  result.model = context.model;
+  result.name = recipe.name.text;
+  result.range = recipe.range;
+  Diagnostics bindMistakes; // reported by the caller's own checkBinds
+  result.binds = checkBinds(recipe, context, bindMistakes).dims;
+  RecipeChecker(context, diagnostics).readAll(recipe, result);
+  return result;
+}
+
+std::vector<std::pair<std::string, double>> lossWeights(const CheckedRecipe &recipe, const RecipeContext &context) {
+  std::vector<std::pair<std::string, double>> weights;
+  if (const Setting *loss = recipe.find("loss"))
+    for (const auto &[name, weight] : loss->keywords)
+      weights.emplace_back(name, weight->real);
+  else if (context.losses.size() == 1)
+    weights.emplace_back(context.losses[0], 1.0);
+  return weights;
+}
+
+namespace {
+
+/// "ids[B, T]", for messages.
+std::string written(const schema::Made &made) {
+  std::string axes;
+  for (char axis : made.axes)
+    axes += std::string(axes.empty() ? "" : ", ") + axis;
+  return std::string(made.name) + "[" + axes + "]";
+}
+
+/// The names that the files of a call such as arrays(ids = "ids.npy") give: its keywords, and the lengths of what is ragged.
+std::vector<std::string> inputsFrom(const Setting &data, const schema::Function &task) {
+  std::vector<std::string> names;
+  auto isSetting = [&](const std::string &name) {
+    return std::any_of(task.parameters.begin(), task.parameters.end(), [&](const Parameter &each) { return each.name == name; });
+  };
+  for (const auto &[name, value] : data.keywords) {
+    if (isSetting(name))
+      continue;
+    names.push_back(name);
+    if (data.text != "jsonl" && !(value->kind == Setting::Kind::Call && value->text == "ragged"))
+      continue;
+    names.push_back(name + "_len");
+    names.emplace_back("len");
+  }
+  return names;
+}
+
+} // namespace
+
+void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
+  const Setting *data = recipe.find("data");
+  const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
+  if (!task || (task->makes.empty() && !task->input))
+    return;
+  if (entry.inputs.empty()) {
+    Diagnostic &error =
+        diagnostics.error("T0620", data->range,
+                          "no loss of recipe `" + recipe.name + "` reads an input, so `" + data->text + "` has nothing to give",
+                          "nothing reads its data");
+    error.notes.emplace_back("help", "a loss of parameters alone trains with data = caller, from C or Python");
+    return;
+  }
+  const std::vector<std::string> own = task->input ? inputsFrom(*data, *task) : std::vector<std::string>();
+  std::string made;
+  for (const schema::Made &each : task->makes)
+    made += (made.empty() ? "" : ", ") + written(each);
+  for (const Input &input : entry.inputs) {
+    auto known =
+        std::find_if(task->makes.begin(), task->makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
+    if (known != task->makes.end() ? known->axes.size() <= input.type.axes.size()
+                                   : contains(own, input.name)) // further axes may be of size 1
+      continue;
+    const bool axesDiffer = known != task->makes.end();
+    Diagnostic &error = diagnostics.error("T0620", data->range,
+                                          "`" + data->text + "` does not make the input `" + input.name + "`" +
+                                              (axesDiffer ? " with its axes" : ""),
+                                          "the losses of recipe `" + recipe.name + "` need it");
+    error.notes.emplace_back("help", task->input ? "say where it comes from: " + input.name + " = \"..\""
+                                                 : data->text + " makes: " + made);
+  }
+}
+
+/// What the loop of the runtime needs of its entry: language.md, Recipes.
+void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
+  const Setting *method = recipe.find("method"), *place = recipe.find("entry");
+  if (!method || !place || (method->text != "sample" && method->text != "greedy")) // others: T0690, when they are asked for
+    return;
+  for (const auto &[name, value] : method->keywords)
+    if (name == "limit" && value->kind == Setting::Kind::Text)
+      diagnostics.error("T0690", value->range, "not supported yet: a limit that is not a number",
+                        "in generate block `" + recipe.name + "`");
+  auto refuse = [&](const std::string &why, const std::string &label, const std::string &help) {
+    Diagnostic &error = diagnostics.error("T0625", place->range, "the entry `" + entry.name + "` " + why, label);
+    error.notes.emplace_back("help", help);
+  };
+  if (entry.states.empty() && entry.walkedAxis.empty())
+    return refuse("keeps nothing from call to call", "cannot generate", "declare `out step(T) = logits` and say entry = step");
+  std::vector<std::string> others;
+  const Input *ids = nullptr;
+  for (const Input &input : entry.inputs)
+    if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2)
+      ids = &input;
+    else
+      others.push_back(input.name);
+  if (!ids || !others.empty())
+    return refuse(ids ? "reads more than ids[B, T]: " + listing(others) : "does not read ids: index(V)[B, T]", "cannot generate",
+                  "generation feeds the text so far and nothing else; inputs of the loss alone are no hindrance");
+  if (!entry.walkedAxis.empty() && entry.axes[ids->type.axes[1]].name != entry.walkedAxis)
+    return refuse("walks along " + entry.walkedAxis + ", and a text goes on along " + entry.axes[ids->type.axes[1]].name +
+                      ", the second axis of ids",
+                  "cannot generate", "declare `out " + entry.name + "(" + entry.axes[ids->type.axes[1]].name + ") = ..`");
+  const auto &[name, node] = entry.results.front();
+  const ValueType &type = entry.nodes[node].type;
+  auto size = [&](AxisId axis) { return entry.axes[axis].size; };
+  const bool fits = type.element == Element::Real && type.axes.size() == 3 && size(type.axes[0]) == size(ids->type.axes[0]) &&
+                    size(type.axes[1]) == size(ids->type.axes[1]);
+  if (!fits)
+    refuse("puts out " + name + " first, which is not the logits of ids", "cannot generate",
+           "the first output must be real, with the axes of ids and then one over the symbols");
+}
+
+void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
+                      Diagnostics &diagnostics) {
+  std::map<std::pair<std::string, std::string>, const ast::Recipe *> seen;
+  for (const ast::Recipe *recipe : recipes) {
+    if (recipe->kind == ast::Recipe::Kind::Names)
+      continue;
+    if (!contains(models, recipe->owner.text)) {
+      Diagnostic &error =
+          diagnostics.error("T0622", recipe->owner.range, "there is no model `" + recipe->owner.text + "`", "unknown model");
+      suggest(error, recipe->owner.text, models, "models");
+    }
+    const std::string kind = recipe->kind == ast::Recipe::Kind::Train ? "train" : "generate";
+    auto [first, isNew] = seen.try_emplace({recipe->owner.text + " " + kind, recipe->name.text}, recipe);
+    if (!isNew) {
+      Diagnostic &error = diagnostics.error(
+          "T0621", recipe->name.range,
+          "two " + kind + " blocks of model " + recipe->owner.text + " are called `" + recipe->name.text + "`", "second");
+      error.related.push_back({first->second->name.range, "first"});
+    }
+  }
+}
+
+} // namespace tenon

@@ -1,0 +1,63 @@
+// `out step(T)`: what is not legal in an entry that walks an axis, at its place in the text.
+#include "frontend/sema/Checker.h"
+#include "frontend/walk/Walk.h"
+#include <set>
+#include <utility>
+
+namespace tenon::sema {
+
+void Checker::checkWalk(const Entry &entry, AxisId axis) {
+  for (const Input &input : entry.inputs) // what data tasks and generation mean by ids[B, T]: B texts, T their symbols
+    if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2 && input.type.axes[1] != axis) {
+      const std::string own = entry.axes[input.type.axes[0]].name, along = entry.axes[input.type.axes[1]].name;
+      auto *mistake = error("T0416", entry.walkedRange,
+                            "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis +
+                                ", but a text goes on along " + along + ", the second axis of ids[" + own + ", " + along + "]");
+      if (mistake)
+        mistake->notes.push_back({"help", "did you mean out " + entry.name + "(" + along + ")?"});
+      return;
+    }
+  Walk walk(entry, axis);
+  std::set<NodeId> leavingEntry, leaving;
+  for (auto &[name, node] : entry.results)
+    leavingEntry.insert(node);
+  for (auto &stack : entry.stacks)
+    leaving.insert(stack.results.begin(), stack.results.end());
+  std::set<std::pair<uint32_t, uint32_t>> reported; // a mean is a sum and a division: one mistake
+  auto report = [&](ast::Range range, const std::string &objection) {
+    if (objection.empty() || !reported.insert({range.begin, range.end}).second)
+      return;
+    auto *mistake =
+        error("T0416", range,
+              "`out " + entry.name + "(" + entry.walkedAxis + ")` walks axis " + entry.walkedAxis + ", but " + objection);
+    if (mistake)
+      for (auto *statement : outStatements)
+        if (statement->name.text == entry.name && !statement->walked.empty())
+          mistake->related.push_back({statement->walked[0].range, "walked here"});
+  };
+  auto mayGoOn = [&](ast::Range range) {
+    failed |= !session.spendProof(range, std::exchange(walk.effort, 0));
+    return session.mayGoOn();
+  };
+  for (NodeId id = 0; id < entry.nodes.size() && mayGoOn(entry.nodes[id].range); ++id) {
+    std::string objection = walk.objection(entry.nodes[id]);
+    if (objection.empty() && (leaving.count(id) || leavingEntry.count(id)))
+      objection = walk.objectionToResult(entry.nodes[id], leavingEntry.count(id));
+    if (!objection.empty())
+      report(entry.nodes[id].caller, "here places may need later ones: " + objection);
+  }
+  auto next = [&](const std::vector<std::pair<uint32_t, NodeId>> &nextStates) {
+    for (auto &[state, value] : nextStates)
+      report(entry.nodes[value].caller, walk.objectionToNext(state, value));
+  };
+  next(entry.nextStates);
+  for (auto &stack : entry.stacks)
+    next(stack.nextStates);
+  if (!reported.empty() || !mayGoOn(entry.walkedRange))
+    return; // of a value that needs later places nobody asks how it moves
+  for (auto &[id, objection] : walk.objectionsToNumber())
+    report(entry.nodes[id].caller, "a value here depends on how many places there are: " + objection);
+  mayGoOn(entry.walkedRange);
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,401 @@
+// The statements of a model, layer, function or scan: they fill a scope with definitions and leave the rest to the owner.
+#include "frontend/sema/Checker.h"
+#include "frontend/sema/statements/FieldNames.h"
+#include <algorithm>
+
+namespace tenon::sema {
+
+using Kind = ast::Stmt::Kind;
+
+/// What is wrong with a loss or metric that is called as a field of reports.
+static std::string fieldNameMistake(const ast::Stmt &statement) {
+  const bool ofPrefix = statement.name.text.starts_with(kHeldOutPrefix);
+  return statement.name.text + " cannot name a " + (statement.kind == Kind::Loss ? "loss" : "metric") +
+         ": metrics.jsonl and `tenon eval --json` have a field of their own " +
+         (ofPrefix ? "for each name that begins with " + std::string(kHeldOutPrefix) : "by this name");
+}
+
+bool Checker::allowed(const ast::Stmt &statement, Place place) {
+  const char *word = nullptr, *where = nullptr;
+  switch (statement.kind) {
+  case Kind::In:
+  case Kind::Out:
+  case Kind::Loss:
+  case Kind::Metric:
+    if (place != Place::Model)
+      word = statement.kind == Kind::In     ? "in"
+             : statement.kind == Kind::Out  ? "out"
+             : statement.kind == Kind::Loss ? "loss"
+                                            : "metric",
+      where = "a model";
+    break;
+  case Kind::Return:
+    if (place != Place::Layer && place != Place::Function)
+      word = "return", where = "a layer or function";
+    break;
+  case Kind::Until:
+    if (place != Place::Layer)
+      word = "until", where = "a layer";
+    break;
+  case Kind::Carry:
+  case Kind::Yield:
+    if (place != Place::Scan)
+      word = statement.kind == Kind::Carry ? "carry" : "yield", where = "a scan";
+    break;
+  case Kind::Param:
+  case Kind::State:
+  case Kind::Use:
+    if (place == Place::Function || place == Place::Scan)
+      word = statement.kind == Kind::Param   ? "param"
+             : statement.kind == Kind::State ? "state"
+                                             : "use",
+      where = "a model or layer";
+    break;
+  case Kind::Next:
+    if (place == Place::Function)
+      word = "next", where = "a model, layer or scan";
+    break;
+  default:
+    break;
+  }
+  if (!word)
+    return true;
+  error("T0409", statement.range, std::string("`") + word + "` stands only in " + where);
+  return false;
+}
+
+void Checker::nextOnce(Body &body, const ast::Stmt &statement) {
+  for (auto *other : body.next)
+    if (other->name.text == statement.name.text) {
+      if (auto *mistake =
+              error("T0408", statement.range, "a second `next " + statement.name.text + "`: it has one new value per step"))
+        mistake->related.push_back({other->range, "first one"});
+      return;
+    }
+  body.next.push_back(&statement);
+}
+
+Checker::Body Checker::statements(Scope *scope, const std::vector<ast::StmtPtr> &list, Place place, Keywords *given,
+                                  const std::string &owner) {
+  Body body;
+  std::vector<const ast::Stmt *> requirements;
+  auto once = [&](const ast::Stmt *&slot, const ast::Stmt &statement, const char *word) {
+    if (slot) {
+      if (auto *mistake = error("T0103", statement.range, std::string("a second `") + word + "`"))
+        mistake->related.push_back({slot->range, "first one"});
+    } else {
+      slot = &statement;
+    }
+  };
+  for (auto &pointer : list) {
+    const ast::Stmt &statement = *pointer;
+    if (!spend(statement.range, statement.kind == Kind::Callable ? 2 : 1)) // a reference with keywords of its own
+      return {};
+    failed |= statement.kind == Kind::Bad;
+    if (statement.kind == Kind::Bad || !allowed(statement, place))
+      continue;
+    switch (statement.kind) {
+    case Kind::Config:
+      configStatement(scope, statement, given);
+      break;
+    case Kind::Dim:
+      dimStatement(scope, statement, place, given);
+      break;
+    case Kind::Require:
+      requirements.push_back(&statement);
+      break;
+    case Kind::In:
+      define(scope, statement.name, [this, &statement] { return inputValue(statement); }, Kind::In);
+      break;
+    case Kind::Param: {
+      std::shared_ptr<Keyword> keyword;
+      for (size_t i = 0; given && i < given->size(); ++i)
+        if ((*given)[i].name == statement.name.text) {
+          keyword = std::make_shared<Keyword>((*given)[i]);
+          given->erase(given->begin() + i);
+        }
+      define(
+          scope, statement.name, [=, this, &statement] { return parameterValue(scope, statement, keyword.get()); }, Kind::Param);
+      break;
+    }
+    case Kind::State:
+      scope->frame->states[statement.name.text] = &statement;
+      define(scope, statement.name, [=, this, &statement] { return stateValue(scope, statement); }, Kind::State);
+      break;
+    case Kind::Use:
+      useStatement(scope, statement, given);
+      break;
+    case Kind::Let:
+      letStatement(scope, statement);
+      break;
+    case Kind::Callable: {
+      Value value;
+      const ast::Callable &callable = *statement.callable;
+      value.kind = callable.isLayer ? Value::Kind::Layer : Value::Kind::Function;
+      if (callable.isLayer)
+        value.layer = std::make_shared<LayerReference>(LayerReference{&callable, scope, {}});
+      else
+        value.function = std::make_shared<FunctionReference>(FunctionReference{&callable, scope});
+      defineValue(scope, callable.name, value, Kind::Callable);
+      break;
+    }
+    case Kind::Next:
+      nextOnce(body, statement);
+      break;
+    case Kind::Carry:
+      body.carries.push_back(&statement);
+      break;
+    case Kind::Until:
+      once(body.until, statement, "until");
+      break;
+    case Kind::Return:
+      once(body.result, statement, "return");
+      break;
+    case Kind::Yield:
+      once(body.yield, statement, "yield");
+      break;
+    case Kind::Out:
+      if (statement.name.text == "eval" || statement.name.text == "grad")
+        error("T0008", statement.name.range,
+              statement.name.text + " cannot name an out: it is the name of the entry that is made of the losses");
+      if (place == Place::Model)
+        outStatements.push_back(&statement);
+      break;
+    case Kind::Loss:
+    case Kind::Metric:
+      if (isFieldName(statement.name.text))
+        error("T0008", statement.name.range, fieldNameMistake(statement));
+      if (statement.kind == Kind::Loss)
+        losses.push_back(statement.name.text);
+      numbers.push_back(statement.value->range);
+      define(scope, statement.name, [=, this, &statement] { return evaluate(scope, statement.value); }, statement.kind);
+      break;
+    case Kind::Bad:
+      break;
+    }
+  }
+  for (size_t i = 0; given && i < given->size(); ++i) {
+    auto &keyword = (*given)[i];
+    if (auto *mistake = error("T0106", keyword.range, owner + " has no config, param or use named " + keyword.name)) {
+      std::vector<std::string> names;
+      for (auto &statement : list)
+        if (statement->kind == Kind::Config || statement->kind == Kind::Param || statement->kind == Kind::Use)
+          names.push_back(statement->name.text);
+      std::string near = nearest(keyword.name, names), all;
+      for (auto &name : names)
+        all += (all.empty() ? "" : ", ") + name;
+      if (!near.empty())
+        mistake->notes.push_back({"help", "did you mean " + near + "?"});
+      else if (!all.empty())
+        mistake->notes.push_back({"help", owner + " has: " + all});
+    }
+  }
+  for (auto *statement : requirements)
+    requireStatement(scope, *statement);
+  return body;
+}
+
+void Checker::configStatement(Scope *scope, const ast::Stmt &statement, Keywords *given) {
+  if (scope == top)
+    configs.push_back(statement.name.text);
+  for (size_t i = 0; given && i < given->size(); ++i)
+    if ((*given)[i].name == statement.name.text) {
+      defineValue(scope, statement.name, (*given)[i].value, Kind::Config);
+      given->erase(given->begin() + i);
+      return;
+    }
+  defineValue(scope, statement.name, evaluate(scope, statement.value), Kind::Config);
+}
+
+void Checker::symbolicDim(Scope *scope, const ast::Stmt &statement) {
+  const std::string &name = statement.name.text;
+  std::optional<Size> bound;
+  bool bad = false;
+  if (statement.op == '<') {
+    bound = wholeSize(evaluate(scope, statement.value), statement.value->range, "the bound of " + name);
+    bad = !bound;
+  }
+  dims.push_back(name);
+  if (auto fixed = request.binds.find(name); fixed != request.binds.end()) {
+    if (bound && !bad && provablyAtMost(*bound, Size(fixed->second - 1), graph.entry)) {
+      auto *mistake = error("T0209", statement.name.range,
+                            name + " = " + std::to_string(fixed->second) + " exceeds its bound " + text(*bound));
+      if (mistake)
+        mistake->related.push_back({statement.value->range, "is " + text(*bound)});
+    }
+    defineValue(scope, statement.name, Value::ofInt(fixed->second, true), Kind::Dim);
+    return;
+  }
+  unsigned index = graph.entry.dims.size();
+  graph.entry.dims.push_back(name);
+  graph.entry.dimUpperBound.push_back(bound.value_or(Size(-1)));
+  if (bound && bound->isConstant() && bound->constant() < 1)
+    error("T0209", statement.value->range, name + " is at least 1, its bound is " + text(*bound));
+  defineValue(scope, statement.name, Value::ofInt(Size::dim(index), true), Kind::Dim);
+}
+
+void Checker::dimStatement(Scope *scope, const ast::Stmt &statement, Place place, Keywords *given) {
+  const std::string &name = statement.name.text;
+  if (statement.op == '=') {
+    Value value = evaluate(scope, statement.value);
+    if (value.kind != Value::Kind::Int && !value.isPoison()) {
+      wholeSize(value, statement.value->range, "dim " + name);
+      value = poison();
+    }
+    if (value.kind == Value::Kind::Int) {
+      IndexProof proof = proveNonNegative(value.integer, graph.entry);
+      if (!proof.proved) {
+        auto *mistake = error("T0214", statement.value->range, "dim " + name + " can be negative: it is " + text(value.integer));
+        if (mistake && !proof.example.empty())
+          mistake->notes.push_back({"example", name + " is " + proof.example});
+        value = poison();
+      }
+    }
+    defineValue(scope, statement.name, value, Kind::Dim);
+    return;
+  }
+  if (place == Place::Model)
+    return symbolicDim(scope, statement);
+  for (size_t i = 0; given && i < given->size(); ++i)
+    if ((*given)[i].name == name) {
+      defineValue(scope, statement.name, (*given)[i].value, Kind::Dim);
+      given->erase(given->begin() + i);
+      return;
+    }
+  error("T0409", statement.range, "only a model has dims of its own; here say what " + name + " is: dim " + name + " = ...");
+  defineValue(scope, statement.name, poison(), Kind::Dim);
+}
+
+void Checker::letStatement(Scope *scope, const ast::Stmt &statement) {
+  auto whole = std::make_shared<Thunk>();
+  whole->compute = [=, this, &statement] {
+    Value value = evaluate(scope, statement.value);
+    size_t count = value.kind == Value::Kind::Tuple ? value.elements->size() : 1;
+    if (!value.isPoison() && statement.names.size() > 1 && count != statement.names.size()) {
+      error("T0313", statement.value->range,
+            std::to_string(statement.names.size()) + " names on the left, " + std::to_string(count) +
+                (count == 1 ? " value" : " values") + " on the right");
+      return poison();
+    }
+    return value;
+  };
+  for (size_t i = 0; i < statement.names.size(); ++i) {
+    const ast::Name &name = statement.names[i];
+    define(
+        scope, name,
+        [=, this, &statement] {
+          Value value = force(whole, statement.value->range);
+          if (statement.names.size() > 1 && !value.isPoison())
+            value = (*value.elements)[i];
+          if (statement.type)
+            value = fit(scope, value, *statement.type, statement.names[i].text, statement.value->range);
+          return value;
+        },
+        Kind::Let);
+  }
+}
+
+void Checker::useStatement(Scope *scope, const ast::Stmt &statement, Keywords *given) {
+  for (size_t i = 0; given && i < given->size(); ++i)
+    if ((*given)[i].name == statement.name.text) {
+      defineValue(scope, statement.name, (*given)[i].value, Kind::Use);
+      given->erase(given->begin() + i);
+      return;
+    }
+  define(scope, statement.name, [=, this, &statement] { return makeInstance(scope, statement); }, Kind::Use);
+}
+
+/// A layer with its axes, as `use` writes it: Linear[I -> O].
+static std::string form(const ast::Callable &layer) {
+  std::string axes;
+  for (const ast::Formal &formal : layer.formals)
+    axes += (axes.empty() ? "" : ", ") + formal.name.text + (formal.output ? " -> " + formal.output->text : "");
+  return layer.name.text + "[" + axes + "]";
+}
+
+Value Checker::makeInstance(Scope *scope, const ast::Stmt &statement) {
+  Value layer = lookup(scope, statement.layer);
+  if (layer.isPoison())
+    return poison();
+  if (layer.kind != Value::Kind::Layer) {
+    error("T0105", statement.layer.range, statement.layer.text + " is no layer, it is " + kindOf(layer));
+    return poison();
+  }
+  auto instance = std::make_shared<Instance>();
+  instance->layer = std::make_shared<LayerReference>(*layer.layer);
+  for (auto &argument : statement.arguments) {
+    if (!argument.keyword) {
+      auto *mistake = error("T0307", argument.value->range,
+                            "`use` takes keyword arguments only; tensors are given where the layer is called");
+      if (mistake && statement.axisOps.empty() && !layer.layer->callable->formals.empty())
+        mistake->notes.push_back({"help", "its axes stand in brackets: " + form(*layer.layer->callable)});
+      if (statement.axisOps.empty()) // the axes are missing because they were taken for arguments
+        return poison();
+      continue;
+    }
+    Keyword keyword{argument.keyword->text, evaluate(scope, argument.value), argument.keyword->range};
+    auto &list = instance->layer->keywords;
+    auto old = std::find_if(list.begin(), list.end(), [&](auto &other) { return other.name == keyword.name; });
+    if (old != list.end())
+      *old = keyword;
+    else
+      list.push_back(keyword);
+  }
+  instance->repeat = statement.repeat;
+  if (statement.repeat != ast::Stmt::Repeat::None) {
+    auto count = wholeSize(evaluate(scope, statement.count), statement.count->range, "the number of steps");
+    if (!count)
+      return poison();
+    constexpr int64_t kMostSteps = 1'000'000; // each has parameters with names of their own
+    if (count->isConstant() && (count->constant() < 0 || count->constant() > kMostSteps)) {
+      error("T0414", statement.count->range,
+            "the number of steps is " + text(*count) +
+                (count->constant() < 0 ? "; it is never negative" : "; at most 1000000 are possible"));
+      return poison();
+    }
+    if (statement.repeat == ast::Stmt::Repeat::Stack && !count->isConstant()) {
+      error("T0414", statement.count->range,
+            "the number of layers of a stack must be known at compile time, this is " + text(*count));
+      return poison();
+    }
+    int64_t layers = count->constant(); // of all stacks around it together
+    std::string factors = text(*count);
+    for (size_t i = scope->frame->stackCounts.size();
+         statement.repeat == ast::Stmt::Repeat::Stack && i-- > 0 && layers <= kMostSteps;) {
+      factors = std::to_string(scope->frame->stackCounts[i]) + " * " + factors;
+      layers *= scope->frame->stackCounts[i]; // both at most 10^6
+    }
+    if (layers > kMostSteps) {
+      error("T0414", statement.count->range,
+            "with the stacks around it this one has " + factors + " = " + std::to_string(layers) +
+                " layers; at most 1000000 are possible");
+      return poison();
+    }
+    instance->count = *count;
+  }
+  instance->axisArguments = &statement.axisOps;
+  instance->owner = scope;
+  instance->name = statement.name.text;
+  instance->range = statement.layer.range;
+  if (!statement.axisOps.empty()) {
+    instance->range.begin = statement.axisOps.front().range.begin;
+    instance->range.end = statement.axisOps.back().range.end;
+  }
+  Value value;
+  value.kind = Value::Kind::Instance;
+  value.instance = instance;
+  return value;
+}
+
+void Checker::requireStatement(Scope *scope, const ast::Stmt &statement) {
+  Value value = evaluate(scope, statement.value);
+  if (value.isPoison())
+    return;
+  std::string hint = statement.message.empty() ? "" : ": " + statement.message;
+  if (value.kind != Value::Kind::Bool)
+    error("T0309", statement.value->range, "a requirement must be decided at compile time" + hint);
+  else if (!value.truth)
+    error("T0410", statement.value->range, "this requirement fails" + hint);
+}
+
+} // namespace tenon::sema

@@ -1,0 +1,355 @@
+#include "frontend/DeepStack.h"
+#include "frontend/walk/StepDerivation.h"
+#include <algorithm>
+
+namespace tenon::sema {
+
+static bool isElementwise(Op op) { return op >= Op::Neg && op <= Op::Select; }
+
+/// What `operand` of `node` must have whole if the node has `demand` whole.
+Axes StepDerivation::demandOf(const Node &node, size_t operand, const Axes &demand) const {
+  Axes wanted = demand;
+  if (node.op == Op::Rename)
+    for (AxisId &axis : wanted)
+      for (size_t i = 0; i < node.axesTo.size(); ++i)
+        if (axis == node.axesTo[i]) {
+          axis = node.axesFrom[i];
+          break;
+        }
+  if (node.op == Op::Attend && along(node.attend->key))
+    wanted.push_back(node.attend->key);
+  const Axes &own = old.nodes[node.operands[operand]].type.axes;
+  wanted.erase(std::remove_if(wanted.begin(), wanted.end(), [&](AxisId axis) { return !includes(own, axis); }), wanted.end());
+  std::sort(wanted.begin(), wanted.end());
+  return wanted;
+}
+
+NodeId StepDerivation::rewrite(NodeId id, const Axes &demand) {
+  auto known = done.find({id, demand});
+  if (known != done.end())
+    return known->second;
+  NodeId made = kNoNode;
+  if (!stackIsLow())
+    made = make(id, demand);
+  else if (!runOnNewStack([&] { made = make(id, demand); }))
+    return unsupported(id, "so many values that need each other");
+  done[{id, demand}] = made;
+  return made;
+}
+
+/// Numbers and tables that depend on nothing but the place: cheaper to compute for all places than to keep.
+bool StepDerivation::isTable(NodeId asked) {
+  if (table[asked])
+    return table[asked] == 1;
+  for (NodeId id = 0; id <= asked; ++id) // operands stand before what is made of them
+    table[id] = table[id] ? table[id] : isTableOfTables(old.nodes[id]) ? 1 : 2;
+  return table[asked] == 1;
+}
+
+bool StepDerivation::isTableOfTables(const Node &node) const {
+  bool leaf =
+      node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Iota || node.op == Op::Param || node.op == Op::Depth;
+  bool inner = isElementwise(node.op) || passesThrough(node) || node.op == Op::Slice || node.op == Op::Gather;
+  bool all = leaf || inner;
+  for (NodeId operand : node.operands)
+    all = all && table[operand] == 1;
+  return all;
+}
+
+NodeId StepDerivation::make(NodeId id, const Axes &demand) {
+  if (failed)
+    return kNoNode;
+  const Node &node = old.nodes[id];
+  switch (node.op) {
+  case Op::Scan:
+    return unsupported(id, "scan in an entry that walks");
+  case Op::Cumsum:
+    if (along(node.axesFrom[0]) && !includes(demand, node.axesFrom[0]))
+      return runningSum(id);
+    break;
+  case Op::Window:
+    for (AxisId axis : node.axesFrom)
+      if (along(axis))
+        return unsupported(id, "a window along the walk");
+    break;
+  case Op::State:
+    if (!placesIn(id).empty())
+      return unsupported(id, "a state along the walk");
+    break;
+  case Op::BodyArgument:
+    if (!demand.empty() && node.index >= old.stacks[node.stack].carries)
+      return rewriteArgument(id, demand);
+    break;
+  default:
+    break;
+  }
+  if (demand.empty())
+    return makeNew(id);
+  if (isTable(id) || passesThrough(node))
+    return clone(id, demand);
+  if (placesIn(id).size() == 1)
+    return append(id, demand[0]);
+  if (node.op == Op::Input || node.op == Op::BodyArgument || node.op == Op::Result || node.op == Op::Attend)
+    return unsupported(id, "a value for pairs of places that comes from outside of its attend");
+  return clone(id, demand);
+}
+
+NodeId StepDerivation::makeNew(NodeId id) {
+  const Node &node = old.nodes[id];
+  switch (node.op) {
+  case Op::Stack:
+    return rewriteStack(id);
+  case Op::Iota:
+    return along(node.type.axes[0]) ? newPlaces(node.type.axes[0], 0) : clone(id, {});
+  case Op::Slice:
+    if (along(node.axesTo[0])) {
+      NodeId table = rewrite(node.operands[0], {});
+      return pick(table, node.axesFrom[0], node.axesTo[0], atCapacity(node.size), node);
+    }
+    return clone(id, {});
+  case Op::Sinusoid:
+  case Op::Param: {
+    Axes own = placesIn(id);
+    if (own.empty())
+      return clone(id, {});
+    if (own.size() > 1)
+      return unsupported(id, "a table of pairs of places");
+    return pick(clone(id, own), whole(own[0]), own[0], 0, node);
+  }
+  default:
+    return clone(id, {});
+  }
+}
+
+NodeId StepDerivation::clone(NodeId id, const Axes &demand) {
+  const Node &node = old.nodes[id];
+  Node copy = node;
+  copy.operands.clear();
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    std::string outer = role;
+    if (node.op == Op::Attend)
+      role = roleOf(node, i);
+    copy.operands.push_back(rewrite(node.operands[i], demandOf(node, i, demand)));
+    role = outer;
+  }
+  copy.size = atCapacity(node.size);
+  copy.type.axes = mapped(node.type.axes, demand);
+  copy.axesTo = mapped(node.axesTo, demand);
+  if (node.op == Op::Rename)
+    for (size_t i = 0; i < node.axesTo.size(); ++i)
+      if (includes(demand, node.axesTo[i]))
+        copy.axesFrom[i] = whole(node.axesFrom[i]);
+  if (node.op == Op::Cumsum && includes(demand, node.axesFrom[0])) {
+    copy.axesFrom = mapped(node.axesFrom, demand);
+    copy.operands[0] = onlyBrought(copy.operands[0], copy.axesFrom[0]);
+  }
+  if (node.op == Op::Gather) // a file may bring any sum, and no proof has seen it
+    copy.clampIndex |= isSummed(node.operands[1]);
+  if (node.op == Op::Attend) {
+    copy.attend = std::make_shared<AttendInfo>(*node.attend);
+    copy.attend->queries = mapped(node.attend->queries, demand);
+    if (along(node.attend->key))
+      copy.attend->key = whole(node.attend->key);
+  }
+  return emit(copy);
+}
+
+/// An argument that is the same at every depth, whole: taken from outside, so that what is kept of it is kept once.
+NodeId StepDerivation::rewriteArgument(NodeId id, const Axes &demand) {
+  const Node &node = old.nodes[id];
+  NodeId outside = old.nodes[producer[node.stack]].operands[node.index];
+  NodeId made = rewrite(outside, demand);
+  Node spread = makeNode(Op::Expand, node.type);
+  spread.type.axes = mapped(node.type.axes, demand);
+  if (failed || fresh.nodes[made].type.axes == spread.type.axes)
+    return made;
+  spread.operands = {made};
+  spread.stack = node.stack;
+  spread.range = node.range;
+  return emit(spread);
+}
+
+NodeId StepDerivation::rewriteStack(NodeId id) {
+  const Node &node = old.nodes[id];
+  StackInfo info = old.stacks[node.index];
+  Node copy = node;
+  for (NodeId &operand : copy.operands)
+    operand = rewrite(operand, {});
+  for (NodeId &result : info.results)
+    result = rewrite(result, {});
+  for (auto &[state, value] : info.nextStates)
+    value = rewrite(value, {});
+  fresh.stacks[node.index] = info;
+  return emit(copy);
+}
+
+// ---- what is kept
+
+std::string StepDerivation::roleOf(const Node &attend, size_t operand) const {
+  const AttendInfo &info = *attend.attend;
+  if (operand < info.scores)
+    return info.scoreNames[operand].empty() ? "key" : info.scoreNames[operand] + ".key";
+  return operand < info.scores + info.masks ? "mask" : operand == info.scores + info.masks ? "value" : "scale";
+}
+
+uint32_t StepDerivation::newState(const Node &rows) {
+  State state;
+  std::string path = old.name + ".";
+  if (rows.stack != kEntryBody)
+    path += old.stacks[rows.stack].path + ".";
+  for (uint32_t stack = rows.stack; stack != kEntryBody;
+       stack = bodyAround(old.stacks, stack)) // each round of a loop keeps its own
+    state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
+  for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
+    path += "*.";
+  path += role;
+  state.element = rows.type.element;
+  state.inPlace = true;
+  for (AxisId axis : rows.type.axes) {
+    state.axes.push_back(fresh.axes[axis].name);
+    state.shape.push_back(fresh.axes[axis].size);
+  }
+  for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
+    const State &other = fresh.states[index];
+    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes ||
+        other.shape != state.shape || std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) {
+          return bodiesMeet(old.stacks, body, rows.stack);
+        }))
+      continue;
+    kept.bodies.push_back(rows.stack);
+    return index;
+  }
+  keepers[uint32_t(fresh.states.size())] = {path, {rows.stack}};
+  if (statePaths.empty())
+    for (const State &other : fresh.states)
+      statePaths.insert(other.path);
+  state.path = path;
+  for (unsigned &number = stateNumbers.try_emplace(path, 2).first->second; !statePaths.insert(state.path).second; ++number)
+    state.path = path + "." + std::to_string(number);
+  fresh.states.push_back(state);
+  return uint32_t(fresh.states.size() - 1);
+}
+
+NodeId StepDerivation::append(NodeId id, AxisId axis) {
+  NodeId rows = rewrite(id, {});
+  if (auto kept = sums.find(id); kept != sums.end() && old.nodes[id].axesFrom[0] == axis)
+    return kept->second; // with all its places already
+  Node made = kept(id, axis);
+  made.operands = {rows, position()};
+  made.index = newState(made);
+  return emit(made);
+}
+
+/// What an append of `id` along `axis` looks like, without its operands and state.
+Node StepDerivation::kept(NodeId id, AxisId axis) {
+  const Node &node = old.nodes[id];
+  Node made = makeNode(Op::Append, node.type);
+  made.stack = node.stack;
+  made.range = node.range;
+  made.axesFrom = {axis};
+  made.axesTo = {whole(axis)};
+  made.type.axes = mapped(node.type.axes, {axis});
+  return made;
+}
+
+/// The sum over the new places, on top of the sum at the last place before them. It is kept at every place, not at the last
+/// alone: a caller goes back to fewer places by setting the position.
+NodeId StepDerivation::runningSum(NodeId id) {
+  const Node &node = old.nodes[id];
+  AxisId axis = node.axesFrom[0];
+  if (placesIn(id).size() > 1)
+    return refuse(id, "a running sum over the queries, which at a later key counts places that came before the key");
+  std::string outer = role;
+  role = "sum";
+  Node append = kept(id, axis);
+  append.index = newState(append);
+  role = outer;
+  auto made = [&](Op op, ValueType type, std::vector<NodeId> operands) {
+    Node part = makeNode(op, std::move(type));
+    part.operands = std::move(operands);
+    part.range = node.range;
+    return part;
+  };
+  auto number = [&](int64_t value) {
+    Node part = made(Op::Constant, {Element::Int, {}, {}}, {});
+    part.integer = value;
+    return emit(part);
+  };
+  const ValueType place{Element::Int, {}, {}};
+  NodeId zero = number(0), before = emit(made(Op::Sub, place, {position(), number(1)}));
+  Node all = made(Op::State, append.type, {});
+  all.index = append.index;
+  all.stack = node.stack;
+  ValueType atOnePlace = node.type;
+  std::erase(atOnePlace.axes, axis);
+  Node last = made(Op::Gather, atOnePlace, {emit(all), emit(made(Op::Max, place, {before, zero}))});
+  last.axesFrom = append.axesTo;
+  last.stack = node.stack;
+  NodeId isFirst = emit(made(Op::Equal, {Element::Bool, {}, {}}, {position(), zero}));
+  Node start = made(Op::Select, atOnePlace, {isFirst, zero, emit(last)}); // the state may hold another text's sums
+  start.stack = node.stack;
+  NodeId within = clone(id, {});
+  Node sum = made(Op::Add, node.type, {within, emit(start)});
+  sum.stack = node.stack;
+  append.operands = {emit(sum), position()};
+  NodeId result = append.operands[0];
+  sums[id] = emit(append);
+  return result;
+}
+
+/// `x`, whose axis `axis` has all places, with 0 at those that no call has brought yet: a sum of what stands there may be no
+/// number.
+NodeId StepDerivation::onlyBrought(NodeId x, AxisId axis) {
+  Node places = makeNode(Op::Iota, {Element::Int, {axis}, {}}),
+       zero = makeNode(Op::Constant, {fresh.nodes[x].type.element, {}, {}});
+  Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), end = makeNode(Op::Add, {Element::Int, {}, {}});
+  count.size = fresh.axes[old.walked].size;
+  end.operands = {position(), emit(count)};
+  Node isBrought = makeNode(Op::Less, {Element::Bool, {axis}, {}}), made = makeNode(Op::Select, fresh.nodes[x].type);
+  isBrought.operands = {emit(places), emit(end)};
+  made.operands = {emit(isBrought), x, emit(zero)};
+  made.stack = fresh.nodes[x].stack;
+  made.range = fresh.nodes[x].range;
+  return emit(made);
+}
+
+/// Whether a whole number is made of running sums along the walk.
+bool StepDerivation::isSummed(NodeId asked) {
+  if (summed[asked])
+    return summed[asked] == 1;
+  for (NodeId id = 0; id <= asked; ++id) { // operands, and what a stack starts from, stand before what is made of them
+    const Node &node = old.nodes[id];
+    bool any = node.op == Op::Cumsum && along(node.axesFrom[0]);
+    if (node.op == Op::BodyArgument)
+      any = summed[old.nodes[producer[node.stack]].operands[node.index]] ==
+            1; // where it starts; a carry that grows cannot be proved to stay inside
+    for (NodeId operand : node.operands)
+      any |= summed[operand] == 1;
+    summed[id] = any ? 1 : 2;
+  }
+  return summed[asked] == 1;
+}
+
+std::optional<Entry> StepDerivation::run() {
+  if (!setUp())
+    return std::nullopt;
+  for (auto &[name, node] : fresh.results)
+    node = rewrite(node, {});
+  for (auto &[state, node] : fresh.nextStates)
+    node = rewrite(node, {});
+  if (failed)
+    return std::nullopt;
+  for (auto &[id, node] : sums) {
+    uint32_t body = fresh.nodes[node].stack;
+    (body == kEntryBody ? fresh.nextStates : fresh.stacks[body].nextStates).push_back({fresh.nodes[node].index, node});
+  }
+  Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), next = makeNode(Op::Add, {Element::Int, {}, {}});
+  count.size = fresh.axes[old.walked].size;
+  next.operands = {position(), emit(count)};
+  fresh.nextStates.push_back({fresh.positionState, emit(next)});
+  return std::move(fresh);
+}
+
+std::optional<Entry> deriveStep(const Entry &entry, Diagnostics &diagnostics) { return StepDerivation(entry, diagnostics).run(); }
+
+} // namespace tenon::sema

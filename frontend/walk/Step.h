@@ -1,0 +1,22 @@
+// Incremental entries: `out step(T)` computes the new places only and keeps what later calls read.
+#pragma once
+#include "frontend/Diagnostics.h"
+#include "frontend/Program.h"
+#include <optional>
+
+namespace tenon::sema {
+
+/// `entry` walks an axis and Checker::checkWalk has found it legal. The result computes the same values for the places that a
+/// call brings, given states that earlier calls left (language.md, 3.2). nullopt after "not supported yet".
+///
+/// Every value along the walk has one of two forms: *new*, the places of this call (their number is the dim of the walked axis),
+/// or *whole*, all `capacity` places, of which those from position + new on are not there yet and hidden by masks.
+/// - What is per place is computed in the new form. Places are counted from `position`, so iota becomes iota + position.
+/// - The key axis of an attend is whole. A value along it is computed in the new form and appended to a state, at the last value
+/// on its
+///   way into the attend that has no query axis (not the input of an `expand`, whose copies would be kept, too); plain integers
+///   and tables of positions are computed in the whole form instead.
+/// - A size that mentions the dim is that of `capacity` places: the entry is the whole model at its capacity, place by place.
+std::optional<Entry> deriveStep(const Entry &entry, Diagnostics &diagnostics);
+
+} // namespace tenon::sema

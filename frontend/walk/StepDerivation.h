@@ -1,0 +1,89 @@
+// How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp and StepPlaces.cpp.
+#pragma once
+#include "frontend/graph/Graph.h"
+#include "frontend/walk/Step.h"
+#include "frontend/walk/Walk.h"
+#include <map>
+#include <set>
+#include <string>
+
+namespace tenon::sema {
+
+using Axes = std::vector<AxisId>;
+
+class StepDerivation {
+public:
+  StepDerivation(const Entry &old, Diagnostics &diagnostics)
+      : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode),
+        table(old.nodes.size()), summed(old.nodes.size()) {
+    for (NodeId id = 0; id < old.nodes.size(); ++id)
+      if (old.nodes[id].op == Op::Stack)
+        producer[old.nodes[id].index] = id;
+  }
+  std::optional<Entry> run();
+
+private:
+  // Sizes and axes.
+  bool setUp();
+  Size atCapacity(const Size &size) const;
+  bool along(AxisId axis) const { return includes(places, axis); }
+  Axes placesIn(NodeId id) const;
+  AxisId whole(AxisId axis);
+  Axes mapped(const Axes &axes, const Axes &demand);
+  // Nodes.
+  NodeId emit(Node node) {
+    if (node.range.end == 0) // what counts the places is there because of `out step(T)`
+      node.range = old.walkedRange;
+    fresh.nodes.push_back(std::move(node));
+    return NodeId(fresh.nodes.size() - 1);
+  }
+  NodeId unsupported(NodeId id, const std::string &what);
+  NodeId refuse(NodeId id, const std::string &what);
+  NodeId position();
+  NodeId newPlaces(AxisId axis, const Size &low);
+  NodeId pick(NodeId table, AxisId tableAxis, AxisId axis, const Size &low, const Node &like);
+  // The translation.
+  NodeId rewrite(NodeId id, const Axes &demand);
+  NodeId make(NodeId id, const Axes &demand);
+  NodeId makeNew(NodeId id);
+  NodeId clone(NodeId id, const Axes &demand);
+  NodeId rewriteStack(NodeId id);
+  NodeId rewriteArgument(NodeId id, const Axes &demand);
+  Axes demandOf(const Node &node, size_t operand, const Axes &demand) const;
+  bool isTable(NodeId asked);
+  bool isTableOfTables(const Node &node) const;
+  bool passesThrough(const Node &node) const {
+    return node.op == Op::Rename || node.op == Op::Transpose || node.op == Op::Expand;
+  }
+  NodeId append(NodeId id, AxisId axis);
+  Node kept(NodeId id, AxisId axis);
+  NodeId runningSum(NodeId id);
+  NodeId onlyBrought(NodeId x, AxisId axis);
+  bool isSummed(NodeId asked);
+  uint32_t newState(const Node &rows);
+  std::string roleOf(const Node &attend, size_t operand) const;
+
+  const Entry &old;
+  Entry fresh;
+  Diagnostics &diagnostics;
+  Axes places;
+  std::vector<NodeId> producer;                 // of stacks
+  std::vector<int8_t> table;                    // isTable: 0 unknown, 1 yes, 2 no
+  std::vector<int8_t> summed;                   // isSummed, likewise
+  std::set<std::string> statePaths;             // of all states, once one was added
+  std::map<std::string, unsigned> stateNumbers; // the next one to try for states of one path
+  std::optional<unsigned> dim;                  // of the walked axis
+  std::map<std::pair<NodeId, Axes>, NodeId> done;
+  std::map<AxisId, AxisId> wholeAxes;
+  std::map<NodeId, NodeId> sums; // running sums along the walk, and what keeps them
+  struct Keepers {               // of one state: its name without a number, and the bodies that write it
+    std::string path;
+    std::vector<uint32_t> bodies;
+  };
+  std::map<uint32_t, Keepers> keepers;
+  std::string role = "kept"; // of what is appended next, for its name
+  NodeId positionNode = kNoNode;
+  bool failed = false;
+};
+
+} // namespace tenon::sema

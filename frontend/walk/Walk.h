@@ -1,0 +1,48 @@
+// `out step(T)`: a call brings a window of new places along T, earlier ones are kept. Legal if no place needs a later one:
+// everything along T is per place, except attends whose mask hides later keys, scans, running sums and causal windows
+// (docs/language.md, "Entries that walk").
+#pragma once
+#include "frontend/Program.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::sema {
+
+/// The walked axis and the axes that are the same places under other names (x[T -> S]).
+std::vector<AxisId> placesOf(const Entry &entry, AxisId walked);
+/// The symbolic dim that is the size of the walked axis; nothing if that is a number or another form.
+std::optional<unsigned> walkedDim(const Entry &entry, AxisId walked);
+
+/// What in an entry that walks an axis needs places that come later, in words for messages; empty if nothing does.
+class Walk {
+public:
+  Walk(const Entry &entry, AxisId axis) : entry(entry), places(placesOf(entry, axis)), dim(walkedDim(entry, axis)) {}
+
+  std::string objection(const Node &node) const;
+  /// A value that goes from layer to layer, or leaves the entry.
+  std::string objectionToResult(const Node &node, bool leavesEntry) const;
+  /// Every place of one call sees the old value of a state, those of the next call the new one.
+  std::string objectionToNext(uint32_t state, NodeId value) const;
+  /// Values that depend on how many places there are.
+  std::map<NodeId, std::string> objectionsToNumber() const;
+  /// Of proofs, about microseconds.
+  mutable uint64_t effort = 0;
+
+private:
+  const Entry &entry;
+  std::vector<AxisId> places;
+  std::optional<unsigned> dim; // the number of places; nothing if that is a number
+  bool countsPlaces(const Size &size) const { return dim && size.coefficients().count(*dim); }
+  bool along(AxisId axis) const;
+  bool over(const Node &node) const;
+  bool mentionsPlaces(NodeId id) const;
+  std::string alongTable(const std::string &what, const Node &node) const;
+  std::string overTable(const Node &node) const;
+  std::string window(const Node &node) const;
+  std::vector<NodeId> keyBounds(std::vector<NodeId> masks, AxisId key) const;
+  std::string attend(const Node &node) const;
+};
+
+} // namespace tenon::sema
