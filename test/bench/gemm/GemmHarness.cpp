@@ -315,7 +315,10 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   result.tileCount = check(result.engine->lookup("tile_count")).toPtr<TileCountFunction>();
   Context holder;
   Builder builder(&holder.context);
-  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storageOf(builder, gemm), 0, /*inPlace=*/false);
+  Type storage = storageOf(builder, gemm);
+  const bool inPlace = !cpu::isShortReal(storage) &&
+                       (gemm.dynamic || gemm.a != Layout::RowMajor || !cpu::rowsShareSet(gemm.tier, storage, gemm.k));
+  result.scratchBytes = cpu::gemmScratchBytes(gemm.tier, storage, 0, inPlace);
   return result;
 }
 

@@ -1,4 +1,5 @@
-"""Scans: with masks, several carries, whole numbers carried, contractions of what is read at a place, dropout, stacks and scans inside, in either direction."""
+"""Scans: with masks, several carries, whole numbers carried, contractions of what is read at a place, dropout, stacks and scans
+inside, in either direction."""
 
 SCANS = ["plain", "input masked", "back count", "deep drop", "inner", "input last two", "masked deep count"]
 
@@ -28,7 +29,8 @@ def build(g, text):
         body += ["carry slow: [B, D] = h0 * 0.5", "next slow = slow * 0.75 + new * 0.25"]
         value += " * slow"
     if "inner" in words:
-        body += ["let near = scan(s: K) { carry z: [B, D] = new let q = 0.5 * z + 0.3 * sin(w[T: t] * real(s + 1)) next z = q yield q }"]
+        near = "let q = 0.5 * z + 0.3 * sin(w[T: t] * real(s + 1)) next z = q yield q"
+        body += [f"let near = scan(s: K) {{ carry z: [B, D] = new {near} }}"]
         value += " + near[K: K - 1]"
     body += ["next h = " + ("where(keep[T: t], new, h)" if "masked" in words else "new"), f"yield {value}"]
     scan = "scan(t: T) { " + " ".join(body) + " }"
