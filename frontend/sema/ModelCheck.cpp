@@ -6,6 +6,7 @@
 #include "frontend/sema/Publish.h"
 #include "frontend/sema/Reach.h"
 #include "frontend/sema/Recipes.h"
+#include "frontend/sema/Slices.h"
 #include "frontend/sema/Step.h"
 #include "frontend/sema/Supported.h"
 #include <algorithm>
@@ -160,6 +161,7 @@ public:
         checkDataInputs(checked, *entry, session.diagnostics);
         checkReach(session, model, checked, *entry, lossWeights(checked, full), policies,
                    [&](uint32_t index) { return session.parameters[index].param.path; });
+        cut(checked, std::move(*entry), request);
       }
     }
     reportRefusals(refusals);
@@ -347,8 +349,19 @@ private:
       }
     if (hasEval() && wanted("eval"))
       build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
-    if (train && wanted("train"))
+    if (train && wanted("train")) {
       build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
+      auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
+        return recipe.kind == "train" && recipe.name == train->name.text;
+      });
+      if (ok) {
+        auto part = cut(*checked, std::move(program.entries.back()), ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
+        program.entries.pop_back();
+        if (part)
+          program.entries.push_back(std::move(*part));
+        ok = part.has_value();
+      }
+    }
     if (ok && program.entries.empty()) {
       session.error("T0413", model.name.range,
                     model.name.text + (session.options.gradient && !declared.metrics.empty()
@@ -357,6 +370,17 @@ private:
       ok = false;
     }
     return ok;
+  }
+  /// The train entry of a recipe for one of its slices.
+  std::optional<Entry> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &request) {
+    return cutSlices(
+        recipe, std::move(entry), request.binds,
+        [&](const Binds &useBinds) {
+          EntryRequest smaller = request;
+          smaller.binds = useBinds;
+          return Checker(session, model, smaller).run();
+        },
+        session.diagnostics);
   }
   /// Outs and losses, for their mistakes only.
   void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {
