@@ -32,7 +32,7 @@ LogicalResult PlaceOp::verify() { return verifyPlace(*this, getPlace()); }
 LogicalResult CopyOp::verify() { return verifyPlace(*this, getTo()); }
 
 static LogicalResult verifyOfGradients(Operation *op, PlaceAttr place) {
-  if (place.getMemory() != Memory::Gradients)
+  if (place.getMemory() != Memory::Gradients) // C1 of sum_slices, C3 of ready
     return op->emitOpError("expects a place in the memory of gradients, got ") << stringifyMemory(place.getMemory());
   return verifyPlace(op, place);
 }

@@ -153,15 +153,19 @@ const ExplainPages &explainParameters() {
        "the number of rows.",
        "bind B = 6  slices = 4", "bind B = 8  slices = 4"},
       {"T0644", "a loss that slices do not add up to",
-       "With `slices = n` the loss of a batch is the sum of the shares of n slices of its rows, each computed by itself. So a loss is "
-       "a sum or a mean over the rows (and whatever else each row has), times a number, plus terms without rows. A quotient of two "
-       "sums over the rows, a maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows at "
+       "With `slices = n` the loss of a batch is the sum of the shares of n slices of its rows, each computed by itself. So a "
+       "loss is "
+       "a sum or a mean over the rows (and whatever else each row has), times a number, plus terms without rows. A quotient of "
+       "two "
+       "sums over the rows, a maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows "
+       "at "
        "once. `accumulate` takes the mean over batches that stand each for itself, whatever the loss is.",
        "loss mlm = sum(weight * each) / sum(weight)    # in a recipe with slices = 4", "loss mlm = mean(weight * each)"},
       {"T0690", "not supported yet",
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
        "than f32 with compute = bf16, "
-       "several tasks, slices of a batch with states, an optimizer or schedule without a generated step. `tenon check` accepts such recipes, `tenon compile` "
+       "several tasks, slices of a batch with states, an optimizer or schedule without a generated step. `tenon check` accepts "
+       "such recipes, `tenon compile` "
        "and `tenon train` "
        "refuse them.",
        "", ""},

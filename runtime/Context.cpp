@@ -137,7 +137,8 @@ Status Context::bind(std::span<const int64_t> dims) {
   };
   Status status = tensors(info->inputs, inputTensors);
   for (size_t i = 0; i < inputTensors.size(); ++i) // the caller's are those of the whole batch
-    if (isCut.push_back(info->slices > 1 && !info->inputs[i].axes.empty() && info->inputs[i].axes[0] == info->sliceAxis); isCut[i]) {
+    if (isCut.push_back(info->slices > 1 && !info->inputs[i].axes.empty() && info->inputs[i].axes[0] == info->sliceAxis);
+        isCut[i]) {
       inputTensors[i].shape[0] *= info->slices;
       inputTensors[i].bytes *= static_cast<uint64_t>(info->slices);
     }

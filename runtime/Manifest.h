@@ -132,8 +132,8 @@ struct MemoryInfo {
       outputs; // `saved` is a part of the workspace; of `states` there are two copies
   int64_t scratchPerWorker = 0;
 };
-/// Gradients of one parameter: in iteration (i, j, ..) of the loops, element `element + i * loops[0].elements + ..` of its stack is
-/// finished in group `group + i * loops[0].groups + ..`.
+/// Gradients of one parameter: in iteration (i, j, ..) of the loops, element `element + i * loops[0].elements + ..` of its stack
+/// is finished in group `group + i * loops[0].groups + ..`.
 struct GradientInfo {
   size_t parameter = 0; // of Manifest::parameters
   int64_t group = 0, element = 0;
@@ -155,8 +155,8 @@ struct EntryInfo {
   std::vector<KernelInfo> kernels;
   int64_t groups = 0; // of gradients, in the order in which a run finishes them
   std::vector<GradientInfo> gradients;
-  int64_t slices = 1;   // a run is for one of so many slices of a batch
-  std::string sliceAxis; // with slices: which axis of the inputs is cut
+  int64_t slices = 1;                           // a run is for one of so many slices of a batch
+  std::string sliceAxis;                        // with slices: which axis of the inputs is cut
   int inputIndex(std::string_view name) const;  // -1: none
   int outputIndex(std::string_view name) const; // -1: none
   int dimIndex(std::string_view name) const;    // -1: none

@@ -18,8 +18,13 @@ namespace {
 constexpr unsigned sumsStagger = 8;
 constexpr unsigned copiesStagger = 9;
 constexpr unsigned slicesStagger = 10;
-const char *const arenaNames[7] = {"parameters",        "gradients",                "first moments",          "second moments",
-                                   "sums of gradients", "copies of the parameters", "partial sums of slices"};
+const char *const arenaNames[7] = {"parameters",
+                                   "gradients",
+                                   "first moments",
+                                   "second moments",
+                                   "sums of gradients",
+                                   "copies of the parameters",
+                                   "partial sums of slices"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {

@@ -217,8 +217,9 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
   if (reader.has("groups")) {
     ManifestReader groups = reader.member("groups");
     info.groups = groups.member("count").integer(0, int64_t(1) << 31);
-    groups.member("gradients").each(
-        [&](const ManifestReader &item) { info.gradients.push_back(readGradient(item, manifest, info.groups)); });
+    groups.member("gradients").each([&](const ManifestReader &item) {
+      info.gradients.push_back(readGradient(item, manifest, info.groups));
+    });
   }
   if (reader.has("slices")) {
     info.slices = reader.member("slices").member("count").integer(1, 1 << 20);

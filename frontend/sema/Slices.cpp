@@ -26,8 +26,10 @@ public:
   enum class Kind { Fixed, Mean, Sum, Other };
   Kind kindOf(size_t result) const { return kindOf(averages[result], partAverages[result]); }
 
-  /// What in a loss is computed over the rows before they are added up, or depends on how many there are; kNoNode: nothing.
+  /// What in a loss is computed over the rows before they are added up, or depends on how many there are; kNoNode: nothing. One
+  /// that stands in a text, if there is one: divisors of means do not.
   NodeId mixedRows(size_t result) {
+    NodeId found = kNoNode;
     open.push_back({whole.results[result].second, part.results[result].second, false});
     while (!open.empty()) {
       const Pair pair = open.back();
@@ -36,8 +38,11 @@ public:
         continue;
       const Node &a = whole.nodes[pair.whole], &b = part.nodes[pair.part];
       if (a.op != b.op || a.operands.size() != b.operands.size() || (pair.inside && mixes(a, b))) {
-        open.clear();
-        return pair.whole;
+        if (found == kNoNode || hasPlace(a))
+          found = pair.whole;
+        if (hasPlace(a))
+          open.clear();
+        continue;
       }
       const bool inside = pair.inside || ((a.op == Op::Sum || a.op == Op::Dot) && contains(a.axesFrom, batch));
       for (size_t i = 0; i < a.operands.size(); ++i)
@@ -48,8 +53,9 @@ public:
           open.push_back({results[i], others[i], true});
       }
     }
-    return kNoNode;
+    return found;
   }
+  static bool hasPlace(const Node &node) { return node.caller.end > node.caller.begin; }
 
 private:
   struct Pair {
@@ -121,9 +127,9 @@ private:
     case Op::Mul:
       return kinds[0] == Kind::Fixed ? kinds[1] : kinds[1] == Kind::Fixed ? kinds[0] : Kind::Other;
     case Op::Div:
-      return kinds[1] == Kind::Fixed ? kinds[0]
+      return kinds[1] == Kind::Fixed                                                     ? kinds[0]
              : kinds[0] == Kind::Sum && average.operands[1].kind == Average::Kind::Count ? Kind::Mean
-                                                                                           : Kind::Other;
+                                                                                         : Kind::Other;
     default:
       return Kind::Other;
     }
@@ -184,8 +190,11 @@ public:
                                                            : "`slices` adds up slices of a batch, and a value of loss " + loss +
                                                                  " is computed over its rows before they are summed",
                                           "no meaning for a slice");
-    if (mixed != kNoNode)
-      error.related.push_back({entry.nodes[mixed].range, "over the rows, or by their number"});
+    if (mixed != kNoNode &&
+        Slices::hasPlace(entry.nodes[mixed])) // in the author's own file: the place itself, else the call of it
+      error.related.push_back(
+          {entry.nodes[mixed].range.file == slices.range.file ? entry.nodes[mixed].range : entry.nodes[mixed].caller,
+           "over the rows, or by their number"});
     error.notes.emplace_back("help", "mean(x) and sum(x) over the rows are; `accumulate` takes each batch by itself");
   }
 

@@ -126,7 +126,8 @@ json::Object groupsJson(const ScheduledEntry &planned) {
   const GradientGroups groups = gradientGroups(planned);
   json::Array gradients;
   for (const GradientGroup &each : groups.gradients) {
-    json::Object object{{"parameter", ParameterOp(each.parameter).getSymName()}, {"group", each.group}, {"element", each.element}};
+    json::Object object{
+        {"parameter", ParameterOp(each.parameter).getSymName()}, {"group", each.group}, {"element", each.element}};
     json::Array loops;
     for (const GradientGroup::Loop &loop : each.loops)
       loops.push_back(json::Object{{"count", loop.count}, {"groups", loop.groups}, {"elements", loop.elements}});

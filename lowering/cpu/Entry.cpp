@@ -144,7 +144,8 @@ void KernelSequence::emitReady(ReadyOp ready) {
     for (Value index : ready.getIndices())
       indices.push_back(entry->scalar(index));
     Value callee = entry->pointerField(abi::GroupReady), number = evaluateSize(builder, ready.getNumber().getResult(0), indices);
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {callee.getType(), builder.getI64Type()});
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {callee.getType(), builder.getI64Type()});
     LLVM::CallOp::create(builder, type, ValueRange{callee, call, number});
     return {};
   });

@@ -37,8 +37,8 @@ void emitSums(FunctionCode &code, Type element, int64_t elements, int64_t levels
       Value partial = partialAt(code, gradient, level);
       LaneCode lanes(code, {}, elementModel(element).lanes);
       lanes.forLanes(zero, count, [&](LaneValue index) {
-        Value sum = arith::AddFOp::create(builder, lanes.load(element, partial, index).base,
-                                          lanes.load(element, gradient, index).base);
+        Value sum =
+            arith::AddFOp::create(builder, lanes.load(element, partial, index).base, lanes.load(element, gradient, index).base);
         lanes.store(element, gradient, index, LaneValue::lanes(sum));
         return true;
       });

@@ -33,8 +33,8 @@ public:
   }
 
 private:
-  /// A gradient is written once for each depth, by the launches of one block: what is added onto a gradient in place (the table of
-  /// an embedding that is an output layer, too) is written by several of them.
+  /// A gradient is written once for each depth, by the launches of one block: what is added onto a gradient in place (the table
+  /// of an embedding that is an output layer, too) is written by several of them.
   int64_t find(Block &block) {
     llvm::MapVector<PlaceAttr, Operation *> last;
     int64_t groups = 0;

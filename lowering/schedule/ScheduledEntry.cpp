@@ -62,8 +62,8 @@ public:
       if (auto sum = dyn_cast<SumSlicesOp>(op))
         return WalkResult(check(op, sum.getAt()));
       if (auto ready = dyn_cast<ReadyOp>(op))
-        return WalkResult(
-            success(llvm::all_of(ready.getPlaces().getAsRange<PlaceAttr>(), [&](PlaceAttr at) { return succeeded(check(op, at)); })));
+        return WalkResult(success(
+            llvm::all_of(ready.getPlaces().getAsRange<PlaceAttr>(), [&](PlaceAttr at) { return succeeded(check(op, at)); })));
       if (auto copy = dyn_cast<CopyOp>(op))
         return WalkResult(failure(failed(check(op, copy.getTo())) || failed(checkRead(op, copy.getFrom()))));
       if (auto kernel = dyn_cast<KernelOpInterface>(op))

@@ -53,12 +53,13 @@ typedef struct TnContext {
   void *pool;             /* 80: of parallel_for's owner */
   uint64_t flags;         /* 88: TnFlag */
   uint64_t total_steps;   /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
-  void (*group_ready)(const struct TnContext *context,
-                      int64_t group); /* 104: called between kernels when the gradients of a group are finished; null: nobody is */
-  void *owner;                        /* 112: of group_ready's owner */
-  uint64_t add_levels;                /* 120: bits: the partial sums that are added to the gradients of this slice, lowest first */
-  int64_t keep_level;                 /* 128: the partial sum that the result replaces; -1: it stays in the arena of gradients */
-  int64_t level_stride;               /* 136: bytes from one partial sum to the next */
+  void (*group_ready)(
+      const struct TnContext *context,
+      int64_t group);   /* 104: called between kernels when the gradients of a group are finished; null: nobody is */
+  void *owner;          /* 112: of group_ready's owner */
+  uint64_t add_levels;  /* 120: bits: the partial sums that are added to the gradients of this slice, lowest first */
+  int64_t keep_level;   /* 128: the partial sum that the result replaces; -1: it stays in the arena of gradients */
+  int64_t level_stride; /* 136: bytes from one partial sum to the next */
 } TnContext;
 
 /* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker,

@@ -156,15 +156,15 @@ TN_API int tn_context_group_count(const tn_context *context);
 TN_API int tn_context_group_size(const tn_context *context, int group);
 TN_API int tn_context_group_parameter(const tn_context *context, int group, int index);
 /* `ready` is called on the caller's thread for each group, in order, when its gradients are finished: nothing of the run reads or
- * writes them again but its update half. The run waits for it, so work of any length belongs to another thread, which must be done
- * before run_update. NULL: nobody is called. It must not call functions of this model but tn_model_get_gradient,
+ * writes them again but its update half. The run waits for it, so work of any length belongs to another thread, which must be
+ * done before run_update. NULL: nobody is called. It must not call functions of this model but tn_model_get_gradient,
  * tn_model_set_gradient and tn_model_gradient_data. */
 typedef void (*tn_group_ready)(void *user, int group);
 TN_API void tn_context_on_group(tn_context *context, tn_group_ready ready, void *user);
 /* In how many slices the recipe cuts a batch (`slices = n`; else 1), and which of them run_gradients computes: all from the
- * beginning. Inputs are those of the whole batch; what is not computed is not read. Gradients and losses are then the share of these
- * slices: added to the shares of the others in the order of the tree over all slices they have the bits of the whole. Slices that
- * are no node of that tree are refused: n = 4 has 0, 1, 2, 3, 0 to 1, 2 to 3 and 0 to 3. */
+ * beginning. Inputs are those of the whole batch; what is not computed is not read. Gradients and losses are then the share of
+ * these slices: added to the shares of the others in the order of the tree over all slices they have the bits of the whole.
+ * Slices that are no node of that tree are refused: n = 4 has 0, 1, 2, 3, 0 to 1, 2 to 3 and 0 to 3. */
 TN_API int64_t tn_context_slice_count(const tn_context *context);
 TN_API tn_error *tn_context_set_slices(tn_context *context, int64_t first, int64_t count);
 /* States back to their initial values; those that belong to the model (running averages) stay. */
