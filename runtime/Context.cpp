@@ -159,18 +159,33 @@ Status Context::bind(std::span<const int64_t> dims) {
     auto bytes = bindShape(item.stack, item.shape, item.type, codeDims, tensor.shape);
     if (!bytes)
       return inputError("the size of the state '", item.name, "' is too large for these dims");
+    if (info->slices > 1 && (item.axes.empty() || item.axes[0] != info->sliceAxis || item.ofModel || item.inPlace))
+      return bugError("the state '", item.name, "' cannot be cut in slices");
     tensor.bytes = *bytes;
     int64_t offset = offsets[stateTensors.size()];
     // The compiler and the manifest must agree, or a state would be reset or saved over its neighbour.
     int64_t arena = item.inPlace ? sizes[3] : sizes[0];
     if (offset < 0 || arena < 0 || static_cast<uint64_t>(offset) + *bytes > static_cast<uint64_t>(arena))
       return bugError("the state '", item.name, "' leaves the state arena: manifest and code disagree");
+    if (info->slices > 1) { // the caller's are those of the whole batch, which lie one behind the other
+      tensor.shape[item.stack.size()] *= info->slices;
+      tensor.bytes *= static_cast<uint64_t>(info->slices);
+      auto next = checkedAdd(stateArenaBytes, tensor.bytes);
+      auto aligned = next ? checkedAlign(*next, 64) : std::nullopt;
+      if (!aligned)
+        return resourceError("the states are larger than the address space");
+      offset = static_cast<int64_t>(stateArenaBytes);
+      stateArenaBytes = *aligned;
+    }
+    stateOffsets.push_back(offset);
     stateTensors.push_back(std::move(tensor));
     auto bound = item.bound ? item.bound->evaluate(codeDims) : std::optional<int64_t>(-1);
     if (!bound)
       return inputError("the bound of the state '", item.name, "' is negative for these dims");
     stateBounds.push_back(*bound);
   }
+  if (info->slices == 1)
+    stateArenaBytes = static_cast<uint64_t>(std::max<int64_t>(sizes[0], 0));
   if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || sizes[3] < 0)
     return inputError("the buffers are too large for these dims");
   return {};
@@ -211,8 +226,8 @@ Status Context::allocate() {
   // Parameters, gradients and moments have the first four steps of the stagger.
   for (Request request :
        {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"}, Request{scratch, *strips, 5, "scratch"},
-        Request{oldStates, static_cast<uint64_t>(sizes[0]), 6, "states"},
-        Request{newStates, static_cast<uint64_t>(sizes[0]), 7, "new states"},
+        Request{oldStates, stateArenaBytes, 6, "states"},
+        Request{newStates, stateArenaBytes, 7, "new states"},
         Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
     auto space = Arena::allocate(request.bytes, request.stagger, request.name);
     if (!space.ok())
@@ -267,7 +282,7 @@ Status Context::borrowOutput(int index, void *buffer) {
 
 void *Context::state(int index) const {
   bool inPlace = info->states[static_cast<size_t>(index)].inPlace;
-  return arenas[inPlace ? TN_ARENA_KEPT_STATES : TN_ARENA_STATES] + offsets[static_cast<size_t>(index)];
+  return arenas[inPlace ? TN_ARENA_KEPT_STATES : TN_ARENA_STATES] + stateOffsets[static_cast<size_t>(index)];
 }
 
 int64_t Context::capacity() const { return info->positionState < 0 ? -1 : info->capacity.evaluate(dimValues).value_or(0); }

@@ -73,7 +73,10 @@ public:
   void setTotalSteps(uint64_t steps) { context.total_steps = steps; }
   uint64_t step() const { return context.step; }
   uint64_t workspaceBytes() const { return workspace.size(); }
-  uint64_t stateBytes() const { return oldStates.size() + newStates.size() + keptStates.size(); } // old and new values
+  /// Old and new values, those of a slice too.
+  uint64_t stateBytes() const {
+    return oldStates.size() + newStates.size() + keptStates.size() + sliceStates.size() + sliceNextStates.size();
+  }
   uint64_t scratchBytes() const { return scratch.size(); }
   const std::shared_ptr<Parameters> &parameters() const { return model; }
 
@@ -86,6 +89,7 @@ private:
   int32_t runCode(uint64_t flags);
   int32_t runSlices(uint64_t flags);
   void takeSlice(int64_t slice);
+  void copyStates(int64_t slice, char *part, char *whole, bool out) const;
   void addSlice();
   static void groupIsReady(const TnContext *context, int64_t group);
   Status allocate();
@@ -99,7 +103,9 @@ private:
   const TnEntry *code = nullptr;
   TnRun runner = nullptr;
   std::vector<int64_t> dimValues, offsets;
-  std::vector<int64_t> codeDims; // of what the code runs for: a slice of the batch
+  std::vector<int64_t> codeDims;     // of what the code runs for: a slice of the batch
+  std::vector<int64_t> stateOffsets; // of the states of a whole batch: in `offsets` are those of what the code runs for
+  uint64_t stateArenaBytes = 0;
   int64_t sizes[4] = {};
   std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
   std::vector<int64_t> inputBounds, stateBounds; // -1: none
@@ -115,7 +121,7 @@ private:
   // With slices: which are computed; of each input whether it is cut; places of the inputs of one, and of its outputs.
   int64_t firstSlice = 0, sliceCount = 1;
   std::vector<bool> isCut;
-  Arena sliceArena;
+  Arena sliceArena, sliceStates, sliceNextStates;
   std::vector<void *> sliceStage, sliceInputs, sliceOutputs;
   std::vector<double> sliceValues;                // outputs of a slice
   std::vector<std::vector<double>> partialValues; // their sums by level

@@ -47,8 +47,6 @@ void Context::groupIsReady(const TnContext *context, int64_t group) {
 
 Status Context::bindSlices() {
   sliceCount = info->slices;
-  if (!stateTensors.empty())
-    return bugError("a batch with states is cut in slices");
   uint64_t bytes = 0;
   std::vector<uint64_t> places;
   for (size_t i = 0; i < inputTensors.size(); ++i) {
@@ -63,6 +61,12 @@ Status Context::bindSlices() {
   if (!space.ok())
     return space.status();
   sliceArena = space.take();
+  for (Arena *arena : {&sliceStates, &sliceNextStates}) {
+    auto states = Arena::allocate(static_cast<uint64_t>(sizes[0]), 0, "states of a slice");
+    if (!states.ok())
+      return states.status();
+    *arena = states.take();
+  }
   for (size_t i = 0; i < inputTensors.size(); ++i)
     sliceStage.push_back(sliceArena.data() + places[i]);
   sliceInputs.resize(inputTensors.size());
@@ -111,6 +115,21 @@ void Context::takeSlice(int64_t slice) {
   }
 }
 
+/// Of a slice, from the states of the whole batch or (`out`) to them: its rows of each element of a stack.
+void Context::copyStates(int64_t slice, char *part, char *whole, bool out) const {
+  for (size_t i = 0; i < stateTensors.size(); ++i) {
+    uint64_t elements = 1;
+    for (int64_t count : info->states[i].stack)
+      elements *= static_cast<uint64_t>(count);
+    const uint64_t rows = elements == 0 ? 0 : stateTensors[i].bytes / elements, bytes = rows / static_cast<uint64_t>(info->slices);
+    for (uint64_t element = 0; element < elements; ++element) {
+      char *mine = part + offsets[i] + bytes * element;
+      char *all = whole + stateOffsets[i] + rows * element + bytes * static_cast<uint64_t>(slice);
+      std::memcpy(out ? all : mine, out ? mine : all, bytes);
+    }
+  }
+}
+
 /// What tenon.sum_slices does with the gradients, with the outputs: those of this slice to partial sums, of the last to outputs.
 void Context::addSlice() {
   for (size_t i = 0; i < sliceValues.size(); ++i) {
@@ -126,11 +145,15 @@ void Context::addSlice() {
 
 int32_t Context::runSlices(uint64_t flags) {
   const TnContext whole = context;
+  char *const oldWhole = arenas[TN_ARENA_STATES], *const newWhole = arenas[TN_ARENA_NEXT_STATES];
+  arenas[TN_ARENA_STATES] = sliceStates.data();
+  arenas[TN_ARENA_NEXT_STATES] = sliceNextStates.data();
   int32_t code = 0;
   for (int64_t number = 0; number < sliceCount && code == 0 && !(flags & TN_UPDATE_ONLY); ++number) {
     const bool isLast = number + 1 == sliceCount;
     const int ones = std::countr_one(static_cast<uint64_t>(number));
     takeSlice(firstSlice + number);
+    copyStates(firstSlice + number, sliceStates.data(), oldWhole, false);
     context.inputs = sliceInputs.data();
     context.outputs = sliceOutputs.data();
     // Random numbers are functions of the slice, so of the row of the batch.
@@ -141,7 +164,10 @@ int32_t Context::runSlices(uint64_t flags) {
     context.keep_level = isLast ? -1 : ones;
     code = runCode(TN_GRADIENTS_ONLY);
     addSlice();
+    copyStates(firstSlice + number, sliceNextStates.data(), newWhole, true);
   }
+  arenas[TN_ARENA_STATES] = oldWhole;
+  arenas[TN_ARENA_NEXT_STATES] = newWhole;
   context = whole;
   return code != 0 || (flags & TN_GRADIENTS_ONLY) || info->kind != EntryInfo::Kind::Train ? code : runCode(TN_UPDATE_ONLY);
 }

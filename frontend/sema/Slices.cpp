@@ -29,8 +29,25 @@ public:
   /// What in a loss is computed over the rows before they are added up, or depends on how many there are; kNoNode: nothing. One
   /// that stands in a text, if there is one: divisors of means do not.
   NodeId mixedRows(size_t result) {
-    NodeId found = kNoNode;
     open.push_back({whole.results[result].second, part.results[result].second, false});
+    return search();
+  }
+  /// The same of the new values of states, which have rows.
+  NodeId mixedStates() {
+    auto add = [&](const auto &next, const auto &others) {
+      for (size_t i = 0; i < std::min(next.size(), others.size()); ++i)
+        open.push_back({next[i].second, others[i].second, true});
+    };
+    add(whole.nextStates, part.nextStates);
+    for (size_t i = 0; i < std::min(whole.stacks.size(), part.stacks.size()); ++i)
+      add(whole.stacks[i].nextStates, part.stacks[i].nextStates);
+    return search();
+  }
+  static bool hasPlace(const Node &node) { return node.caller.end > node.caller.begin; }
+
+private:
+  NodeId search() {
+    NodeId found = kNoNode;
     while (!open.empty()) {
       const Pair pair = open.back();
       open.pop_back();
@@ -55,9 +72,6 @@ public:
     }
     return found;
   }
-  static bool hasPlace(const Node &node) { return node.caller.end > node.caller.begin; }
-
-private:
   struct Pair {
     NodeId whole, part;
     bool inside; // of what is summed over the rows, or of a stack
@@ -142,7 +156,7 @@ private:
   std::set<std::tuple<NodeId, NodeId, bool>> seen;
 };
 
-/// The batch is the first axis of what the entry reads.
+/// The batch is the first axis of what the entry reads and keeps.
 class Cutter {
 public:
   Cutter(const Setting &slices, const Entry &entry, Diagnostics &diagnostics)
@@ -157,10 +171,12 @@ public:
       return std::nullopt;
     }
     const AxisId batch = analysed.batchAxes[0];
-    if (!entry.states.empty()) {
-      notYet("`slices` with the states of a model, here `" + entry.states[0].path + "`");
-      return std::nullopt;
-    }
+    for (const State &state : entry.states)
+      if (state.ofModel || state.inPlace || std::count(state.axes.begin(), state.axes.end(), entry.axes[batch].name) != 1 ||
+          state.axes[0] != entry.axes[batch].name) {
+        notYet("`slices` with the state `" + state.path + "`, whose first axis is not " + entry.axes[batch].name);
+        return std::nullopt;
+      }
     for (const Input &input : entry.inputs)
       if (auto place = std::find(input.type.axes.begin(), input.type.axes.end(), batch);
           place != input.type.axes.begin() && place != input.type.axes.end()) {
@@ -182,12 +198,12 @@ public:
     return false;
   }
   void notYet(const std::string &what) { diagnostics.error("T0690", slices.range, "not supported yet: " + what); }
-  /// `mixed`: kNoNode if the loss is no sum or mean of what the rows give, else what in it is computed over the rows.
-  void refuse(const std::string &loss, NodeId mixed) {
+  /// `mixed`: kNoNode if `what` is no sum or mean of what the rows give, else what in it is computed over the rows.
+  void refuse(const std::string &what, NodeId mixed) {
     Diagnostic &error = diagnostics.error("T0644", slices.range,
-                                          mixed == kNoNode ? "`slices` adds up slices of a batch, and loss " + loss +
+                                          mixed == kNoNode ? "`slices` adds up slices of a batch, and " + what +
                                                                  " is no sum or mean over its rows"
-                                                           : "`slices` adds up slices of a batch, and a value of loss " + loss +
+                                                           : "`slices` adds up slices of a batch, and a value of " + what +
                                                                  " is computed over its rows before they are summed",
                                           "no meaning for a slice");
     if (mixed != kNoNode &&
@@ -236,10 +252,14 @@ std::optional<Entry> cutSlices(const CheckedRecipe &recipe, Entry entry, const s
     const Slices::Kind kind = losses.kindOf(i);
     const NodeId mixed = kind == Slices::Kind::Other ? kNoNode : losses.mixedRows(i);
     if (kind == Slices::Kind::Other || mixed != kNoNode) {
-      cutter.refuse(entry.results[i].first, mixed);
+      cutter.refuse("loss " + entry.results[i].first, mixed);
       return std::nullopt;
     }
     part->rowSums.push_back(kind == Slices::Kind::Sum);
+  }
+  if (const NodeId mixed = losses.mixedStates(); mixed != kNoNode) {
+    cutter.refuse("the states", mixed);
+    return std::nullopt;
   }
   part->slices = slices->integer;
   part->batchAxis = axis;

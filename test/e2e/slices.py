@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`slices = n` of a recipe: the gradient of a batch is the fixed binary tree over n slices of its rows, whoever computes which of them.
 
-usage: slices.py ranks|threads|whole|memory|accumulate [--spoil]
+usage: slices.py ranks|threads|whole|states|memory|accumulate [--spoil]
 
 Over the C interface, a small model with dropout, a loss that is a mean over rows and places, one that is a sum and one without rows:
   ranks       4, 6 and 8 slices: all in one process, and by 2, 3 and 4 processes of which each has its own parameters, computes a node of the tree, and
@@ -11,6 +11,9 @@ Over the C interface, a small model with dropout, a loss that is a mean over row
               --spoil: another seed
   whole       without dropout, 1 slice and none said: the same bits; 4 slices: the losses and gradients of the batch, but for rounding
               --spoil: a loss that is a sum is taken for a mean
+  states      a model with a memory in each layer of a stack, in f64: the memories and parameters after some steps are those of 1 slice but for rounding, and those of the
+              rows that a process computes are those of all in one process
+              --spoil: the memories are set back between two steps
   accumulate  2 batches of 2 slices each: halves and whole steps are the same, and a step has the mean of two gradients
               --spoil: one batch is taken twice
   memory      values that the backward pass reads take a quarter with 4 slices; there are two partial sums
@@ -58,10 +61,12 @@ class Wrong(Exception):
     pass
 
 
-def compiled(folder, settings, *words):
-    path = os.path.join(folder, "sliced.tn")
+def compiled(folder, settings, *words, changes=()):
+    path, text = os.path.join(folder, "sliced.tn"), SPEC.replace("SETTINGS", settings)
+    for old, new in changes:
+        text = text.replace(old, new)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(SPEC.replace("SETTINGS", settings))
+        file.write(text)
     return driver.compiled(path, "--recipe", "small", "--tier", driver.best_tier(), *words)
 
 
@@ -214,6 +219,33 @@ def accumulate(folder, spoil):
     compare("halves", parameters(model), parameters(want))
 
 
+def states(folder, spoil):
+    memory = [("use    up", "state  mem: [B, D] = 0\n    next   mem = mean[T](h)\n    use    up"), ("tanh(up(h))", "tanh(up(h) + mem)")]
+    plain, four = (compiled(folder, setting, "--set", "drop=0", "--f64", changes=memory) for setting in ("", "slices = 4"))
+    models = [library.Model(artifact, "train", {}) for artifact in (plain, four, four, four)]
+    draw = random.Random(6)
+    for step in range(STEPS):
+        values = batch(models[0], draw)
+        for model in models:
+            feed(model, values)
+        if spoil and step == 1:
+            library.LIBRARY.tn_context_reset_states(models[1].context)
+        for model in models[:2]:
+            model.run(step)
+        step_in_ranks(models[2:], 4, step, False)
+        compare(f"step {step}", parameters(models[2]), parameters(models[1]))
+        kept = [list(model.states()["blocks.*.mem"].values) for model in models]
+        worst = max(abs(x - y) for x, y in zip(kept[0], kept[1]))
+        if not worst <= 1e-12 * max(abs(x) for x in kept[0]):
+            raise Wrong(f"step {step}: the memories differ by {worst}")
+        rows, width = 24, 24
+        for depth in range(3):
+            for rank in range(2):
+                own = slice((depth * rows + rank * rows // 2) * width, (depth * rows + (rank + 1) * rows // 2) * width)
+                if kept[2 + rank][own] != kept[1][own]:
+                    raise Wrong(f"step {step}: other memories in process {rank}, depth {depth}")
+
+
 def memory(folder, _spoil):
     sizes = {}
     for slices in (1, 4):
@@ -227,7 +259,7 @@ def memory(folder, _spoil):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    checks = {"ranks": ranks, "threads": threads, "whole": whole, "accumulate": accumulate, "memory": memory}
+    checks = {"ranks": ranks, "threads": threads, "whole": whole, "states": states, "accumulate": accumulate, "memory": memory}
     parser.add_argument("check", choices=sorted(checks))
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
