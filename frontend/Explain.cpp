@@ -6,7 +6,8 @@ namespace tenon {
 
 std::vector<const ExplainPages *> explainAreas() {
   return {
-      &explainSyntax(), &explainChecker(), &explainShapes(), &explainRecipes(), &explainParameters(), &explainNames(),
+      &explainSyntax(),          &explainChecker(),    &explainShapes(), &explainRecipes(),
+      &explainRecipesAsAWhole(), &explainParameters(), &explainNames(),
   };
 }
 

@@ -164,7 +164,8 @@ const ExplainPages &explainParameters() {
       {"T0690", "not supported yet",
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
        "than f32 with compute = bf16, "
-       "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon check` accepts "
+       "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon "
+       "check` accepts "
        "such recipes, `tenon compile` "
        "and `tenon train` "
        "refuse them.",

@@ -226,8 +226,7 @@ Status Context::allocate() {
   // Parameters, gradients and moments have the first four steps of the stagger.
   for (Request request :
        {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"}, Request{scratch, *strips, 5, "scratch"},
-        Request{oldStates, stateArenaBytes, 6, "states"},
-        Request{newStates, stateArenaBytes, 7, "new states"},
+        Request{oldStates, stateArenaBytes, 6, "states"}, Request{newStates, stateArenaBytes, 7, "new states"},
         Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
     auto space = Arena::allocate(request.bytes, request.stagger, request.name);
     if (!space.ok())

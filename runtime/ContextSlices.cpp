@@ -121,7 +121,8 @@ void Context::copyStates(int64_t slice, char *part, char *whole, bool out) const
     uint64_t elements = 1;
     for (int64_t count : info->states[i].stack)
       elements *= static_cast<uint64_t>(count);
-    const uint64_t rows = elements == 0 ? 0 : stateTensors[i].bytes / elements, bytes = rows / static_cast<uint64_t>(info->slices);
+    const uint64_t rows = elements == 0 ? 0 : stateTensors[i].bytes / elements,
+                   bytes = rows / static_cast<uint64_t>(info->slices);
     for (uint64_t element = 0; element < elements; ++element) {
       char *mine = part + offsets[i] + bytes * element;
       char *all = whole + stateOffsets[i] + rows * element + bytes * static_cast<uint64_t>(slice);

@@ -200,12 +200,12 @@ public:
   void notYet(const std::string &what) { diagnostics.error("T0690", slices.range, "not supported yet: " + what); }
   /// `mixed`: kNoNode if `what` is no sum or mean of what the rows give, else what in it is computed over the rows.
   void refuse(const std::string &what, NodeId mixed) {
-    Diagnostic &error = diagnostics.error("T0644", slices.range,
-                                          mixed == kNoNode ? "`slices` adds up slices of a batch, and " + what +
-                                                                 " is no sum or mean over its rows"
-                                                           : "`slices` adds up slices of a batch, and a value of " + what +
-                                                                 " is computed over its rows before they are summed",
-                                          "no meaning for a slice");
+    Diagnostic &error = diagnostics.error(
+        "T0644", slices.range,
+        mixed == kNoNode
+            ? "`slices` adds up slices of a batch, and " + what + " is no sum or mean over its rows"
+            : "`slices` adds up slices of a batch, and a value of " + what + " is computed over its rows before they are summed",
+        "no meaning for a slice");
     if (mixed != kNoNode &&
         Slices::hasPlace(entry.nodes[mixed])) // in the author's own file: the place itself, else the call of it
       error.related.push_back(
