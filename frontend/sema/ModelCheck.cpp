@@ -377,8 +377,10 @@ private:
     }
     return ok;
   }
-  /// The train entry of a recipe for one of its slices.
+  /// The train entry of a recipe for one of its slices; `tenon grad` takes the batch as a whole.
   std::optional<Entry> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &request, Diagnostics &mistakes) {
+    if (session.options.gradient)
+      return entry;
     return cutSlices(
         recipe, std::move(entry), request.binds,
         [&](const Binds &useBinds) {

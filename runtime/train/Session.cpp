@@ -182,7 +182,7 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
   if (manifest.accumulate > 1)
     items.push_back({"sums of gradients", manifest.parameterBytes});
   if (manifest.partialSumBytes() > 0)
-    items.push_back({"partial sums of slices", manifest.partialSumBytes()});
+    items.push_back({"sums of slices", manifest.partialSumBytes()});
   auto add = [&](const char *name, const runtime::Context &context) {
     uint64_t tensors = 0;
     for (const auto *list : {&context.inputs(), &context.outputs()})

@@ -253,7 +253,7 @@ def memory(folder, _spoil):
         sizes[slices] = next(entry for entry in report if entry["entry"] == "train")["memory"]
     if sizes[1]["saved values"] < 3.5 * sizes[4]["saved values"]:
         raise Wrong(f"{sizes[4]['saved values']} bytes are saved with 4 slices, {sizes[1]['saved values']} with one")
-    if sizes[4]["partial sums of slices"] not in range(2 * sizes[4]["gradients"], 2 * sizes[4]["gradients"] + 128) or "partial sums of slices" in sizes[1]:
+    if sizes[4]["sums of slices"] not in range(2 * sizes[4]["gradients"], 2 * sizes[4]["gradients"] + 128) or "sums of slices" in sizes[1]:
         raise Wrong(f"partial sums: {sizes}")
 
 

@@ -97,7 +97,7 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
   if (trains && manifest.accumulate > 1)
     add("sums of gradients", manifest.parameterBytes, "");
   if (differentiated && report.entry->slices > 1)
-    add("partial sums of slices", manifest.partialSumBytes(), "");
+    add("sums of slices", manifest.partialSumBytes(), "");
   add("saved values", *saved, memory.saved);
   add("temporaries", *workspace - *saved, *saved > 0 ? concat(memory.workspace, " - (", memory.saved, ")") : memory.workspace);
   add("states, old and new", *states * 2, concat("2*(", memory.states, ")"));
