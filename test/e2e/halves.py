@@ -3,7 +3,7 @@
 
 usage: halves.py CASE [--spoil KIND]
 
-Over the C interface, in f32 and f64, some steps of a small model (CASES below):
+Over the C interface, in f32, f64 and mixed precision, some steps of a small model (CASES below):
   the same inputs into `tn_context_run` and into `tn_context_run_gradients`, then `tn_context_run_update`: the same parameters, moments, losses, norms and states
   the gradients taken out after one half, the arena filled with other numbers, and put back before the other half: the same
   each gradient is in one group; when a group is said to be ready, its gradients are what they are in the end, and those of the next group are not
@@ -121,7 +121,7 @@ def main():
     spec, recipe, sets, batch = CASES[options.case]
     binds = [word for dim, size in batch.items() for word in ("--bind", f"{dim}={size}")]
     groups = 0
-    for dtype in ([], ["--f64"]):
+    for dtype in ([], ["--f64"], ["--numerics", "bf16"]):
         artifact = driver.compiled(spec, "--recipe", recipe, *driver.settings(sets), *binds, "--tier", driver.best_tier(), *dtype)
         compare_halves(artifact, {}, sets.get("V", 97), options.spoil)
         groups = check_groups(artifact, {}, sets.get("V", 97), options.spoil)

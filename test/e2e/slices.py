@@ -5,7 +5,7 @@ usage: slices.py ranks|threads|whole|states|memory|accumulate [--spoil]
 
 Over the C interface, a small model with dropout, a loss that is a mean over rows and places, one that is a sum and one without rows:
   ranks       4, 6 and 8 slices: all in one process, and by 2, 3 and 4 processes of which each has its own parameters, computes a node of the tree, and
-              gets the others' gradients added in the tree's order: the same parameters, losses and norms after some steps, in f32 and f64
+              gets the others' gradients added in the tree's order: the same parameters, losses and norms after some steps, in f32, f64 and mixed precision
               --spoil: added in another order, which must be noticed
   threads     1, 2 and 3 threads: the same bits
               --spoil: another seed
@@ -134,7 +134,7 @@ def step_in_ranks(ranks, slices, step, spoil):
 
 
 def ranks(folder, spoil):
-    for slices, processes, words in ((4, 2, []), (4, 2, ["--f64"]), (6, 3, []), (8, 4, []), (8, 8, [])):
+    for slices, processes, words in ((4, 2, []), (4, 2, ["--f64"]), (4, 2, ["--numerics", "bf16"]), (6, 3, []), (8, 4, []), (8, 8, [])):
         artifact = compiled(folder, f"slices = {slices}", *words)
         models = [library.Model(artifact, "train", {}) for _ in range(processes + 1)]
         draw = random.Random(1)
