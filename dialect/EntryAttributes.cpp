@@ -76,6 +76,8 @@ LogicalResult TenonDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return verifyInPlace(entry, value);
   if (name == "tenon.walk")
     return verifyWalk(entry, value);
+  if (auto slices = dyn_cast<IntegerAttr>(value); name == kSlices && (!slices || slices.getInt() < 1))
+    return op->emitOpError("expects a number of 1 or more as ") << kSlices << ", got " << value; // E6
   auto kind = dyn_cast<StringAttr>(value);
   if (name == "tenon.kind" && (!kind || !llvm::is_contained({"out", "eval", "train"}, kind.getValue())))
     return op->emitOpError("expects out, eval or train as tenon.kind, got ") << value; // E2

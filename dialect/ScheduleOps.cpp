@@ -30,6 +30,27 @@ LogicalResult tenon::verifyPlace(Operation *op, PlaceAttr place) {
 
 LogicalResult PlaceOp::verify() { return verifyPlace(*this, getPlace()); }
 LogicalResult CopyOp::verify() { return verifyPlace(*this, getTo()); }
+
+static LogicalResult verifyOfGradients(Operation *op, PlaceAttr place) {
+  if (place.getMemory() != Memory::Gradients) // C1 of sum_slices, C3 of ready
+    return op->emitOpError("expects a place in the memory of gradients, got ") << stringifyMemory(place.getMemory());
+  return verifyPlace(op, place);
+}
+LogicalResult SumSlicesOp::verify() { return verifyOfGradients(*this, getAt()); } // C1
+LogicalResult ReadyOp::verify() {
+  AffineMap number = getNumber();
+  if (number.getNumResults() != 1 || number.getNumSymbols() != 0 || number.getNumDims() != getIndices().size()) // C1
+    return emitOpError("expects one form over its ") << getIndices().size() << " indices as number, got " << getNumberAttr();
+  SmallVector<Value> around; // innermost first
+  for (auto loop = (*this)->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
+    around.push_back(loop.getBody().getArgument(0));
+  if (!llvm::equal(getIndices(), llvm::reverse(around))) // C2
+    return emitOpError("expects the indices of the ") << around.size() << " loops around it, outermost first";
+  for (PlaceAttr place : getPlaces().getAsRange<PlaceAttr>())
+    if (failed(verifyOfGradients(*this, place))) // C3
+      return failure();
+  return success();
+}
 LogicalResult LoopOp::verify() {
   if (getCount().getNumResults() != 1) // C1
     return emitOpError("expects one form as count, got ") << getCount().getNumResults();

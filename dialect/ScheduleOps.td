@@ -95,6 +95,68 @@ def Tenon_CopyOp : Tenon_Op<"copy"> {
   let assemblyFormat = "$from `to` $to attr-dict `:` type($from)";
   let hasVerifier = 1;
 }
+def Tenon_ReadyOp : Tenon_Op<"ready"> {
+  let summary = "gradients are finished";
+  let description = [{
+    Formula: the gradients at `places` are final; they are group `number(indices)` of the entry.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | indices | of the loops around, outermost first | index |
+
+    | attribute | meaning |
+    |---|---|
+    | number | one form over the indices |
+    | places | of the gradients that the op in front of it has written last |
+
+    A group is what one launch finishes. Groups are numbered from 0 in the order in which a run finishes them, a loop
+    counts on with each of its iterations. `TnContext::group_ready`, where a caller has set it, is called with the number.
+
+    Constraints: C1 number is one form over the indices; C2 indices are those of all loops around; C3 places are in the
+    memory of gradients, their steps name loops around the op.
+
+    Gradient: none, places are given after differentiation.
+
+    Source: the buckets of Li et al. 2020, "PyTorch Distributed".
+
+    Example:
+    ```mlir
+    tenon.ready affine_map<() -> (0)>() [#tenon.place<gradients 1664>]
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$number, Variadic<Index>:$indices, TypedArrayAttrBase<Tenon_PlaceAttr, "places">:$places);
+  let assemblyFormat = "$number `(` $indices `)` $places attr-dict";
+  let hasVerifier = 1;
+}
+def Tenon_SumSlicesOp : Tenon_Op<"sum_slices"> {
+  let summary = "adds the gradient of a slice to those of the slices before it";
+  let description = [{
+    Formula: `g = partial[l] + g` for each level l of TnContext::add_levels, the lowest first; then `partial[k] = g` for
+    k = TnContext::keep_level, or, where k is -1, the memory at the place = g.
+
+    | attribute | meaning |
+    |---|---|
+    | at | of the gradient of this slice |
+    | of | its type |
+
+    A recipe with `slices = n` defines the gradient of a batch as the sum of those of n slices of its rows in a fixed binary
+    tree. Slices come one after the other, so that level l holds the sum of 2^l of them, as in a binary counter.
+
+    Constraints: C1 the place is in the memory of gradients, its steps name loops around the op.
+
+    Gradient: none, places are given after differentiation.
+
+    Source: pairwise summation: Higham 1993, "The accuracy of floating point summation".
+
+    Example:
+    ```mlir
+    tenon.sum_slices <gradients 1664> : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_PlaceAttr:$at, TypeAttr:$of);
+  let assemblyFormat = "$at attr-dict `:` $of";
+  let hasVerifier = 1;
+}
 def Tenon_LoopOp : Tenon_Op<"loop", [SingleBlock, NoTerminator]> {
   let summary = "runs its body for each index";
   let description = [{

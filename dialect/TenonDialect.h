@@ -15,6 +15,9 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tenon {
+/// Attribute of a train entry (E6 of the dialect).
+inline constexpr llvm::StringLiteral kSlices = "tenon.slices";
+
 /// Gives the scalar value of one element of a tensor: a load, or the inlined code of its producer.
 using ElementReader = llvm::function_ref<mlir::Value(mlir::Value tensor, mlir::ValueRange indices)>;
 

@@ -29,6 +29,7 @@ def Tenon_Dialect : Dialect {
     | E3 | tenon.states | the types of its states, tensors over the dims |
     | E4 | tenon.in_place | one truth value per state: kept in place, not swapped |
     | E5 | tenon.walk | {position: number of a state, count: number of a dim, capacity: form}: position + count <= capacity |
+    | E6 | tenon.slices | of a train entry: the number of slices of a batch; it is written for one of them, and run for each |
 
     A module with `tenon.compute = bf16` (or f16) is in mixed precision: its parameters of f32 have copies in that type.
   }];

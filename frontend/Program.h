@@ -311,6 +311,9 @@ struct Entry {
   std::string walkedAxis;                              // out step(T): "T"
   ast::Range walkedRange;                              // of its name in the out
   AxisId walked = 0;                                   // its id; meaningless if nothing has that axis
+  int64_t slices = 1;         // train: it is written for one of so many slices of a batch, and run for each
+  std::string batchAxis;      // with slices: the axis that is cut
+  std::vector<bool> rowSums;  // with slices, per result: a sum over rows, not a mean, so that slices add up as they are
   bool isStep = false;        // deriveStep has been here: the size of the walked axis is the number of new places of a call
   uint32_t positionState = 0; // isStep: the number of places that earlier calls brought
   Size capacity;              // isStep: places that the states have room for

@@ -187,6 +187,31 @@ tn_error *tn_model_get_gradient(const tn_model *model, const char *name, void *v
     return model->parameters->get(name, values, bytes, ParameterArena::Gradients);
   });
 }
+tn_error *tn_model_set_gradient(tn_model *model, const char *name, const void *values, uint64_t bytes) {
+  return guarded([&]() -> Status {
+    if (!name || !values)
+      return usageError("name or values is NULL");
+    Status status = model->parameters->ensure(ParameterArena::Gradients);
+    return status.ok() ? model->parameters->set(name, values, bytes, ParameterArena::Gradients) : status;
+  });
+}
+tn_error *tn_model_gradient_data(tn_model *model, const char *name, void **values, uint64_t *bytes) {
+  return guarded([&]() -> Status {
+    if (!name || !values || !bytes)
+      return usageError("name, values or bytes is NULL");
+    auto place = model->parameters->find(name);
+    Status status = place.ok() ? model->parameters->ensure(ParameterArena::Gradients) : place.status();
+    if (status.failed())
+      return status;
+    const ParameterInfo &info = *place->info;
+    if (info.layout != ParameterInfo::Layout::Row)
+      return usageError("the gradient of '", name, "' is not dense in memory; tn_model_get_gradient copies it");
+    *values = model->parameters->arena(ParameterArena::Gradients) + info.offset +
+              info.stride * static_cast<uint64_t>(place->stackIndex);
+    *bytes = static_cast<uint64_t>(info.elements) * byteSize(model->parameters->manifest().type);
+    return {};
+  });
+}
 tn_error *tn_model_load(tn_model *model, const char *path, const char *names) {
   return guarded([&]() -> Status {
     if (Status status = need(path, "path"); status.failed())
@@ -308,6 +333,34 @@ tn_error *tn_context_run(tn_context *context) {
     Status status = checkGiven(*context);
     return status.ok() ? context->context->run() : status;
   });
+}
+tn_error *tn_context_run_gradients(tn_context *context) {
+  return guarded([&]() -> Status {
+    Status status = checkGiven(*context);
+    return status.ok() ? context->context->runGradients() : status;
+  });
+}
+tn_error *tn_context_run_update(tn_context *context) {
+  return guarded([&]() -> Status {
+    Status status = context->context->parameters()->checkGiven();
+    return status.ok() ? context->context->runUpdate() : status;
+  });
+}
+int tn_context_group_count(const tn_context *context) { return static_cast<int>(context->context->groups().size()); }
+int tn_context_group_size(const tn_context *context, int group) {
+  const auto &groups = context->context->groups();
+  return group < 0 || static_cast<size_t>(group) >= groups.size() ? -1
+                                                                  : static_cast<int>(groups[static_cast<size_t>(group)].size());
+}
+int tn_context_group_parameter(const tn_context *context, int group, int index) {
+  return index < 0 || index >= tn_context_group_size(context, group)
+             ? -1
+             : context->context->groups()[static_cast<size_t>(group)][static_cast<size_t>(index)];
+}
+void tn_context_on_group(tn_context *context, tn_group_ready ready, void *user) { context->context->onGroup(ready, user); }
+int64_t tn_context_slice_count(const tn_context *context) { return context->context->slices(); }
+tn_error *tn_context_set_slices(tn_context *context, int64_t first, int64_t count) {
+  return guarded([&] { return context->context->setSlices(first, count); });
 }
 void tn_context_reset_states(tn_context *context) { context->context->resetStates(); }
 uint64_t tn_context_step(const tn_context *context) { return context->context->step(); }

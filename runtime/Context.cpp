@@ -97,6 +97,10 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
   Status status = result->bind(dims);
   if (status.ok())
     status = result->allocate();
+  if (status.ok() && result->info->slices > 1)
+    status = result->bindSlices();
+  if (status.ok())
+    result->listGroups();
   if (status.failed())
     return status.in(concat("entry '", entryName, "'"));
   return result;
@@ -105,18 +109,25 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
 Status Context::bind(std::span<const int64_t> dims) {
   if (dims.size() != info->dims.size())
     return usageError("expected ", info->dims.size(), " dims, got ", dims.size());
+  dimValues.assign(dims.begin(), dims.end());
+  codeDims = dimValues;
+  if (int cut = info->dimIndex(info->sliceAxis); info->slices > 1 && cut >= 0) {
+    if (dims[static_cast<size_t>(cut)] % info->slices != 0)
+      return inputError("the recipe cuts a batch in ", info->slices, " slices, which do not divide ", info->sliceAxis, " = ",
+                        dims[static_cast<size_t>(cut)]);
+    codeDims[static_cast<size_t>(cut)] /= info->slices;
+  }
   for (size_t i = 0; i < dims.size(); ++i) {
     const DimInfo &dim = info->dims[i];
-    if (dims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
+    if (codeDims[i] < dim.min || (dim.max >= 0 && dims[i] > dim.max))
       return inputError("the dim ", dim.name, " is ", dims[i], ", expected at least ", dim.min,
                         dim.max >= 0 ? concat(" and at most ", dim.max) : std::string(),
                         dims[i] >= 1 && dims[i] < dim.min ? ": with fewer a mean runs over nothing" : std::string());
   }
-  dimValues.assign(dims.begin(), dims.end());
   auto tensors = [&](const std::vector<TensorInfo> &list, std::vector<BoundTensor> &bound) -> Status {
     for (const TensorInfo &item : list) {
       BoundTensor tensor{item.name, item.type, {}, 0};
-      auto bytes = bindShape({}, item.shape, item.type, dimValues, tensor.shape);
+      auto bytes = bindShape({}, item.shape, item.type, codeDims, tensor.shape);
       if (!bytes)
         return inputError("the size of '", item.name, "' is negative or too large for these dims");
       tensor.bytes = *bytes;
@@ -125,35 +136,56 @@ Status Context::bind(std::span<const int64_t> dims) {
     return {};
   };
   Status status = tensors(info->inputs, inputTensors);
+  for (size_t i = 0; i < inputTensors.size(); ++i) // the caller's are those of the whole batch
+    if (isCut.push_back(info->slices > 1 && !info->inputs[i].axes.empty() && info->inputs[i].axes[0] == info->sliceAxis);
+        isCut[i]) {
+      inputTensors[i].shape[0] *= info->slices;
+      inputTensors[i].bytes *= static_cast<uint64_t>(info->slices);
+    }
   if (status.ok())
     status = tensors(info->outputs, outputTensors);
   if (status.failed())
     return status;
   for (const TensorInfo &item : info->inputs) {
-    auto bound = item.bound ? item.bound->evaluate(dimValues) : std::optional<int64_t>(-1);
+    auto bound = item.bound ? item.bound->evaluate(codeDims) : std::optional<int64_t>(-1);
     if (!bound)
       return inputError("the bound of '", item.name, "' is negative for these dims");
     inputBounds.push_back(*bound);
   }
   offsets.assign(static_cast<size_t>(code->offset_count) + 1, 0);
-  code->bind(dimValues.data(), offsets.data(), sizes);
+  code->bind(codeDims.data(), offsets.data(), sizes);
   for (const StateInfo &item : info->states) {
     BoundTensor tensor{item.name, item.type, {}, 0};
-    auto bytes = bindShape(item.stack, item.shape, item.type, dimValues, tensor.shape);
+    auto bytes = bindShape(item.stack, item.shape, item.type, codeDims, tensor.shape);
     if (!bytes)
       return inputError("the size of the state '", item.name, "' is too large for these dims");
+    if (info->slices > 1 && (item.axes.empty() || item.axes[0] != info->sliceAxis || item.ofModel || item.inPlace))
+      return bugError("the state '", item.name, "' cannot be cut in slices");
     tensor.bytes = *bytes;
     int64_t offset = offsets[stateTensors.size()];
     // The compiler and the manifest must agree, or a state would be reset or saved over its neighbour.
     int64_t arena = item.inPlace ? sizes[3] : sizes[0];
     if (offset < 0 || arena < 0 || static_cast<uint64_t>(offset) + *bytes > static_cast<uint64_t>(arena))
       return bugError("the state '", item.name, "' leaves the state arena: manifest and code disagree");
+    if (info->slices > 1) { // the caller's are those of the whole batch, which lie one behind the other
+      tensor.shape[item.stack.size()] *= info->slices;
+      tensor.bytes *= static_cast<uint64_t>(info->slices);
+      auto next = checkedAdd(stateArenaBytes, tensor.bytes);
+      auto aligned = next ? checkedAlign(*next, 64) : std::nullopt;
+      if (!aligned)
+        return resourceError("the states are larger than the address space");
+      offset = static_cast<int64_t>(stateArenaBytes);
+      stateArenaBytes = *aligned;
+    }
+    stateOffsets.push_back(offset);
     stateTensors.push_back(std::move(tensor));
-    auto bound = item.bound ? item.bound->evaluate(dimValues) : std::optional<int64_t>(-1);
+    auto bound = item.bound ? item.bound->evaluate(codeDims) : std::optional<int64_t>(-1);
     if (!bound)
       return inputError("the bound of the state '", item.name, "' is negative for these dims");
     stateBounds.push_back(*bound);
   }
+  if (info->slices == 1)
+    stateArenaBytes = static_cast<uint64_t>(std::max<int64_t>(sizes[0], 0));
   if (sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || sizes[3] < 0)
     return inputError("the buffers are too large for these dims");
   return {};
@@ -194,8 +226,7 @@ Status Context::allocate() {
   // Parameters, gradients and moments have the first four steps of the stagger.
   for (Request request :
        {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"}, Request{scratch, *strips, 5, "scratch"},
-        Request{oldStates, static_cast<uint64_t>(sizes[0]), 6, "states"},
-        Request{newStates, static_cast<uint64_t>(sizes[0]), 7, "new states"},
+        Request{oldStates, stateArenaBytes, 6, "states"}, Request{newStates, stateArenaBytes, 7, "new states"},
         Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
     auto space = Arena::allocate(request.bytes, request.stagger, request.name);
     if (!space.ok())
@@ -206,13 +237,15 @@ Status Context::allocate() {
   status = info->kind == EntryInfo::Kind::Train ? model->ensureTraining()
            : trains                             ? model->ensure(ParameterArena::Gradients)
                                                 : Status();
+  if (status.ok() && trains && info->slices > 1)
+    status = model->ensure(ParameterArena::Slices);
   if (status.failed())
     return status;
   arenas[TN_ARENA_STATES] = oldStates.data();
   arenas[TN_ARENA_NEXT_STATES] = newStates.data();
   arenas[TN_ARENA_WORKSPACE] = workspace.data();
   arenas[TN_ARENA_KEPT_STATES] = keptStates.data();
-  context.dims = dimValues.data();
+  context.dims = codeDims.data();
   context.arenas = arenas;
   context.inputs = inputPointers.data();
   context.outputs = outputPointers.data();
@@ -221,6 +254,9 @@ Status Context::allocate() {
   context.scratch = scratch.data();
   context.scratch_stride = static_cast<int64_t>(*stride);
   context.pool = pool.get();
+  context.owner = this;
+  context.keep_level = -1;
+  context.level_stride = static_cast<int64_t>(model->manifest().levelStride());
   resetStates();
   return {};
 }
@@ -245,7 +281,7 @@ Status Context::borrowOutput(int index, void *buffer) {
 
 void *Context::state(int index) const {
   bool inPlace = info->states[static_cast<size_t>(index)].inPlace;
-  return arenas[inPlace ? TN_ARENA_KEPT_STATES : TN_ARENA_STATES] + offsets[static_cast<size_t>(index)];
+  return arenas[inPlace ? TN_ARENA_KEPT_STATES : TN_ARENA_STATES] + stateOffsets[static_cast<size_t>(index)];
 }
 
 int64_t Context::capacity() const { return info->positionState < 0 ? -1 : info->capacity.evaluate(dimValues).value_or(0); }
@@ -292,9 +328,18 @@ Status Context::checkInputs() const {
   return {};
 }
 
-Status Context::run() {
-  if (info->kind == EntryInfo::Kind::Train && model->manifest().epochs > 0 && context.total_steps == 0)
+Status Context::run() { return call(context.flags); }
+
+Status Context::call(uint64_t flags) {
+  const bool computes = !(flags & TN_UPDATE_ONLY), updates = !(flags & TN_GRADIENTS_ONLY);
+  if (!computes && (!updates || info->kind != EntryInfo::Kind::Train))
+    return usageError("entry '", info->name, "' ",
+                      updates ? "has no update half: it does not train" : "runs one half alone, or both without a flag");
+  if (updates && info->kind == EntryInfo::Kind::Train && model->manifest().epochs > 0 && context.total_steps == 0)
     return usageError("entry '", info->name, "': the schedule counts epochs; say first how many steps these are");
+  if (computes && updates && sliceCount < info->slices)
+    return usageError("entry '", info->name, "': ", sliceCount, " of ", info->slices,
+                      " slices are no step; run the gradients half, add the gradients of the others, then run the update half");
   if (Status status = checkRoom(); status.failed())
     return status;
   // Another context may have had gradients or moments allocated since the last run.
@@ -302,21 +347,34 @@ Status Context::run() {
     arenas[i] = model->arena(static_cast<ParameterArena>(i));
   arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums);
   arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies);
-  loadModelStates();
-  if (Status status = checkInputs(); status.failed())
-    return status;
+  arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices);
+  if (computes) {
+    loadModelStates();
+    if (Status status = checkInputs(); status.failed())
+      return status;
+  }
   int32_t code;
   {
     FloatingPointScope mode;
-    code = runner(&context);
+    computing = &mode;
+    code = info->slices > 1 ? runSlices(flags) : runCode(flags);
+    computing = nullptr;
   }
   if (code != 0)
     return inputError("entry '", info->name, "' failed its run-time check number ", code);
+  if (!computes)
+    return {};
   if (!stateTensors.empty())
     std::swap(arenas[TN_ARENA_STATES], arenas[TN_ARENA_NEXT_STATES]);
   if (info->kind == EntryInfo::Kind::Train)
     storeModelStates();
   return {};
+}
+
+int32_t Context::runCode(uint64_t flags) {
+  TnContext call = context;
+  call.flags = flags;
+  return runner(&call);
 }
 
 void Context::loadModelStates() {

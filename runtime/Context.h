@@ -27,6 +27,7 @@ public:
   ~Context();
 
   const EntryInfo &entry() const { return *info; }
+  /// As create() was given them: of a whole batch.
   std::span<const int64_t> dims() const { return dimValues; }
   const std::vector<BoundTensor> &inputs() const { return inputTensors; }
   const std::vector<BoundTensor> &outputs() const { return outputTensors; }
@@ -44,6 +45,17 @@ public:
   /// swapped and, in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
   /// An input error if the entry walks an axis and the new places do not fit behind those that are kept.
   Status run();
+  /// One half of a training step (docs/artifact.md, "The two halves of a step"): forward and backward pass, which leave losses,
+  /// states and the arena of gradients; and the update by what lies in that arena, which reads no inputs.
+  Status runGradients() { return call(TN_GRADIENTS_ONLY); }
+  Status runUpdate() { return call(TN_UPDATE_ONLY); }
+  /// Of the gradients, in the order in which a run finishes them: positions in Parameters::names().
+  const std::vector<std::vector<int>> &groups() const { return groupMembers; }
+  /// Is called, between kernels and on the caller's thread, when a group is finished; null: nobody is.
+  void onGroup(void (*ready)(void *user, int group), void *user);
+  /// How many slices a batch has, and which of them gradients are computed of: all, unless setSlices names a node of their tree.
+  int64_t slices() const { return info->slices; }
+  Status setSlices(int64_t first, int64_t count);
   /// Entries that walk an axis: places that earlier runs brought, and how many there can be. -1 for other entries.
   int64_t position() const;
   int64_t capacity() const;
@@ -61,13 +73,25 @@ public:
   void setTotalSteps(uint64_t steps) { context.total_steps = steps; }
   uint64_t step() const { return context.step; }
   uint64_t workspaceBytes() const { return workspace.size(); }
-  uint64_t stateBytes() const { return oldStates.size() + newStates.size() + keptStates.size(); } // old and new values
+  /// Old and new values, those of a slice too.
+  uint64_t stateBytes() const {
+    return oldStates.size() + newStates.size() + keptStates.size() + sliceStates.size() + sliceNextStates.size();
+  }
   uint64_t scratchBytes() const { return scratch.size(); }
   const std::shared_ptr<Parameters> &parameters() const { return model; }
 
 private:
   Context() = default;
   Status bind(std::span<const int64_t> dims);
+  Status bindSlices();
+  void listGroups();
+  Status call(uint64_t flags);
+  int32_t runCode(uint64_t flags);
+  int32_t runSlices(uint64_t flags);
+  void takeSlice(int64_t slice);
+  void copyStates(int64_t slice, char *part, char *whole, bool out) const;
+  void addSlice();
+  static void groupIsReady(const TnContext *context, int64_t group);
   Status allocate();
   Status checkInputs() const;
   Status checkRoom() const;
@@ -79,6 +103,9 @@ private:
   const TnEntry *code = nullptr;
   TnRun runner = nullptr;
   std::vector<int64_t> dimValues, offsets;
+  std::vector<int64_t> codeDims;     // of what the code runs for: a slice of the batch
+  std::vector<int64_t> stateOffsets; // of the states of a whole batch: in `offsets` are those of what the code runs for
+  uint64_t stateArenaBytes = 0;
   int64_t sizes[4] = {};
   std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
   std::vector<int64_t> inputBounds, stateBounds; // -1: none
@@ -87,6 +114,17 @@ private:
   char *arenas[TN_ARENA_COUNT] = {};
   TnContext context = {};
   uint64_t seenModelStates = 0;
+  std::vector<std::vector<int>> groupMembers;
+  void (*groupReady)(void *, int) = nullptr;
+  void *groupUser = nullptr;
+  const FloatingPointScope *computing = nullptr; // during a run
+  // With slices: which are computed; of each input whether it is cut; places of the inputs of one, and of its outputs.
+  int64_t firstSlice = 0, sliceCount = 1;
+  std::vector<bool> isCut;
+  Arena sliceArena, sliceStates, sliceNextStates;
+  std::vector<void *> sliceStage, sliceInputs, sliceOutputs;
+  std::vector<double> sliceValues;                // outputs of a slice
+  std::vector<std::vector<double>> partialValues; // their sums by level
 };
 
 } // namespace tenon::runtime

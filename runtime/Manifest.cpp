@@ -1,5 +1,7 @@
 #include "runtime/Manifest.h"
 #include "runtime/Checked.h"
+#include <algorithm>
+#include <bit>
 
 namespace tenon::runtime {
 
@@ -49,6 +51,13 @@ template <typename Items> static int indexOf(const Items &items, std::string_vie
 int EntryInfo::inputIndex(std::string_view wanted) const { return indexOf(inputs, wanted); }
 int EntryInfo::outputIndex(std::string_view wanted) const { return indexOf(outputs, wanted); }
 int EntryInfo::dimIndex(std::string_view wanted) const { return indexOf(dims, wanted); }
+uint64_t Manifest::partialSumBytes() const {
+  uint64_t bytes = 0;
+  for (const EntryInfo &entry : entries)
+    bytes = std::max(bytes, static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(entry.slices - 1))) * levelStride());
+  return bytes;
+}
+
 const EntryInfo *Manifest::findEntry(std::string_view wanted) const {
   int index = indexOf(entries, wanted);
   return index < 0 ? nullptr : &entries[static_cast<size_t>(index)];

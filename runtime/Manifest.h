@@ -133,6 +133,16 @@ struct MemoryInfo {
       outputs; // `saved` is a part of the workspace; of `states` there are two copies
   int64_t scratchPerWorker = 0;
 };
+/// Gradients of one parameter: in iteration (i, j, ..) of the loops, element `element + i * loops[0].elements + ..` of its stack
+/// is finished in group `group + i * loops[0].groups + ..`.
+struct GradientInfo {
+  size_t parameter = 0; // of Manifest::parameters
+  int64_t group = 0, element = 0;
+  struct Loop {
+    int64_t count = 1, groups = 1, elements = 0;
+  };
+  std::vector<Loop> loops; // outermost first
+};
 struct EntryInfo {
   enum class Kind { Out, Eval, Train, Grad } kind = Kind::Out;
   std::string name;
@@ -144,6 +154,10 @@ struct EntryInfo {
   SizeForm capacity;      // with walk: places that are kept at most
   int positionState = -1; // with walk: the state that counts them
   std::vector<KernelInfo> kernels;
+  int64_t groups = 0; // of gradients, in the order in which a run finishes them
+  std::vector<GradientInfo> gradients;
+  int64_t slices = 1;                           // a run is for one of so many slices of a batch
+  std::string sliceAxis;                        // with slices: which axis of the inputs is cut
   int inputIndex(std::string_view name) const;  // -1: none
   int outputIndex(std::string_view name) const; // -1: none
   int dimIndex(std::string_view name) const;    // -1: none
@@ -165,6 +179,9 @@ struct Manifest {
   JsonValue recipe;   // Null without one
   JsonValue generate; // Array, maybe empty
   const EntryInfo *findEntry(std::string_view name) const;
+  /// The partial sums that a training in slices keeps: one on each level of their tree below its root.
+  uint64_t partialSumBytes() const;
+  uint64_t levelStride() const { return (parameterBytes + 63) / 64 * 64; }
 };
 
 /// Reads and checks a manifest. Errors name the place: `manifest: params[3].shape[0]: ...`.

@@ -17,8 +17,14 @@ namespace {
 /// Contexts have the steps 4 to 7 of the stagger (Context.cpp).
 constexpr unsigned sumsStagger = 8;
 constexpr unsigned copiesStagger = 9;
-const char *const arenaNames[6] = {"parameters",     "gradients",         "first moments",
-                                   "second moments", "sums of gradients", "copies of the parameters"};
+constexpr unsigned slicesStagger = 10;
+const char *const arenaNames[7] = {"parameters",
+                                   "gradients",
+                                   "first moments",
+                                   "second moments",
+                                   "sums of gradients",
+                                   "copies of the parameters",
+                                   "partial sums of slices"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -83,9 +89,12 @@ Status Parameters::ensure(ParameterArena which) {
   int index = static_cast<int>(which);
   if (present[index])
     return {};
-  const uint64_t bytes = which == ParameterArena::Copies ? manifest().parameterBytes / 2 : manifest().parameterBytes;
+  const uint64_t bytes = which == ParameterArena::Copies   ? manifest().parameterBytes / 2
+                         : which == ParameterArena::Slices ? manifest().partialSumBytes()
+                                                           : manifest().parameterBytes;
   const unsigned stagger = which == ParameterArena::Sums     ? sumsStagger
                            : which == ParameterArena::Copies ? copiesStagger
+                           : which == ParameterArena::Slices ? slicesStagger
                                                              : static_cast<unsigned>(index);
   auto arena = Arena::allocate(bytes, stagger, arenaNames[index]);
   if (!arena.ok())
@@ -103,6 +112,8 @@ Status Parameters::ensureTraining() {
     status = ensure(ParameterArena::Moment2);
   if (status.ok() && manifest().accumulate > 1)
     status = ensure(ParameterArena::Sums);
+  if (status.ok() && manifest().partialSumBytes() > 0)
+    status = ensure(ParameterArena::Slices);
   return status;
 }
 

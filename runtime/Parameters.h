@@ -20,8 +20,9 @@ enum class ParameterArena {
   Moment1 = 2,
   Moment2 = 3,
   Sums = 4,
-  Copies = 5
-}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES
+  Copies = 5,
+  Slices = 6
+}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES, TN_ARENA_SLICES
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
@@ -53,7 +54,7 @@ public:
   const std::shared_ptr<const Artifact> &owner() const { return artifact; }
   /// Allocates (zero-filled) what is not there yet.
   Status ensure(ParameterArena arena);
-  /// Gradients, their sums where a step takes several batches, and the moments that the optimizer has.
+  /// Gradients, their sums where a step takes several batches or slices of one, and the moments that the optimizer has.
   Status ensureTraining();
   char *arena(ParameterArena arena) const; // null if it is not there
 
@@ -108,8 +109,8 @@ public:
 private:
   Parameters() = default;
   std::shared_ptr<const Artifact> artifact;
-  Arena arenas[6];
-  bool present[6] = {};
+  Arena arenas[7];
+  bool present[7] = {};
   std::unordered_map<std::string, Place> places;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
   std::map<std::string, ModelState> states;                  // by StateInfo::name

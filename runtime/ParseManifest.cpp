@@ -153,7 +153,40 @@ void readWalk(const ManifestReader &reader, EntryInfo &info) {
     reader.fail("the position must be one i32");
 }
 
-EntryInfo readEntry(const ManifestReader &reader) {
+/// Every group and element that the loops come to is checked: users index by them.
+GradientInfo readGradient(const ManifestReader &reader, const Manifest &manifest, int64_t groups) {
+  constexpr int64_t most = int64_t(1) << 31; // so that no product of two overflows
+  GradientInfo info;
+  const std::string name = reader.member("parameter").text();
+  auto found = std::find_if(manifest.parameters.begin(), manifest.parameters.end(),
+                            [&](const ParameterInfo &parameter) { return parameter.name == name; });
+  if (reader.good() && found == manifest.parameters.end())
+    reader.fail(concat("there is no parameter '", name, "'"));
+  info.group = reader.member("group").integer(0, most);
+  info.element = reader.member("element").integer(0, most);
+  if (!reader.good())
+    return info;
+  info.parameter = static_cast<size_t>(found - manifest.parameters.begin());
+  int64_t last = info.group, low = info.element, high = info.element, runs = 1;
+  if (reader.has("loops"))
+    reader.member("loops").each([&](const ManifestReader &item) {
+      GradientInfo::Loop loop;
+      loop.count = item.member("count").integer(1, most);
+      loop.groups = item.member("groups").integer(1, most);
+      loop.elements = item.member("elements").integer(-most, most);
+      if (!item.good() || last > most || low < -most || high > most || runs > most)
+        return item.fail("it leaves the groups or the stack of its parameter");
+      last += (loop.count - 1) * loop.groups;
+      (loop.elements < 0 ? low : high) += (loop.count - 1) * loop.elements;
+      runs *= loop.count;
+      info.loops.push_back(loop);
+    });
+  if (reader.good() && (last >= groups || low < 0 || high >= found->stackElements || runs > found->stackElements))
+    reader.fail("it leaves the groups or the stack of its parameter");
+  return info;
+}
+
+EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
   using Kind = EntryInfo::Kind;
   EntryInfo info;
   info.name = reader.member("name").text();
@@ -182,6 +215,17 @@ EntryInfo readEntry(const ManifestReader &reader) {
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
   if (reader.has("walk"))
     readWalk(reader, info);
+  if (reader.has("groups")) {
+    ManifestReader groups = reader.member("groups");
+    info.groups = groups.member("count").integer(0, int64_t(1) << 31);
+    groups.member("gradients").each([&](const ManifestReader &item) {
+      info.gradients.push_back(readGradient(item, manifest, info.groups));
+    });
+  }
+  if (reader.has("slices")) {
+    info.slices = reader.member("slices").member("count").integer(1, 1 << 20);
+    info.sliceAxis = reader.member("slices").member("axis").text();
+  }
   if (reader.good())
     readReports(reader, info);
   return info;
@@ -245,7 +289,7 @@ Expected<Manifest> parseManifest(std::string_view text) {
   });
   std::set<std::string> entryNames;
   reader.member("entries").each([&](const ManifestReader &item) {
-    manifest.entries.push_back(readEntry(item));
+    manifest.entries.push_back(readEntry(item, manifest));
     if (!entryNames.insert(manifest.entries.back().name).second)
       item.fail(concat("the entry '", manifest.entries.back().name, "' occurs twice"));
   });

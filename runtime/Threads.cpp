@@ -74,6 +74,16 @@ FloatingPointScope::~FloatingPointScope() {
   _mm_setcsr(static_cast<unsigned>(saved));
 #endif
 }
+CallersFloatingPoint::CallersFloatingPoint([[maybe_unused]] const FloatingPointScope &scope) {
+#if defined(__x86_64__)
+  _mm_setcsr(static_cast<unsigned>(scope.saved));
+#endif
+}
+CallersFloatingPoint::~CallersFloatingPoint() {
+#if defined(__x86_64__)
+  _mm_setcsr(computeMode);
+#endif
+}
 
 // A job is published by one 64-bit ticket: number of the job (high half) and next tile (low half). A thread claims a tile by
 // adding one to the ticket it has seen, by compare-and-swap; since a finished job never gets its old ticket back, a thread that

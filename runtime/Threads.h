@@ -15,7 +15,16 @@ public:
   FloatingPointScope &operator=(const FloatingPointScope &) = delete;
 
 private:
+  friend class CallersFloatingPoint;
   uint64_t saved;
+};
+/// The caller's mode within a FloatingPointScope, for code of the caller's.
+class CallersFloatingPoint {
+public:
+  explicit CallersFloatingPoint(const FloatingPointScope &scope);
+  ~CallersFloatingPoint();
+  CallersFloatingPoint(const CallersFloatingPoint &) = delete;
+  CallersFloatingPoint &operator=(const CallersFloatingPoint &) = delete;
 };
 
 /// Thread-safe: calls from several threads are served one after the other. Allocates only in create().

@@ -7,6 +7,7 @@ const ExplainPages &explainRecipes() {
   static const ExplainPages pages = {
       {"T0601", "unknown setting",
        "A train block knows: bind, data, valid, init, loss, tasks, mix, freeze, groups, optimizer, schedule, clip, accumulate, "
+       "slices, "
        "numerics, "
        "steps, epochs, checkpoint, average, seed. A generate block knows: entry, method, start, stop, seed.",
        "train GPT2 as small { optimiser = adam(lr = 1e-3) }", "train GPT2 as small { optimizer = adam(lr = 1e-3) }"},
@@ -147,10 +148,25 @@ const ExplainPages &explainParameters() {
       {"T0642", "depth of a parameter that is in no stack",
        "The group matches a parameter that belongs to no stack[..], so there is no depth to speak of.",
        "groups = group(\"*\", lr = 0.9 ^ depth)", "groups = group(\"blocks.*\", lr = 0.9 ^ depth)"},
+      {"T0643", "slices that do not divide the batch",
+       "`slices = n` computes the gradient of a batch as the sum of those of n slices of its rows, all of one size, so n divides "
+       "the number of rows.",
+       "bind B = 6  slices = 4", "bind B = 8  slices = 4"},
+      {"T0644", "a loss that slices do not add up to",
+       "With `slices = n` the loss of a batch is the sum of the shares of n slices of its rows, each computed by itself. So a "
+       "loss is "
+       "a sum or a mean over the rows (and whatever else each row has), times a number, plus terms without rows. A quotient of "
+       "two "
+       "sums over the rows, a maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows "
+       "at "
+       "once. `accumulate` takes the mean over batches that stand each for itself, whatever the loss is.",
+       "loss mlm = sum(weight * each) / sum(weight)    # in a recipe with slices = 4", "loss mlm = mean(weight * each)"},
       {"T0690", "not supported yet",
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
        "than f32 with compute = bf16, "
-       "several tasks, an optimizer or schedule without a generated step. `tenon check` accepts such recipes, `tenon compile` "
+       "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon "
+       "check` accepts "
+       "such recipes, `tenon compile` "
        "and `tenon train` "
        "refuse them.",
        "", ""},

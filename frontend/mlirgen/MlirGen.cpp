@@ -38,6 +38,8 @@ func::FuncOp EntryGenerator::createFunction() {
     states.push_back(TypeAttr::get(tensorType(sizes, element, entry.dims.size())));
   }
   function->setAttr("tenon.states", root.getArrayAttr(states));
+  if (entry.slices > 1)
+    function->setAttr(kSlices, root.getI64IntegerAttr(entry.slices));
   if (entry.isStep)
     describeStep(function);
   function.addEntryBlock();
@@ -88,6 +90,10 @@ void EntryGenerator::generateResults() {
     losses.emplace_back(name, result);
   }
   Build build(root, current);
+  // The share of a slice in the number of the whole batch, so that slices add up.
+  for (auto [loss, isSum] : llvm::zip(losses, entry.rowSums))
+    if (!isSum)
+      loss.second = build.scale(loss.second, 1.0 / double(entry.slices));
   if (entry.kind == Entry::Kind::Train) {
     Value total;
     for (auto &[name, loss] : losses) {

@@ -70,6 +70,7 @@ const std::vector<Parameter> &settings(bool train) {
                                                      call("schedule", "schedule"),
                                                      call("clip", "clipping"),
                                                      starting(whole("accumulate"), 1),
+                                                     starting(whole("slices", 1, 4096), 1),
                                                      call("numerics", "numerics"),
                                                      open(whole("steps")),
                                                      open(positive("epochs")),

@@ -19,7 +19,12 @@ enum ContextField : int64_t {
   Pool = 80,
   Flags = 88,
   TotalSteps = 96,
-  ContextBytes = 104,
+  GroupReady = 104,
+  Owner = 112,
+  AddLevels = 120,
+  KeepLevel = 128,
+  LevelStride = 136,
+  ContextBytes = 144,
 };
 
 static_assert(offsetof(TnContext, dims) == Dims && offsetof(TnContext, arenas) == Arenas &&
@@ -29,6 +34,9 @@ static_assert(offsetof(TnContext, parallel_for) == ParallelFor && offsetof(TnCon
 static_assert(offsetof(TnContext, scratch_stride) == ScratchStride && offsetof(TnContext, seed) == Seed);
 static_assert(offsetof(TnContext, step) == Step && offsetof(TnContext, pool) == Pool && offsetof(TnContext, flags) == Flags);
 static_assert(offsetof(TnContext, flags) == Flags && offsetof(TnContext, total_steps) == TotalSteps);
+static_assert(offsetof(TnContext, group_ready) == GroupReady && offsetof(TnContext, owner) == Owner);
+static_assert(offsetof(TnContext, add_levels) == AddLevels && offsetof(TnContext, keep_level) == KeepLevel);
+static_assert(offsetof(TnContext, level_stride) == LevelStride);
 static_assert(sizeof(TnContext) == ContextBytes);
 
 /// An entry works on its own copy of the context, and tiles are given that copy: behind it lie the depths of the running stacks

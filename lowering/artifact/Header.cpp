@@ -113,6 +113,13 @@ std::string writeHeader(llvm::StringRef manifest) {
     writePositions(out, names, prefix, "in", "ins", *entry.getArray("inputs"));
     writePositions(out, names, prefix, "out", "outs", *entry.getArray("outputs"));
     writePositions(out, names, prefix, "state", "states", *entry.getArray("states"));
+    if (const json::Object *groups = entry.getObject("groups"))
+      out << "enum { " << names.add(prefix + "_groups") << " = " << *groups->getInteger("count")
+          << " }; /* of gradients, in the order in which a run finishes them */\n";
+    if (const json::Object *slices = entry.getObject("slices"))
+      out << "enum { " << names.add(prefix + "_slices") << " = " << *slices->getInteger("count")
+          << " }; /* of a batch: sizes above are those of one, a context has them all along " << *slices->getString("axis")
+          << " */\n";
   }
   out << "\n/* Parameters: a * stands for each number below the size of its stack.\n";
   for (const json::Value &item : *model.getArray("params")) {

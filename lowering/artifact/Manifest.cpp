@@ -4,6 +4,7 @@
 #include "frontend/graph/Averages.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/schedule/GradientGroups.h"
 #include "lowering/schedule/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
 #include "llvm/ADT/StringExtras.h"
@@ -118,6 +119,23 @@ json::Object tensorJson(const Entry &entry, const std::string &name, const Value
     shape.push_back(sizeJson(entry.axes[axis].size, entry.dims));
   }
   return json::Object{{"name", name}, {"dtype", dtype}, {"axes", std::move(axes)}, {"shape", std::move(shape)}};
+}
+
+/// Which gradients are finished when; docs/artifact.md, "Groups".
+json::Object groupsJson(const ScheduledEntry &planned) {
+  const GradientGroups groups = gradientGroups(planned);
+  json::Array gradients;
+  for (const GradientGroup &each : groups.gradients) {
+    json::Object object{
+        {"parameter", ParameterOp(each.parameter).getSymName()}, {"group", each.group}, {"element", each.element}};
+    json::Array loops;
+    for (const GradientGroup::Loop &loop : each.loops)
+      loops.push_back(json::Object{{"count", loop.count}, {"groups", loop.groups}, {"elements", loop.elements}});
+    if (!loops.empty())
+      object["loops"] = std::move(loops);
+    gradients.push_back(std::move(object));
+  }
+  return json::Object{{"count", groups.count}, {"gradients", std::move(gradients)}};
 }
 
 const char *dtypeOf(Element element, const std::string &real) {
@@ -359,6 +377,10 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"states", std::move(states)},
                       {"memory", memoryJson(planned, space)},
                       {"kernels", kernelsJson(planned, space)}};
+  if (differentiated)
+    object["groups"] = groupsJson(planned);
+  if (entry.slices > 1)
+    object["slices"] = json::Object{{"count", entry.slices}, {"axis", entry.batchAxis}};
   if (entry.isStep) {
     object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
     object["capacity"] = sizeJson(entry.capacity, entry.dims);

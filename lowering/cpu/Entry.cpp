@@ -49,14 +49,36 @@ LogicalResult KernelSequence::emit(StringRef symbol) {
   code.isEntry = true;
   entry = &code;
   emitWalkCheck();
-  LogicalResult result = emitBlock(source.getBody().front());
+  // The gradients half is what stands before the optimizer, the update half the rest. Values lie in memory, so each half may be
+  // a call of its own.
+  Block &body = source.getBody().front();
+  auto optimize = llvm::find_if(body, [](Operation &op) { return isa<OptimizeOp>(op); });
+  LogicalResult result = success();
+  if (optimize == body.end())
+    result = emitOps(body.begin(), body.end());
+  else if (succeeded(result = emitHalf(body.begin(), optimize, TN_UPDATE_ONLY)))
+    result = emitHalf(optimize, body.end(), TN_GRADIENTS_ONLY);
   LLVM::ReturnOp::create(builder, ValueRange{arith::ConstantOp::create(builder, builder.getI32IntegerAttr(0))});
   entry = nullptr;
   return result;
 }
 
-LogicalResult KernelSequence::emitBlock(Block &block) {
-  for (Operation &op : block) {
+/// Ops that run unless only the other half is asked for.
+LogicalResult KernelSequence::emitHalf(Block::iterator begin, Block::iterator end, int64_t otherHalf) {
+  auto &builder = entry->builder;
+  Value other = arith::AndIOp::create(builder, entry->field(abi::Flags), constant(builder, otherHalf));
+  LogicalResult result = success();
+  ifThen(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, other, constant(builder, 0)), {},
+         [&]() -> SmallVector<Value> {
+           result = emitOps(begin, end);
+           return {};
+         });
+  return result;
+}
+
+LogicalResult KernelSequence::emitBlock(Block &block) { return emitOps(block.begin(), block.end()); }
+LogicalResult KernelSequence::emitOps(Block::iterator begin, Block::iterator end) {
+  for (Operation &op : llvm::make_range(begin, end)) {
     if (isa<func::ReturnOp>(op))
       continue;
     entry->builder.setLoc(op.getLoc());
@@ -81,6 +103,15 @@ LogicalResult KernelSequence::emitOp(Operation &op) {
     emitCopy(copy);
     return success();
   }
+  if (auto ready = dyn_cast<ReadyOp>(op)) {
+    emitReady(ready);
+    return success();
+  }
+  if (auto sum = dyn_cast<SumSlicesOp>(op)) {
+    auto slices = source->getAttrOfType<IntegerAttr>(kSlices);
+    generateSumSlices(sum, tenon::bufferOf(sum.getAt(), sum, *arenas), slices ? slices.getInt() : 1, *this);
+    return success();
+  }
   if (auto kernel = dyn_cast<CpuKernelOpInterface>(op))
     return kernel.generate(*this);
   return notSupported(&op) << op.getName() << " in the schedule form of the CPU";
@@ -102,6 +133,22 @@ void KernelSequence::emitCopy(CopyOp copy) {
                            false);
   };
   add(kernel);
+}
+
+/// Tells whoever asked; else it costs a load and a branch.
+void KernelSequence::emitReady(ReadyOp ready) {
+  auto &builder = entry->builder;
+  Value asked = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, entry->field(abi::GroupReady), constant(builder, 0));
+  ifThen(builder, asked, {}, [&]() -> SmallVector<Value> {
+    SmallVector<Value> indices;
+    for (Value index : ready.getIndices())
+      indices.push_back(entry->scalar(index));
+    Value callee = entry->pointerField(abi::GroupReady), number = evaluateSize(builder, ready.getNumber().getResult(0), indices);
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {callee.getType(), builder.getI64Type()});
+    LLVM::CallOp::create(builder, type, ValueRange{callee, call, number});
+    return {};
+  });
 }
 
 LogicalResult KernelSequence::emitLoop(LoopOp loop) {

@@ -115,6 +115,9 @@ private:
   mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitLoop(LoopOp loop);
   void emitCopy(CopyOp copy);
+  void emitReady(ReadyOp ready);
+  mlir::LogicalResult emitHalf(mlir::Block::iterator begin, mlir::Block::iterator end, int64_t otherHalf);
+  mlir::LogicalResult emitOps(mlir::Block::iterator begin, mlir::Block::iterator end);
   struct TileArguments;
   TileArguments argumentsOf(const Kernel &kernel);
   mlir::LLVM::LLVMFuncOp emitTileBody(const Kernel &kernel, llvm::StringRef name, const TileArguments &arguments,
@@ -146,6 +149,8 @@ mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &seque
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
+/// Adds up the gradients of slices: tenon.sum_slices.
+void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, KernelSequence &sequence);
 
 /// A size for given dims (i64).
 Value evaluateSize(ImplicitLocOpBuilder &builder, mlir::AffineExpr expression, llvm::ArrayRef<Value> dims);

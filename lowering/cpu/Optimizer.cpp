@@ -130,15 +130,11 @@ private:
 
   // TnContext::step counts batches: every `accumulate`-th makes an update.
   Value batchesPerUpdate(FunctionCode &code) { return constant(code.builder, op.accumulate()); }
-  Value gradientsOnly(FunctionCode &code) {
-    auto &builder = code.builder;
-    return isEqual(builder, arith::AndIOp::create(builder, code.field(abi::Flags), constant(builder, 1)), 1);
-  }
   /// i1: all gradients of this update are there.
   Value isLast(FunctionCode &code) {
     auto &builder = code.builder;
     Value batch = remainder(builder, code.field(abi::Step), batchesPerUpdate(code));
-    return arith::OrIOp::create(builder, isEqual(builder, batch, op.accumulate() - 1), gradientsOnly(code));
+    return isEqual(builder, batch, op.accumulate() - 1);
   }
   static Value isEqual(ImplicitLocOpBuilder &builder, Value value, int64_t number) {
     return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, value, constant(builder, number));
@@ -161,7 +157,7 @@ private:
   /// The sum lies in an arena of its own; its mean replaces the gradients of the last batch.
   void emitAccumulation(FunctionCode &code, const Piece &piece) {
     auto &builder = code.builder;
-    Value only = gradientsOnly(code), batch = remainder(builder, code.field(abi::Step), batchesPerUpdate(code));
+    Value batch = remainder(builder, code.field(abi::Step), batchesPerUpdate(code));
     Value sums = arena(code, TN_ARENA_SUMS, piece), gradients = arena(code, TN_ARENA_GRADS, piece);
     auto vector = VectorType::get({laneCount()}, element);
     auto spread = [&](double value) -> Value {
@@ -173,9 +169,8 @@ private:
     emitSquares(code, piece, [&](LaneCode &lanes, LaneValue index, Value g) -> Value {
       Value mean = arith::MulFOp::create(builder, arith::AddFOp::create(builder, lanes.load(element, sums, index).base, g),
                                          spread(1.0 / double(op.accumulate())));
-      Value result = arith::SelectOp::create(builder, only, g, mean);
-      lanes.store(element, gradients, index, LaneValue::lanes(result));
-      return result;
+      lanes.store(element, gradients, index, LaneValue::lanes(mean));
+      return mean;
     });
     builder.setInsertionPointToStart(branch.elseBlock());
     Value isFirst = isEqual(builder, batch, 0);
@@ -293,15 +288,15 @@ private:
 
   void addUpdate() {
     Kernel kernel{"update", op.getLoc(), {}, {}, {}, {partials}, 0, {}, {}};
-    // None with flag 1 (gradients only), none before the last batch of an update, none when the norm is not finite: such a step
-    // leaves parameters and moments as they are.
+    // None before the last batch of an update, none when the norm is not finite: such a step leaves parameters and moments as
+    // they are.
     kernel.tiles = [this](FunctionCode &code) {
       auto &builder = code.builder;
       Value norm = LLVM::LoadOp::create(builder, builder.getF64Type(),
                                         byteAddress(builder, code.context, constant(builder, normScalar)), 8);
       Value difference = arith::SubFOp::create(builder, norm, norm); // NaN for NaN and infinity
       Value finite = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, real(code, 0));
-      Value on = arith::AndIOp::create(builder, finite, arith::XOrIOp::create(builder, gradientsOnly(code), isLast(code)));
+      Value on = arith::AndIOp::create(builder, finite, isLast(code));
       return multiply(builder, arith::ExtUIOp::create(builder, builder.getI64Type(), on),
                       constant(builder, int64_t(tileSegments.size())));
     };

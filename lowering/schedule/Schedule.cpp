@@ -3,7 +3,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "lowering/Passes.h"
-#include "lowering/schedule/ScheduledEntry.h"
+#include "lowering/schedule/GradientGroups.h"
 
 using namespace mlir;
 
@@ -281,6 +281,8 @@ struct Schedule : impl::ScheduleBase<Schedule> {
     if (failed(plan))
       return signalPassFailure();
     schedule(function, *plan);
+    auto slices = function->getAttrOfType<IntegerAttr>(kSlices);
+    markGradientGroups(function, slices && slices.getInt() > 1);
   }
 };
 

@@ -59,6 +59,11 @@ public:
     WalkResult result = func::FuncOp(entry.function).walk([&](Operation *op) {
       if (auto placed = dyn_cast<PlaceOp>(op))
         return WalkResult(check(op, placed.getPlace()));
+      if (auto sum = dyn_cast<SumSlicesOp>(op))
+        return WalkResult(check(op, sum.getAt()));
+      if (auto ready = dyn_cast<ReadyOp>(op))
+        return WalkResult(success(
+            llvm::all_of(ready.getPlaces().getAsRange<PlaceAttr>(), [&](PlaceAttr at) { return succeeded(check(op, at)); })));
       if (auto copy = dyn_cast<CopyOp>(op))
         return WalkResult(failure(failed(check(op, copy.getTo())) || failed(checkRead(op, copy.getFrom()))));
       if (auto kernel = dyn_cast<KernelOpInterface>(op))

@@ -181,6 +181,8 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
     items.push_back({"optimizer", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments)});
   if (manifest.accumulate > 1)
     items.push_back({"sums of gradients", manifest.parameterBytes});
+  if (manifest.partialSumBytes() > 0)
+    items.push_back({"sums of slices", manifest.partialSumBytes()});
   auto add = [&](const char *name, const runtime::Context &context) {
     uint64_t tensors = 0;
     for (const auto *list : {&context.inputs(), &context.outputs()})

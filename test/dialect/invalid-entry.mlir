@@ -69,3 +69,10 @@ func.func @f(%b: index) attributes {tenon.dims = ["B"], tenon.states = [tensor<i
 func.func @f(%b: index) attributes {tenon.kind = "test"} {
   return
 }
+
+// -----
+// E6: a number of slices.
+// expected-error @+1 {{'func.func' op expects a number of 1 or more as tenon.slices, got 0 : i64}}
+func.func @f() attributes {tenon.kind = "train", tenon.dims = [], tenon.states = [], tenon.slices = 0 : i64} {
+  return
+}

@@ -37,3 +37,46 @@ func.func @f(%x: tensor<4x8xf32>) {
   }
   return
 }
+
+// -----
+// ready C1: one form over the indices.
+func.func @f() {
+  // expected-error @+1 {{'tenon.ready' op expects one form over its 0 indices as number, got affine_map<(d0) -> (d0)>}}
+  tenon.ready affine_map<(d0) -> (d0)>() [#tenon.place<gradients 64>]
+  return
+}
+
+// -----
+// ready C2: the indices of the loops around, all of them.
+func.func @f() {
+  tenon.loop 3 {
+  ^bb0(%i: index):
+    // expected-error @+1 {{'tenon.ready' op expects the indices of the 1 loops around it, outermost first}}
+    tenon.ready affine_map<() -> (0)>() [#tenon.place<gradients 64>]
+  }
+  return
+}
+
+// -----
+// ready C3: gradients alone are ready.
+func.func @f() {
+  // expected-error @+1 {{'tenon.ready' op expects a place in the memory of gradients, got workspace}}
+  tenon.ready affine_map<() -> (0)>() [#tenon.place<workspace 0>]
+  return
+}
+
+// -----
+// ready C3: steps as for place.
+func.func @f() {
+  // expected-error @+1 {{'tenon.ready' op expects a step over one of the 0 loops around it, or -1, got 0}}
+  tenon.ready affine_map<() -> (0)>() [#tenon.place<gradients 64, [<0, () -> (4), 0>]>]
+  return
+}
+
+// -----
+// sum_slices C1: gradients alone are added up.
+func.func @f() {
+  // expected-error @+1 {{'tenon.sum_slices' op expects a place in the memory of gradients, got output}}
+  tenon.sum_slices <output 0> : tensor<4xf32>
+  return
+}

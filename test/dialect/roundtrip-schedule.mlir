@@ -1,7 +1,8 @@
 // RUN: tenon-opt %s --verify-roundtrip | FileCheck %s
 // RUN: tenon-opt %s --mlir-print-op-generic | tenon-opt | FileCheck %s
 
-// CHECK: [[$ROWS:#map[0-9]*]] = affine_map<(d0) -> (d0)>
+// CHECK-DAG: [[$NUMBER:#map[0-9]*]] = affine_map<(d0) -> (d0 * -2 + 7)>
+// CHECK-DAG: [[$ROWS:#map[0-9]*]] = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @loops
 // CHECK-SAME: tenon.slots = [#tenon.slot<(d0) -> (d0 * 32) saved true>, #tenon.slot<(d0) -> (128) after[0] temporary true>]
 func.func @loops(%b: index, %x: tensor<4x8xf32>) attributes {tenon.dims = ["B"], tenon.slots = [#tenon.slot<(d0) -> (d0 * 32) saved true>, #tenon.slot<(d0) -> (128) after[0] temporary true>]} {
@@ -22,5 +23,17 @@ func.func @loops(%b: index, %x: tensor<4x8xf32>) attributes {tenon.dims = ["B"],
   %k = tenon.place <kept_states 1> : tensor<4x8xf32>
   // CHECK: tenon.copy %{{.*}} to <next_states 0>
   tenon.copy %x to <next_states 0> : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @gradients
+func.func @gradients() attributes {tenon.kind = "train", tenon.dims = [], tenon.slices = 4} {
+  tenon.loop 3 reverse {
+  ^bb0(%i: index):
+    // CHECK: tenon.sum_slices <gradients 64, [<0, () -> (256), 0>]> : tensor<8x8xf32>
+    tenon.sum_slices <gradients 64, [<0, () -> (256), 0>]> : tensor<8x8xf32>
+    // CHECK: tenon.ready [[$NUMBER]](%{{.*}}) [#tenon.place<gradients 64, [<0, () -> (256), 0>]>]
+    tenon.ready affine_map<(d0) -> (d0 * -2 + 7)>(%i) [#tenon.place<gradients 64, [<0, () -> (256), 0>]>]
+  }
   return
 }

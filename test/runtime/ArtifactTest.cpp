@@ -29,7 +29,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 4");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 5");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -75,7 +75,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 4", "\"abi\": 7", "ABI version 7, this runtime has 4"},
+      {"\"abi\": 5", "\"abi\": 7", "ABI version 7, this runtime has 5"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -101,7 +101,13 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 4", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 5", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"parameter\": \"table\"", "\"parameter\": \"tables\"", "there is no parameter 'tables'"},
+      {"\"group\": 1", "\"group\": 2", "it leaves the groups or the stack of its parameter"},
+      {"\"elements\": -1", "\"elements\": 1", "it leaves the groups or the stack of its parameter"},
+      {"\"count\": 2", "\"count\": 3", "it leaves the groups or the stack of its parameter"},
+      {"\"count\": 2, \"groups\": 1, \"elements\": -1", "\"count\": 1000000, \"groups\": 1, \"elements\": 0",
+       "it leaves the groups or the stack of its parameter"},
   };
   for (const Row &row : rows) {
     std::string bad = good;
@@ -264,6 +270,66 @@ TEST(Context, TrainsOrGivesGradientsOnly) {
   ASSERT_TRUE(parameters->get("table", table.data(), 60).ok());
   EXPECT_EQ(table[14], -0.5f);
   expectError(parameters->get("table", table.data(), 60, ParameterArena::Moment1), ErrorKind::Usage, "not allocated");
+}
+
+// One half leaves what the other one reads, and nothing else is touched by it.
+TEST(Context, RunsAStepInHalves) {
+  auto parameters = fakeParameters();
+  auto train = Context::create(parameters, "train", {{"B", 2}}, makePool(1));
+  auto infer = Context::create(parameters, "infer", {{"B", 2}}, makePool(1));
+  ASSERT_TRUE(train.ok() && infer.ok());
+  auto valueOf = [&](ParameterArena arena) {
+    std::vector<float> table(15);
+    EXPECT_TRUE(parameters->get("table", table.data(), 60, arena).ok());
+    return table[14];
+  };
+  ASSERT_TRUE((*train)->runGradients().ok());
+  EXPECT_EQ(valueOf(ParameterArena::Values), 0);
+  EXPECT_EQ(valueOf(ParameterArena::Gradients), 1);
+  std::vector<float> doubled(15, 2);
+  ASSERT_TRUE(parameters->set("table", doubled.data(), 60, ParameterArena::Gradients).ok());
+  const void *states = (*train)->state(0);
+  ASSERT_TRUE((*train)->runUpdate().ok());
+  EXPECT_EQ(valueOf(ParameterArena::Values), -1);
+  EXPECT_EQ((*train)->state(0), states);
+  EXPECT_EQ(static_cast<const float *>((*train)->state(0))[5], 2); // doubled once
+  expectError((*infer)->runUpdate(), ErrorKind::Usage, "entry 'infer' has no update half: it does not train");
+  (*train)->setFlags(3);
+  expectError((*train)->run(), ErrorKind::Usage, "runs one half alone, or both without a flag");
+}
+
+TEST(Context, TellsWhenGradientsAreReady) {
+  auto parameters = fakeParameters();
+  auto train = Context::create(parameters, "train", {{"B", 2}}, makePool(1));
+  auto infer = Context::create(parameters, "infer", {{"B", 2}}, makePool(1));
+  ASSERT_TRUE(train.ok() && infer.ok());
+  EXPECT_TRUE((*infer)->groups().empty());
+  std::vector<std::vector<std::string>> groups;
+  for (const std::vector<int> &group : (*train)->groups()) {
+    groups.emplace_back();
+    for (int number : group)
+      groups.back().push_back(parameters->names()[static_cast<size_t>(number)]);
+  }
+  EXPECT_EQ(groups, (std::vector<std::vector<std::string>>{{"table"}, {"blocks.1.bias"}, {"blocks.0.bias"}}));
+  struct Told {
+    std::vector<int> groups;
+    unsigned mode = 0;
+  } told;
+  const unsigned before = _mm_getcsr();
+  (*train)->onGroup(
+      [](void *user, int group) {
+        static_cast<Told *>(user)->groups.push_back(group);
+        static_cast<Told *>(user)->mode = _mm_getcsr();
+      },
+      &told);
+  ASSERT_TRUE((*train)->runGradients().ok());
+  EXPECT_EQ(told.groups, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(told.mode & 0xffc0u, before & 0xffc0u); // numbers that are not normal are the caller's again
+  ASSERT_TRUE((*train)->runUpdate().ok());
+  EXPECT_EQ(told.groups.size(), 3u);
+  (*train)->onGroup(nullptr, nullptr);
+  ASSERT_TRUE((*train)->run().ok());
+  EXPECT_EQ(told.groups.size(), 3u);
 }
 
 TEST(Context, LendsBuffers) {

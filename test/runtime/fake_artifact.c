@@ -26,7 +26,7 @@ enum { WEIGHT = 0, WEIGHT_STRIDE = PANELS * PANEL * INPUTS * 4, BIAS = LAYERS * 
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 4, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    "{\"format\": 1, \"abi\": 5, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
     " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
     "\"x86-64-v4\", \"x86-64-v4-bf16\"]},"
     " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
@@ -60,6 +60,9 @@ static const char manifest[] =
     "   \"inputs\": [{\"name\": \"ids\", \"dtype\": \"i32\", \"axes\": [\"B\"], \"shape\": [{\"const\": 0, \"terms\": {\"B\": "
     "1}}], \"bound\": 5}],"
     "   \"outputs\": [{\"name\": \"loss\", \"dtype\": \"f64\", \"axes\": [], \"shape\": []}],"
+    "   \"groups\": {\"count\": 3, \"gradients\": [{\"parameter\": \"table\", \"group\": 0, \"element\": 0},"
+    "    {\"parameter\": \"blocks.*.bias\", \"group\": 1, \"element\": 1, \"loops\": [{\"count\": 2, \"groups\": 1, "
+    "\"elements\": -1}]}]},"
     "   \"states\": [{\"name\": \"norm.*.mean\", \"stack\": [2], \"dtype\": \"f32\", \"axes\": [\"I\"], \"shape\": [3], "
     "\"initial\": 1, \"of_model\": true}]}]}";
 
@@ -117,18 +120,22 @@ static int32_t run_infer(const TnContext *context) {
 static int32_t run_train(const TnContext *context) {
   float *table = (float *)(context->arenas[TN_ARENA_PARAMS] + TABLE);
   float *gradient = (float *)(context->arenas[TN_ARENA_GRADS] + TABLE);
-  double loss = 0;
-  for (int i = 0; i < 5 * INPUTS; ++i) {
-    gradient[i] = 1;
-    loss += table[i];
-    if (!(context->flags & 1))
-      table[i] -= 0.5f * gradient[i];
+  if (!(context->flags & TN_UPDATE_ONLY)) {
+    double loss = 0;
+    for (int i = 0; i < 5 * INPUTS; ++i) {
+      gradient[i] = 1;
+      loss += table[i];
+    }
+    for (int64_t group = 0; group < 3 && context->group_ready; ++group)
+      context->group_ready(context, group);
+    const float *old = (const float *)context->arenas[TN_ARENA_STATES];
+    float *next = (float *)context->arenas[TN_ARENA_NEXT_STATES];
+    for (int i = 0; i < LAYERS * INPUTS; ++i)
+      next[i] = 2 * old[i];
+    *(double *)context->outputs[0] = loss;
   }
-  const float *old = (const float *)context->arenas[TN_ARENA_STATES];
-  float *next = (float *)context->arenas[TN_ARENA_NEXT_STATES];
-  for (int i = 0; i < LAYERS * INPUTS; ++i)
-    next[i] = 2 * old[i];
-  *(double *)context->outputs[0] = loss;
+  for (int i = 0; i < 5 * INPUTS && !(context->flags & TN_GRADIENTS_ONLY); ++i)
+    table[i] -= 0.5f * gradient[i];
   return 0;
 }
 

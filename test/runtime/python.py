@@ -60,11 +60,31 @@ def train(model, folder, spoil):
     with second.context("train") as context:
         progress = context.load_checkpoint(os.path.join(folder, "kept"), HALF)
         assert (progress.step, progress.position, context.step) == (HALF, HALF, HALF), progress
-        losses = {}
-        for step in range(HALF, STEPS):
-            losses = context.train_step(**batch(step, shape))
+        check_groups(second, context, batch(0, shape))
+        losses, told = {}, []
+        context.on_group(told.append)
+        for step in range(HALF, STEPS):  # in halves
+            losses = context.gradients(**batch(step, shape))
+            assert "grad_norm" not in losses and context.step == step
+            losses |= context.update()
+        assert told == list(range(len(context.groups))) * (STEPS - HALF), told
     assert losses["loss"] == losses["nll"] and losses["learning_rate"] == 0.01 and losses["grad_norm"] > 0, losses
     return second
+
+
+def check_groups(model, context, inputs):
+    """Each gradient is in one group, and may be assigned; a batch is one slice here."""
+    assert sorted(name for group in context.groups for name in group) == sorted(model.parameters), context.groups
+    step, name = context.step, next(iter(model.parameters))
+    context.gradients(step=0, **inputs)
+    model.gradients[name] = model.gradients[name] * 2
+    assert model.gradients[name].any()
+    context.step = step
+    assert context.slices == 1
+    expect(tenon.UsageError, 2, "has the slices 0 to 0, not 0 to 1", lambda: context.set_slices(0, 2))
+    with model.context("step", B=1, T=1, T_capacity=4) as other:
+        assert other.groups == []
+        expect(tenon.UsageError, 2, "has no update half", other.update)
 
 
 def check_checkpoints(model, folder):

@@ -30,6 +30,7 @@ def _open():
 
 LIBRARY = _open()
 POINTER = ctypes.c_void_p
+GROUP_READY = ctypes.CFUNCTYPE(None, POINTER, ctypes.c_int)
 
 
 def call(name, *arguments):
@@ -118,6 +119,32 @@ class Model:
         call("tn_context_run", self.context)
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
                 for name, (k, info) in self._infos("output").items()}
+
+    def half(self, which, step=0, seed=0):
+        """Runs "gradients" or "update"; outputs by name, also those that the other half writes."""
+        LIBRARY.tn_context_set_step(self.context, ctypes.c_uint64(step))
+        LIBRARY.tn_context_set_seed(self.context, ctypes.c_uint64(seed))
+        call(f"tn_context_run_{which}", self.context)
+        return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
+                for name, (k, info) in self._infos("output").items()}
+
+    def set_gradient(self, name, values):
+        _write(values, lambda data, size: call("tn_model_set_gradient", self.model, name.encode(), data, size))
+
+    def set_slices(self, first, count):
+        call("tn_context_set_slices", self.context, ctypes.c_int64(first), ctypes.c_int64(count))
+
+    def groups(self):
+        """Names of the parameters of each group of gradients."""
+        names = list(self.parameters())
+        size = LIBRARY.tn_context_group_size
+        return [[names[LIBRARY.tn_context_group_parameter(self.context, group, k)] for k in range(size(self.context, group))]
+                for group in range(LIBRARY.tn_context_group_count(self.context))]
+
+    def on_group(self, ready):
+        """`ready(number)` when a group is finished; the model keeps it alive."""
+        self.ready = GROUP_READY(lambda _, group: ready(group))
+        LIBRARY.tn_context_on_group(self.context, self.ready, None)
 
     def states(self):
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_state", self.context, k, data, size))

@@ -95,6 +95,11 @@ void printEntry(const EntryReport &report) {
       stack += concat("  x", count);
     show("  state %s%s%s\n", tensorText(entry, shown).c_str(), stack.c_str(), state.ofModel ? " (of the model)" : "");
   }
+  if (entry.groups > 0)
+    show("  gradients are ready in %lld groups\n", static_cast<long long>(entry.groups));
+  if (entry.slices > 1)
+    show("  runs for each of %lld slices of %s; sizes and kernels are those of one\n", static_cast<long long>(entry.slices),
+         entry.sliceAxis.c_str());
   printMemory(report);
   printKernels(report);
 }

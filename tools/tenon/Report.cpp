@@ -31,6 +31,11 @@ Status takeSizes(const EntryInfo &entry, const std::map<std::string, int64_t> &b
     int64_t size = bound != bind.end() ? bound->second : dim.max >= 0 ? std::min(dim.max, kNominalSize) : kNominalSize;
     if (dim.max >= 0 && size > dim.max)
       return inputError("the dim ", dim.name, " is ", size, ", expected at most ", dim.max);
+    if (entry.slices > 1 && dim.name == entry.sliceAxis) {
+      if (size % entry.slices != 0)
+        return inputError("the recipe cuts a batch in ", entry.slices, " slices, which do not divide ", dim.name, " = ", size);
+      size /= entry.slices; // formulas are those of one slice
+    }
     report.dims[dim.name] = size;
   }
   return {};
@@ -93,11 +98,13 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
     add("optimizer moments", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments), "");
   if (trains && manifest.accumulate > 1)
     add("sums of gradients", manifest.parameterBytes, "");
+  if (differentiated && report.entry->slices > 1)
+    add("sums of slices", manifest.partialSumBytes(), "");
   add("saved values", *saved, memory.saved);
   add("temporaries", *workspace - *saved, *saved > 0 ? concat(memory.workspace, " - (", memory.saved, ")") : memory.workspace);
   add("states, old and new", *states * 2, concat("2*(", memory.states, ")"));
   add("kept states", *kept, memory.keptStates);
-  add("inputs", *inputs, memory.inputs);
+  add(report.entry->slices > 1 ? "inputs of a slice" : "inputs", *inputs, memory.inputs);
   add("outputs", *outputs, memory.outputs);
   add("scratch of a thread", static_cast<uint64_t>(memory.scratchPerWorker), "");
   return {};

@@ -1,5 +1,6 @@
 #include "frontend/sema/models/ModelCheck.h"
 #include "frontend/graph/AttentionMaps.h"
+#include "frontend/graph/Slices.h"
 #include "frontend/graph/Supported.h"
 #include "frontend/names/NameOwners.h"
 #include "frontend/names/Publish.h"
@@ -140,19 +141,21 @@ public:
       if (!session.mayGoOn())
         return;
       RecipeContext names = context({}, {}, tables);
-      RecipeBinds own = checkBinds(*recipe, names, session.diagnostics);
-      auto recipeSets = withConfigs(own);
-      auto full = context(recipeSets, own.dims, tables);
+      RecipeBinds bound = checkBinds(*recipe, names, session.diagnostics);
+      auto recipeSets = withConfigs(bound);
+      auto full = context(recipeSets, bound.dims, tables);
       CheckedRecipe checked = checkRecipe(*recipe, full, session.diagnostics);
+      Diagnostics elsewhere, *own = &elsewhere;
       if (recipe->range.file == session.mainFile->file) // others: the business of their own file
-        reportUnsupported(checked, (recipe->kind == ast::Recipe::Kind::Train ? refusals : generation).emplace_back());
+        own = &(recipe->kind == ast::Recipe::Kind::Train ? refusals : generation).emplace_back();
+      reportUnsupported(checked, *own);
       if (session.diagnostics.hasErrors())
         continue;
       if (recipe->kind != ast::Recipe::Kind::Train) {
         checkGenerate(checked);
         continue;
       }
-      EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, own.dims);
+      EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, bound.dims);
       for (auto &[loss, weight] : lossWeights(checked, full))
         request.losses.push_back(loss);
       if (auto entry = Checker(session, model, request).run()) {
@@ -160,6 +163,10 @@ public:
         checkDataInputs(checked, *entry, session.diagnostics);
         checkReach(session, model, checked, *entry, lossWeights(checked, full), policies,
                    [&](uint32_t index) { return session.parameters[index].param.path; });
+        Diagnostics mistakes;
+        cut(checked, std::move(*entry), request, mistakes);
+        for (const Diagnostic &mistake : mistakes.all())
+          (mistake.code == "T0690" ? *own : session.diagnostics).report(mistake);
       }
     }
     reportRefusals(refusals);
@@ -347,8 +354,20 @@ private:
       }
     if (hasEval() && wanted("eval"))
       build(losses(Entry::Kind::Eval, false, useSets, trainBinds));
-    if (train && wanted("train"))
+    if (train && wanted("train")) {
       build(ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)));
+      auto checked = std::find_if(program.recipes.begin(), program.recipes.end(), [&](const CheckedRecipe &recipe) {
+        return recipe.kind == "train" && recipe.name == train->name.text;
+      });
+      if (ok) {
+        auto part = cut(*checked, std::move(program.entries.back()),
+                        ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)), session.diagnostics);
+        program.entries.pop_back();
+        if (part)
+          program.entries.push_back(std::move(*part));
+        ok = part.has_value();
+      }
+    }
     if (ok && program.entries.empty()) {
       session.error("T0413", model.name.range,
                     model.name.text + (session.options.gradient && !declared.metrics.empty()
@@ -357,6 +376,19 @@ private:
       ok = false;
     }
     return ok;
+  }
+  /// The train entry of a recipe for one of its slices; `tenon grad` takes the batch as a whole.
+  std::optional<Entry> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &request, Diagnostics &mistakes) {
+    if (session.options.gradient)
+      return entry;
+    return cutSlices(
+        recipe, std::move(entry), request.binds,
+        [&](const Binds &useBinds) {
+          EntryRequest smaller = request;
+          smaller.binds = useBinds;
+          return Checker(session, model, smaller).run();
+        },
+        mistakes);
   }
   /// Outs and losses, for their mistakes only.
   void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {

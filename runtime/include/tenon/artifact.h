@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 4
+#define TN_ABI_VERSION 5
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -28,8 +28,14 @@ enum TnArena {
       8, /* states that the manifest calls in_place: a run writes the rows of its new places, the others stay */
   TN_ARENA_COPIES =
       9, /* parameters in the manifest's `copies` (16 bits), at half their offsets: what contractions read; null without */
-  TN_ARENA_COUNT = 10
+  TN_ARENA_SLICES =
+      10, /* partial sums of the gradients over slices, one behind the other, each with their layout; null without slices */
+  TN_ARENA_COUNT = 11
 };
+
+/* Bits of TnContext::flags. A train entry runs whole, or one of its halves: gradients (forward and backward pass, states,
+ * losses), or the update (tenon.optimize: norm, clipping, optimizer) from what lies in the arena of gradients. */
+enum TnFlag { TN_GRADIENTS_ONLY = 1, TN_UPDATE_ONLY = 2 };
 
 /* Everything an entry reads. The layout is known to the code generator (lowering/artifact/Abi.h): append only, bump
  * TN_ABI_VERSION. */
@@ -45,8 +51,15 @@ typedef struct TnContext {
   uint64_t seed;          /* 64: of the random sites */
   uint64_t step;          /* 72: counts training batches from 0; an optimizer step takes `accumulate` of them */
   void *pool;             /* 80: of parallel_for's owner */
-  uint64_t flags;         /* 88: 1: do not apply the optimizer (gradients only) */
+  uint64_t flags;         /* 88: TnFlag */
   uint64_t total_steps;   /* 96: optimizer steps of the schedule, where the recipe gives its length in epochs; at least 1 */
+  void (*group_ready)(
+      const struct TnContext *context,
+      int64_t group);   /* 104: called between kernels when the gradients of a group are finished; null: nobody is */
+  void *owner;          /* 112: of group_ready's owner */
+  uint64_t add_levels;  /* 120: bits: the partial sums that are added to the gradients of this slice, lowest first */
+  int64_t keep_level;   /* 128: the partial sum that the result replaces; -1: it stays in the arena of gradients */
+  int64_t level_stride; /* 136: bytes from one partial sum to the next */
 } TnContext;
 
 /* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker,

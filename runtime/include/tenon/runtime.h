@@ -79,8 +79,13 @@ TN_API int tn_model_parameter_find(const tn_model *model, const char *name); /* 
 /* Copies a whole tensor; `bytes` must be its size. */
 TN_API tn_error *tn_model_get_parameter(const tn_model *model, const char *name, void *values, uint64_t bytes);
 TN_API tn_error *tn_model_set_parameter(tn_model *model, const char *name, const void *values, uint64_t bytes);
-/* After a run of a train entry with flag 1, or of a gradient entry. */
+/* After the gradients half of a train entry, or a run of a gradient entry. */
 TN_API tn_error *tn_model_get_gradient(const tn_model *model, const char *name, void *values, uint64_t bytes);
+/* What the update half of a train entry reads: the gradient that several processes have computed together, say. */
+TN_API tn_error *tn_model_set_gradient(tn_model *model, const char *name, const void *values, uint64_t bytes);
+/* Where a gradient lies, so that it need not be copied: it is dense and row-major, and the place stays the same while the model
+ * is open. Not while its model runs, but for groups that are ready (tn_context_on_group). */
+TN_API tn_error *tn_model_gradient_data(tn_model *model, const char *name, void **values, uint64_t *bytes);
 /* The optimizer of the train entry ("adamw", ..; "" without one) and its moments, by number from 0: zero before the first step.
  * They are named like the files of a checkpoint, "moment1" and "moment2"; NULL if there is no such moment. Values have the
  * parameter's shape. */
@@ -127,8 +132,8 @@ TN_API tn_error *tn_context_get_scalar(const tn_context *context, const char *ou
 TN_API tn_error *tn_context_lend_input(tn_context *context, int input, void *buffer);
 TN_API tn_error *tn_context_lend_output(tn_context *context, int output, void *buffer);
 /* Seed of dropout and sampling; number of the training batch from 0 (the optimizer's step too, unless the recipe accumulates
- * several batches into one); steps of a schedule whose length the recipe gives in epochs; flags: 1 leaves parameters alone and
- * gives gradients only. */
+ * several batches into one); steps of a schedule whose length the recipe gives in epochs; flags: 1 makes tn_context_run
+ * the gradients half of a step, 2 its update half, see below. */
 TN_API void tn_context_set_seed(tn_context *context, uint64_t seed);
 TN_API void tn_context_set_step(tn_context *context, uint64_t step);
 TN_API uint64_t tn_context_step(const tn_context *context); /* as set */
@@ -137,6 +142,31 @@ TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
 /* One call of the entry. A usage error while an input was never set or lent in this context, or a parameter of the model has no
  * values yet. Index inputs are checked. After an error states are as before. */
 TN_API tn_error *tn_context_run(tn_context *context);
+/* The two halves of a training step, for programs that do something between them; one after the other they are
+ * tn_context_run, to the bit. run_gradients: forward and backward pass; it leaves losses, states and the model's gradients, and
+ * parameters as they are; outputs `grad_norm` and `learning_rate` are not written. run_update: clipping and the optimizer step by
+ * the gradients that the model has then, whoever made them; it reads no inputs, and writes these two outputs alone. A recipe that
+ * accumulates has one of each for each batch. */
+TN_API tn_error *tn_context_run_gradients(tn_context *context);
+TN_API tn_error *tn_context_run_update(tn_context *context);
+/* Groups of gradients, numbered in the order in which a run finishes them: 0 for an entry that is not differentiated. `index`
+ * counts the parameters of a group, their numbers are those of tn_model_parameter_info; -1 if there is no such group or
+ * parameter. Each gradient is in one group. */
+TN_API int tn_context_group_count(const tn_context *context);
+TN_API int tn_context_group_size(const tn_context *context, int group);
+TN_API int tn_context_group_parameter(const tn_context *context, int group, int index);
+/* `ready` is called on the caller's thread for each group, in order, when its gradients are finished: nothing of the run reads or
+ * writes them again but its update half. The run waits for it, so work of any length belongs to another thread, which must be
+ * done before run_update. NULL: nobody is called. It must not call functions of this model but tn_model_get_gradient,
+ * tn_model_set_gradient and tn_model_gradient_data. */
+typedef void (*tn_group_ready)(void *user, int group);
+TN_API void tn_context_on_group(tn_context *context, tn_group_ready ready, void *user);
+/* In how many slices the recipe cuts a batch (`slices = n`; else 1), and which of them run_gradients computes: all from the
+ * beginning. Inputs are those of the whole batch; what is not computed is not read. Gradients and losses are then the share of
+ * these slices: added to the shares of the others in the order of the tree over all slices they have the bits of the whole.
+ * Slices that are no node of that tree are refused: n = 4 has 0, 1, 2, 3, 0 to 1, 2 to 3 and 0 to 3. */
+TN_API int64_t tn_context_slice_count(const tn_context *context);
+TN_API tn_error *tn_context_set_slices(tn_context *context, int64_t first, int64_t count);
 /* States back to their initial values; those that belong to the model (running averages) stay. */
 TN_API void tn_context_reset_states(tn_context *context);
 /* Entries that walk an axis (`out step(T)`): places that earlier runs brought, and how many there can be; -1 for other entries.

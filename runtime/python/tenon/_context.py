@@ -6,19 +6,22 @@ import operator
 import os
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy
 
 from ._errors import UsageError
 from ._handle import Handle
-from ._library import Note, ProgressStruct, TensorInfo
+from ._library import GroupReady, Note, ProgressStruct, TensorInfo
 
 if TYPE_CHECKING:
     from ._model import Model
 
 Path = Union[str, "os.PathLike[str]"]
 Which = Union[str, int]  # a checkpoint: "" the newest, "best", or a step
+
+
+_OF_UPDATE = ("grad_norm", "learning_rate")  # outputs of a train entry that its update half writes
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ class Context(Handle):
         values = (ctypes.c_int64 * max(len(names), 1))(*self.dims.values())
         self._lib.tn_context_create(model.handle, entry.encode(), values, len(names), model.pool(threads),
                                     ctypes.byref(self._handle))
+        self._ready: Any = None  # a callback lives as long as it may be called
         self.inputs, self.outputs, self.states = (self._tensors(what) for what in ("input", "output", "state"))
 
     def _tensors(self, what: str) -> Dict[str, Tensor]:
@@ -127,13 +131,16 @@ class Context(Handle):
         """Sets the inputs that are given, calls the entry once and returns its outputs. The arrays are new and belong to the
         caller: the entry writes into them directly, and numpy.from_dlpack or torch.from_dlpack take them without a copy. After an
         error states are as before."""
+        return self._call("tn_context_run", inputs)
+
+    def _call(self, function: str, inputs: Mapping[str, Any]) -> Dict[str, numpy.ndarray]:
         for name, values in inputs.items():
             self.set_input(name, values)
         arrays = {name: aligned(tensor) for name, tensor in self.outputs.items()}
         try:
             for name, array in arrays.items():
                 self._lib.tn_context_lend_output(self.handle, self.outputs[name].number, address(array))
-            self._lib.tn_context_run(self.handle)
+            getattr(self._lib, function)(self.handle)
         finally:
             for tensor in self.outputs.values():
                 self._lib.tn_context_lend_output(self.handle, tensor.number, None)
@@ -146,6 +153,43 @@ class Context(Handle):
         outputs = self.run(**inputs)
         self._lib.tn_context_set_step(self.handle, self.step + 1)
         return {name: float(array) for name, array in outputs.items() if array.ndim == 0}
+
+    def gradients(self, step: Optional[int] = None, **inputs: Any) -> Dict[str, float]:
+        """The first half of train_step: forward and backward pass of one batch; its losses. Parameters stay as they are,
+        Model.gradients has what was computed, and what is assigned there is what `update` takes."""
+        self._lib.tn_context_set_step(self.handle, self.step if step is None else step)
+        outputs = self._call("tn_context_run_gradients", inputs)
+        return {name: float(array) for name, array in outputs.items() if array.ndim == 0 and name not in _OF_UPDATE}
+
+    def update(self) -> Dict[str, float]:
+        """The second half: clipping and the optimizer step by the gradients that the model has; gradient norm and rate. The step
+        counts on."""
+        outputs = self._call("tn_context_run_update", {})
+        self._lib.tn_context_set_step(self.handle, self.step + 1)
+        return {name: float(outputs[name]) for name in _OF_UPDATE if name in outputs}
+
+    @property
+    def groups(self) -> List[List[str]]:
+        """Names of parameters, in the order in which a run finishes their gradients; each has one place."""
+        names, lib, handle = list(self.model.parameters), self._lib, self.handle
+        return [[names[lib.tn_context_group_parameter(handle, group, index)]
+                 for index in range(lib.tn_context_group_size(handle, group))]
+                for group in range(lib.tn_context_group_count(handle))]
+
+    def on_group(self, ready: Optional[Callable[[int], None]]) -> None:
+        """`ready(number)` is called when the gradients of a group are finished, while the run goes on behind it; None: nobody is.
+        It may read and assign Model.gradients of that group, and call nothing else of this model. The run waits for it."""
+        self._ready = GroupReady(lambda _user, group: ready(group)) if ready else GroupReady()
+        self._lib.tn_context_on_group(self.handle, self._ready, None)
+
+    @property
+    def slices(self) -> int:
+        """In how many slices the recipe cuts a batch."""
+        return self._lib.tn_context_slice_count(self.handle)
+
+    def set_slices(self, first: int, count: int) -> None:
+        """Which of them `gradients` computes: parts of the tree over all of them that are added to each other."""
+        self._lib.tn_context_set_slices(self.handle, first, count)
 
     @property
     def step(self) -> int:

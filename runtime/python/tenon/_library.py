@@ -17,6 +17,7 @@ _SONAME = "libtenon-runtime.so.0"
 _TYPES = {0: numpy.dtype("f8"), 1: numpy.dtype("f4"), 4: numpy.dtype("i8"), 5: numpy.dtype("i4"), 12: numpy.dtype("bool")}
 
 Note = CFUNCTYPE(None, c_void_p, c_char_p)
+GroupReady = CFUNCTYPE(None, c_void_p, c_int)
 Stayed = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 
 
@@ -66,6 +67,10 @@ _FALLIBLE = {
     "tn_context_set_state": [_P, _I, _P, _N],
     "tn_context_lend_output": [_P, _I, _P],
     "tn_context_run": [_P],
+    "tn_context_run_gradients": [_P],
+    "tn_context_run_update": [_P],
+    "tn_context_set_slices": [_P, c_int64, c_int64],
+    "tn_model_set_gradient": [_P, _S, _P, _N],
     "tn_context_rewind": [_P, c_int64],
     "tn_context_save_checkpoint": [_P, _S, POINTER(ProgressStruct), _I],
     "tn_context_load_checkpoint": [_P, _S, _S, POINTER(ProgressStruct), Note, _P],
@@ -103,6 +108,11 @@ _OTHERS = {
     "tn_context_set_step": (None, [_P, _N]),
     "tn_context_set_total_steps": (None, [_P, _N]),
     "tn_context_set_flags": (None, [_P, _N]),
+    "tn_context_group_count": (_I, [_P]),
+    "tn_context_group_size": (_I, [_P, _I]),
+    "tn_context_group_parameter": (_I, [_P, _I, _I]),
+    "tn_context_on_group": (None, [_P, GroupReady, _P]),
+    "tn_context_slice_count": (c_int64, [_P]),
     "tn_context_reset_states": (None, [_P]),
     "tn_context_position": (c_int64, [_P]),
     "tn_context_capacity": (c_int64, [_P]),

@@ -37,8 +37,6 @@ class Parameters(MutableMapping[str, numpy.ndarray]):
 
     def __setitem__(self, name: str, values: Any) -> None:
         array = fit(values, self._find(name), "parameter")
-        if self._write is None:
-            raise UsageError("gradients are read only")
         self._write(self._model.handle, name.encode(), address(array), array.nbytes)
 
     def __delitem__(self, name: str) -> None:
@@ -71,7 +69,7 @@ class Model(Handle):
             self._lib.tn_model_parameter_info(self._handle, number, ctypes.byref(info))
             tensors[info.name.decode()] = Tensor(info.name.decode(), info.sizes(), info.dtype(), number)
         self.parameters = Parameters(self, self._lib.tn_model_get_parameter, self._lib.tn_model_set_parameter, tensors)
-        self.gradients = Parameters(self, self._lib.tn_model_get_gradient, None, tensors)
+        self.gradients = Parameters(self, self._lib.tn_model_get_gradient, self._lib.tn_model_set_gradient, tensors)
 
     @classmethod
     def open(cls, path: Path, tier: Optional[str] = None, which: Which = "") -> "Model":

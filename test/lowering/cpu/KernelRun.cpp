@@ -143,14 +143,13 @@ Results Run::reference(double corrupt) {
         machine.outputs.at(index));
   for (auto &[index, type] : stateTypes)
     add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
-  Machine &moved = options.gradientsOnly ? start : machine;
   for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
     Type element = cast<RankedTensorType>(parameter.getType()).getElementType();
     std::string name = parameter.getSymName().str();
-    add("parameter " + name, element, moved.parameters[name]);
+    add("parameter " + name, element, machine.parameters[name]);
     add("gradient " + name, element, machine.gradients[name]);
-    add("moment1 " + name, element, moved.firstMoments[name]);
-    add("moment2 " + name, element, moved.secondMoments[name]);
+    add("moment1 " + name, element, machine.firstMoments[name]);
+    add("moment2 " + name, element, machine.secondMoments[name]);
   }
   return results;
 }
@@ -241,11 +240,17 @@ Results Run::execute(int tier, bool reverseTiles) {
                        options.seed,
                        options.step,
                        nullptr,
-                       uint64_t(options.gradientsOnly),
+                       0,
                        0};
   tilesReversed = reverseTiles;
-  if (entry.run[tier](&context) != 0)
-    die("the entry failed");
+  const std::vector<char> parameters(arenaPointers[TN_ARENA_PARAMS], arenaPointers[TN_ARENA_PARAMS] + arenaBytes);
+  for (uint64_t flags : options.halves ? std::vector<uint64_t>{TN_GRADIENTS_ONLY, TN_UPDATE_ONLY} : std::vector<uint64_t>{0}) {
+    context.flags = flags;
+    if (entry.run[tier](&context) != 0)
+      die("the entry failed");
+    if (flags == TN_GRADIENTS_ONLY && memcmp(parameters.data(), arenaPointers[TN_ARENA_PARAMS], parameters.size()) != 0)
+      die("the gradients half has changed a parameter");
+  }
   Results results = collect(buffers, offsets);
   checkGuards(buffers);
   if (options.timing > 0)

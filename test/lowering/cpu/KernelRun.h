@@ -7,9 +7,9 @@ namespace tenon::test {
 
 struct RunOptions {
   uint64_t seed = 0, step = 0;
-  double inputScale = 1;      // inputs are in [-2, 2) times this
-  bool gradientsOnly = false; // flag 1 of the context: parameters must not change
-  unsigned timing = 0;        // also run this many times and print the best time
+  double inputScale = 1; // inputs are in [-2, 2) times this
+  bool halves = false;   // gradients and update one after the other: the first must not change parameters
+  unsigned timing = 0;   // also run this many times and print the best time
 };
 
 /// By name: "output 0", "state 1", "gradient w". Bytes of the element type; of the reference, of f64.

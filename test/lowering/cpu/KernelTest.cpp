@@ -30,7 +30,7 @@ static cl::opt<std::string> tierName("tier", cl::desc("only this tier: portable,
 static cl::opt<uint64_t> seed("seed", cl::init(0x123456789abcdefull)), stepNumber("step", cl::init(3));
 static cl::opt<double> corrupt("corrupt", cl::desc("negative control: adds this to element 0 of every reference result"),
                                cl::init(0));
-static cl::opt<bool> gradientsOnly("gradients-only", cl::desc("flag 1 of the context: parameters must not change"));
+static cl::opt<bool> halves("halves", cl::desc("gradients and update one after the other: the first must not change parameters"));
 static cl::opt<double> inputScale("scale", cl::desc("inputs are in [-2, 2) times this"), cl::init(1));
 static cl::opt<double> ulps("ulps", cl::desc("compare f32 by units in the last place instead"), cl::init(0));
 static cl::opt<std::string>
@@ -175,7 +175,7 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
       if (int(dims.size()) < artifact.entries[e].dim_count)
         continue;
       dims.resize(artifact.entries[e].dim_count);
-      Run run(entries[e], artifact.entries[e], dims, {seed, stepNumber, inputScale, gradientsOnly, timing});
+      Run run(entries[e], artifact.entries[e], dims, {seed, stepNumber, inputScale, halves, timing});
       const Results expected = run.reference(corrupt);
       std::optional<Results> first;
       for (int tier = 0; tier < int(std::size(cpu::kTiers)); ++tier) {
@@ -192,8 +192,7 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
         if (first)
           good &= sameBits(what + " against another tier", forward, *first);
         if (wide) {
-          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims,
-                      {seed, stepNumber, inputScale, gradientsOnly, timing});
+          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims, {seed, stepNumber, inputScale, halves, timing});
           wideRun.useInputs(inputsWithY(entries[e], run.inputs(), forward));
           good &= sameWhenRounded(what, forward, wideRun.execute(tier, false), corrupt);
         }

@@ -1,0 +1,176 @@
+// The gradients of a context: groups that are ready one after the other, and slices of a batch that are added up in a fixed tree.
+#include "runtime/Checked.h"
+#include "runtime/Context.h"
+#include <bit>
+#include <cstring>
+
+namespace tenon::runtime {
+
+void Context::listGroups() {
+  const Manifest &manifest = model->manifest();
+  std::vector<std::vector<int>> positions; // of each element of each parameter, among Parameters::names()
+  int next = 0;
+  for (const ParameterInfo &parameter : manifest.parameters) {
+    positions.emplace_back();
+    for (int64_t i = 0; i < parameter.stackElements; ++i)
+      positions.back().push_back(parameter.has(i) ? next++ : -1);
+  }
+  groupMembers.resize(static_cast<size_t>(info->groups));
+  for (const GradientInfo &gradient : info->gradients) {
+    std::vector<int64_t> at(gradient.loops.size());
+    for (bool more = true; more;) {
+      int64_t group = gradient.group, element = gradient.element;
+      for (size_t i = 0; i < at.size(); ++i) {
+        group += at[i] * gradient.loops[i].groups;
+        element += at[i] * gradient.loops[i].elements;
+      }
+      if (int position = positions[gradient.parameter][static_cast<size_t>(element)]; position >= 0)
+        groupMembers[static_cast<size_t>(group)].push_back(position);
+      more = false; // the next iteration, the innermost loop first
+      for (size_t i = at.size(); i-- > 0 && !more;)
+        more = ++at[i] < gradient.loops[i].count || (at[i] = 0);
+    }
+  }
+}
+
+void Context::onGroup(void (*ready)(void *user, int group), void *user) {
+  groupReady = ready;
+  groupUser = user;
+  context.group_ready = ready ? &Context::groupIsReady : nullptr;
+}
+
+void Context::groupIsReady(const TnContext *context, int64_t group) {
+  const Context &self = *static_cast<const Context *>(context->owner);
+  CallersFloatingPoint mode(*self.computing);
+  self.groupReady(self.groupUser, static_cast<int>(group));
+}
+
+Status Context::bindSlices() {
+  sliceCount = info->slices;
+  uint64_t bytes = 0;
+  std::vector<uint64_t> places;
+  for (size_t i = 0; i < inputTensors.size(); ++i) {
+    places.push_back(bytes);
+    auto end = checkedAdd(bytes, isCut[i] ? inputTensors[i].bytes / static_cast<uint64_t>(info->slices) : 0);
+    auto aligned = end ? checkedAlign(*end, 64) : std::nullopt;
+    if (!aligned)
+      return resourceError("the tensors are larger than the address space");
+    bytes = *aligned;
+  }
+  auto space = Arena::allocate(bytes, 0, "inputs of a slice");
+  if (!space.ok())
+    return space.status();
+  sliceArena = space.take();
+  for (Arena *arena : {&sliceStates, &sliceNextStates}) {
+    auto states = Arena::allocate(static_cast<uint64_t>(sizes[0]), 0, "states of a slice");
+    if (!states.ok())
+      return states.status();
+    *arena = states.take();
+  }
+  for (size_t i = 0; i < inputTensors.size(); ++i)
+    sliceStage.push_back(sliceArena.data() + places[i]);
+  sliceInputs.resize(inputTensors.size());
+  for (const BoundTensor &output : outputTensors)
+    if (output.type != DataType::F64 || !output.shape.empty())
+      return bugError("the output '", output.name, "' of a batch in slices is no number");
+  sliceValues.resize(outputTensors.size());
+  for (double &value : sliceValues)
+    sliceOutputs.push_back(&value);
+  partialValues.assign(static_cast<size_t>(std::bit_width(static_cast<uint64_t>(info->slices))), sliceValues);
+  return {};
+}
+
+/// Nodes of the tree over the slices [0, n): n of 2 or more is cut in the largest power of two below it and the rest.
+Status Context::setSlices(int64_t first, int64_t count) {
+  int64_t begin = 0, length = info->slices;
+  if (first < 0 || count < 1 || first + count > length)
+    return usageError("entry '", info->name, "' has the slices 0 to ", length - 1, ", not ", first, " to ", first + count - 1);
+  while (length > count) {
+    const int64_t half = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(length - 1)));
+    const bool isRight = first >= begin + half;
+    if (!isRight && first + count > begin + half)
+      break;
+    begin += isRight ? half : 0;
+    length = isRight ? length - half : half;
+  }
+  if (begin != first || length != count)
+    return usageError("not supported yet: the slices ", first, " to ", first + count - 1, " of ", info->slices,
+                      " are not added to each other in their tree; compute parts of it that are");
+  firstSlice = first;
+  sliceCount = count;
+  return {};
+}
+
+/// Inputs of a slice, on the borders of 64 bytes that an entry takes for granted.
+void Context::takeSlice(int64_t slice) {
+  for (size_t i = 0; i < inputTensors.size(); ++i) {
+    sliceInputs[i] = inputPointers[i];
+    if (!isCut[i])
+      continue;
+    const uint64_t bytes = inputTensors[i].bytes / static_cast<uint64_t>(info->slices);
+    char *from = static_cast<char *>(inputPointers[i]) + bytes * static_cast<uint64_t>(slice);
+    sliceInputs[i] = bytes % 64 == 0 ? from : sliceStage[i];
+    if (bytes % 64 != 0)
+      std::memcpy(sliceStage[i], from, bytes);
+  }
+}
+
+/// Of a slice, from the states of the whole batch or (`out`) to them: its rows of each element of a stack.
+void Context::copyStates(int64_t slice, char *part, char *whole, bool out) const {
+  for (size_t i = 0; i < stateTensors.size(); ++i) {
+    uint64_t elements = 1;
+    for (int64_t count : info->states[i].stack)
+      elements *= static_cast<uint64_t>(count);
+    const uint64_t rows = elements == 0 ? 0 : stateTensors[i].bytes / elements,
+                   bytes = rows / static_cast<uint64_t>(info->slices);
+    for (uint64_t element = 0; element < elements; ++element) {
+      char *mine = part + offsets[i] + bytes * element;
+      char *all = whole + stateOffsets[i] + rows * element + bytes * static_cast<uint64_t>(slice);
+      std::memcpy(out ? all : mine, out ? mine : all, bytes);
+    }
+  }
+}
+
+/// What tenon.sum_slices does with the gradients, with the outputs: those of this slice to partial sums, of the last to outputs.
+void Context::addSlice() {
+  for (size_t i = 0; i < sliceValues.size(); ++i) {
+    for (size_t level = 0; level < partialValues.size(); ++level)
+      if (context.add_levels >> level & 1)
+        sliceValues[i] = partialValues[level][i] + sliceValues[i];
+    if (context.keep_level >= 0)
+      partialValues[static_cast<size_t>(context.keep_level)][i] = sliceValues[i];
+    else if (outputTensors[i].name != "grad_norm" && outputTensors[i].name != "learning_rate") // of the update
+      *static_cast<double *>(outputPointers[i]) = sliceValues[i];
+  }
+}
+
+int32_t Context::runSlices(uint64_t flags) {
+  const TnContext whole = context;
+  char *const oldWhole = arenas[TN_ARENA_STATES], *const newWhole = arenas[TN_ARENA_NEXT_STATES];
+  arenas[TN_ARENA_STATES] = sliceStates.data();
+  arenas[TN_ARENA_NEXT_STATES] = sliceNextStates.data();
+  int32_t code = 0;
+  for (int64_t number = 0; number < sliceCount && code == 0 && !(flags & TN_UPDATE_ONLY); ++number) {
+    const bool isLast = number + 1 == sliceCount;
+    const int ones = std::countr_one(static_cast<uint64_t>(number));
+    takeSlice(firstSlice + number);
+    copyStates(firstSlice + number, sliceStates.data(), oldWhole, false);
+    context.inputs = sliceInputs.data();
+    context.outputs = sliceOutputs.data();
+    // Random numbers are functions of the slice, so of the row of the batch.
+    context.step = whole.step * static_cast<uint64_t>(info->slices) + static_cast<uint64_t>(firstSlice + number);
+    context.group_ready = isLast ? whole.group_ready : nullptr;
+    // The bits of `number` are the levels that hold something.
+    context.add_levels = isLast ? static_cast<uint64_t>(number) : (uint64_t{1} << ones) - 1;
+    context.keep_level = isLast ? -1 : ones;
+    code = runCode(TN_GRADIENTS_ONLY);
+    addSlice();
+    copyStates(firstSlice + number, sliceNextStates.data(), newWhole, true);
+  }
+  arenas[TN_ARENA_STATES] = oldWhole;
+  arenas[TN_ARENA_NEXT_STATES] = newWhole;
+  context = whole;
+  return code != 0 || (flags & TN_GRADIENTS_ONLY) || info->kind != EntryInfo::Kind::Train ? code : runCode(TN_UPDATE_ONLY);
+}
+
+} // namespace tenon::runtime
