@@ -45,7 +45,8 @@ private:
         rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), storageOf(kernel), calls,
                         kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
       else if (auto sum = dyn_cast<SumSlicesOp>(op)) // reads what lies there, a partial sum, and writes one of the two
-        rows.push_back({gradientAt(sum.getAt()), "sum_slices", placeOf(op.getLoc()), calls,
+        rows.push_back({gradientAt(sum.getAt()), "sum_slices", placeOf(op.getLoc()),
+                        elementModel(cast<RankedTensorType>(sum.getOf()).getElementType()).name().str(), calls,
                         space.of(product(sizesOf(cast<RankedTensorType>(sum.getOf())), op.getContext())) * calls,
                         space.of(tensorBytes(cast<RankedTensorType>(sum.getOf()))) * calls * 3});
       else if (auto copy = dyn_cast<CopyOp>(op))
