@@ -110,10 +110,14 @@ private:
       const Node &each = node(id);
       if ((isReduction(each.op) || each.op == Op::Dot) && hasBatch(each.axesFrom))
         return true;
-      if (leaves && (each.op == Op::State || each.op == Op::Stack || each.op == Op::BodyArgument ||
+      if (leaves && (each.op == Op::State || isLoop(each) || each.op == Op::BodyArgument ||
                      (each.op == Op::Input && hasBatch(id)) || (each.op == Op::SizeValue && isBatchSize(each.size))))
         return true;
       open.insert(open.end(), each.operands.begin(), each.operands.end());
+      if (isLoop(each)) {
+        const std::vector<NodeId> &made = entry.stacks[each.index].results;
+        open.insert(open.end(), made.begin(), made.end());
+      }
     }
     return false;
   }

@@ -110,7 +110,7 @@ private:
         continue;
       }
       const Node &owner = entry.nodes[entry.nodes[node].operands[0]];
-      if (owner.op != Op::Stack)
+      if (!isLoop(owner))
         return entry.nodes[node].operands[0];
       const StackInfo &info = entry.stacks[owner.index];
       node = info.results[bodyResultOf(info, entry.nodes[node].index)];
@@ -134,7 +134,7 @@ private:
       live[node] = true;
       const Node &found = entry.nodes[node];
       waiting.insert(waiting.end(), found.operands.begin(), found.operands.end());
-      if (found.op != Op::Stack)
+      if (!isLoop(found))
         continue;
       const StackInfo &info = entry.stacks[found.index];
       waiting.insert(waiting.end(), info.results.begin(), info.results.end());
@@ -210,6 +210,7 @@ private:
     case Op::Result:
       return;
     case Op::Stack:
+    case Op::Scan:
       return cluster(found, depth);
     case Op::Input:
       return box({"in " + entry.inputs[found.index].name}, ", shape = ellipse");

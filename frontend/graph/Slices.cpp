@@ -64,7 +64,7 @@ private:
       const bool inside = pair.inside || ((a.op == Op::Sum || a.op == Op::Dot) && contains(a.axesFrom, batch));
       for (size_t i = 0; i < a.operands.size(); ++i)
         open.push_back({a.operands[i], b.operands[i], inside});
-      if (a.op == Op::Stack || a.op == Op::Scan) {
+      if (isLoop(a)) {
         const auto &results = whole.stacks[a.index].results, &others = part.stacks[b.index].results;
         for (size_t i = 0; i < std::min(results.size(), others.size()); ++i)
           open.push_back({results[i], others[i], true});
@@ -90,7 +90,7 @@ private:
       if (axis != batch && (whole.axes[axis].size != part.axes[b.type.axes[i]].size || dependsOnBatch(whole.axes[axis].size)))
         return true;
     }
-    return !hasRows && a.op != Op::Stack && a.op != Op::Result &&
+    return !hasRows && !isLoop(a) && a.op != Op::Result &&
            std::any_of(a.operands.begin(), a.operands.end(),
                        [&](NodeId operand) { return contains(whole.nodes[operand].type.axes, batch); });
   }
