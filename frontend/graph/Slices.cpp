@@ -90,9 +90,9 @@ private:
       if (axis != batch && (whole.axes[axis].size != part.axes[b.type.axes[i]].size || dependsOnBatch(whole.axes[axis].size)))
         return true;
     }
-    return !hasRows && !isLoop(a) && a.op != Op::Result &&
-           std::any_of(a.operands.begin(), a.operands.end(),
-                       [&](NodeId operand) { return contains(whole.nodes[operand].type.axes, batch); });
+    return !hasRows && !isLoop(a) && a.op != Op::Result && std::any_of(a.operands.begin(), a.operands.end(), [&](NodeId operand) {
+      return contains(whole.nodes[operand].type.axes, batch);
+    });
   }
   bool dependsOnBatch(const Size &size) const {
     const auto &own = size.coefficients(), &rows = whole.axes[batch].size.coefficients();
@@ -250,7 +250,7 @@ std::optional<Entry> cutSlices(const CheckedRecipe &recipe, Entry entry, const s
   Slices losses(entry, *part);
   for (size_t i = 0; i < entry.results.size(); ++i) {
     const Slices::Kind kind = losses.kindOf(i);
-    const NodeId mixed = kind == Slices::Kind::Other ? kNoNode : losses.mixedRows(i);
+    const NodeId mixed = losses.mixedRows(i);
     if (kind == Slices::Kind::Other || mixed != kNoNode) {
       cutter.refuse("loss " + entry.results[i].first, mixed);
       return std::nullopt;
