@@ -162,8 +162,8 @@ SmallVector<Value> NestOp::overwritable(unsigned result) {
 
 static std::map<int64_t, AffineExpr> labelSizes(GemmOp gemm) {
   std::map<int64_t, AffineExpr> sizes;
-  for (auto [tensor, labels] : {std::pair(gemm.getA(), gemm.getALabels()), std::pair(gemm.getB(), gemm.getBLabels())})
-    for (auto [size, label] : llvm::zip(sizesOf(tensorOf(tensor)), labels))
+  for (auto [type, labels] : {std::pair(gemm.typeOfA(), gemm.getALabels()), std::pair(gemm.typeOfB(), gemm.getBLabels())})
+    for (auto [size, label] : llvm::zip(sizesOf(type), labels))
       sizes[label] = size;
   return sizes;
 }
@@ -179,6 +179,9 @@ static ScalarCode codeOf(GemmOp gemm, FormulaSpace &space) {
   }
   code.flops = Polynomial(2) * all;
   code.count(gemm.getBody().front(), results);
+  for (auto [block, type] : {std::pair(gemm.elementOfA(), gemm.typeOfA()), std::pair(gemm.elementOfB(), gemm.typeOfB())})
+    if (block)
+      code.count(*block, elementsOf(type, space));
   return code;
 }
 

@@ -78,9 +78,22 @@ LogicalResult PutOp::verify() {
   return success();
 }
 
+/// An operand in memory, or one that a region computes.
+static LogicalResult verifyOperand(GemmOp op, char name, Value tensor, std::optional<Type> computed, Region &element) {
+  if (tensor ? computed || !element.empty() : !computed || element.empty()) // C8
+    return op.emitOpError("expects operand ") << name << " in memory, or its type and a region, got "
+                                              << (tensor ? "both" : "one of these");
+  if (element.empty())
+    return success();
+  return verifyArguments(op, element.front(), cast<RankedTensorType>(*computed).getRank(), {}); // C8
+}
+
 LogicalResult GemmOp::verify() {
+  if (failed(verifyOperand(*this, 'a', getA(), getAType(), getAElement())) ||
+      failed(verifyOperand(*this, 'b', getB(), getBType(), getBElement())))
+    return failure();
   FailureOr<SmallVector<AffineExpr>> sizes =
-      verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), getRank()); // C1 to C3
+      verifyLabels(*this, typeOfA(), typeOfB(), getALabels(), getBLabels(), getRank()); // C1 to C3
   if (failed(sizes))
     return failure();
   for (auto [number, result] : llvm::enumerate(getResults())) { // C4
@@ -89,10 +102,82 @@ LogicalResult GemmOp::verify() {
       return emitOpError("expects result ") << number << " to have the " << getRank() << " dimensions of the contraction, got "
                                             << result.getType();
   }
-  return verifyArguments(*this, getBody().front(), getRank(), elementModel(tensorOf(getA()).getElementType()).compute); // C5
+  return verifyArguments(*this, getBody().front(), getRank(), elementModel(typeOfA().getElementType()).compute); // C5
 }
 LogicalResult GemmOp::verifyRegions() {
   if (size_t values = getBody().front().getTerminator()->getNumOperands()) // C6
     return emitOpError("expects a body that yields nothing, got ") << values << " values";
+  for (auto [block, type] : {std::pair(elementOfA(), typeOfA()), std::pair(elementOfB(), typeOfB())})
+    if (block && block->getTerminator()->getOperandTypes() != TypeRange(type.getElementType())) // C8
+      return emitOpError("expects the region of an operand to yield ")
+             << type.getElementType() << ", got (" << block->getTerminator()->getOperandTypes() << ")";
   return verifyResultsArePut(*this); // C7
+}
+
+ParseResult GemmOp::parse(OpAsmParser &parser, OperationState &result) {
+  std::array<std::optional<OpAsmParser::UnresolvedOperand>, 2> operands;
+  std::array<Type, 2> types;
+  auto &properties = result.getOrAddProperties<Properties>();
+  auto operand = [&](int which, DenseI64ArrayAttr &labels) -> ParseResult {
+    OpAsmParser::UnresolvedOperand tensor;
+    if (OptionalParseResult found = parser.parseOptionalOperand(tensor); found.has_value()) {
+      if (failed(*found))
+        return failure();
+      operands[which] = tensor;
+    } else if (failed(parser.parseKeyword("element"))) {
+      return failure();
+    }
+    labels = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, {}));
+    return success(labels != nullptr);
+  };
+  int64_t rank = 0;
+  SmallVector<Type> results;
+  if (operand(0, properties.a_labels) || parser.parseComma() || operand(1, properties.b_labels) || parser.parseKeyword("rank") ||
+      parser.parseInteger(rank) || parser.parseColon() || parser.parseType(types[0]) || parser.parseComma() ||
+      parser.parseType(types[1]) || parser.parseArrow() || parser.parseTypeList(results) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  properties.rank = parser.getBuilder().getI64IntegerAttr(rank);
+  result.addTypes(results);
+  Region *body = result.addRegion(), *regions[2] = {result.addRegion(), result.addRegion()};
+  if (parser.parseRegion(*body))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  for (int which : {0, 1}) {
+    properties.operandSegmentSizes[which] = operands[which].has_value();
+    if (operands[which]) {
+      if (parser.resolveOperand(*operands[which], types[which], result.operands))
+        return failure();
+      continue;
+    }
+    if (parser.parseKeyword(which == 0 ? "a" : "b") || parser.parseRegion(*regions[which]))
+      return failure();
+    (which == 0 ? properties.a_type : properties.b_type) = TypeAttr::get(types[which]);
+  }
+  return success();
+}
+
+void GemmOp::print(OpAsmPrinter &printer) {
+  auto operand = [&](Value tensor, DenseI64ArrayAttr labels) {
+    if (tensor)
+      printer << tensor;
+    else
+      printer << "element";
+    labels.print(printer.getStream());
+  };
+  printer << ' ';
+  operand(getA(), getALabelsAttr());
+  printer << ", ";
+  operand(getB(), getBLabelsAttr());
+  printer << " rank " << getRank() << " : " << typeOfA() << ", " << typeOfB() << " -> " << getResultTypes();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getOperandSegmentSizesAttrName(), getALabelsAttrName(),
+                                                                 getBLabelsAttrName(), getRankAttrName(), getATypeAttrName(),
+                                                                 getBTypeAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/true, /*printBlockTerminators=*/false);
+  for (auto [name, region] : {std::pair(" a ", &getAElement()), std::pair(" b ", &getBElement())})
+    if (!region->empty()) {
+      printer << name;
+      printer.printRegion(*region);
+    }
 }

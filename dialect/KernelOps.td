@@ -239,25 +239,30 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
 }
-def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">,
+def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments,
                                      DeclareOpInterfaceMethods<KernelOpInterface,
                                                                ["tensorsRead", "parallelDomain", "countBytes"]>]> {
-  let summary = "contraction with fused epilogue";
+  let summary = "contraction with fused prologues and epilogue";
   let description = [{
     Formula: `sum_ij = sum over labels >= rank of a b`, then `body(i, j, sum_ij)`.
 
     | operand | shape | dtype |
     |---|---|---|
-    | a, b | one label per dimension | real |
+    | a, b | one label per dimension | real; left out where a region computes its elements |
 
     Labels as in `tenon.dot` over the index space whose first `rank` labels are the result dimensions. The body takes the indices
     of the result dimensions and the contracted sum; it puts the results (each of which has all those dimensions, in any order
     stated by its put). K is one sequential chain of fused multiply-adds per element.
 
+    An operand that nothing else reads need not exist in memory: a region of its own takes the indices of its dimensions and yields
+    the element (a gather, a pad, two tensors joined, a scale). Targets compute it block by block where they would pack it, maybe
+    several times.
+
     Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels
     below rank occur in an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below
     rank, in some order; C5 the block arguments are an index for each of these and the sum, of the type that elements of a are
-    computed in; C6 the body yields nothing; C7 each result has a put.
+    computed in; C6 the body yields nothing; C7 each result has a put; C8 each operand is a tensor or has a type and a region whose
+    block arguments are an index per dimension and which yields one scalar of its element type.
 
     Gradient: none, kernels are made after differentiation.
 
@@ -271,14 +276,38 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">,
       %z = arith.addf %sum, %bias : f32
       tenon.put 0 [%i, %j], %z : f32
     }
+    %t = tenon.gemm element[0, 2], %b[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      tenon.put 0 [%i, %j], %sum : f32
+    } a {
+    ^bb0(%i: index, %k: index):
+      %e = tenon.at %a[%i, %k] : tensor<4x8xf32> -> f32
+      %s = arith.mulf %e, %e : f32
+      tenon.yield %s : f32
+    }
     ```
   }];
-  let arguments = (ins Tenon_RealTensor:$a, Tenon_RealTensor:$b, DenseI64ArrayAttr:$a_labels, DenseI64ArrayAttr:$b_labels,
-                   Tenon_Natural:$rank);
+  let arguments = (ins Optional<Tenon_RealTensor>:$a, Optional<Tenon_RealTensor>:$b, DenseI64ArrayAttr:$a_labels,
+                   DenseI64ArrayAttr:$b_labels, Tenon_Natural:$rank, OptionalAttr<TypeAttrOf<Tenon_RealTensor>>:$a_type,
+                   OptionalAttr<TypeAttrOf<Tenon_RealTensor>>:$b_type);
   let results = (outs Variadic<Tenon_Tensor>:$results);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$a `` $a_labels `,` $b `` $b_labels `rank` $rank `:` type($a) `,` type($b) `->` type($results) "
-                       "attr-dict-with-keyword $body";
+  let regions = (region SizedRegion<1>:$body, MaxSizedRegion<1>:$a_element, MaxSizedRegion<1>:$b_element);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Of the operands, whether they are in memory or computed.
+    mlir::RankedTensorType typeOfA() { return typeOf(getA(), getAType()); }
+    mlir::RankedTensorType typeOfB() { return typeOf(getB(), getBType()); }
+    /// The code of one element; null: the operand is in memory.
+    mlir::Block *elementOfA() { return getAElement().empty() ? nullptr : &getAElement().front(); }
+    mlir::Block *elementOfB() { return getBElement().empty() ? nullptr : &getBElement().front(); }
+
+  private:
+    static mlir::RankedTensorType typeOf(mlir::Value tensor, std::optional<mlir::Type> computed) {
+      return mlir::cast<mlir::RankedTensorType>(tensor ? tensor.getType() : *computed);
+    }
+
+  public:
+  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

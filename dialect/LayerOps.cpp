@@ -68,7 +68,7 @@ SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGra
 LogicalResult DotOp::verify() {
   auto y = tensorOf(getY());
   FailureOr<SmallVector<AffineExpr>> sizes =
-      verifyLabels(*this, getA(), getB(), getALabels(), getBLabels(), y.getRank()); // C1 to C5
+      verifyLabels(*this, tensorOf(getA()), tensorOf(getB()), getALabels(), getBLabels(), y.getRank()); // C1 to C5
   if (failed(sizes))
     return failure();
   for (auto [label, wanted, size] : llvm::enumerate(*sizes, sizesOf(y)))

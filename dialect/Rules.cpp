@@ -64,14 +64,13 @@ LogicalResult verifyArguments(Operation *op, Block &block, unsigned indices, Typ
   return success();
 }
 
-FailureOr<SmallVector<AffineExpr>> verifyLabels(Operation *op, Value a, Value b, ArrayRef<int64_t> aLabels,
+FailureOr<SmallVector<AffineExpr>> verifyLabels(Operation *op, RankedTensorType a, RankedTensorType b, ArrayRef<int64_t> aLabels,
                                                 ArrayRef<int64_t> bLabels, int64_t rank) {
   std::map<int64_t, AffineExpr> sizes; // a dense map has no place for the largest numbers
-  if (tensorOf(a).getElementType() != tensorOf(b).getElementType())
+  if (a.getElementType() != b.getElementType())
     return op->emitOpError("expects one element type, got ")
-           << tensorOf(a).getElementType() << " and " << tensorOf(b).getElementType(); // C5 of dot, C3 of gemm
-  for (auto [operand, labels] : {std::pair(a, aLabels), std::pair(b, bLabels)}) {
-    auto type = tensorOf(operand);
+           << a.getElementType() << " and " << b.getElementType(); // C5 of dot, C3 of gemm
+  for (auto [type, labels] : {std::pair(a, aLabels), std::pair(b, bLabels)}) {
     llvm::SmallSet<int64_t, 8> own(labels.begin(), labels.end());
     if (int64_t(labels.size()) != type.getRank() || int64_t(own.size()) != type.getRank())
       return op->emitOpError("expects one label per dimension, all different, got ")

@@ -16,8 +16,8 @@ mlir::LogicalResult verifyArguments(mlir::Operation *op, mlir::Block &block, uns
 mlir::LogicalResult verifyLoop(mlir::Operation *op, mlir::AffineMap sizes, mlir::Block &block);
 /// The labels of a contraction: one per dimension, different, from 0 on, with one size; those below `rank` in an operand, the
 /// others in both. Gives the sizes of the labels below `rank`.
-mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> verifyLabels(mlir::Operation *op, mlir::Value a, mlir::Value b,
-                                                                  llvm::ArrayRef<int64_t> aLabels,
+mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> verifyLabels(mlir::Operation *op, mlir::RankedTensorType a,
+                                                                  mlir::RankedTensorType b, llvm::ArrayRef<int64_t> aLabels,
                                                                   llvm::ArrayRef<int64_t> bLabels, int64_t rank);
 
 } // namespace tenon

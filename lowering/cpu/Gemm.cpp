@@ -37,6 +37,14 @@ int64_t leftElements(Tier tier, Type storage, bool inPlace) {
   return std::max(rows * stagedPitch(steps), steps * stagedPitch(rows));
 }
 
+/// Bytes of the block of A, or panel of B, that is computed into scratch, in either direction; a multiple of 64.
+int64_t computedBytes(Tier tier, Type storage, int64_t lines) {
+  const int64_t steps = gemmLimits(tier, storage).whole;
+  return std::max(lines * stagedPitch(steps), steps * stagedPitch(lines)) * elementBytes(storage);
+}
+int64_t computedBytesOfA(Tier tier, Type storage) { return computedBytes(tier, storage, gemmLimits(tier, storage).rows); }
+int64_t computedBytesOfB(Tier tier, Type storage) { return computedBytes(tier, storage, panelWidth(tier, storage)); }
+
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
 /// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or in scratch, B[depth, width] packed into scratch, sums
@@ -48,7 +56,11 @@ public:
         vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), packed(scratch),
         sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
         staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
-        runs(emit.at(staged, element, leftElements(spec.tier, spec.storage, spec.readsLeftInPlace()))) {
+        computedB(emit.at(staged, element, leftElements(spec.tier, spec.storage, spec.readsLeftInPlace()))),
+        computedA(emit.at(computedB, emit.builder.getI8Type(),
+                          spec.elementsOfB.areComputed ? computedBytesOfB(spec.tier, spec.storage) : 0)),
+        runs(emit.at(computedA, emit.builder.getI8Type(),
+                     spec.elementsOfA.areComputed ? computedBytesOfA(spec.tier, spec.storage) : 0)) {
     assert((!isShortReal(spec.storage) || spec.panelsOfB == PanelsOfB::None) && "panels are of what micro-kernels read");
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
@@ -85,19 +97,29 @@ private:
   /// A's rows of this tile and block of K into scratch: of the micro-kernels' type along the direction in which they are
   /// neighbours in memory, or as pairs.
   void stageLeft() {
-    Value source = emit.at(spec.a.base, memoryType(spec.storage),
-                           emit.add(emit.mul(firstRow, spec.a.rowStride), emit.mul(startDepth, spec.a.colStride)));
-    bool isTransposed = isOne(spec.a.rowStride) && !isOne(spec.a.colStride);
+    GemmOperand a = spec.a;
+    if (spec.elementsOfA.areComputed) {
+      a = computeBlock(spec.elementsOfA, firstRow, rows, computedA);
+      if (!isShortReal(spec.storage)) {
+        left = a;
+        return;
+      }
+    } else {
+      a.base = emit.at(a.base, memoryType(spec.storage),
+                       emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
+    }
+    Value source = a.base;
+    bool isTransposed = isOne(a.rowStride) && !isOne(a.colStride);
     Value one = emit.constant(1);
     if (isPairs) {
       Value pitch = pitchOf(isTransposed ? rows : emit.ceilDiv(depth, 2));
       func::FuncOp function = getPairRows(emit.builder, emit.location, spec.tier, isTransposed);
       func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{rows, depth, source, spec.a.rowStride, spec.a.colStride, staged, pitch});
+                           ValueRange{rows, depth, source, a.rowStride, a.colStride, staged, pitch});
       left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, emit.mul(pitch, 2), one};
       return;
     }
-    Value outer = rows, inner = depth, outerStride = spec.a.rowStride, innerStride = spec.a.colStride;
+    Value outer = rows, inner = depth, outerStride = a.rowStride, innerStride = a.colStride;
     if (isTransposed)
       std::swap(outer, inner), std::swap(outerStride, innerStride);
     Value pitch = pitchOf(inner);
@@ -106,6 +128,21 @@ private:
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
     left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
+  }
+
+  /// Lines [first, first + lines) of an operand, rows of A or columns of B, at this block's steps of K. Strides are those of a line
+  /// and of a step.
+  GemmOperand computeBlock(const GemmElements &elements, Value firstLine, Value lines, Value target) {
+    Value outer = lines, inner = depth, outerStart = firstLine, innerStart = startDepth;
+    if (!elements.alongDepth)
+      std::swap(outer, inner), std::swap(outerStart, innerStart);
+    Value pitch = pitchOf(inner);
+    emit.loop(emit.constant(0), outer, 1, [&](Value number) {
+      elements.compute(emit.builder, emit.location, emit.add(outerStart, number), innerStart, inner,
+                       emit.at(target, memoryType(spec.storage), emit.mul(number, pitch)));
+    });
+    Value one = emit.constant(1);
+    return elements.alongDepth ? GemmOperand{target, pitch, one} : GemmOperand{target, one, pitch};
   }
 
   Value pitchOf(Value columns) { return emit.add(emit.roundUp(columns, kStagedPad), kStagedPad); }
@@ -119,6 +156,8 @@ private:
     panelSums = emit.at(sums, element, emit.select(isSplit, offset, emit.constant(0)));
     sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
     Value columns = emit.sub(spec.n, column);
+    if (spec.elementsOfB.areComputed)
+      computedPanel = computeBlock(spec.elementsOfB, column, emit.min(columns, emit.constant(plan.width)), computedB);
     if (spec.runs.bytes > 0)
       enterRun(panel, column, columns);
     Value isFull = !mayBePartial ? emit.flag(true)
@@ -170,7 +209,11 @@ private:
     GemmOperand b = spec.b;
     LayoutOfB layout = LayoutOfB::Panels;
     Value offset;
-    if (spec.panelsOfB == PanelsOfB::Transposed) {
+    if (spec.elementsOfB.areComputed) { // there, rows are columns of B
+      b = {computedPanel.base, computedPanel.colStride, computedPanel.rowStride};
+      layout = spec.elementsOfB.alongDepth ? LayoutOfB::Transposed : LayoutOfB::RowMajor;
+      offset = emit.constant(0);
+    } else if (spec.panelsOfB == PanelsOfB::Transposed) {
       int64_t stored = panelColumns(element);
       b.rowStride = emit.mul(spec.n, stored);
       b.colStride = emit.constant(stored);
@@ -278,7 +321,9 @@ private:
   VectorType vector;
   int64_t lanes, bytes;
   Value packed, sums, staged,
-      runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; memory of the rows of a run
+      computedB, computedA, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; a panel of B and rows of
+                                  ///< A as computed; memory of the rows of a run
+  GemmOperand computedPanel;
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
@@ -298,6 +343,8 @@ bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
 }
 
 bool GemmSpec::readsLeftInPlace() const {
+  if (elementsOfA.areComputed)
+    return false;
   if (isShortReal(storage))
     return multipliesPairs(tier, storage) && isOne(a.colStride);
   std::optional<int64_t> rowStride = Emitter::constantOf(a.rowStride);
@@ -330,10 +377,11 @@ void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, V
   TileEmitter(emit, spec, plan, scratch).run(tile);
 }
 
-int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes, bool inPlace) {
+int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes, bool inPlace, bool computesA, bool computesB) {
   Type element = elementModel(storage).compute;
   int64_t elements = panelElements(tier, storage) + sumElements(tier, storage) + leftElements(tier, storage, inPlace);
-  return elements * elementBytes(element) + gemmLimits(tier, storage).rows * runBytes;
+  return elements * elementBytes(element) + (computesA ? computedBytesOfA(tier, storage) : 0) +
+         (computesB ? computedBytesOfB(tier, storage) : 0) + gemmLimits(tier, storage).rows * runBytes;
 }
 
 Value emitVectorLoad(OpBuilder &builder, Location location, VectorType type, Value pointer, Value mask) {

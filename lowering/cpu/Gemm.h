@@ -27,6 +27,17 @@ struct GemmOperand {
   mlir::Value colStride;
 };
 
+/// An operand that is in no memory: tiles compute blocks of it into scratch, in the storage type, and go on from there.
+struct GemmElements {
+  bool areComputed = false;
+  bool alongDepth = true; ///< neighbours in scratch are steps of K, else rows of A or columns of B
+  /// Writes `count` neighbours from `first` on, in row or column `line` of A or B (or of step `line` of K), to `target`. Numbers
+  /// are i64; of steps, `first` is a multiple of 16. It may be called several times, like the epilogue.
+  std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value line, mlir::Value first, mlir::Value count,
+                     mlir::Value target)>
+      compute;
+};
+
 /// Storage of B other than by strides: panels one cache line wide along one axis of a matrix W[R, S], so that a weight that
 /// exists once serves the forward pass without packing. Of f32 and f64 only. Panel p holds columns [width * p, width * (p + 1))
 /// of W, row after row; the last panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r *
@@ -84,6 +95,7 @@ struct GemmSpec {
   mlir::Type storage;  ///< of both operands in memory: f32, f64, bf16 or f16
   mlir::Value m, n, k; ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
   GemmOperand a, b;
+  GemmElements elementsOfA, elementsOfB; ///< where computed, the operand's address and strides are ignored
   PanelsOfB panelsOfB = PanelsOfB::None; ///< otherwise the strides of b are ignored and its base is aligned to 64 bytes
   GemmEpilogue epilogue;
   GemmRuns runs;
@@ -106,7 +118,8 @@ bool rowsShareSet(Tier tier, mlir::Type storage, int64_t rowStride);
 
 /// Scratch bytes one worker needs for any contraction of this tier and storage type with such runs, whatever its shape;
 /// `inPlace`: as GemmSpec::readsLeftInPlace.
-int64_t gemmScratchBytes(Tier tier, mlir::Type storage, int64_t runBytes, bool inPlace);
+int64_t gemmScratchBytes(Tier tier, mlir::Type storage, int64_t runBytes, bool inPlace, bool computesA = false,
+                         bool computesB = false);
 
 /// Many contractions of one shape, e.g. one per head: `specOf` gives the operands and the epilogue of batch entry `index` (i64).
 /// Its tier, element, m, n and k must not depend on the index, and values it uses must dominate the insertion point. Small

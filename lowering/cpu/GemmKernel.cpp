@@ -19,9 +19,10 @@ struct Side {
   Value tensor;
   RankedTensorType type;
   ArrayRef<int64_t> labels;
+  Block *element; ///< its code; null: it is in memory
   SmallVector<AffineExpr> strides;
-  Side(Value tensor, ArrayRef<int64_t> labels)
-      : tensor(tensor), type(cast<RankedTensorType>(tensor.getType())), labels(labels), strides(rowMajorStrides(type)) {}
+  Side(Value tensor, RankedTensorType type, ArrayRef<int64_t> labels, Block *element)
+      : tensor(tensor), type(type), labels(labels), element(element), strides(rowMajorStrides(type)) {}
   int64_t dimOf(int64_t label) const {
     auto found = llvm::find(labels, label);
     return found == labels.end() ? -1 : found - labels.begin();
@@ -40,8 +41,8 @@ constexpr int64_t kKeepBytes = KeepBits::bytes(GemmRuns::mostColumns);
 class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
-      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()), a(op.getA(), op.getALabels()),
-        b(op.getB(), op.getBLabels()) {
+      : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()),
+        a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()), b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()) {
     for (const Side *side : {&a, &b})
       for (auto [dim, label] : llvm::enumerate(side->labels))
         sizes.try_emplace(label, sizesOf(side->type)[dim]);
@@ -49,15 +50,16 @@ public:
 
   LogicalResult generate() {
     Type storage = a.type.getElementType();
-    Kernel kernel{"gemm", op.getLoc(), {op.getA(), op.getB()}, {}, {}, {}, 0, {}, {}};
-    llvm::SetVector<Value> read;
+    Kernel kernel{"gemm", op.getLoc(), {}, {}, {}, {}, 0, {}, {}};
+    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
     op.walk([&](AtOp at) { read.insert(at.getTensor()); });
     kernel.reads.append(read.begin(), read.end());
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
     bool good = true;
     if (sortLabels()) {
       findKeptRuns();
-      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace());
+      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), a.element,
+                                             b.element);
       kernel.tiles = [&](FunctionCode &code) {
         if (batch.empty())
           return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
@@ -138,7 +140,7 @@ private:
       auto number = labels.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(a.strideOf(labels.back()));
       return number ? number.getValue() : 0;
     };
-    return !isShortReal(a.type.getElementType()) && // with pairs it depends on the tier
+    return !a.element && !isShortReal(a.type.getElementType()) && // with pairs it depends on the tier
            !(strideOf(depth) == 1 && rowsShareSet(sequence.tier(), a.type.getElementType(), strideOf(rows)));
   }
 
@@ -150,7 +152,8 @@ private:
   }
 
   /// The index of each label from the number of a place in the merged dimension.
-  void split(FunctionCode &code, const Labels &labels, LaneValue number, LaneCode &lanes, SmallVectorImpl<LaneValue> &indices) {
+  template <typename Indices>
+  void split(FunctionCode &code, const Labels &labels, LaneValue number, LaneCode &lanes, Indices &indices) {
     for (size_t i = labels.size(); i-- > 0;) {
       LaneValue size = LaneValue::uniform(code.size(sizes.lookup(labels[i])));
       indices[labels[i]] = i == 0 ? number : lanes.divide(number, size, true);
@@ -167,7 +170,9 @@ private:
     LaneCode outside(code, results, lanes);
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (inner != op && !isa<RankedTensorType>(operand.getType()) && !op.getBody().isAncestor(operand.getParentRegion()))
+        if (inner != op && !isa<RankedTensorType>(operand.getType()) && llvm::none_of(op->getRegions(), [&](Region &region) {
+              return region.isAncestor(operand.getParentRegion());
+            }))
           outside.get(operand);
     });
     return outside;
@@ -182,7 +187,7 @@ private:
       };
       result.rowStride = stride(outer);
       result.colStride = stride(inner);
-      if (outside) {
+      if (outside && !side.element) {
         Value offset = constant(builder, 0);
         for (int64_t label : batch)
           offset = add(builder, offset, multiply(builder, batchIndices[label].base, code.size(side.strideOf(label))));
@@ -200,6 +205,8 @@ private:
     spec.b = operand(b, depth, columns);
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
+    spec.elementsOfA = elementsOf(code, a, rows, outside, fixed, good);
+    spec.elementsOfB = elementsOf(code, b, columns, outside, fixed, good);
     spec.epilogue = [this, &code, outside, fixed, &good](OpBuilder &at, Location, const GemmResult &result) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
@@ -228,6 +235,43 @@ private:
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
     return spec;
+  }
+
+  /// `lines`: the labels of rows of A or columns of B.
+  GemmElements elementsOf(FunctionCode &code, const Side &side, const Labels &lines, LaneCode *outside,
+                          const SmallVector<LaneValue> &fixed, bool &good) {
+    GemmElements elements;
+    elements.areComputed = side.element;
+    elements.alongDepth = side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
+    elements.compute = [this, &code, &side, &lines, outside, fixed, along = elements.alongDepth,
+                        &good](OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
+      OpBuilder::InsertionGuard guard(code.builder);
+      code.builder.restoreInsertionPoint(at.saveInsertionPoint());
+      LaneCode lanes = *outside;
+      good &= lanes.forLanes(constant(code.builder, 0), count, [&](LaneValue place) {
+        DenseMap<int64_t, LaneValue> indices;
+        for (int64_t label : batch)
+          indices[label] = fixed[label];
+        LaneValue inner = LaneValue::affine(add(code.builder, first, place.base), constant(code.builder, 1), along ? 16 : 1);
+        split(code, lines, along ? LaneValue::uniform(line) : inner, lanes, indices);
+        split(code, depth, along ? inner : LaneValue::uniform(line), lanes, indices);
+        std::optional<LaneValue> value = elementAt(side, lanes, indices);
+        if (value)
+          lanes.store(side.type.getElementType(), target, place, *value);
+        return value.has_value();
+      });
+      at.restoreInsertionPoint(code.builder.saveInsertionPoint());
+    };
+    return elements;
+  }
+
+  /// One element of a computed operand, or 16 neighbours; `indices`: by label.
+  std::optional<LaneValue> elementAt(const Side &side, LaneCode &lanes, const DenseMap<int64_t, LaneValue> &indices) {
+    for (auto [argument, label] : llvm::zip(side.element->getArguments(), side.labels))
+      lanes.bind(argument, indices.at(label));
+    if (!lanes.emitOps(*side.element))
+      return std::nullopt;
+    return lanes.get(side.element->getTerminator()->getOperand(0));
   }
 
   /// A put whose last index is that of the columns, at the labels alone.
@@ -412,12 +456,15 @@ private:
                      })[0];
     auto factor = [&](const Side &side) {
       LaneValue linear = LaneValue::uniform(constant(builder, 0));
+      DenseMap<int64_t, LaneValue> all;
       for (int64_t label : side.labels) {
-        LaneValue index = label < rank ? indices[label] : LaneValue::uniform(position[label]);
-        linear = lanes.addValues(linear, lanes.multiplyValues(index, LaneValue::uniform(code.size(side.strideOf(label)))));
+        all[label] = label < rank ? indices[label] : LaneValue::uniform(position[label]);
+        if (!side.element)
+          linear = lanes.addValues(linear, lanes.multiplyValues(all[label], LaneValue::uniform(code.size(side.strideOf(label)))));
       }
       Type storage = side.type.getElementType();
-      LaneValue loaded = lanes.load(storage, code.pointer(side.tensor), linear);
+      LaneValue loaded = side.element ? elementAt(side, lanes, all).value_or(LaneValue::uniform(constant(builder, 0)))
+                                      : lanes.load(storage, code.pointer(side.tensor), linear);
       Value stored = rank > 0 ? lanes.lanesOf(loaded) : loaded.base;
       return isShortReal(storage) ? widenBits(builder, op.getLoc(), code.tier, storage, stored) : stored;
     };

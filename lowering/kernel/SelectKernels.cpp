@@ -31,6 +31,7 @@ public:
 private:
   void selectBlock(Block &block);
   void selectDot(DotOp dot);
+  void computeOperand(Value operand, Region &element);
   void selectNest(Operation *op);
   SmallVector<Value> collectFused(Operation *root, Value value, int64_t rank);
   void reach(Value value, Block *block, OpsInOrder &found);
@@ -191,6 +192,20 @@ void Selector::putGroup(ElementCode &code, OpBuilder &builder, ArrayRef<Value> g
 
 // ---- kernels
 
+/// The code of an element of a contraction's operand, if that has no memory.
+void Selector::computeOperand(Value operand, Region &element) {
+  if (memoryOf(operand))
+    return;
+  Block *block = new Block;
+  element.push_back(block);
+  for (int64_t i = 0; i < tensorOf(operand).getRank(); ++i)
+    block->addArgument(IndexType::get(operand.getContext()), operand.getLoc());
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  ElementCode code(inside, [&](Value value) { return memoryOf(value); });
+  Value scalar = code.element(operand, block->getArguments());
+  YieldOp::create(inside, operand.getLoc(), scalar);
+}
+
 /// The sum of a contraction is stored if someone besides the fused values reads it.
 void Selector::selectDot(DotOp dot) {
   int64_t rank = tensorOf(dot.getY()).getRank();
@@ -232,7 +247,10 @@ void Selector::selectDot(DotOp dot) {
   OpBuilder builder(dot);
   auto gemm =
       GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
-                     swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank));
+                     swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank),
+                     memoryOf(a) ? TypeAttr() : TypeAttr::get(a.getType()), memoryOf(b) ? TypeAttr() : TypeAttr::get(b.getType()));
+  computeOperand(a, gemm.getAElement());
+  computeOperand(b, gemm.getBElement());
   Block *block = new Block;
   gemm.getBody().push_back(block);
   for (int64_t i = 0; i < rank; ++i)
@@ -385,7 +403,8 @@ void dropUnusedResults(func::FuncOp function) {
       number < 0 ? put.erase() : put.setResult(number);
     }
     OperationState state(op->getLoc(), op->getName(), op->getOperands(), types, op->getAttrs());
-    state.addRegion()->takeBody(op->getRegion(0));
+    for (Region &region : op->getRegions())
+      state.addRegion()->takeBody(region);
     Operation *fresh = OpBuilder(op).create(state);
     for (auto [old, number] : llvm::zip(op->getResults(), renumbered))
       if (number >= 0)

@@ -48,7 +48,10 @@ private:
     unsigned cost = 0, code = 0;
   };
   static constexpr unsigned kLimit = kCostOfRow;
+  static constexpr unsigned kMostCostOfOperand = 4; // it is computed once per block of columns, maybe
   bool needsMemory(Value value);
+  bool isOperandCode(Value value);
+  bool couldJoinItsMaker(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
 
@@ -56,6 +59,26 @@ private:
   llvm::DenseSet<Value> &inMemory;
   DenseMap<Value, Tree> trees; // per value that has no memory
 };
+
+/// Whether an elementwise kernel of `value` would run in the kernel that makes what it reads, and so cost nothing of its own.
+bool MemoryChoice::couldJoinItsMaker(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isKernel(op) || isAddress(op) || inMemory.contains(value))
+    return !isAddress(op);
+  return op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) && operand.getParentBlock() == op->getBlock() && couldJoinItsMaker(operand);
+  });
+}
+
+/// What contractions compute where they would pack it, instead of reading it from memory.
+bool MemoryChoice::isOperandCode(Value value) {
+  Operation *op = value.getDefiningOp();
+  return !op->hasTrait<ReadsRows>() && costOfTree(value) <= kMostCostOfOperand && !couldJoinItsMaker(value) &&
+         llvm::hasSingleElement(value.getUses()) && value.use_begin()->getOwner()->hasTrait<Contraction>() &&
+         value.use_begin()->getOwner()->getBlock() == op->getBlock();
+}
 
 MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
   Operation *op = value.getDefiningOp();
@@ -86,6 +109,8 @@ bool MemoryChoice::needsMemory(Value value) {
   };
   if (llvm::any_of(value.getUsers(), isCompared) && costOfTree(value) > 0)
     return true;
+  if (isOperandCode(value))
+    return false;
   unsigned users = 0;
   bool repeated = false;
   llvm::SmallPtrSet<Operation *, 4> seen;

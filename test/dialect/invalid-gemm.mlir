@@ -154,3 +154,45 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
   }
   return
 }
+
+// -----
+// gemm C8: an operand is in memory, or a region computes it: the index of each dimension ..
+func.func @f(%b: tensor<6x8xf32>) {
+  // expected-error @+1 {{'tenon.gemm' op expects block arguments ('index', 'index'), got ('index')}}
+  %y = tenon.gemm element[0, 2], %b[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  } a {
+  ^bb0(%i: index):
+    %one = arith.constant 1.0 : f32
+    tenon.yield %one : f32
+  }
+  return
+}
+
+// -----
+// gemm C8: .. gives one element of its type ..
+func.func @f(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.gemm' op expects the region of an operand to yield 'f32', got ('f64')}}
+  %y = tenon.gemm %a[0, 2], element[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  } b {
+  ^bb0(%j: index, %k: index):
+    %one = arith.constant 1.0 : f64
+    tenon.yield %one : f64
+  }
+  return
+}
+
+// -----
+// gemm C8: .. and not both.
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
+  // expected-error @+1 {{'tenon.gemm' op expects operand a in memory, or its type and a region, got both}}
+  %y = "tenon.gemm"(%a, %b) <{a_labels = array<i64: 0, 2>, a_type = tensor<4x8xf32>, b_labels = array<i64: 1, 2>, operandSegmentSizes = array<i32: 1, 1>, rank = 2 : i64}> ({
+  ^bb0(%i: index, %j: index, %sum: f32):
+    "tenon.put"(%i, %j, %sum) <{result = 0 : i64}> : (index, index, f32) -> ()
+    "tenon.yield"() : () -> ()
+  }, {}, {}) : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+  return
+}

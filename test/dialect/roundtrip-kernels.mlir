@@ -47,3 +47,31 @@ func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @gemm_of_elements
+func.func @gemm_of_elements(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
+  // CHECK: tenon.gemm element[0, 2], element[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+  // CHECK: tenon.put 0
+  // CHECK: } a {
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[K:.*]]: index):
+  // CHECK-NEXT: %[[E:.*]] = tenon.at %{{.*}}[%[[I]], %[[K]]]
+  // CHECK-NEXT: tenon.yield %[[E]] : f32
+  // CHECK-NEXT: } b {
+  // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index):
+  // CHECK: tenon.yield
+  %y = tenon.gemm element[0, 2], element[1, 2] rank 2 : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  } a {
+  ^bb0(%i: index, %k: index):
+    %e = tenon.at %a[%i, %k] : tensor<4x8xf32> -> f32
+    tenon.yield %e : f32
+  } b {
+  ^bb0(%j: index, %k: index):
+    %e = tenon.at %b[%j, %k] : tensor<6x8xf32> -> f32
+    %s = arith.mulf %e, %e : f32
+    tenon.yield %s : f32
+  }
+  tenon.output 0 "y", %y : tensor<4x6xf32>
+  return
+}

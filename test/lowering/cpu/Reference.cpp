@@ -131,12 +131,24 @@ private:
       scalars[block.getArgument(i)] = {0, index[i]};
   }
 
+  Numbers operand(Value tensor, Block *element, const std::vector<int64_t> &shape) {
+    if (!element)
+      return tensors.at(tensor);
+    Numbers values;
+    forAll(shape, [&](const std::vector<int64_t> &index) {
+      bind(*element, index);
+      runBlock(*element);
+      values.push_back(scalars.at(element->getTerminator()->getOperand(0)).real);
+    });
+    return values;
+  }
+
   void runGemm(GemmOp gemm) {
     for (Value result : gemm.getResults())
       tensors[result] = Numbers(count(shape(result)), NAN);
     current = gemm;
     std::map<int64_t, int64_t> sizes;
-    auto a = shape(gemm.getA()), b = shape(gemm.getB());
+    auto a = shape(sizesOf(gemm.typeOfA())), b = shape(sizesOf(gemm.typeOfB()));
     for (auto [i, label] : llvm::enumerate(gemm.getALabels()))
       sizes[label] = a[i];
     for (auto [i, label] : llvm::enumerate(gemm.getBLabels()))
@@ -146,7 +158,7 @@ private:
       (label < int64_t(gemm.getRank()) ? outer : inner).push_back(size),
           label < int64_t(gemm.getRank()) ? void() : innerLabels.push_back(label);
     Block &block = gemm.getBody().front();
-    const Numbers &x = tensors.at(gemm.getA()), &y = tensors.at(gemm.getB());
+    const Numbers x = operand(gemm.getA(), gemm.elementOfA(), a), y = operand(gemm.getB(), gemm.elementOfB(), b);
     forAll(outer, [&](const std::vector<int64_t> &index) {
       std::map<int64_t, int64_t> at;
       for (size_t i = 0; i < index.size(); ++i)

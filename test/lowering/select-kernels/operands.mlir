@@ -1,0 +1,73 @@
+// What only one contraction reads is computed where that packs it, if it is cheap and could not have been computed where its own operands are made.
+// RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-select-kernels,cse))' | FileCheck %s
+
+// Memory and segment are contracted without being joined.
+// CHECK-LABEL: func.func @joined
+// CHECK-NOT: tenon.nest
+// CHECK: tenon.gemm element[0, 2], %{{.*}}[1, 2] rank 2 : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+// CHECK: } a {
+// CHECK: tenon.at %arg0[
+// CHECK: tenon.at %arg1[
+// CHECK: tenon.yield
+// CHECK-NOT: tenon.nest
+// CHECK: return
+func.func @joined(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %j = tenon.concat 0 %m, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+  tenon.output 0 "y", %y : tensor<9x6xf32>
+  return
+}
+
+// Named rows of a table, scaled; the other operand is the one that is read along the result.
+// CHECK-LABEL: func.func @gathered
+// CHECK-NOT: tenon.nest
+// CHECK: tenon.gemm element[0, 2], %{{.*}}[1, 2] rank 2
+// CHECK: } a {
+// CHECK: arith.mulf
+// CHECK-NOT: tenon.nest
+// CHECK: return
+func.func @gathered(%t: tensor<10x8xf32>, %ids: tensor<4xi32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %g = tenon.gather %t[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<10x8xf32>, tensor<4xi32> -> tensor<4x8xf32>
+  %two = tenon.constant 2.0 : tensor<4x8xf32>
+  %s = tenon.mul %g, %two : tensor<4x8xf32>
+  %y = tenon.dot %s[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  tenon.output 0 "y", %y : tensor<4x6xf32>
+  return
+}
+
+// Two contractions read it; it is dear; it can be stored by the contraction that makes its operand: memory.
+// CHECK-LABEL: func.func @twice
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @twice(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %j = tenon.concat 0 %m, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+  %z = tenon.dot %w[0, 2], %j[1, 2] : tensor<6x8xf32>, tensor<9x8xf32> -> tensor<6x9xf32>
+  tenon.output 0 "y", %y : tensor<9x6xf32>
+  tenon.output 1 "z", %z : tensor<6x9xf32>
+  return
+}
+// CHECK-LABEL: func.func @dear
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @dear(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %e = tenon.gelu %x : tensor<4x8xf32>
+  %y = tenon.dot %e[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  tenon.output 0 "y", %y : tensor<4x6xf32>
+  return
+}
+// CHECK-LABEL: func.func @stored
+// CHECK: %[[Z:.*]] = tenon.gemm %arg0
+// CHECK: arith.addf
+// CHECK: tenon.gemm %[[Z]]
+// CHECK-NOT: element
+// CHECK: return
+func.func @stored(%x: tensor<4x8xf32>, %u: tensor<8x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %a = tenon.dot %x[0, 2], %u[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %z = tenon.add %a, %x : tensor<4x8xf32>
+  %y = tenon.dot %z[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  tenon.output 0 "y", %y : tensor<4x6xf32>
+  return
+}
