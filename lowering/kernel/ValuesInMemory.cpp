@@ -48,7 +48,7 @@ private:
     unsigned cost = 0, code = 0;
   };
   static constexpr unsigned kLimit = kCostOfRow;
-  static constexpr unsigned kMostCostOfOperand = 4; // it is computed once per block of columns, maybe
+  static constexpr unsigned kMostCostOfOperand = 6; // in all contractions; each may compute it once per block of columns
   bool needsMemory(Value value);
   bool isOperandCode(Value value);
   bool couldJoinItsMaker(Value value);
@@ -65,8 +65,10 @@ bool MemoryChoice::couldJoinItsMaker(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  if (isKernel(op) || isAddress(op) || inMemory.contains(value))
-    return !isAddress(op);
+  if (isAddress(op))
+    return false;
+  if (isKernel(op) || inMemory.contains(value) || op->hasTrait<ReadsRows>()) // there is a pass over the rows
+    return true;
   return op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) && operand.getParentBlock() == op->getBlock() && couldJoinItsMaker(operand);
   });
@@ -75,9 +77,11 @@ bool MemoryChoice::couldJoinItsMaker(Value value) {
 /// What contractions compute where they would pack it, instead of reading it from memory.
 bool MemoryChoice::isOperandCode(Value value) {
   Operation *op = value.getDefiningOp();
-  return !op->hasTrait<ReadsRows>() && costOfTree(value) <= kMostCostOfOperand && !couldJoinItsMaker(value) &&
-         llvm::hasSingleElement(value.getUses()) && value.use_begin()->getOwner()->hasTrait<Contraction>() &&
-         value.use_begin()->getOwner()->getBlock() == op->getBlock();
+  unsigned contractions = 0;
+  for (Operation *user : value.getUsers())
+    contractions += user->hasTrait<Contraction>() && user->getBlock() == op->getBlock();
+  return (contractions == 1 || contractions == 2) && contractions * costOfTree(value) <= kMostCostOfOperand &&
+         !couldJoinItsMaker(value);
 }
 
 MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
@@ -109,12 +113,13 @@ bool MemoryChoice::needsMemory(Value value) {
   };
   if (llvm::any_of(value.getUsers(), isCompared) && costOfTree(value) > 0)
     return true;
-  if (isOperandCode(value))
-    return false;
+  const bool isComputed = isOperandCode(value);
   unsigned users = 0;
   bool repeated = false;
   llvm::SmallPtrSet<Operation *, 4> seen;
   for (Operation *user : value.getUsers()) {
+    if (isComputed && user->hasTrait<Contraction>() && user->getBlock() == op->getBlock())
+      continue;
     if (isKernel(user))
       return true;
     bool outside = user->getBlock() != op->getBlock();

@@ -35,10 +35,12 @@ func.func @gathered(%t: tensor<10x8xf32>, %ids: tensor<4xi32>, %w: tensor<6x8xf3
   return
 }
 
-// Two contractions read it; it is dear; it can be stored by the contraction that makes its operand: memory.
+// Two contractions read it: each computes it, while that is cheap. Three read memory.
 // CHECK-LABEL: func.func @twice
-// CHECK: tenon.nest
-// CHECK-NOT: element
+// CHECK-NOT: tenon.nest
+// CHECK: tenon.gemm element[0, 2], %{{.*}}[1, 2]
+// CHECK: tenon.gemm %{{.*}}[0, 2], element[1, 2]
+// CHECK: } b {
 // CHECK: return
 func.func @twice(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %j = tenon.concat 0 %m, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
@@ -46,6 +48,59 @@ func.func @twice(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) 
   %z = tenon.dot %w[0, 2], %j[1, 2] : tensor<6x8xf32>, tensor<9x8xf32> -> tensor<6x9xf32>
   tenon.output 0 "y", %y : tensor<9x6xf32>
   tenon.output 1 "z", %z : tensor<6x9xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @three
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @three(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %j = tenon.concat 0 %m, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+  %z = tenon.dot %w[0, 2], %j[1, 2] : tensor<6x8xf32>, tensor<9x8xf32> -> tensor<6x9xf32>
+  %s = tenon.dot %j[0, 1], %j[0, 1] : tensor<9x8xf32>, tensor<9x8xf32> -> tensor<f32>
+  tenon.output 0 "y", %y : tensor<9x6xf32>
+  tenon.output 1 "z", %z : tensor<6x9xf32>
+  tenon.output 2 "s", %s : tensor<f32>
+  return
+}
+
+// What is dear, what a kernel besides contractions reads, what could be stored where its operand is made, in an epilogue or a pass over rows: memory.
+// CHECK-LABEL: func.func @dear_twice
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @dear_twice(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %a = tenon.mul %x, %x : tensor<4x8xf32>
+  %b = tenon.add %a, %x : tensor<4x8xf32>
+  %m = tenon.mul %b, %x : tensor<4x8xf32>
+  %c = tenon.add %m, %x : tensor<4x8xf32>
+  %y = tenon.dot %c[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %z = tenon.dot %w[0, 2], %c[1, 2] : tensor<6x8xf32>, tensor<4x8xf32> -> tensor<6x4xf32>
+  tenon.output 0 "y", %y : tensor<4x6xf32>
+  tenon.output 1 "z", %z : tensor<6x4xf32>
+  return
+}
+// CHECK-LABEL: func.func @kept
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @kept(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %j = tenon.concat 0 %m, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+  tenon.output 0 "y", %y : tensor<9x6xf32>
+  tenon.output 1 "j", %j : tensor<9x8xf32>
+  return
+}
+// CHECK-LABEL: func.func @rows
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @rows(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %p = tenon.softmax %x : tensor<4x8xf32>
+  %y = tenon.dot %p[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  tenon.output 0 "y", %y : tensor<4x6xf32>
   return
 }
 // CHECK-LABEL: func.func @dear
