@@ -81,8 +81,7 @@ LogicalResult PutOp::verify() {
 /// An operand in memory, or one that a region computes.
 static LogicalResult verifyOperand(GemmOp op, char name, Value tensor, std::optional<Type> computed, Region &element) {
   if (tensor ? computed || !element.empty() : !computed || element.empty()) // C8
-    return op.emitOpError("expects operand ") << name << " in memory, or its type and a region, got "
-                                              << (tensor ? "both" : "one of these");
+    return op.emitOpError("expects operand ") << name << " either in memory or as a type with a region";
   if (element.empty())
     return success();
   return verifyArguments(op, element.front(), cast<RankedTensorType>(*computed).getRank(), {}); // C8

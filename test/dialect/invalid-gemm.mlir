@@ -188,7 +188,7 @@ func.func @f(%a: tensor<4x8xf32>) {
 // -----
 // gemm C8: .. and not both.
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
-  // expected-error @+1 {{'tenon.gemm' op expects operand a in memory, or its type and a region, got both}}
+  // expected-error @+1 {{'tenon.gemm' op expects operand a either in memory or as a type with a region}}
   %y = "tenon.gemm"(%a, %b) <{a_labels = array<i64: 0, 2>, a_type = tensor<4x8xf32>, b_labels = array<i64: 1, 2>, operandSegmentSizes = array<i32: 1, 1>, rank = 2 : i64}> ({
   ^bb0(%i: index, %j: index, %sum: f32):
     "tenon.put"(%i, %j, %sum) <{result = 0 : i64}> : (index, index, f32) -> ()
