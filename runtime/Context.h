@@ -98,7 +98,8 @@ private:
   Expected<int32_t> runSlices(uint64_t flags);
   Status takeSlice(int64_t slice);
   Status copyStates(int64_t slice, const DeviceView &part, const DeviceView &whole, bool out) const;
-  Status addSlice();
+  void placeInTree(int64_t number);
+  Status addSlices();
   static void groupIsReady(const TnContext *context, int64_t group);
   Status allocate();
   Status checkInputs() const;
@@ -155,7 +156,7 @@ private:
   DeviceMemory sliceStage, sliceStates, sliceNextStates, sliceOutput;
   std::vector<uint64_t> sliceOffsets; // of inputs in sliceStage
   std::vector<void *> sliceInputs, sliceOutputs;
-  std::vector<double> sliceValues;                // outputs of a slice
+  std::vector<double> sliceValues;                // outputs of the slices, one behind the other
   std::vector<std::vector<double>> partialValues; // their sums by level
 };
 

@@ -40,7 +40,9 @@ void Context::onGroup(void (*ready)(void *user, int group), void *user) {
 
 void Context::groupIsReady(const TnContext *context, int64_t group) {
   const Context &self = *static_cast<const Context *>(context->owner);
-  CallersFloatingPoint mode(*self.computing);
+  std::optional<CallersFloatingPoint> mode;
+  if (self.computing) // a device may get so far only when the call has returned
+    mode.emplace(*self.computing);
   self.groupReady(self.groupUser, static_cast<int>(group));
 }
 
@@ -60,9 +62,10 @@ Status Context::bindSlices() {
     uint64_t bytes;
     const char *name;
   };
-  const uint64_t states = static_cast<uint64_t>(sizes[0]), outputs = outputTensors.size() * sizeof(double);
+  const uint64_t states = static_cast<uint64_t>(sizes[0]), slices = static_cast<uint64_t>(info->slices),
+                 outputs = slices * outputTensors.size() * sizeof(double);
   for (Request request :
-       {Request{sliceStage, bytes, "inputs of a slice"}, Request{sliceOutput, outputs, "outputs of a slice"},
+       {Request{sliceStage, bytes, "inputs of a slice"}, Request{sliceOutput, outputs, "outputs of the slices"},
         Request{sliceStates, states, "states of a slice"}, Request{sliceNextStates, states, "states of a slice"}}) {
     auto space = device->allocate(request.bytes, 0, request.name);
     if (!space.ok())
@@ -73,10 +76,10 @@ Status Context::bindSlices() {
   for (const BoundTensor &output : outputTensors)
     if (output.type != DataType::F64 || !output.shape.empty())
       return bugError("the output '", output.name, "' of a batch in slices is no number");
-  sliceValues.resize(outputTensors.size());
-  for (size_t i = 0; i < outputTensors.size(); ++i)
+  sliceValues.resize(slices * outputTensors.size());
+  for (size_t i = 0; i < sliceValues.size(); ++i)
     sliceOutputs.push_back(sliceOutput.view().codePointer() + i * sizeof(double));
-  partialValues.assign(static_cast<size_t>(std::bit_width(static_cast<uint64_t>(info->slices))), sliceValues);
+  partialValues.assign(static_cast<size_t>(std::bit_width(slices)), std::vector<double>(outputTensors.size()));
   return {};
 }
 
@@ -136,19 +139,34 @@ Status Context::copyStates(int64_t slice, const DeviceView &part, const DeviceVi
   return {};
 }
 
-/// What tenon.sum_slices does with the gradients, with the outputs: those of this slice to partial sums, of the last to outputs.
-Status Context::addSlice() {
+/// Which partial sums are added to a slice, and which one the result replaces.
+void Context::placeInTree(int64_t number) {
+  const bool isLast = number + 1 == sliceCount;
+  const int ones = std::countr_one(static_cast<uint64_t>(number));
+  // The bits of `number` are the levels that hold something.
+  context.add_levels = isLast ? static_cast<uint64_t>(number) : (uint64_t{1} << ones) - 1;
+  context.keep_level = isLast ? -1 : ones;
+}
+
+/// What tenon.sum_slices does with the gradients, with the outputs: those of each slice to partial sums, of the last to outputs.
+/// Behind all slices, so that a device goes through them without a wait.
+Status Context::addSlices() {
+  const size_t outputs = outputTensors.size();
   if (Status status = sliceOutput.view().read(sliceValues.data()); status.failed())
     return status;
-  for (size_t i = 0; i < sliceValues.size(); ++i) {
-    for (size_t level = 0; level < partialValues.size(); ++level)
-      if (context.add_levels >> level & 1)
-        sliceValues[i] = partialValues[level][i] + sliceValues[i];
-    if (context.keep_level >= 0)
-      partialValues[static_cast<size_t>(context.keep_level)][i] = sliceValues[i];
-    else if (outputTensors[i].name != "grad_norm" && outputTensors[i].name != "learning_rate") // of the update
-      if (Status status = outputSide.views[i].write(&sliceValues[i]); status.failed())
-        return status;
+  for (int64_t number = 0; number < sliceCount; ++number) {
+    placeInTree(number);
+    double *const values = sliceValues.data() + static_cast<size_t>(number) * outputs;
+    for (size_t i = 0; i < outputs; ++i) {
+      for (size_t level = 0; level < partialValues.size(); ++level)
+        if (context.add_levels >> level & 1)
+          values[i] = partialValues[level][i] + values[i];
+      if (context.keep_level >= 0)
+        partialValues[static_cast<size_t>(context.keep_level)][i] = values[i];
+      else if (outputTensors[i].name != "grad_norm" && outputTensors[i].name != "learning_rate") // of the update
+        if (Status status = outputSide.views[i].write(&values[i]); status.failed())
+          return status;
+    }
   }
   return {};
 }
@@ -162,27 +180,24 @@ Expected<int32_t> Context::runSlices(uint64_t flags) {
   arenas[TN_ARENA_NEXT_STATES] = sliceNextStates.view().codePointer();
   Expected<int32_t> code = 0;
   for (int64_t number = 0; number < sliceCount && code.ok() && *code == 0 && !(flags & TN_UPDATE_ONLY); ++number) {
-    const bool isLast = number + 1 == sliceCount;
-    const int ones = std::countr_one(static_cast<uint64_t>(number));
     Status status = takeSlice(firstSlice + number);
     if (status.ok())
       status = copyStates(firstSlice + number, sliceStates.view(), oldStatesOfAll, false);
     context.inputs = sliceInputs.data();
-    context.outputs = sliceOutputs.data();
+    context.outputs = sliceOutputs.data() + static_cast<size_t>(number) * outputTensors.size();
     // Random numbers are functions of the slice, so of the row of the batch.
     context.step = whole.step * static_cast<uint64_t>(info->slices) + static_cast<uint64_t>(firstSlice + number);
-    context.group_ready = isLast ? whole.group_ready : nullptr;
-    // The bits of `number` are the levels that hold something.
-    context.add_levels = isLast ? static_cast<uint64_t>(number) : (uint64_t{1} << ones) - 1;
-    context.keep_level = isLast ? -1 : ones;
+    context.group_ready = number + 1 == sliceCount ? whole.group_ready : nullptr;
+    placeInTree(number);
     code = status.ok() ? runCode(TN_GRADIENTS_ONLY) : status;
     if (code.ok())
-      status = addSlice();
-    if (status.ok() && code.ok())
       status = copyStates(firstSlice + number, sliceNextStates.view(), newStatesOfAll, true);
     if (status.failed())
       code = status;
   }
+  if (code.ok() && *code == 0 && !(flags & TN_UPDATE_ONLY))
+    if (Status status = addSlices(); status.failed())
+      code = status;
   arenas[TN_ARENA_STATES] = oldWhole;
   arenas[TN_ARENA_NEXT_STATES] = newWhole;
   context = whole;

@@ -128,8 +128,7 @@ Status HostCode::choose(std::span<const TnEntry *const> entries, const std::vect
   }
   if (lacking.empty())
     return inputError("the artifact has no tier that covers all its entries");
-  return inputError("this machine cannot run the artifact: it lacks ", lacking,
-                    " (tiers of the artifact: ", listOf(listed), ")");
+  return inputError("this machine cannot run the artifact: it lacks ", lacking, " (tiers of the artifact: ", listOf(listed), ")");
 }
 
 } // namespace
