@@ -52,6 +52,7 @@ public:
   /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are
   /// swapped and, in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
   /// An input error if the entry walks an axis and the new places do not fit behind those that are kept.
+  /// A device may go on after the return; where that fails, the next thing that waits for it says so, and the states are lost.
   Status run();
   /// One half of a training step (docs/artifact.md, "The two halves of a step"): forward and backward pass, which leave losses,
   /// states and the arena of gradients; and the update by what lies in that arena, which reads no inputs.
@@ -59,7 +60,8 @@ public:
   Status runUpdate() { return call(TN_UPDATE_ONLY); }
   /// Of the gradients, in the order in which a run finishes them: positions in Parameters::names().
   const std::vector<std::vector<int>> &groups() const { return groupMembers; }
-  /// Is called, between kernels and on the caller's thread, when a group is finished; null: nobody is.
+  /// Is called, between kernels and on the caller's thread, when a group is finished; null: nobody is. By a device that goes on
+  /// after the return of a run: when somebody waits for it.
   void onGroup(void (*ready)(void *user, int group), void *user);
   /// How many slices a batch has, and which of them gradients are computed of: all, unless setSlices names a node of their tree.
   int64_t slices() const { return info->slices; }

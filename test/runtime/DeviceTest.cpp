@@ -5,6 +5,7 @@
 //   --claim  the device's views claim to be the host's memory: the first use of one must fault
 //   --lose   copies in lose a bit: the results must differ
 #include "runtime/CApiObjects.h"
+#include "runtime/Checkpoint.h"
 #include "runtime/File.h"
 #include "runtime/generate/Generator.h"
 #include "runtime/train/Evaluate.h"
@@ -183,6 +184,24 @@ void loseRun(const Opened &artifact, const std::string &folder, GuardedDevice &d
   printf("lost run: %s\n", status.message().c_str());
 }
 
+/// A training that loses a run ends with that message, and its last checkpoint is the one before.
+void loseTraining(const Opened &artifact, const std::string &folder, GuardedDevice &device) {
+  const auto before = runtime::newestCheckpointStep(folder + "/checkpoints");
+  train::TrainOptions options;
+  options.runDirectory = folder;
+  options.steps = kSteps + 4;
+  options.threads = kThreads;
+  options.checkpointEvery = 1;
+  options.data.text = text;
+  options.quiet = true;
+  device.failsNextRun = true;
+  const Status status = train::trainModel(artifact, options);
+  expect(status.kind() == runtime::ErrorKind::Resource && status.message().find("lost a run of") != std::string::npos,
+         "a training that has lost a run goes on: " + status.message());
+  expect(before && runtime::newestCheckpointStep(folder + "/checkpoints") == before, "a lost run is in a checkpoint");
+  printf("lost training: the checkpoint before stays\n");
+}
+
 void succeed(tn_error *error) {
   if (!error)
     return;
@@ -295,6 +314,7 @@ int main(int argc, char **argv) {
   printf("eval: %zu numbers, the same bits\n", numbers.size());
   countCopies(guarded, folder + "/host", device);
   loseRun(guarded, folder + "/host", device);
+  loseTraining(guarded, folder + "/guarded", device);
   expect(throughC(host, true) == throughC(guarded, false), "the C interface gives other bytes");
   printf("C interface: the same bytes\n");
   if (!host->manifest().generate.elements.empty()) {
