@@ -1,9 +1,8 @@
 // A compiled model: DIR/libNAME.so with its manifest, opened and checked. Artifacts are code: never open one from an unknown
 // source.
 #pragma once
-#include "runtime/Cpu.h"
+#include "runtime/HostDevice.h"
 #include "runtime/Manifest.h"
-#include "tenon/artifact.h"
 #include <memory>
 
 namespace tenon::runtime {
@@ -12,17 +11,21 @@ class Artifact {
 public:
   /// `path` is DIR (with exactly one libNAME.so) or the .so itself. `tierName`: empty = the environment variable TENON_TIER, else
   /// the best one that artifact and machine share. Refuses another ABI, a manifest that disagrees with the entry table, a tier
-  /// that is not there.
-  static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {});
+  /// that is not there. `device`: runs the code and holds the buffers of everything that is made of the artifact (Parameters,
+  /// Context, training, generation); it must outlive them.
+  static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {},
+                                                        Device &device = hostDevice());
   /// An artifact linked into the program. The table must outlive the result.
-  static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {});
-  ~Artifact();
+  static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {},
+                                                             Device &device = hostDevice());
   Artifact(const Artifact &) = delete;
   Artifact &operator=(const Artifact &) = delete;
 
   const Manifest &manifest() const { return description; }
   std::string_view manifestText() const { return table->manifest; }
-  Tier tier() const { return chosenTier; }
+  Device &device() const { return *owner; }
+  DeviceCode &code() const { return *loaded; }
+  std::string_view tier() const { return loaded->variant(); }
   /// Index into manifest().entries, -1 if there is none of that name.
   int entryIndex(std::string_view name) const;
   const TnEntry &entry(int index) const { return *entries[index]; }
@@ -30,15 +33,14 @@ public:
   const std::string &directory() const { return libraryDirectory; }
 
 private:
-  Artifact() = default;
-  Status read(const TnArtifact *table, std::string_view tierName);
-  Status chooseTier(std::string_view tierName);
+  Artifact(Device &device, std::unique_ptr<DeviceCode> code) : owner(&device), loaded(std::move(code)), table(loaded->table()) {}
+  Status read(std::string_view tierName);
   Status matchEntry(const EntryInfo &info, const TnEntry &entry) const;
-  void *library = nullptr;
-  const TnArtifact *table = nullptr;
+  Device *owner;
+  std::unique_ptr<DeviceCode> loaded;
+  const TnArtifact *table;
   std::vector<const TnEntry *> entries; // in manifest order
   Manifest description;
-  Tier chosenTier = Tier::Portable;
   std::string libraryPath, libraryDirectory;
 };
 

@@ -65,6 +65,12 @@ Status sizeAt(const std::vector<BoundTensor> &tensors, int index, const char *wh
   return bytes == 0 ? Status() : need(values, "values");
 }
 
+Status copyTo(void *values, const Expected<const void *> &output, uint64_t bytes) {
+  if (output.ok())
+    std::memcpy(values, *output, bytes);
+  return output.status();
+}
+
 int findIn(const std::vector<BoundTensor> &tensors, const char *name) {
   for (size_t i = 0; i < tensors.size() && name; ++i)
     if (tensors[i].name == name)
@@ -127,7 +133,7 @@ tn_error *tn_model_open(const char *path, const char *tier, tn_model **model) {
 }
 void tn_model_close(tn_model *model) { delete model; }
 const char *tn_model_manifest(const tn_model *model) { return model->artifact->manifestText().data(); }
-const char *tn_model_tier(const tn_model *model) { return nameOf(model->artifact->tier()).data(); }
+const char *tn_model_tier(const tn_model *model) { return model->artifact->tier().data(); }
 int tn_model_entry_count(const tn_model *model) { return static_cast<int>(model->artifact->manifest().entries.size()); }
 const char *tn_model_entry_name(const tn_model *model, int entry) {
   const EntryInfo *info = entryAt(model, entry);
@@ -206,8 +212,11 @@ tn_error *tn_model_gradient_data(tn_model *model, const char *name, void **value
     const ParameterInfo &info = *place->info;
     if (info.layout != ParameterInfo::Layout::Row)
       return usageError("the gradient of '", name, "' is not dense in memory; tn_model_get_gradient copies it");
-    *values = model->parameters->arena(ParameterArena::Gradients) + info.offset +
-              info.stride * static_cast<uint64_t>(place->stackIndex);
+    const DeviceView gradients = model->parameters->arena(ParameterArena::Gradients);
+    if (!gradients.hostView())
+      return usageError("the gradient of '", name, "' is in the memory of the device ", gradients.device().name(),
+                        "; tn_model_get_gradient copies it");
+    *values = gradients.hostView() + info.offset + info.stride * static_cast<uint64_t>(place->stackIndex);
     *bytes = static_cast<uint64_t>(info.elements) * byteSize(model->parameters->manifest().type);
     return {};
   });
@@ -293,7 +302,7 @@ tn_error *tn_context_get_output(const tn_context *context, int output, void *val
   return guarded([&]() -> Status {
     Status status = sizeAt(context->context->outputs(), output, "output", values, bytes);
     if (status.ok() && bytes > 0)
-      std::memcpy(values, context->context->output(output), bytes);
+      return copyTo(values, context->context->output(output), bytes);
     return status;
   });
 }
@@ -301,7 +310,7 @@ tn_error *tn_context_get_state(const tn_context *context, int state, void *value
   return guarded([&]() -> Status {
     Status status = sizeAt(context->context->states(), state, "state", values, bytes);
     if (status.ok() && bytes > 0)
-      std::memcpy(values, context->context->state(state), bytes);
+      return context->context->state(state).read(values);
     return status;
   });
 }
@@ -309,7 +318,10 @@ tn_error *tn_context_set_state(tn_context *context, int state, const void *value
   return guarded([&]() -> Status {
     Status status = sizeAt(context->context->states(), state, "state", values, bytes);
     if (status.ok() && bytes > 0)
-      std::memcpy(context->context->state(state), values, bytes);
+      return context->context->setState(state, [&](char *target) {
+        std::memcpy(target, values, bytes);
+        return Status();
+      });
     return status;
   });
 }

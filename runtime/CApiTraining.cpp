@@ -72,12 +72,13 @@ tn_error *tn_context_get_scalar(const tn_context *context, const char *output, d
       names += concat(names.empty() ? "" : ", ", outputs[i].name);
       if (outputs[i].name != output)
         continue;
-      const void *place = context->context->output(static_cast<int>(i));
       const bool f64 = outputs[i].type == DataType::F64, f32 = outputs[i].type == DataType::F32;
       if ((!f64 && !f32) || outputs[i].bytes != byteSize(outputs[i].type))
         return usageError("the output '", output, "' is not one real number");
-      *value = f64 ? *static_cast<const double *>(place) : static_cast<double>(*static_cast<const float *>(place));
-      return {};
+      auto place = context->context->output(static_cast<int>(i));
+      if (place.ok())
+        *value = f64 ? *static_cast<const double *>(*place) : static_cast<double>(*static_cast<const float *>(*place));
+      return place.status();
     }
     return usageError("entry '", context->context->entry().name, "' has no output '", output, "', only ", names);
   });

@@ -1,7 +1,6 @@
 #include "runtime/Context.h"
 #include "runtime/Checked.h"
 #include "runtime/InputValues.h"
-#include <cstring>
 
 namespace tenon::runtime {
 
@@ -20,40 +19,6 @@ std::optional<uint64_t> bindShape(const std::vector<int64_t> &stack, const std::
   auto elements = checkedProduct(std::span<const int64_t>(shape));
   auto bytes = elements ? checkedMultiply<uint64_t>(static_cast<uint64_t>(*elements), byteSize(type)) : std::nullopt;
   return bytes && *bytes < (uint64_t(1) << 47) ? bytes : std::nullopt;
-}
-
-/// Places for tensors one after the other on 64-byte borders.
-Expected<uint64_t> layOut(const std::vector<BoundTensor> &tensors, std::vector<uint64_t> &places) {
-  uint64_t end = 0;
-  for (const BoundTensor &tensor : tensors) {
-    places.push_back(end);
-    auto next = checkedAdd(end, tensor.bytes);
-    auto aligned = next ? checkedAlign(*next, 64) : std::nullopt;
-    if (!aligned)
-      return resourceError("the tensors are larger than the address space");
-    end = *aligned;
-  }
-  return end;
-}
-
-template <typename T> void fill(char *target, uint64_t bytes, double value) {
-  T *values = reinterpret_cast<T *>(target);
-  std::fill(values, values + bytes / sizeof(T), static_cast<T>(value));
-}
-
-void fillState(char *target, const BoundTensor &tensor, double value) {
-  switch (tensor.type) {
-  case DataType::F64:
-    return fill<double>(target, tensor.bytes, value);
-  case DataType::F32:
-    return fill<float>(target, tensor.bytes, value);
-  case DataType::I64:
-    return fill<int64_t>(target, tensor.bytes, value);
-  case DataType::I32:
-    return fill<int32_t>(target, tensor.bytes, value);
-  default:
-    return fill<uint8_t>(target, tensor.bytes, value != 0);
-  }
 }
 
 } // namespace
@@ -93,7 +58,7 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
   result->pool = std::move(pool);
   result->info = &artifact.manifest().entries[static_cast<size_t>(index)];
   result->code = &artifact.entry(index);
-  result->runner = result->code->run[static_cast<int>(artifact.tier())];
+  result->device = &artifact.device();
   Status status = result->bind(dims);
   if (status.ok())
     status = result->allocate();
@@ -191,103 +156,12 @@ Status Context::bind(std::span<const int64_t> dims) {
   return {};
 }
 
-Status Context::allocate() {
-  std::vector<uint64_t> places;
-  auto own = [&](const std::vector<BoundTensor> &tensors, Arena &arena, std::vector<void *> &owned, const char *what) -> Status {
-    places.clear();
-    auto bytes = layOut(tensors, places);
-    if (!bytes.ok())
-      return bytes.status();
-    auto space = Arena::allocate(*bytes, 0, what);
-    if (!space.ok())
-      return space.status();
-    arena = space.take();
-    for (uint64_t place : places)
-      owned.push_back(arena.data() + place);
-    return {};
-  };
-  Status status = own(inputTensors, inputArena, ownedInputs, "inputs");
-  if (status.ok())
-    status = own(outputTensors, outputArena, ownedOutputs, "outputs");
-  if (status.failed())
-    return status;
-  inputPointers = ownedInputs;
-  outputPointers = ownedOutputs;
-  auto stride = checkedAlign(static_cast<uint64_t>(sizes[2]), 64);
-  auto strips = stride ? checkedMultiply<uint64_t>(*stride, static_cast<uint64_t>(pool->workers())) : std::nullopt;
-  if (!strips)
-    return resourceError("the scratch space is larger than the address space");
-  struct Request {
-    Arena &arena;
-    uint64_t bytes;
-    unsigned stagger;
-    const char *name;
-  };
-  // Parameters, gradients and moments have the first four steps of the stagger.
-  for (Request request :
-       {Request{workspace, static_cast<uint64_t>(sizes[1]), 4, "workspace"}, Request{scratch, *strips, 5, "scratch"},
-        Request{oldStates, stateArenaBytes, 6, "states"}, Request{newStates, stateArenaBytes, 7, "new states"},
-        Request{keptStates, static_cast<uint64_t>(sizes[3]), 6, "kept states"}}) {
-    auto space = Arena::allocate(request.bytes, request.stagger, request.name);
-    if (!space.ok())
-      return space.status();
-    request.arena = space.take();
-  }
-  bool trains = info->kind == EntryInfo::Kind::Train || info->kind == EntryInfo::Kind::Grad;
-  status = info->kind == EntryInfo::Kind::Train ? model->ensureTraining()
-           : trains                             ? model->ensure(ParameterArena::Gradients)
-                                                : Status();
-  if (status.ok() && trains && info->slices > 1)
-    status = model->ensure(ParameterArena::Slices);
-  if (status.failed())
-    return status;
-  arenas[TN_ARENA_STATES] = oldStates.data();
-  arenas[TN_ARENA_NEXT_STATES] = newStates.data();
-  arenas[TN_ARENA_WORKSPACE] = workspace.data();
-  arenas[TN_ARENA_KEPT_STATES] = keptStates.data();
-  context.dims = codeDims.data();
-  context.arenas = arenas;
-  context.inputs = inputPointers.data();
-  context.outputs = outputPointers.data();
-  context.offsets = offsets.data();
-  context.parallel_for = &ThreadPool::parallelFor;
-  context.scratch = scratch.data();
-  context.scratch_stride = static_cast<int64_t>(*stride);
-  context.pool = pool.get();
-  context.owner = this;
-  context.keep_level = -1;
-  context.level_stride = static_cast<int64_t>(model->manifest().levelStride());
-  resetStates();
-  return {};
-}
-
-Status Context::borrowInput(int index, void *buffer) {
-  if (index < 0 || static_cast<size_t>(index) >= inputPointers.size())
-    return usageError("entry '", info->name, "' has no input number ", index);
-  if (reinterpret_cast<uintptr_t>(buffer) % 64 != 0)
-    return usageError("a buffer for input '", inputTensors[static_cast<size_t>(index)].name, "' must be 64-byte aligned");
-  inputPointers[static_cast<size_t>(index)] = buffer ? buffer : ownedInputs[static_cast<size_t>(index)];
-  return {};
-}
-
-Status Context::borrowOutput(int index, void *buffer) {
-  if (index < 0 || static_cast<size_t>(index) >= outputPointers.size())
-    return usageError("entry '", info->name, "' has no output number ", index);
-  if (reinterpret_cast<uintptr_t>(buffer) % 64 != 0)
-    return usageError("a buffer for output '", outputTensors[static_cast<size_t>(index)].name, "' must be 64-byte aligned");
-  outputPointers[static_cast<size_t>(index)] = buffer ? buffer : ownedOutputs[static_cast<size_t>(index)];
-  return {};
-}
-
-void *Context::state(int index) const {
-  bool inPlace = info->states[static_cast<size_t>(index)].inPlace;
-  return arenas[inPlace ? TN_ARENA_KEPT_STATES : TN_ARENA_STATES] + stateOffsets[static_cast<size_t>(index)];
-}
-
 int64_t Context::capacity() const { return info->positionState < 0 ? -1 : info->capacity.evaluate(dimValues).value_or(0); }
 
 int64_t Context::position() const {
-  return info->positionState < 0 ? -1 : *static_cast<const int32_t *>(state(info->positionState));
+  if (info->positionState < 0 || !device->sharesMemory())
+    return info->positionState < 0 ? -1 : keptPlaces;
+  return *reinterpret_cast<const int32_t *>(state(info->positionState).hostView());
 }
 
 Status Context::rewind(int64_t count) {
@@ -295,8 +169,10 @@ Status Context::rewind(int64_t count) {
     return usageError("entry '", info->name, "' walks no axis");
   if (count < 0 || count > position())
     return usageError("entry '", info->name, "' keeps ", position(), " places of ", info->walk, "; it cannot go back to ", count);
-  *static_cast<int32_t *>(state(info->positionState)) = static_cast<int32_t>(count);
-  return {};
+  return setState(info->positionState, [&](char *position) {
+    *reinterpret_cast<int32_t *>(position) = static_cast<int32_t>(count);
+    return Status();
+  });
 }
 
 Status Context::checkRoom() const {
@@ -315,16 +191,19 @@ Status Context::checkInputs() const {
     const BoundTensor &tensor = inputTensors[i];
     Status status;
     if (tensor.type == DataType::Bool)
-      status = checkTruth(tensor, inputPointers[i]);
+      status = checkTruth(tensor, inputSide.host[i]);
     else if (inputBounds[i] >= 0)
-      status = checkRange("input", tensor, inputPointers[i], inputBounds[i]);
+      status = checkRange("input", tensor, inputSide.host[i], inputBounds[i]);
     if (status.failed())
       return status.in(concat("entry '", info->name, "'"));
   }
   for (size_t i = 0; i < stateTensors.size(); ++i) // a file may have brought them
-    if (stateBounds[i] >= 0)
-      if (Status status = checkRange("state", stateTensors[i], state(static_cast<int>(i)), stateBounds[i]); status.failed())
+    if (stateBounds[i] >= 0) {
+      auto values = HostCopy::of(state(static_cast<int>(i)));
+      Status status = values.ok() ? checkRange("state", stateTensors[i], values->data(), stateBounds[i]) : values.status();
+      if (status.failed())
         return status.in(concat("entry '", info->name, "'"));
+    }
   return {};
 }
 
@@ -340,72 +219,52 @@ Status Context::call(uint64_t flags) {
   if (computes && updates && sliceCount < info->slices)
     return usageError("entry '", info->name, "': ", sliceCount, " of ", info->slices,
                       " slices are no step; run the gradients half, add the gradients of the others, then run the update half");
+  if (resetFailure.failed())
+    return std::exchange(resetFailure, {});
   if (Status status = checkRoom(); status.failed())
     return status;
   // Another context may have had gradients or moments allocated since the last run.
   for (int i = 0; i < 4; ++i)
-    arenas[i] = model->arena(static_cast<ParameterArena>(i));
-  arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums);
-  arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies);
-  arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices);
+    arenas[i] = model->arena(static_cast<ParameterArena>(i)).codePointer();
+  arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums).codePointer();
+  arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies).codePointer();
+  arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices).codePointer();
   if (computes) {
-    loadModelStates();
-    if (Status status = checkInputs(); status.failed())
+    Status status = loadModelStates();
+    if (status.ok())
+      status = checkInputs();
+    if (status.ok())
+      status = copyInputsIn();
+    if (status.failed())
       return status;
   }
-  int32_t code;
+  Expected<int32_t> code = 0;
   {
     FloatingPointScope mode;
     computing = &mode;
     code = info->slices > 1 ? runSlices(flags) : runCode(flags);
     computing = nullptr;
   }
-  if (code != 0)
-    return inputError("entry '", info->name, "' failed its run-time check number ", code);
+  outputIsOut.assign(outputIsOut.size(), false);
+  if (!code.ok())
+    return code.status().in(concat("entry '", info->name, "'"));
+  if (*code != 0)
+    return inputError("entry '", info->name, "' failed its run-time check number ", *code);
+  if (Status status = outputSide.anyLent ? copyOutputsOut(false) : Status(); status.failed())
+    return status;
   if (!computes)
     return {};
   if (!stateTensors.empty())
-    std::swap(arenas[TN_ARENA_STATES], arenas[TN_ARENA_NEXT_STATES]);
-  if (info->kind == EntryInfo::Kind::Train)
-    storeModelStates();
-  return {};
+    swapStates();
+  if (Status status = readPosition(); status.failed())
+    return status;
+  return info->kind == EntryInfo::Kind::Train ? storeModelStates() : Status();
 }
 
-int32_t Context::runCode(uint64_t flags) {
+Expected<int32_t> Context::runCode(uint64_t flags) {
   TnContext call = context;
   call.flags = flags;
-  return runner(&call);
-}
-
-void Context::loadModelStates() {
-  if (seenModelStates == model->modelStateVersion())
-    return;
-  for (size_t i = 0; i < stateTensors.size(); ++i)
-    if (info->states[i].ofModel) {
-      const std::vector<char> &bytes = model->modelStates().find(info->states[i].name)->second.bytes;
-      std::memcpy(state(static_cast<int>(i)), bytes.data(), bytes.size());
-    }
-  seenModelStates = model->modelStateVersion();
-}
-
-void Context::storeModelStates() {
-  bool any = false;
-  for (size_t i = 0; i < stateTensors.size(); ++i)
-    if (info->states[i].ofModel) {
-      std::vector<char> &bytes = model->modelStates().find(info->states[i].name)->second.bytes;
-      std::memcpy(bytes.data(), state(static_cast<int>(i)), bytes.size());
-      any = true;
-    }
-  if (any) {
-    model->touchModelStates();
-    seenModelStates = model->modelStateVersion();
-  }
-}
-
-void Context::resetStates() {
-  for (size_t i = 0; i < stateTensors.size(); ++i)
-    if (!info->states[i].ofModel)
-      fillState(static_cast<char *>(state(static_cast<int>(i))), stateTensors[i], info->states[i].initial);
+  return model->owner()->code().run(*code, call);
 }
 
 Status Context::copyStatesFrom(const Context &other) {
@@ -420,9 +279,10 @@ Status Context::copyStatesFrom(const Context &other) {
         return usageError("the state '", stateTensors[i].name, "' differs in shape between '", info->name, "' and '",
                           other.info->name, "'");
       if (pass == 1)
-        std::memcpy(state(static_cast<int>(i)), other.state(static_cast<int>(j)), stateTensors[i].bytes);
+        if (Status status = state(static_cast<int>(i)).copyFrom(other.state(static_cast<int>(j))); status.failed())
+          return status;
     }
-  return {};
+  return readPosition();
 }
 
 } // namespace tenon::runtime

@@ -32,18 +32,27 @@ public:
   const std::vector<BoundTensor> &inputs() const { return inputTensors; }
   const std::vector<BoundTensor> &outputs() const { return outputTensors; }
   const std::vector<BoundTensor> &states() const { return stateTensors; }
-  /// The buffer in use, owned or borrowed. Owned ones are made by create(), zero-filled, 64-byte aligned.
-  void *input(int index) const { return inputPointers[index]; }
-  void *output(int index) const { return outputPointers[index]; }
+  /// Where the host writes an input: the buffer in use, owned or borrowed. Owned ones are made by create(), zero-filled, 64-byte
+  /// aligned. On a device with memory of its own this is an image of the input, which each run copies in.
+  void *input(int index) const { return inputSide.host[static_cast<size_t>(index)]; }
+  /// Where the host reads an output of the last run. On a device with memory of its own it is copied out when it is first asked
+  /// for, all of them at once where they are small; an error can then be that of the run.
+  Expected<const void *> output(int index) const;
   /// Lends a buffer of at least inputs()[index].bytes, 64-byte aligned, until another is lent; null: back to the owned one.
   Status borrowInput(int index, void *buffer);
   Status borrowOutput(int index, void *buffer);
-  /// Old values of a state (what the next run reads). Swapped by run unless it is kept in place: ask again after each.
-  void *state(int index) const;
+  /// Old values of a state (what the next run reads), to read. Swapped by run unless it is kept in place: ask again after each.
+  DeviceView state(int index) const;
+  /// Writes a state by fill(char *) -> Status, as fillView does.
+  template <typename Fill> Status setState(int index, Fill fill) {
+    Status status = fillView(state(index), fill);
+    return status.ok() && index == info->positionState ? readPosition() : status;
+  }
 
   /// Index inputs are checked against their bounds first; then one call of the entry. After success old and new states are
   /// swapped and, in a train entry, the model's states are stored back. On failure states and parameters' states are as before.
   /// An input error if the entry walks an axis and the new places do not fit behind those that are kept.
+  /// A device may go on after the return; where that fails, the next thing that waits for it says so, and the states are lost.
   Status run();
   /// One half of a training step (docs/artifact.md, "The two halves of a step"): forward and backward pass, which leave losses,
   /// states and the arena of gradients; and the update by what lies in that arena, which reads no inputs.
@@ -51,7 +60,8 @@ public:
   Status runUpdate() { return call(TN_UPDATE_ONLY); }
   /// Of the gradients, in the order in which a run finishes them: positions in Parameters::names().
   const std::vector<std::vector<int>> &groups() const { return groupMembers; }
-  /// Is called, between kernels and on the caller's thread, when a group is finished; null: nobody is.
+  /// Is called, between kernels and on the caller's thread, when a group is finished; null: nobody is. By a device that goes on
+  /// after the return of a run: when somebody waits for it.
   void onGroup(void (*ready)(void *user, int group), void *user);
   /// How many slices a batch has, and which of them gradients are computed of: all, unless setSlices names a node of their tree.
   int64_t slices() const { return info->slices; }
@@ -61,7 +71,7 @@ public:
   int64_t capacity() const;
   /// Forgets all kept places but the first `count`, 0 <= count <= position(): the next run brings what follows them.
   Status rewind(int64_t count);
-  /// Initial values for all states that belong to the context (not the model's).
+  /// Initial values for all states that belong to the context (not the model's). Where the device fails, the next run says so.
   void resetStates();
   /// Copies the states of another context by name; both must agree in shape.
   Status copyStatesFrom(const Context &other);
@@ -86,22 +96,41 @@ private:
   Status bindSlices();
   void listGroups();
   Status call(uint64_t flags);
-  int32_t runCode(uint64_t flags);
-  int32_t runSlices(uint64_t flags);
-  void takeSlice(int64_t slice);
-  void copyStates(int64_t slice, char *part, char *whole, bool out) const;
-  void addSlice();
+  Expected<int32_t> runCode(uint64_t flags);
+  Expected<int32_t> runSlices(uint64_t flags);
+  Status takeSlice(int64_t slice);
+  Status copyStates(int64_t slice, const DeviceView &part, const DeviceView &whole, bool out) const;
+  void placeInTree(int64_t number);
+  Status addSlices();
   static void groupIsReady(const TnContext *context, int64_t group);
   Status allocate();
   Status checkInputs() const;
   Status checkRoom() const;
-  void loadModelStates();
-  void storeModelStates();
+  Status loadModelStates();
+  Status storeModelStates();
+  Status fillState(size_t index);
+  Status readPosition();
+  Status copyInputsIn();
+  Status copyOutputsOut(bool all) const;
+  void swapStates();
+
+  /// The inputs or the outputs: one block on the device, and the places where the host reads and writes.
+  struct Side {
+    DeviceMemory memory;
+    Arena image;                   // of `memory`, where the host cannot address it
+    std::vector<uint64_t> offsets; // in both
+    std::vector<DeviceView> views; // as code gets them: those of lent buffers where the device shares memory
+    std::vector<void *> addresses; // of `views`
+    std::vector<void *> host;      // in `views`, in `image`, or lent
+    bool anyLent = false;
+  };
+  Status allocateSide(const std::vector<BoundTensor> &tensors, const char *what, Side &side);
+  void lend(Side &side, size_t index, uint64_t bytes, void *buffer);
+  Device *device = nullptr;
   std::shared_ptr<Parameters> model;
   std::shared_ptr<ThreadPool> pool;
   const EntryInfo *info = nullptr;
   const TnEntry *code = nullptr;
-  TnRun runner = nullptr;
   std::vector<int64_t> dimValues, offsets;
   std::vector<int64_t> codeDims;     // of what the code runs for: a slice of the batch
   std::vector<int64_t> stateOffsets; // of the states of a whole batch: in `offsets` are those of what the code runs for
@@ -109,8 +138,13 @@ private:
   int64_t sizes[4] = {};
   std::vector<BoundTensor> inputTensors, outputTensors, stateTensors;
   std::vector<int64_t> inputBounds, stateBounds; // -1: none
-  Arena inputArena, outputArena, workspace, scratch, oldStates, newStates, keptStates;
-  std::vector<void *> inputPointers, outputPointers, ownedInputs, ownedOutputs;
+  DeviceMemory workspace, scratch, oldStates, newStates, keptStates;
+  Side inputSide;
+  mutable Side outputSide;
+  mutable std::vector<bool> outputIsOut; // copied out since the last run
+  int64_t keptPlaces = 0;                // what position() says, where the host cannot look
+  Status resetFailure;                   // of resetStates
+  bool areSwapped = false;               // old states are those of newStates
   char *arenas[TN_ARENA_COUNT] = {};
   TnContext context = {};
   uint64_t seenModelStates = 0;
@@ -121,9 +155,10 @@ private:
   // With slices: which are computed; of each input whether it is cut; places of the inputs of one, and of its outputs.
   int64_t firstSlice = 0, sliceCount = 1;
   std::vector<bool> isCut;
-  Arena sliceArena, sliceStates, sliceNextStates;
-  std::vector<void *> sliceStage, sliceInputs, sliceOutputs;
-  std::vector<double> sliceValues;                // outputs of a slice
+  DeviceMemory sliceStage, sliceStates, sliceNextStates, sliceOutput;
+  std::vector<uint64_t> sliceOffsets; // of inputs in sliceStage
+  std::vector<void *> sliceInputs, sliceOutputs;
+  std::vector<double> sliceValues;                // outputs of the slices, one behind the other
   std::vector<std::vector<double>> partialValues; // their sums by level
 };
 

@@ -2,7 +2,6 @@
 #include "runtime/Checked.h"
 #include "runtime/Context.h"
 #include <bit>
-#include <cstring>
 
 namespace tenon::runtime {
 
@@ -41,42 +40,46 @@ void Context::onGroup(void (*ready)(void *user, int group), void *user) {
 
 void Context::groupIsReady(const TnContext *context, int64_t group) {
   const Context &self = *static_cast<const Context *>(context->owner);
-  CallersFloatingPoint mode(*self.computing);
+  std::optional<CallersFloatingPoint> mode;
+  if (self.computing) // a device may get so far only when the call has returned
+    mode.emplace(*self.computing);
   self.groupReady(self.groupUser, static_cast<int>(group));
 }
 
 Status Context::bindSlices() {
   sliceCount = info->slices;
   uint64_t bytes = 0;
-  std::vector<uint64_t> places;
   for (size_t i = 0; i < inputTensors.size(); ++i) {
-    places.push_back(bytes);
+    sliceOffsets.push_back(bytes);
     auto end = checkedAdd(bytes, isCut[i] ? inputTensors[i].bytes / static_cast<uint64_t>(info->slices) : 0);
     auto aligned = end ? checkedAlign(*end, 64) : std::nullopt;
     if (!aligned)
       return resourceError("the tensors are larger than the address space");
     bytes = *aligned;
   }
-  auto space = Arena::allocate(bytes, 0, "inputs of a slice");
-  if (!space.ok())
-    return space.status();
-  sliceArena = space.take();
-  for (Arena *arena : {&sliceStates, &sliceNextStates}) {
-    auto states = Arena::allocate(static_cast<uint64_t>(sizes[0]), 0, "states of a slice");
-    if (!states.ok())
-      return states.status();
-    *arena = states.take();
+  struct Request {
+    DeviceMemory &memory;
+    uint64_t bytes;
+    const char *name;
+  };
+  const uint64_t states = static_cast<uint64_t>(sizes[0]), slices = static_cast<uint64_t>(info->slices),
+                 outputs = slices * outputTensors.size() * sizeof(double);
+  for (Request request :
+       {Request{sliceStage, bytes, "inputs of a slice"}, Request{sliceOutput, outputs, "outputs of the slices"},
+        Request{sliceStates, states, "states of a slice"}, Request{sliceNextStates, states, "states of a slice"}}) {
+    auto space = device->allocate(request.bytes, 0, request.name);
+    if (!space.ok())
+      return space.status();
+    request.memory = space.take();
   }
-  for (size_t i = 0; i < inputTensors.size(); ++i)
-    sliceStage.push_back(sliceArena.data() + places[i]);
   sliceInputs.resize(inputTensors.size());
   for (const BoundTensor &output : outputTensors)
     if (output.type != DataType::F64 || !output.shape.empty())
       return bugError("the output '", output.name, "' of a batch in slices is no number");
-  sliceValues.resize(outputTensors.size());
-  for (double &value : sliceValues)
-    sliceOutputs.push_back(&value);
-  partialValues.assign(static_cast<size_t>(std::bit_width(static_cast<uint64_t>(info->slices))), sliceValues);
+  sliceValues.resize(slices * outputTensors.size());
+  for (size_t i = 0; i < sliceValues.size(); ++i)
+    sliceOutputs.push_back(sliceOutput.view().codePointer() + i * sizeof(double));
+  partialValues.assign(static_cast<size_t>(std::bit_width(slices)), std::vector<double>(outputTensors.size()));
   return {};
 }
 
@@ -102,21 +105,23 @@ Status Context::setSlices(int64_t first, int64_t count) {
 }
 
 /// Inputs of a slice, on the borders of 64 bytes that an entry takes for granted.
-void Context::takeSlice(int64_t slice) {
+Status Context::takeSlice(int64_t slice) {
   for (size_t i = 0; i < inputTensors.size(); ++i) {
-    sliceInputs[i] = inputPointers[i];
+    sliceInputs[i] = inputSide.addresses[i];
     if (!isCut[i])
       continue;
     const uint64_t bytes = inputTensors[i].bytes / static_cast<uint64_t>(info->slices);
-    char *from = static_cast<char *>(inputPointers[i]) + bytes * static_cast<uint64_t>(slice);
-    sliceInputs[i] = bytes % 64 == 0 ? from : sliceStage[i];
-    if (bytes % 64 != 0)
-      std::memcpy(sliceStage[i], from, bytes);
+    const DeviceView from = inputSide.views[i].part(bytes * static_cast<uint64_t>(slice), bytes),
+                     stage = sliceStage.view().part(sliceOffsets[i], bytes);
+    sliceInputs[i] = (bytes % 64 == 0 ? from : stage).codePointer();
+    if (Status status = bytes % 64 == 0 ? Status() : stage.copyFrom(from); status.failed())
+      return status;
   }
+  return {};
 }
 
 /// Of a slice, from the states of the whole batch or (`out`) to them: its rows of each element of a stack.
-void Context::copyStates(int64_t slice, char *part, char *whole, bool out) const {
+Status Context::copyStates(int64_t slice, const DeviceView &part, const DeviceView &whole, bool out) const {
   for (size_t i = 0; i < stateTensors.size(); ++i) {
     uint64_t elements = 1;
     for (int64_t count : info->states[i].stack)
@@ -124,53 +129,81 @@ void Context::copyStates(int64_t slice, char *part, char *whole, bool out) const
     const uint64_t rows = elements == 0 ? 0 : stateTensors[i].bytes / elements,
                    bytes = rows / static_cast<uint64_t>(info->slices);
     for (uint64_t element = 0; element < elements; ++element) {
-      char *mine = part + offsets[i] + bytes * element;
-      char *all = whole + stateOffsets[i] + rows * element + bytes * static_cast<uint64_t>(slice);
-      std::memcpy(out ? all : mine, out ? mine : all, bytes);
+      const DeviceView mine = part.part(static_cast<uint64_t>(offsets[i]) + bytes * element, bytes),
+                       all = whole.part(
+                           static_cast<uint64_t>(stateOffsets[i]) + rows * element + bytes * static_cast<uint64_t>(slice), bytes);
+      if (Status status = out ? all.copyFrom(mine) : mine.copyFrom(all); status.failed())
+        return status;
     }
   }
+  return {};
 }
 
-/// What tenon.sum_slices does with the gradients, with the outputs: those of this slice to partial sums, of the last to outputs.
-void Context::addSlice() {
-  for (size_t i = 0; i < sliceValues.size(); ++i) {
-    for (size_t level = 0; level < partialValues.size(); ++level)
-      if (context.add_levels >> level & 1)
-        sliceValues[i] = partialValues[level][i] + sliceValues[i];
-    if (context.keep_level >= 0)
-      partialValues[static_cast<size_t>(context.keep_level)][i] = sliceValues[i];
-    else if (outputTensors[i].name != "grad_norm" && outputTensors[i].name != "learning_rate") // of the update
-      *static_cast<double *>(outputPointers[i]) = sliceValues[i];
+/// Which partial sums are added to a slice, and which one the result replaces.
+void Context::placeInTree(int64_t number) {
+  const bool isLast = number + 1 == sliceCount;
+  const int ones = std::countr_one(static_cast<uint64_t>(number));
+  // The bits of `number` are the levels that hold something.
+  context.add_levels = isLast ? static_cast<uint64_t>(number) : (uint64_t{1} << ones) - 1;
+  context.keep_level = isLast ? -1 : ones;
+}
+
+/// What tenon.sum_slices does with the gradients, with the outputs: those of each slice to partial sums, of the last to outputs.
+/// Behind all slices, so that a device goes through them without a wait.
+Status Context::addSlices() {
+  const size_t outputs = outputTensors.size();
+  if (Status status = sliceOutput.view().read(sliceValues.data()); status.failed())
+    return status;
+  for (int64_t number = 0; number < sliceCount; ++number) {
+    placeInTree(number);
+    double *const values = sliceValues.data() + static_cast<size_t>(number) * outputs;
+    for (size_t i = 0; i < outputs; ++i) {
+      for (size_t level = 0; level < partialValues.size(); ++level)
+        if (context.add_levels >> level & 1)
+          values[i] = partialValues[level][i] + values[i];
+      if (context.keep_level >= 0)
+        partialValues[static_cast<size_t>(context.keep_level)][i] = values[i];
+      else if (outputTensors[i].name != "grad_norm" && outputTensors[i].name != "learning_rate") // of the update
+        if (Status status = outputSide.views[i].write(&values[i]); status.failed())
+          return status;
+    }
   }
+  return {};
 }
 
-int32_t Context::runSlices(uint64_t flags) {
+Expected<int32_t> Context::runSlices(uint64_t flags) {
   const TnContext whole = context;
   char *const oldWhole = arenas[TN_ARENA_STATES], *const newWhole = arenas[TN_ARENA_NEXT_STATES];
-  arenas[TN_ARENA_STATES] = sliceStates.data();
-  arenas[TN_ARENA_NEXT_STATES] = sliceNextStates.data();
-  int32_t code = 0;
-  for (int64_t number = 0; number < sliceCount && code == 0 && !(flags & TN_UPDATE_ONLY); ++number) {
-    const bool isLast = number + 1 == sliceCount;
-    const int ones = std::countr_one(static_cast<uint64_t>(number));
-    takeSlice(firstSlice + number);
-    copyStates(firstSlice + number, sliceStates.data(), oldWhole, false);
+  const DeviceView oldStatesOfAll = (areSwapped ? newStates : oldStates).view(),
+                   newStatesOfAll = (areSwapped ? oldStates : newStates).view();
+  arenas[TN_ARENA_STATES] = sliceStates.view().codePointer();
+  arenas[TN_ARENA_NEXT_STATES] = sliceNextStates.view().codePointer();
+  Expected<int32_t> code = 0;
+  for (int64_t number = 0; number < sliceCount && code.ok() && *code == 0 && !(flags & TN_UPDATE_ONLY); ++number) {
+    Status status = takeSlice(firstSlice + number);
+    if (status.ok())
+      status = copyStates(firstSlice + number, sliceStates.view(), oldStatesOfAll, false);
     context.inputs = sliceInputs.data();
-    context.outputs = sliceOutputs.data();
+    context.outputs = sliceOutputs.data() + static_cast<size_t>(number) * outputTensors.size();
     // Random numbers are functions of the slice, so of the row of the batch.
     context.step = whole.step * static_cast<uint64_t>(info->slices) + static_cast<uint64_t>(firstSlice + number);
-    context.group_ready = isLast ? whole.group_ready : nullptr;
-    // The bits of `number` are the levels that hold something.
-    context.add_levels = isLast ? static_cast<uint64_t>(number) : (uint64_t{1} << ones) - 1;
-    context.keep_level = isLast ? -1 : ones;
-    code = runCode(TN_GRADIENTS_ONLY);
-    addSlice();
-    copyStates(firstSlice + number, sliceNextStates.data(), newWhole, true);
+    context.group_ready = number + 1 == sliceCount ? whole.group_ready : nullptr;
+    placeInTree(number);
+    code = status.ok() ? runCode(TN_GRADIENTS_ONLY) : status;
+    if (code.ok())
+      status = copyStates(firstSlice + number, sliceNextStates.view(), newStatesOfAll, true);
+    if (status.failed())
+      code = status;
   }
+  if (code.ok() && *code == 0 && !(flags & TN_UPDATE_ONLY))
+    if (Status status = addSlices(); status.failed())
+      code = status;
   arenas[TN_ARENA_STATES] = oldWhole;
   arenas[TN_ARENA_NEXT_STATES] = newWhole;
   context = whole;
-  return code != 0 || (flags & TN_GRADIENTS_ONLY) || info->kind != EntryInfo::Kind::Train ? code : runCode(TN_UPDATE_ONLY);
+  return !code.ok() || *code != 0 || (flags & TN_GRADIENTS_ONLY) || info->kind != EntryInfo::Kind::Train
+             ? code
+             : runCode(TN_UPDATE_ONLY);
 }
 
 } // namespace tenon::runtime

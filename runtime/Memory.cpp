@@ -151,8 +151,8 @@ uint64_t availableBytes() {
   return available;
 }
 
-Status checkMemory(const std::vector<MemoryItem> &items) {
-  uint64_t available = availableBytes(), sum = sumOf(items);
+Status checkMemory(const std::vector<MemoryItem> &items, uint64_t available) {
+  const uint64_t sum = sumOf(items);
   if (available == 0 || sum <= available)
     return {};
   return resourceError("not enough memory: ", readableBytes(sum), " needed, ", readableBytes(available), " available\n",

@@ -113,7 +113,8 @@ static Status readPieces(const SafetensorsFile &file, const std::vector<Piece> &
         transposeInPlace(values, piece.shape, type);
     }
     if (complete)
-      parameters.setAt(first.place, values.data(), arena);
+      if (Status status = parameters.setAt(first.place, values.data(), arena); status.failed())
+        return status;
   }
   return {};
 }
@@ -150,6 +151,13 @@ static std::string betterScheme(const Manifest &manifest, const SafetensorsFile 
   return concat("; ", most, " of its ", counted(file.entries().size(), "tensor"), " have ",
                 best.empty() ? std::string("Tenon's own names (no --names)")
                              : concat("names of the table ", best, " (--names ", best, ")"));
+}
+
+/// The element `index` of the `count` that a state of the model has.
+static Status readElement(const SafetensorsFile &file, const SafetensorsEntry &entry, const ModelState &state, size_t index,
+                          size_t count) {
+  const uint64_t bytes = state.memory.size() / count;
+  return fillView(state.memory.view().part(index * bytes, bytes), [&](char *values) { return file.read(entry, values); });
 }
 
 /// What a weights file says of itself beside its tensors.
@@ -230,7 +238,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     std::vector<std::string> names = options.scheme.empty() ? stateNames(state.info) : std::vector<std::string>();
     for (size_t i = 0; i < names.size() && status.ok(); ++i)
       if (const SafetensorsEntry *entry = unfit.count(names[i]) ? nullptr : file->find(names[i]))
-        status = file->read(*entry, state.bytes.data() + i * (state.bytes.size() / names.size()));
+        status = readElement(*file, *entry, state, i, names.size());
   }
   touchModelStates();
   if (status.failed())
@@ -261,7 +269,7 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
     const std::vector<std::string> names = stateNames(state.info);
     for (const std::string &name : names) {
       const SafetensorsEntry *entry = file.find(name);
-      if (!entry || entry->type != state.info.type || entry->end - entry->begin != state.bytes.size() / names.size())
+      if (!entry || entry->type != state.info.type || entry->end - entry->begin != state.memory.size() / names.size())
         return inputError("'", file.path(), "' does not fit the model: state '", name, "' is missing or has another size");
     }
   }
@@ -282,9 +290,8 @@ Status Parameters::loadArena(const SafetensorsFile &file, ParameterArena which) 
   takeNotes(file, *this);
   for (auto &[key, state] : states) {
     const std::vector<std::string> names = stateNames(state.info);
-    const uint64_t bytes = state.bytes.size() / names.size();
     for (size_t i = 0; i < names.size(); ++i)
-      if (status = file.read(*file.find(names[i]), state.bytes.data() + i * bytes); status.failed())
+      if (status = readElement(file, *file.find(names[i]), state, i, names.size()); status.failed())
         return status;
   }
   touchModelStates();

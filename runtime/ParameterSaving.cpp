@@ -65,6 +65,7 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   Status status = writer.begin(sink);
   DataType type = parameters.manifest().type;
   uint64_t size = byteSize(type);
+  auto write = [&](const char *bytes, uint64_t count) { return writer.write(bytes, count); };
   std::vector<char> values;
   const ParameterInfo *heldInfo = nullptr;
   int64_t heldIndex = -1;
@@ -75,12 +76,13 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
       const ParameterInfo &info = *piece.place.info;
       if (info.layout == ParameterInfo::Layout::Row && !piece.transpose) { // stored as published: no copy
         uint64_t begin = info.offset + info.stride * static_cast<uint64_t>(piece.place.stackIndex) + piece.ownFirst * size;
-        status = writer.write(parameters.arena(arena) + begin, piece.count * size);
+        status = visitView(parameters.arena(arena).part(begin, piece.count * size), write);
         continue;
       }
       if (heldInfo != piece.place.info || heldIndex != piece.place.stackIndex || piece.transpose) {
         values.resize(static_cast<size_t>(info.elements) * size);
-        parameters.getAt(piece.place, values.data(), arena);
+        if (status = parameters.getAt(piece.place, values.data(), arena); status.failed())
+          return status;
         heldInfo = piece.transpose ? nullptr : piece.place.info;
         heldIndex = piece.place.stackIndex;
       }
@@ -93,7 +95,7 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   if (states)
     for (const auto &[key, state] : parameters.modelStates())
       if (status.ok())
-        status = writer.write(state.bytes.data(), state.bytes.size());
+        status = visitView(state.memory.view(), write);
   return status.ok() ? writer.finish() : status;
 }
 
@@ -151,8 +153,8 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
       return status;
     for (const Group &group : mine)
       map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(group[0].tensor), ": ", quoteJson(name));
-    for (const auto &[key, state] : states ? this->states : std::map<std::string, ModelState>())
-      for (const std::string &tensor : stateNames(state.info))
+    for (const auto &[key, state] : this->states)
+      for (const std::string &tensor : states ? stateNames(state.info) : std::vector<std::string>())
         map += concat(map.empty() ? "\n    " : ",\n    ", quoteJson(tensor), ": ", quoteJson(name));
   }
   if (count > 1) {

@@ -77,10 +77,18 @@ Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const A
     for (const StateInfo &state : entry.states) {
       if (!state.ofModel)
         continue;
-      ModelState fresh{state, initialState(state)};
-      auto [place, added] = result->states.emplace(state.name, std::move(fresh));
-      if (!added && place->second.bytes.size() != initialState(state).size())
+      const std::vector<char> initial = initialState(state);
+      auto known = result->states.find(state.name);
+      if (known != result->states.end() && known->second.memory.size() != initial.size())
         return inputError("entries disagree about the size of the state '", state.name, "'");
+      if (known != result->states.end())
+        continue;
+      auto memory = result->device().allocate(initial.size(), 0, "states of the model");
+      if (!memory.ok())
+        return memory.status();
+      if (status = memory->view().write(initial.data()); status.failed())
+        return status;
+      result->states.emplace(state.name, ModelState{state, memory.take()});
     }
   return result;
 }
@@ -96,10 +104,10 @@ Status Parameters::ensure(ParameterArena which) {
                            : which == ParameterArena::Copies ? copiesStagger
                            : which == ParameterArena::Slices ? slicesStagger
                                                              : static_cast<unsigned>(index);
-  auto arena = Arena::allocate(bytes, stagger, arenaNames[index]);
-  if (!arena.ok())
-    return arena.status();
-  arenas[index] = arena.take();
+  auto memory = device().allocate(bytes, stagger, arenaNames[index]);
+  if (!memory.ok())
+    return memory.status();
+  arenas[index] = memory.take();
   present[index] = true;
   return {};
 }
@@ -117,10 +125,7 @@ Status Parameters::ensureTraining() {
   return status;
 }
 
-char *Parameters::arena(ParameterArena which) const {
-  int index = static_cast<int>(which);
-  return present[index] ? arenas[index].data() : nullptr;
-}
+DeviceView Parameters::arena(ParameterArena which) const { return arenas[static_cast<int>(which)].view(); }
 
 namespace {
 /// One tensor in logical order, cut into ranges for the threads; the values do not depend on the cut.
@@ -162,10 +167,12 @@ Status Parameters::initialize(uint64_t seed) {
         continue;
       values.resize(static_cast<size_t>(info.elements) * byteSize(type));
       initializeTensor(info, i, seed, type, values.data());
-      setAt({&info, i}, values.data());
+      if (Status status = setAt({&info, i}, values.data()); status.failed())
+        return status;
     }
   for (auto &[name, state] : states)
-    state.bytes = initialState(state.info);
+    if (Status status = state.memory.view().write(initialState(state.info).data()); status.failed())
+      return status;
   touchModelStates();
   return {};
 }
@@ -186,22 +193,42 @@ Expected<Parameters::Place> Parameters::find(const std::string &name) const {
   return found->second;
 }
 
-void Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
-  const char *stored = arena(which) + place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
-  toLogical(*place.info, manifest().type, stored, static_cast<char *>(values));
+/// The bytes of one element of a stack, in stored order.
+DeviceView Parameters::stored(const Place &place, ParameterArena which) const {
+  const uint64_t offset = place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
+  return arena(which).part(offset, static_cast<uint64_t>(place.info->storedElements) * byteSize(manifest().type));
 }
 
-void Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
-  char *stored = arena(which) + place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
-  toStored(*place.info, manifest().type, static_cast<const char *>(values), stored);
-  if (which != ParameterArena::Values)
-    return;
-  given.emplace(place.info, place.stackIndex);
-  if (manifest().copies) {
-    const uint64_t offset = static_cast<uint64_t>(stored - arena(ParameterArena::Values)) / 2;
-    std::transform(reinterpret_cast<const float *>(stored), reinterpret_cast<const float *>(stored) + place.info->storedElements,
-                   reinterpret_cast<uint16_t *>(arena(ParameterArena::Copies) + offset), bfloat16FromFloat);
-  }
+Status Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
+  const DeviceView view = stored(place, which);
+  if (place.info->layout == ParameterInfo::Layout::Row)
+    return view.read(values);
+  auto copy = HostCopy::of(view);
+  if (copy.ok())
+    toLogical(*place.info, manifest().type, copy->data(), static_cast<char *>(values));
+  return copy.status();
+}
+
+Status Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
+  Status status = fillView(stored(place, which), [&](char *target) {
+    toStored(*place.info, manifest().type, static_cast<const char *>(values), target);
+    const bool copied = manifest().copies && which == ParameterArena::Values;
+    return copied ? setCopies(place, target) : Status();
+  });
+  if (status.ok() && which == ParameterArena::Values)
+    given.emplace(place.info, place.stackIndex);
+  return status;
+}
+
+/// The 16 bits of the values `source`, which are in stored order.
+Status Parameters::setCopies(const Place &place, const char *source) {
+  const DeviceView view = stored(place, ParameterArena::Values);
+  const uint64_t offset = view.address() - arena(ParameterArena::Values).address();
+  return fillView(arena(ParameterArena::Copies).part(offset / 2, view.size() / 2), [&](char *target) {
+    const float *values = reinterpret_cast<const float *>(source);
+    std::transform(values, values + place.info->storedElements, reinterpret_cast<uint16_t *>(target), bfloat16FromFloat);
+    return Status();
+  });
 }
 
 Status Parameters::checkGiven() const {
@@ -231,17 +258,13 @@ static Status checkAccess(const Parameters &parameters, const Parameters::Place 
 Status Parameters::get(const std::string &name, void *values, uint64_t bytes, ParameterArena which) const {
   auto place = find(name);
   Status status = place.ok() ? checkAccess(*this, *place, name, bytes, which) : place.status();
-  if (status.ok())
-    getAt(*place, values, which);
-  return status;
+  return status.ok() ? getAt(*place, values, which) : status;
 }
 
 Status Parameters::set(const std::string &name, const void *values, uint64_t bytes, ParameterArena which) {
   auto place = find(name);
   Status status = place.ok() ? checkAccess(*this, *place, name, bytes, which) : place.status();
-  if (status.ok())
-    setAt(*place, values, which);
-  return status;
+  return status.ok() ? setAt(*place, values, which) : status;
 }
 
 std::string Parameters::signature() const {

@@ -27,7 +27,7 @@ enum class ParameterArena {
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
   StateInfo info;
-  std::vector<char> bytes;
+  DeviceMemory memory;
 };
 
 struct LoadOptions {
@@ -56,7 +56,8 @@ public:
   Status ensure(ParameterArena arena);
   /// Gradients, their sums where a step takes several batches or slices of one, and the moments that the optimizer has.
   Status ensureTraining();
-  char *arena(ParameterArena arena) const; // null if it is not there
+  DeviceView arena(ParameterArena arena) const; // nothing if it is not there
+  Device &device() const { return artifact->device(); }
 
   /// Every parameter from its initializer: a function of (seed, name, logical element index) only. Model states too.
   Status initialize(uint64_t seed);
@@ -71,8 +72,8 @@ public:
   /// `bytes` must be elements * byteSize(manifest().type).
   Status get(const std::string &name, void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values) const;
   Status set(const std::string &name, const void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values);
-  void getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
-  void setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
+  Status getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
+  Status setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
   /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
   Status checkGiven() const;
 
@@ -109,7 +110,9 @@ public:
 private:
   Parameters() = default;
   std::shared_ptr<const Artifact> artifact;
-  Arena arenas[7];
+  DeviceView stored(const Place &place, ParameterArena arena) const;
+  Status setCopies(const Place &place, const char *stored);
+  DeviceMemory arenas[7];
   bool present[7] = {};
   std::unordered_map<std::string, Place> places;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere

@@ -181,12 +181,15 @@ Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
   if (Status status = context.run(); status.failed())
     return status;
   const runtime::BoundTensor &output = context.outputs()[0];
+  auto values = context.output(0);
+  if (!values.ok())
+    return values.status();
   size_t symbols = static_cast<size_t>(output.shape[2]), first = static_cast<size_t>(count - 1) * symbols;
   // A model's table may be larger than the vocabulary: rows beyond it stand for no symbol.
   logits.resize(std::min(symbols, static_cast<size_t>(vocabulary->size())));
   for (size_t i = 0; i < logits.size(); ++i)
-    logits[i] = output.type == runtime::DataType::F64 ? static_cast<const double *>(context.output(0))[first + i]
-                                                      : static_cast<const float *>(context.output(0))[first + i];
+    logits[i] = output.type == runtime::DataType::F64 ? static_cast<const double *>(*values)[first + i]
+                                                      : static_cast<const float *>(*values)[first + i];
   return {};
 }
 

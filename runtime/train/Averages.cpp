@@ -106,33 +106,38 @@ void Totals::layOut(Part &part) const {
   part.whole = part.placeStep > 0 ? rows : rows * places;
 }
 
-void Totals::add(const Counted &counted) {
-  for (size_t i = 0; i < outputs.size(); ++i)
+runtime::Status Totals::add(const Counted &counted) {
+  runtime::Status status;
+  for (size_t i = 0; i < outputs.size() && status.ok(); ++i)
     if (outputs[i].rows < 0)
-      addValue(i, counted.rows < 0 && counted.places < 0);
-  for (Part &part : parts)
-    addPart(part, counted);
+      status = addValue(i, counted.rows < 0 && counted.places < 0);
+  for (size_t i = 0; i < parts.size() && status.ok(); ++i)
+    status = addPart(parts[i], counted);
+  return status;
 }
 
 /// A batch with rows that do not count only if there is no other.
-void Totals::addValue(size_t output, bool whole) {
+runtime::Status Totals::addValue(size_t output, bool whole) {
   Value &value = values[output];
   if (!whole && value.weight > 0)
-    return;
+    return {};
   const BoundTensor &tensor = context.outputs()[output];
   int64_t elements = 1;
   for (int64_t size : tensor.shape)
     elements *= size;
   if (value.weight == 0 || (whole && !value.whole))
     value = {std::vector<double>(static_cast<size_t>(elements), 0), 0, whole};
-  const void *data = context.output(static_cast<int>(output));
+  auto data = context.output(static_cast<int>(output));
+  if (!data.ok())
+    return data.status();
   for (int64_t i = 0; i < elements; ++i)
-    value.total[static_cast<size_t>(i)] += elementOf(data, tensor.type, i);
+    value.total[static_cast<size_t>(i)] += elementOf(*data, tensor.type, i);
   ++value.weight;
+  return {};
 }
 
 /// A row whose places end before its length counts in parts that keep the places, and in others where the model knows its length.
-void Totals::addPart(Part &part, const Counted &counted) const {
+runtime::Status Totals::addPart(Part &part, const Counted &counted) const {
   const BoundTensor &tensor = context.outputs()[part.output];
   const TensorInfo &info = outputs[part.output];
   const std::vector<int64_t> steps = stepsOf(tensor.shape);
@@ -146,13 +151,15 @@ void Totals::addPart(Part &part, const Counted &counted) const {
     return info.places < 0 || counted.first.empty() ? 0
                                                     : std::max<int64_t>(0, counted.first[static_cast<size_t>(row)] - info.shift);
   };
-  const void *data = context.output(static_cast<int>(part.output));
+  auto data = context.output(static_cast<int>(part.output));
+  if (!data.ok())
+    return data.status();
   for (int64_t row = 0; row < lastRow; ++row)
     for (int64_t place = firstOf(row); place < lastPlace; ++place) {
       ++part.counted[part.placeStep > 0 ? static_cast<size_t>(place) : 0];
       const int64_t base = row * steps[rowAxis] + (info.places < 0 ? 0 : place * steps[placeAxis]), into = place * part.placeStep;
       for (auto [from, to] : part.others) {
-        const double value = elementOf(data, tensor.type, base + from);
+        const double value = elementOf(*data, tensor.type, base + from);
         const auto at = static_cast<size_t>(into + to);
         part.total[at] += value;
         if (!(value <= part.greatest[at]) && !std::isnan(part.greatest[at])) // a NaN stays
@@ -162,6 +169,7 @@ void Totals::addPart(Part &part, const Counted &counted) const {
       }
     }
   part.places = std::max(part.places, lastRow > 0 ? lastPlace : 0);
+  return {};
 }
 
 double Totals::of(size_t output) const {

@@ -23,7 +23,7 @@ class Totals {
 public:
   explicit Totals(const runtime::Context &context);
   /// The batch that the context has just run.
-  void add(const Counted &counted);
+  runtime::Status add(const Counted &counted);
   double of(size_t output) const;
 
 private:
@@ -53,8 +53,8 @@ private:
   void collect(const runtime::AverageInfo &average);
   const Part &partOf(const runtime::AverageInfo &average) const;
   void layOut(Part &part) const;
-  void addPart(Part &part, const Counted &counted) const;
-  void addValue(size_t output, bool whole);
+  runtime::Status addPart(Part &part, const Counted &counted) const;
+  runtime::Status addValue(size_t output, bool whole);
   Tensor mean(size_t output) const;
   Tensor sums(const runtime::AverageInfo &average) const;
   Tensor count(const runtime::AverageInfo &average) const;

@@ -117,7 +117,8 @@ runtime::Expected<Evaluation> evaluate(runtime::Context &context, Feeder &feeder
       counted.rows = -1;
     if (counted.places >= places)
       counted.places = -1;
-    totals.add(counted);
+    if (Status status = totals.add(counted); status.failed())
+      return status;
     result.wholeBatches += counted.rows < 0 && counted.places < 0;
     const int64_t covers = task.covers(i);
     result.extent.covered +=

@@ -48,9 +48,8 @@ Status Feeder::fillEvaluation(uint64_t index) {
   return source.fillEvaluation(index, tensors);
 }
 
-static double outputAsNumber(const runtime::Context &context, size_t index) {
-  const void *value = context.output(static_cast<int>(index));
-  switch (context.outputs()[index].type) {
+static double asNumber(const void *value, runtime::DataType type) {
+  switch (type) {
   case runtime::DataType::F64:
     return *static_cast<const double *>(value);
   case runtime::DataType::I32:
@@ -60,8 +59,11 @@ static double outputAsNumber(const runtime::Context &context, size_t index) {
   }
 }
 
-double scalarOutput(const runtime::Context &context, size_t index) {
-  const double value = outputAsNumber(context, index);
+runtime::Expected<double> scalarOutput(const runtime::Context &context, size_t index) {
+  auto place = context.output(static_cast<int>(index));
+  if (!place.ok())
+    return place.status();
+  const double value = asNumber(*place, context.outputs()[index].type);
   return std::isnan(value) ? std::nan("") : value; // its sign is chance, and would be printed
 }
 

@@ -26,6 +26,6 @@ private:
 };
 
 /// A scalar output as a number.
-double scalarOutput(const runtime::Context &context, size_t index);
+runtime::Expected<double> scalarOutput(const runtime::Context &context, size_t index);
 
 } // namespace tenon::train

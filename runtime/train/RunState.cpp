@@ -41,7 +41,8 @@ Status writeStates(const Context &context, runtime::ByteSink &sink) {
   Status status = writer.begin(sink);
   for (size_t i = 0; status.ok() && i < context.states().size(); ++i)
     if (!context.entry().states[i].ofModel)
-      status = writer.write(context.state(static_cast<int>(i)), context.states()[i].bytes);
+      status = visitView(context.state(static_cast<int>(i)),
+                         [&](const char *values, uint64_t bytes) { return writer.write(values, bytes); });
   return status.ok() ? writer.finish() : status;
 }
 
@@ -228,7 +229,9 @@ Status checkStatesOf(const runtime::LoadedCheckpoint &checkpoint, const runtime:
 Status readStates(const runtime::SafetensorsFile &file, Context &context) {
   for (size_t i = 0; i < context.states().size(); ++i)
     if (!context.entry().states[i].ofModel)
-      if (Status status = file.read(*file.find(context.states()[i].name), context.state(static_cast<int>(i))); status.failed())
+      if (Status status = context.setState(static_cast<int>(i),
+                                           [&](char *values) { return file.read(*file.find(context.states()[i].name), values); });
+          status.failed())
         return status;
   return {};
 }

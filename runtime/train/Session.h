@@ -12,7 +12,7 @@ namespace tenon::train {
 struct Session {
   Recipe recipe;
   RunSettings settings;
-  runtime::Tier tier = runtime::Tier::Portable; // of the artifact's code
+  std::string tier; // of the artifact's code
   std::shared_ptr<runtime::Parameters> parameters;
   std::shared_ptr<runtime::ThreadPool> pool;
   std::unique_ptr<data::DataTask> trainTask, validTask;

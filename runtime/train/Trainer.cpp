@@ -65,7 +65,8 @@ private:
   }
   Status begin() {
     std::vector<std::string> notes = session.notes;
-    if (Status status = runtime::checkMemory(session.memoryItems()); status.failed())
+    if (Status status = runtime::checkMemory(session.memoryItems(), session.parameters->device().availableBytes());
+        status.failed())
       return status;
     if (Status status = setLength(notes); status.failed())
       return status;
@@ -142,7 +143,8 @@ private:
       if (Status status = context.run(); status.failed())
         return status.in(concat("step ", state.step + 1));
       ++state.position;
-      addOutputs(i);
+      if (Status status = addOutputs(i); status.failed())
+        return status;
     }
     double seconds = std::chrono::duration<double>(Clock::now() - before).count();
     state.seconds = begun.seconds + elapsed();
@@ -165,15 +167,18 @@ private:
   }
 
   /// Losses are means over the batches of a step, norm and rate are those of its last.
-  void addOutputs(uint64_t batch) {
+  Status addOutputs(uint64_t batch) {
     const runtime::Context &context = *session.train;
     for (size_t i = 0; i < values.size(); ++i) {
       const std::string &name = context.outputs()[i].name;
-      double value = scalarOutput(context, i);
+      auto value = scalarOutput(context, i);
+      if (!value.ok())
+        return value.status();
       bool ofStep = name == "grad_norm" || name == "learning_rate";
       values[i] =
-          ofStep || batch == 0 ? value : (values[i] * static_cast<double>(batch) + value) / static_cast<double>(batch + 1);
+          ofStep || batch == 0 ? *value : (values[i] * static_cast<double>(batch) + *value) / static_cast<double>(batch + 1);
     }
+    return {};
   }
 
   RunStart starting() { return {session, options, run, lock, state, keep()}; }

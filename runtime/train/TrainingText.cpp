@@ -48,7 +48,7 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
                             countedWithCommas(parameterCount(manifest), "parameter"), " in ", nameOf(manifest.type), ", ",
                             point.steps > 0 ? countedWithCommas(point.steps, "step") : "as many steps as there is time for, each",
                             " of ", countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
-  text += concat("tier ", nameOf(session.tier), ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
+  text += concat("tier ", session.tier, ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
                  memoryText(session.memoryItems()), "\n");
   return text + concat("checkpoints every ", countedWithCommas(point.checkpointEvery, "step"), " in ", run.checkpoints(),
                        " (the newest ", static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());

@@ -41,20 +41,20 @@ protected:
         ASSERT_TRUE(
             parameters->set(name, values.data(), static_cast<uint64_t>(parameters->find(name)->info->elements) * 4, arena).ok());
     for (auto &[key, own] : parameters->modelStates())
-      std::memcpy(own.bytes.data(), values.data(), own.bytes.size());
+      ASSERT_TRUE(own.memory.view().write(values.data()).ok());
     for (size_t i = 0; i < context->states().size(); ++i)
-      std::memcpy(context->state(static_cast<int>(i)), values.data(), context->states()[i].bytes);
+      ASSERT_TRUE(context->state(static_cast<int>(i)).write(values.data()).ok());
   }
 
   std::string everything() const {
     std::string all;
     for (ParameterArena arena : kArenas)
-      all.append(parameters->arena(arena), parameters->manifest().parameterBytes);
+      all.append(parameters->arena(arena).hostView(), parameters->manifest().parameterBytes);
     for (const auto &[key, own] : parameters->modelStates())
-      all.append(own.bytes.begin(), own.bytes.end());
+      all.append(own.memory.view().hostView(), own.memory.size());
     for (size_t i = 0; i < context->states().size(); ++i)
       if (!context->entry().states[i].ofModel) // of those the context has copies, made when it runs
-        all.append(static_cast<const char *>(context->state(static_cast<int>(i))), context->states()[i].bytes);
+        all.append(context->state(static_cast<int>(i)).hostView(), context->states()[i].bytes);
     return all;
   }
 

@@ -164,22 +164,24 @@ TEST(Parameters, GetSetByName) {
   expectError(parameters->set("blocks.1.weight", values.data(), 236), ErrorKind::Usage, "has 240 bytes, got 236");
 }
 
+static char *meansOf(Parameters &parameters) { return parameters.modelStates().at("norm.*.mean").memory.view().hostView(); }
+
 TEST(Parameters, SavesAndLoads) {
   TemporaryFolder folder;
   auto one = fakeParameters(), two = fakeParameters();
   ASSERT_TRUE(one->initialize(9).ok());
-  one->modelStates().at("norm.*.mean").bytes[3] = 64; // 2.0f instead of 1.0f in the first element
+  meansOf(*one)[3] = 64; // 2.0f instead of 1.0f in the first element
   for (const char *scheme : {"", "hf", "packed"}) {
     std::string path = folder / concat("w", scheme, ".safetensors");
     Status saved = one->save(path, ParameterArena::Values, scheme);
     ASSERT_TRUE(saved.ok()) << saved.message();
     ASSERT_TRUE(two->initialize(1).ok());
-    EXPECT_NE(0, std::memcmp(one->arena(ParameterArena::Values), two->arena(ParameterArena::Values), 1084));
+    EXPECT_NE(0, std::memcmp(one->arena(ParameterArena::Values).hostView(), two->arena(ParameterArena::Values).hostView(), 1084));
     auto report = two->load(path, {scheme, false, false});
     ASSERT_TRUE(report.ok()) << report.status().message();
     EXPECT_EQ(report->loaded.size(), 5u);
-    EXPECT_EQ(0, std::memcmp(one->arena(ParameterArena::Values), two->arena(ParameterArena::Values), 1084));
-    EXPECT_EQ(*scheme == 0, one->modelStates().at("norm.*.mean").bytes == two->modelStates().at("norm.*.mean").bytes);
+    EXPECT_EQ(0, std::memcmp(one->arena(ParameterArena::Values).hostView(), two->arena(ParameterArena::Values).hostView(), 1084));
+    EXPECT_EQ(*scheme == 0, std::memcmp(meansOf(*one), meansOf(*two), 24) == 0);
   }
   auto file = SafetensorsFile::open(folder / "whf.safetensors");
   ASSERT_TRUE(file.ok());
@@ -254,7 +256,8 @@ TEST(Parameters, NamesEveryProblemAndChangesNothing) {
   TemporaryFolder folder;
   auto parameters = fakeParameters();
   ASSERT_TRUE(parameters->initialize(4).ok());
-  std::vector<char> before(parameters->arena(ParameterArena::Values), parameters->arena(ParameterArena::Values) + 1084);
+  std::vector<char> before(parameters->arena(ParameterArena::Values).hostView(),
+                           parameters->arena(ParameterArena::Values).hostView() + 1084);
   Tensors tensors;
   tensors.add("blocks.0.weight", {20, 3});
   tensors.add("blocks.0.bias", {21});
@@ -265,7 +268,7 @@ TEST(Parameters, NamesEveryProblemAndChangesNothing) {
   for (const char *text : {"blocks.0.bias has shape [21], expected [20]", "table has shape [3, 5], expected [5, 3]",
                            "missing: blocks.1.weight, blocks.1.bias, norm.0.mean, norm.1.mean", "not in the model: pooler"})
     expectError(status, ErrorKind::Input, text);
-  EXPECT_EQ(0, std::memcmp(before.data(), parameters->arena(ParameterArena::Values), before.size()));
+  EXPECT_EQ(0, std::memcmp(before.data(), parameters->arena(ParameterArena::Values).hostView(), before.size()));
   Tensors some;
   some.add("blocks.0.weight", {20, 3}, 5);
   some.write(folder / "some");
@@ -281,7 +284,8 @@ TEST(Parameters, RefusesNumbersThatSinglesCannotHold) {
   TemporaryFolder folder;
   auto parameters = fakeParameters();
   ASSERT_TRUE(parameters->initialize(4).ok());
-  std::vector<char> before(parameters->arena(ParameterArena::Values), parameters->arena(ParameterArena::Values) + 1084);
+  std::vector<char> before(parameters->arena(ParameterArena::Values).hostView(),
+                           parameters->arena(ParameterArena::Values).hostView() + 1084);
   auto load = [&](double value) {
     std::vector<double> table(15, 0.5);
     table[7] = value;
@@ -294,7 +298,7 @@ TEST(Parameters, RefusesNumbersThatSinglesCannotHold) {
   };
   expectError(load(1e39), ErrorKind::Input, "table: element [2, 1] is 1e+39, more than 32-bit numbers hold (3.4e38)");
   expectError(load(-1e300), ErrorKind::Input, "table: element [2, 1] is -1e+300");
-  EXPECT_EQ(0, std::memcmp(before.data(), parameters->arena(ParameterArena::Values), before.size()));
+  EXPECT_EQ(0, std::memcmp(before.data(), parameters->arena(ParameterArena::Values).hostView(), before.size()));
   std::vector<float> table(15);
   for (double fine : {3.4028234e38, -1.0, double(INFINITY)}) { // what is infinite already is the file's own
     EXPECT_TRUE(load(fine).ok());

@@ -229,7 +229,7 @@ private:
     vocabulary = symbols.take();
     trained = opened->artifact;
     source.entries = {target->entry->name};
-    source.compileTier = nameOf(trained->tier());
+    source.compileTier = trained->tier();
     bindTo(source, target->batch, 1);
     if (options.promptGiven)
       return sizePrompt(manifest, *target);
@@ -302,8 +302,9 @@ private:
     }
     for (auto &[name, state] : parameters->modelStates())
       if (auto known = (*all)->modelStates().find(name);
-          known != (*all)->modelStates().end() && known->second.bytes.size() == state.bytes.size())
-        state.bytes = known->second.bytes;
+          known != (*all)->modelStates().end() && known->second.memory.size() == state.memory.size())
+        if (Status status = state.memory.view().copyFrom(known->second.memory.view()); status.failed())
+          return status;
     parameters->touchModelStates();
     return {};
   }
@@ -371,7 +372,10 @@ private:
   Status write() {
     Symbols symbols = symbolsOf(*context, symbolsKnown());
     symbols.earlier = earlier;
-    DrawnMaps drawn = mapsOf(*context, symbols, places);
+    auto maps = mapsOf(*context, symbols, places);
+    if (!maps.ok())
+      return maps.status();
+    const DrawnMaps drawn = maps.take();
     for (const std::string &limit : drawn.limits)
       note(limit);
     const std::string title = concat("Attention in ", lastOf(run.path), " at step ", step);

@@ -158,10 +158,14 @@ public:
       batch = context.entry().inputs[static_cast<size_t>(symbols.main)].axes[0];
   }
 
-  DrawnMaps run() {
+  runtime::Expected<DrawnMaps> run() {
     for (size_t i = 0; i < context.states().size(); ++i)
-      if (auto name = nameOf(context.states()[i].name))
-        add(i, *name);
+      if (auto name = nameOf(context.states()[i].name)) {
+        auto weights = runtime::HostCopy::of(context.state(static_cast<int>(i)));
+        if (!weights.ok())
+          return weights.status();
+        add(i, *name, weights->data());
+      }
     std::sort(placed.begin(), placed.end());
     DrawnMaps drawn;
     size_t maps = 0, all = 0;
@@ -195,7 +199,7 @@ private:
     return static_cast<size_t>(found - stacks.begin());
   }
 
-  void add(size_t index, const MapName &name) {
+  void add(size_t index, const MapName &name, const char *weights) {
     const StateInfo &info = context.entry().states[index];
     const BoundTensor &state = context.states()[index];
     const size_t levels = info.stack.size(), rank = state.shape.size(), looks = name.axes.size();
@@ -224,13 +228,12 @@ private:
       const int64_t batches = isBatched ? shape[levels] : 1;
       for (int64_t head = 0; head < headCount; ++head) {
         const int64_t begin = (depth * batches * headCount + head) * rows * columns; // of the first row of the batch
-        if (weightAt(state, context.state(static_cast<int>(index)), begin) < 0)      // no attend at this depth
+        if (weightAt(state, weights, begin) < 0)                                     // no attend at this depth
           continue;
         one.row.maps.push_back({headTitle(headAxes, digitsOf(head, shape + heads, shape + rank - looks)), {}});
         for (int64_t i = side.first; i < side.end; ++i)
           for (int64_t j = above.first; j < above.end; ++j)
-            one.row.maps.back().weights.push_back(
-                weightAt(state, context.state(static_cast<int>(index)), begin + i * columns + j));
+            one.row.maps.back().weights.push_back(weightAt(state, weights, begin + i * columns + j));
       }
       placed.push_back(std::move(one));
     }
@@ -271,7 +274,7 @@ Symbols symbolsOf(const Context &context, const data::Vocabulary *vocabulary) {
   return symbols;
 }
 
-DrawnMaps mapsOf(const Context &context, const Symbols &symbols, int64_t places) {
+runtime::Expected<DrawnMaps> mapsOf(const Context &context, const Symbols &symbols, int64_t places) {
   return Collection(context, symbols, places).run();
 }
 

@@ -25,6 +25,6 @@ struct DrawnMaps {
   std::vector<std::string> limits; // what was left out, in sentences
 };
 /// Rows by stack and depth, maps by head, of the first row of the batch. `places`: so many of the text count; -1: all.
-DrawnMaps mapsOf(const runtime::Context &context, const Symbols &symbols, int64_t places);
+runtime::Expected<DrawnMaps> mapsOf(const runtime::Context &context, const Symbols &symbols, int64_t places);
 
 } // namespace tenon::driver

@@ -169,8 +169,8 @@ Status readStates(Context &context, const NamedFiles &files) {
     if (!index.ok() || !array.ok())
       return index.ok() ? array.status() : index.status();
     const BoundTensor &state = context.states()[*index];
-    void *data = context.state(static_cast<int>(*index));
-    if (Status status = runtime::npyToInput(*array, name, state.type, state.shape, data); status.failed())
+    auto take = [&](char *values) { return runtime::npyToInput(*array, name, state.type, state.shape, values); };
+    if (Status status = context.setState(static_cast<int>(*index), take); status.failed())
       return status.in(file);
   }
   return {};
@@ -202,8 +202,9 @@ Status writeStates(const Context &context, const NamedFiles &files, runtime::Fil
     if (!index.ok())
       return index.status();
     const BoundTensor &state = context.states()[*index];
-    if (Status status = runtime::writeNpy(file, state.type, state.shape, context.state(static_cast<int>(*index)), &batch);
-        status.failed())
+    auto values = runtime::HostCopy::of(context.state(static_cast<int>(*index)));
+    Status status = values.ok() ? runtime::writeNpy(file, state.type, state.shape, values->data(), &batch) : values.status();
+    if (status.failed())
       return status;
   }
   return {};
@@ -224,21 +225,25 @@ Status saveOutputs(const Context &context, const NamedFiles &files, runtime::Fil
   for (const auto &[name, file] : files) {
     int index = context.entry().outputIndex(name);
     const BoundTensor &output = context.outputs()[static_cast<size_t>(index)];
-    if (Status status = runtime::writeNpy(file, output.type, output.shape, context.output(index), &batch); status.failed())
+    auto values = context.output(index);
+    Status status = values.ok() ? runtime::writeNpy(file, output.type, output.shape, *values, &batch) : values.status();
+    if (status.failed())
       return status;
   }
   return {};
 }
 
-void printOutputs(const Context &context, bool json) {
+Status printOutputs(const Context &context, bool json) {
   std::string text = json ? "{" : "";
   for (size_t i = 0; i < context.outputs().size(); ++i) {
     const BoundTensor &output = context.outputs()[i];
-    const void *data = context.output(static_cast<int>(i));
+    auto data = context.output(static_cast<int>(i));
+    if (!data.ok())
+      return data.status();
     uint64_t count = output.bytes / runtime::byteSize(output.type), wrong = 0;
     double low = INFINITY, high = -INFINITY;
     for (uint64_t k = 0; k < count; ++k) {
-      double value = valueAt(data, output.type, k);
+      double value = valueAt(*data, output.type, k);
       wrong += std::isnan(value);
       low = std::fmin(low, value);
       high = std::fmax(high, value);
@@ -262,6 +267,7 @@ void printOutputs(const Context &context, bool json) {
                      scalar ? std::string(finite ? number : "null") : concat("{\"shape\": ", shape, ", ", number, nans, "}"));
   }
   show("%s%s", text.c_str(), json ? "}\n" : "");
+  return {};
 }
 
 } // namespace tenon::driver

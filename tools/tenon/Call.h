@@ -24,7 +24,7 @@ Status checkOutputs(const runtime::Context &context, const NamedFiles &outputs, 
 /// Writes outputs to files whose names are checked.
 Status saveOutputs(const runtime::Context &context, const NamedFiles &files, runtime::FileBatch &batch);
 /// Scalars as "name value", tensors as name, shape and range; to stdout.
-void printOutputs(const runtime::Context &context, bool json);
+Status printOutputs(const runtime::Context &context, bool json);
 /// The entry to call: `wanted`, else the only one of its kind, else the one called `fallback`.
 Expected<std::string> chooseEntry(const runtime::Manifest &manifest, runtime::EntryInfo::Kind kind, const std::string &wanted,
                                   const std::string &fallback);

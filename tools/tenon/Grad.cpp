@@ -37,14 +37,15 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
       [&](runtime::ByteSink &sink) {
         Status status = writer.begin(sink);
         for (size_t i = 0; status.ok() && i < context.outputs().size(); ++i) {
-          double value = train::scalarOutput(context, i);
-          status = writer.write(&value, sizeof value);
+          auto value = train::scalarOutput(context, i);
+          status = value.ok() ? writer.write(&*value, sizeof *value) : value.status();
         }
         std::vector<char> values;
         for (size_t i = 0; status.ok() && i < places.size(); ++i) {
           values.resize(static_cast<size_t>(places[i].info->elements) * runtime::byteSize(type));
-          parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
-          status = writer.write(values.data(), values.size());
+          status = parameters.getAt(places[i], values.data(), runtime::ParameterArena::Gradients);
+          if (status.ok())
+            status = writer.write(values.data(), values.size());
         }
         return status.ok() ? writer.finish() : status;
       },
@@ -90,8 +91,9 @@ Status run(Options &options) {
                  ? saveGradients(options.output, **context, files)
                  : (*parameters)->save(options.output, runtime::ParameterArena::Gradients, options.outputNames, &files);
   if (status.ok()) {
-    printOutputs(**context, options.json);
-    status = finishOutput();
+    status = printOutputs(**context, options.json);
+    if (status.ok())
+      status = finishOutput();
   }
   return status.ok() ? files.commit() : status;
 }

@@ -165,7 +165,7 @@ Status run(Options &options) {
   const std::string mixed = manifest.copies ? concat(", products and saved values in ", runtime::nameOf(*manifest.copies)) : "";
   show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
        std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
-  show("tier in use: %s\n", std::string(runtime::nameOf(model->artifact->tier())).c_str());
+  show("tier in use: %s\n", std::string(model->artifact->tier()).c_str());
   if (!manifest.optimizer.empty())
     show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
   printParameters(manifest);

@@ -60,8 +60,9 @@ Status run(Options &options) {
   if (status.ok())
     status = writeStates(**context, *saved, files);
   if (status.ok() && (outputs->empty() || options.json)) {
-    printOutputs(**context, options.json);
-    status = finishOutput();
+    status = printOutputs(**context, options.json);
+    if (status.ok())
+      status = finishOutput();
   }
   return status.ok() ? files.commit() : status;
 }

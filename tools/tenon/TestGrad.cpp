@@ -57,21 +57,24 @@ public:
     for (const std::string &name : parameters.names())
       places.push_back(*parameters.find(name));
   }
-  std::vector<double> read(runtime::ParameterArena arena) const {
+  Expected<std::vector<double>> read(runtime::ParameterArena arena) const {
     std::vector<double> result;
     for (const Parameters::Place &place : places) {
       size_t before = result.size();
       result.resize(before + static_cast<size_t>(place.info->elements));
-      parameters.getAt(place, result.data() + before, arena);
+      if (Status status = parameters.getAt(place, result.data() + before, arena); status.failed())
+        return status;
     }
     return result;
   }
-  void write(const std::vector<double> &values) {
+  Status write(const std::vector<double> &values) {
     size_t at = 0;
     for (const Parameters::Place &place : places) {
-      parameters.setAt(place, values.data() + at);
+      if (Status status = parameters.setAt(place, values.data() + at); status.failed())
+        return status;
       at += static_cast<size_t>(place.info->elements);
     }
+    return {};
   }
 
 private:
@@ -81,9 +84,10 @@ private:
 
 /// Loss at `values`: states start anew each time, from the file or their initial values, so that every call sees the same past.
 Expected<double> lossAt(Context &context, const std::string &states, Flat &flat, const std::vector<double> &values) {
-  flat.write(values);
+  Status status = flat.write(values);
   context.resetStates();
-  Status status = states.empty() ? Status() : train::loadStates(states, context);
+  if (status.ok() && !states.empty())
+    status = train::loadStates(states, context);
   if (status.ok())
     status = context.run();
   if (status.failed())
@@ -93,11 +97,17 @@ Expected<double> lossAt(Context &context, const std::string &states, Flat &flat,
 
 Status compare(Options &options, Context &context, Parameters &parameters) {
   Flat flat(parameters);
-  const std::vector<double> start = flat.read(runtime::ParameterArena::Values);
+  auto values = flat.read(runtime::ParameterArena::Values);
+  if (!values.ok())
+    return values.status();
+  const std::vector<double> start = values.take();
   auto loss = lossAt(context, options.states, flat, start);
   if (!loss.ok())
     return loss.status();
-  std::vector<double> gradient = flat.read(runtime::ParameterArena::Gradients);
+  auto found = flat.read(runtime::ParameterArena::Gradients);
+  if (!found.ok())
+    return found.status();
+  std::vector<double> gradient = found.take();
   for (double &value : gradient)
     value *= 1 + options.spoil;
   double norm = 0;
@@ -114,7 +124,7 @@ Status compare(Options &options, Context &context, Parameters &parameters) {
       length += value * value;
     }
     std::vector<double> shifted = start;
-    double found[2] = {};
+    double sides[2] = {};
     for (size_t i = 0; i < start.size(); ++i)
       expected += gradient[i] * (direction[i] /= std::sqrt(length));
     for (int side = 0; side < 2; ++side) {
@@ -123,9 +133,9 @@ Status compare(Options &options, Context &context, Parameters &parameters) {
       auto value = lossAt(context, options.states, flat, shifted);
       if (!value.ok())
         return value.status();
-      found[side] = *value;
+      sides[side] = *value;
     }
-    double difference = (found[0] - found[1]) / (2 * options.epsilon);
+    double difference = (sides[0] - sides[1]) / (2 * options.epsilon);
     // Relative to the whole gradient: a direction that is nearly orthogonal to it has no relative accuracy of its own.
     double allowed = options.absolute +
                      options.relative * std::max(std::fabs(difference), std::sqrt(norm / static_cast<double>(start.size())));
@@ -137,7 +147,8 @@ Status compare(Options &options, Context &context, Parameters &parameters) {
              difference);
   }
   printf("%lld directions, worst at %.3g of the tolerance\n", static_cast<long long>(options.directions), worst);
-  flat.write(start);
+  if (Status status = flat.write(start); status.failed())
+    return status;
   return worst <= 1 ? Status() : Status(runtime::ErrorKind::Numeric, "the compiled gradient differs from central differences");
 }
 
