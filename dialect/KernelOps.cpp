@@ -169,9 +169,9 @@ void GemmOp::print(OpAsmPrinter &printer) {
   printer << ", ";
   operand(getB(), getBLabelsAttr());
   printer << " rank " << getRank() << " : " << typeOfA() << ", " << typeOfB() << " -> " << getResultTypes();
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getOperandSegmentSizesAttrName(), getALabelsAttrName(),
-                                                                 getBLabelsAttrName(), getRankAttrName(), getATypeAttrName(),
-                                                                 getBTypeAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getOperandSegmentSizesAttrName(), getALabelsAttrName(), getBLabelsAttrName(),
+                                            getRankAttrName(), getATypeAttrName(), getBTypeAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/true, /*printBlockTerminators=*/false);
   for (auto [name, region] : {std::pair(" a ", &getAElement()), std::pair(" b ", &getBElement())})

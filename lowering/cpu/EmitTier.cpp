@@ -27,9 +27,7 @@ std::string bindSymbol(llvm::StringRef entry) { return ("tn_bind_" + entry).str(
 std::vector<Tier> tiersOf(ModuleOp module) {
   std::vector<Tier> tiers(std::begin(kTiers), std::end(kTiers));
   WalkResult found = module.walk([](GemmOp op) {
-    return multipliesPairs(Tier::Avx512Bf16, op.typeOfA().getElementType())
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
+    return multipliesPairs(Tier::Avx512Bf16, op.typeOfA().getElementType()) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!found.wasInterrupted())
     llvm::erase(tiers, Tier::Avx512Bf16);

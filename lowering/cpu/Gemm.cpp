@@ -105,8 +105,8 @@ private:
         return;
       }
     } else {
-      a.base = emit.at(a.base, memoryType(spec.storage),
-                       emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
+      a.base =
+          emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
     }
     Value source = a.base;
     bool isTransposed = isOne(a.rowStride) && !isOne(a.colStride);
@@ -130,8 +130,8 @@ private:
     left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
   }
 
-  /// Lines [first, first + lines) of an operand, rows of A or columns of B, at this block's steps of K. Strides are those of a line
-  /// and of a step.
+  /// Lines [first, first + lines) of an operand, rows of A or columns of B, at this block's steps of K. Strides are those of a
+  /// line and of a step.
   GemmOperand computeBlock(const GemmElements &elements, Value firstLine, Value lines, Value target) {
     Value outer = lines, inner = depth, outerStart = firstLine, innerStart = startDepth;
     if (!elements.alongDepth)
@@ -320,9 +320,8 @@ private:
   bool isPairs;
   VectorType vector;
   int64_t lanes, bytes;
-  Value packed, sums, staged,
-      computedB, computedA, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A; a panel of B and rows of
-                                  ///< A as computed; memory of the rows of a run
+  Value packed, sums, staged, computedB, computedA, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A;
+                                                          ///< a panel of B and rows of A as computed; memory of the rows of a run
   GemmOperand computedPanel;
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;

@@ -42,7 +42,8 @@ class Contraction {
 public:
   Contraction(GemmOp op, KernelSequence &sequence)
       : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()),
-        a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()), b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()) {
+        a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()),
+        b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()) {
     for (const Side *side : {&a, &b})
       for (auto [dim, label] : llvm::enumerate(side->labels))
         sizes.try_emplace(label, sizesOf(side->type)[dim]);
@@ -58,8 +59,8 @@ public:
     bool good = true;
     if (sortLabels()) {
       findKeptRuns();
-      kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), a.element,
-                                             b.element);
+      kernel.scratchBytes =
+          gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), a.element, b.element);
       kernel.tiles = [&](FunctionCode &code) {
         if (batch.empty())
           return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
@@ -170,9 +171,8 @@ private:
     LaneCode outside(code, results, lanes);
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (inner != op && !isa<RankedTensorType>(operand.getType()) && llvm::none_of(op->getRegions(), [&](Region &region) {
-              return region.isAncestor(operand.getParentRegion());
-            }))
+        if (inner != op && !isa<RankedTensorType>(operand.getType()) &&
+            llvm::none_of(op->getRegions(), [&](Region &region) { return region.isAncestor(operand.getParentRegion()); }))
           outside.get(operand);
     });
     return outside;

@@ -245,10 +245,10 @@ void Selector::selectDot(DotOp dot) {
   bool swap = rank > 0 && !llvm::is_contained(dot.getBLabels(), rank - 1);
   Value a = swap ? dot.getB() : dot.getA(), b = swap ? dot.getA() : dot.getB();
   OpBuilder builder(dot);
-  auto gemm =
-      GemmOp::create(builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
-                     swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank),
-                     memoryOf(a) ? TypeAttr() : TypeAttr::get(a.getType()), memoryOf(b) ? TypeAttr() : TypeAttr::get(b.getType()));
+  auto gemm = GemmOp::create(
+      builder, dot.getLoc(), types, memoryOf(a), memoryOf(b), swap ? dot.getBLabelsAttr() : dot.getALabelsAttr(),
+      swap ? dot.getALabelsAttr() : dot.getBLabelsAttr(), builder.getI64IntegerAttr(rank),
+      memoryOf(a) ? TypeAttr() : TypeAttr::get(a.getType()), memoryOf(b) ? TypeAttr() : TypeAttr::get(b.getType()));
   computeOperand(a, gemm.getAElement());
   computeOperand(b, gemm.getBElement());
   Block *block = new Block;

@@ -70,8 +70,9 @@ bool MemoryChoice::couldJoinItsMaker(Value value) {
   if (isKernel(op) || inMemory.contains(value) || op->hasTrait<ReadsRows>()) // there is a pass over the rows
     return true;
   return op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), [&](Value operand) {
-    return isa<RankedTensorType>(operand.getType()) && operand.getParentBlock() == op->getBlock() && couldJoinItsMaker(operand);
-  });
+           return isa<RankedTensorType>(operand.getType()) && operand.getParentBlock() == op->getBlock() &&
+                  couldJoinItsMaker(operand);
+         });
 }
 
 /// What contractions compute where they would pack it, instead of reading it from memory.
