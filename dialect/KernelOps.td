@@ -254,15 +254,15 @@ def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, A
     of the result dimensions and the contracted sum; it puts the results (each of which has all those dimensions, in any order
     stated by its put). K is one sequential chain of fused multiply-adds per element.
 
-    An operand that nothing else reads need not exist in memory: a region of its own takes the indices of its dimensions and yields
-    the element (a gather, a pad, two tensors joined, a scale). Targets compute it block by block where they would pack it, maybe
-    several times.
+    An operand that nothing else reads need not exist in memory: a region of its own takes the indices of its dimensions and
+    yields the element (a gather, a pad, two tensors joined, a scale). Targets compute it block by block where they would pack
+    it, maybe several times.
 
     Constraints: C1 one label per dimension, from 0 on, different within an operand; C2 equal labels have equal sizes, labels
     below rank occur in an operand, the others in both; C3 a and b have one element type; C4 each result has the dimensions below
     rank, in some order; C5 the block arguments are an index for each of these and the sum, of the type that elements of a are
-    computed in; C6 the body yields nothing; C7 each result has a put; C8 each operand is a tensor or has a type and a region whose
-    block arguments are an index per dimension and which yields one scalar of its element type.
+    computed in; C6 the body yields nothing; C7 each result has a put; C8 each operand is a tensor or has a type and a region
+    whose block arguments are an index per dimension and which yields one scalar of its element type.
 
     Gradient: none, kernels are made after differentiation.
 
