@@ -348,6 +348,7 @@ Status Context::call(uint64_t flags) {
   arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums);
   arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies);
   arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices);
+  arenas[TN_ARENA_LOSS_SCALE] = model->arena(ParameterArena::LossScale);
   if (computes) {
     loadModelStates();
     if (Status status = checkInputs(); status.failed())

@@ -2,6 +2,7 @@
 #include "runtime/Initialize.h"
 #include "runtime/Layout.h"
 #include "runtime/Threads.h"
+#include "tenon/artifact.h"
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <atomic>
@@ -18,13 +19,15 @@ namespace {
 constexpr unsigned sumsStagger = 8;
 constexpr unsigned copiesStagger = 9;
 constexpr unsigned slicesStagger = 10;
-const char *const arenaNames[7] = {"parameters",
+constexpr unsigned lossScaleStagger = 11;
+const char *const arenaNames[8] = {"parameters",
                                    "gradients",
                                    "first moments",
                                    "second moments",
                                    "sums of gradients",
                                    "copies of the parameters",
-                                   "partial sums of slices"};
+                                   "partial sums of slices",
+                                   "loss scale"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -89,13 +92,15 @@ Status Parameters::ensure(ParameterArena which) {
   int index = static_cast<int>(which);
   if (present[index])
     return {};
-  const uint64_t bytes = which == ParameterArena::Copies   ? manifest().parameterBytes / 2
-                         : which == ParameterArena::Slices ? manifest().partialSumBytes()
-                                                           : manifest().parameterBytes;
-  const unsigned stagger = which == ParameterArena::Sums     ? sumsStagger
-                           : which == ParameterArena::Copies ? copiesStagger
-                           : which == ParameterArena::Slices ? slicesStagger
-                                                             : static_cast<unsigned>(index);
+  const uint64_t bytes = which == ParameterArena::Copies      ? manifest().parameterBytes / 2
+                         : which == ParameterArena::Slices    ? manifest().partialSumBytes()
+                         : which == ParameterArena::LossScale ? sizeof(TnLossScale)
+                                                              : manifest().parameterBytes;
+  const unsigned stagger = which == ParameterArena::Sums        ? sumsStagger
+                           : which == ParameterArena::Copies    ? copiesStagger
+                           : which == ParameterArena::Slices    ? slicesStagger
+                           : which == ParameterArena::LossScale ? lossScaleStagger
+                                                                : static_cast<unsigned>(index);
   auto arena = Arena::allocate(bytes, stagger, arenaNames[index]);
   if (!arena.ok())
     return arena.status();
@@ -112,9 +117,20 @@ Status Parameters::ensureTraining() {
     status = ensure(ParameterArena::Moment2);
   if (status.ok() && manifest().accumulate > 1)
     status = ensure(ParameterArena::Sums);
+  if (status.ok() && manifest().lossScale && !lossScale()) {
+    status = ensure(ParameterArena::LossScale);
+    resetLossScale();
+  }
   if (status.ok() && manifest().partialSumBytes() > 0)
     status = ensure(ParameterArena::Slices);
   return status;
+}
+
+TnLossScale *Parameters::lossScale() const { return reinterpret_cast<TnLossScale *>(arena(ParameterArena::LossScale)); }
+
+void Parameters::resetLossScale() {
+  if (TnLossScale *scale = lossScale())
+    *scale = {static_cast<float>(manifest().lossScale->initial), 0, 0};
 }
 
 char *Parameters::arena(ParameterArena which) const {
@@ -167,6 +183,7 @@ Status Parameters::initialize(uint64_t seed) {
   for (auto &[name, state] : states)
     state.bytes = initialState(state.info);
   touchModelStates();
+  resetLossScale();
   return {};
 }
 
@@ -200,7 +217,8 @@ void Parameters::setAt(const Place &place, const void *values, ParameterArena wh
   if (manifest().copies) {
     const uint64_t offset = static_cast<uint64_t>(stored - arena(ParameterArena::Values)) / 2;
     std::transform(reinterpret_cast<const float *>(stored), reinterpret_cast<const float *>(stored) + place.info->storedElements,
-                   reinterpret_cast<uint16_t *>(arena(ParameterArena::Copies) + offset), bfloat16FromFloat);
+                   reinterpret_cast<uint16_t *>(arena(ParameterArena::Copies) + offset),
+                   *manifest().copies == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/train/RunState.h"
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
+#include "tenon/artifact.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -80,10 +81,14 @@ std::string metadataText(const RunState &state, const Context &context) {
                                                      ", \"value\": ", best, ", \"step\": ", state.best->step,
                                                      ", \"since\": ", state.best->since, ", \"last\": ", state.best->last, "}")
                                    : std::string();
+  char scale[96] = "";
+  if (const TnLossScale *now = context.parameters()->lossScale()) // %.9g tells all numbers of f32 apart
+    snprintf(scale, sizeof scale, ", \"loss_scale\": {\"scale\": %.9g, \"good\": %lld}", static_cast<double>(now->scale),
+             static_cast<long long>(now->good));
   // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
   return runtime::concat(
       "{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
-      ", \"seconds\": ", seconds, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
+      ", \"seconds\": ", seconds, scale, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
       ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ", runtime::quoteJson(manifest.specHash),
       ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
       ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")),
@@ -304,6 +309,23 @@ Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestE
   return {};
 }
 
+/// A run that was in f32 or bf16 until now begins with the recipe's scale, and a fixed one is always the recipe's.
+Status readLossScale(const runtime::LoadedCheckpoint &checkpoint, Parameters &parameters) {
+  TnLossScale *now = parameters.lossScale();
+  if (!now)
+    return {};
+  *now = {static_cast<float>(parameters.manifest().lossScale->initial), 0, 0};
+  const JsonValue *saved = checkpoint.metadata.find("loss_scale");
+  if (!saved || parameters.manifest().lossScale->isFixed())
+    return {};
+  const JsonValue *scale = saved->find("scale"), *good = saved->find("good");
+  if (!scale || !scale->isNumber() || !(scale->real > 0 && std::isfinite(static_cast<float>(scale->real))) || !good ||
+      !good->isInteger() || good->integer < 0)
+    return inputError(checkpoint.path, " does not say what its loss scale is");
+  *now = {static_cast<float>(scale->real), 0, good->integer};
+  return {};
+}
+
 /// A command that was killed after its last evaluation has kept the best checkpoint of it, and the newest one was written before.
 /// What comes after the newest checkpoint is done again, and evaluated again.
 void adoptBest(const std::string &directory, RunState &state) {
@@ -357,6 +379,8 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
     status = readStates(*files.states, context);
   if (status.failed())
     return status;
+  if (Status read = readLossScale(*checkpoint, *context.parameters()); read.failed())
+    return read;
   noteChanges(*checkpoint, context, notes);
   state = loaded;
   adoptBest(directory, state);

@@ -143,6 +143,7 @@ Results Run::reference(double corrupt) {
         machine.outputs.at(index));
   for (auto &[index, type] : stateTypes)
     add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
+  add("loss scale", Float64Type::get(function.getContext()), {machine.lossScale, machine.goodUpdates});
   for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
     Type element = cast<RankedTensorType>(parameter.getType()).getElementType();
     std::string name = parameter.getSymName().str();
@@ -229,6 +230,8 @@ Results Run::execute(int tier, bool reverseTiles) {
   char *arenaPointers[TN_ARENA_COUNT] = {};
   for (size_t i = 0; i < buffers.arenas.size(); ++i)
     arenaPointers[i] = buffers.arenas[i].data;
+  alignas(64) TnLossScale scale = {float(start.lossScale), 0, int64_t(start.goodUpdates)};
+  arenaPointers[TN_ARENA_LOSS_SCALE] = reinterpret_cast<char *>(&scale);
   TnContext context = {dims.data(),
                        arenaPointers,
                        inputPointers.data(),
@@ -252,6 +255,10 @@ Results Run::execute(int tier, bool reverseTiles) {
       die("the gradients half has changed a parameter");
   }
   Results results = collect(buffers, offsets);
+  const double scaled[] = {scale.scale, double(scale.good)};
+  results.named["loss scale"] = {
+      Float64Type::get(function.getContext()),
+      std::vector<char>(reinterpret_cast<const char *>(scaled), reinterpret_cast<const char *>(scaled) + sizeof scaled)};
   checkGuards(buffers);
   if (options.timing > 0)
     measure(context, tier);
