@@ -18,9 +18,9 @@ Value isFinite(ImplicitLocOpBuilder &builder, Value real) {
 LossScale readLossScale(FunctionCode &code) {
   auto &builder = code.builder;
   Type f64 = builder.getF64Type();
-  Value place = LLVM::LoadOp::create(
-      builder, pointer(builder), byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * TN_ARENA_LOSS_SCALE)),
-      8);
+  Value place =
+      LLVM::LoadOp::create(builder, pointer(builder),
+                           byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * TN_ARENA_LOSS_SCALE)), 8);
   Value now = LLVM::LoadOp::create(builder, builder.getF32Type(), place, 8);
   Value one = arith::ConstantOp::create(builder, builder.getF64FloatAttr(1));
   return {place, now, arith::DivFOp::create(builder, one, arith::ExtFOp::create(builder, f64, now))};
@@ -33,10 +33,10 @@ void emitNextScale(FunctionCode &code, OptimizeOp op, const LossScale &scale, Va
   Value goodPlace = byteAddress(builder, scale.place, constant(builder, int64_t(offsetof(TnLossScale, good))));
   Value before = LLVM::LoadOp::create(builder, builder.getI64Type(), goodPlace, 8);
   Value zero = constant(builder, 0), good = add(builder, before, constant(builder, 1));
-  Value isEnough = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, good,
-                                         constant(builder, int64_t(op.number("scale_every", 1))));
-  Value factor = choose(finite, choose(isEnough, number(op.number("scale_growth", 1)), number(1)),
-                        number(op.number("scale_backoff", 1)));
+  Value isEnough =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, good, constant(builder, int64_t(op.number("scale_every", 1))));
+  Value factor =
+      choose(finite, choose(isEnough, number(op.number("scale_growth", 1)), number(1)), number(op.number("scale_backoff", 1)));
   Value next = arith::MulFOp::create(builder, scale.now, factor);
   next = arith::MaximumFOp::create(builder, next, number(leastScale));
   next = arith::MinimumFOp::create(builder, next, number(largestScale));

@@ -4,10 +4,9 @@ docs/training.md ("Mixed precision") written out.
 
 usage: bf16.py [--numerics f16] [--tiers TIER,..] [--controls]
   Two specifications: a stack of two blocks of LayerNorm, MLP with GELU and residual; the same with one head of causal attention.
-  Cross-entropy, odd sizes, weights and inputs of a fixed seed. Loss and every gradient of `tenon grad --numerics bf16` (or f16, whose
-  backward pass starts from the loss times GRAD_SCALE) agree to
-  TOLERANCE (relative L2 per tensor), on every tier of the machine, and the tiers with one another. Without rounding the same
-  evaluation agrees with `--numerics f32`.
+  Cross-entropy, odd sizes, weights and inputs of a fixed seed. Loss and every gradient of `tenon grad --numerics bf16` (or f16,
+  whose backward pass starts from the loss times GRAD_SCALE) agree to TOLERANCE (relative L2 per tensor), on every tier of the
+  machine, and the tiers with one another. Without rounding the same evaluation agrees with `--numerics f32`.
   --controls: the evaluation leaves out one rounding point after the other, and at last all; or it rounds what no rule asks for.
   Each must be noticed.
 """
