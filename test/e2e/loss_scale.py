@@ -2,7 +2,7 @@
 """Training in f16: the loss scale goes as torch.amp.GradScaler's, a step whose gradients are not finite changes nothing, and a
 run that was stopped has the bits of one that was not.
 
-usage: loss_scale.py sequence|skip|resume|near [--spoil]
+usage: loss_scale.py sequence|skip|said|resume|near [--spoil]
 
   sequence  over `tenon train`, with one batch per update, with several, and with slices of a batch: the scales of metrics.jsonl
             are those of a GradScaler that saw the same skipped updates; some are skipped at the beginning, and some after it grew
@@ -10,6 +10,9 @@ usage: loss_scale.py sequence|skip|resume|near [--spoil]
   skip      over the C interface: an update by gradients that overflow leaves parameters and moments as they are and halves the
             scale; a smaller scale gives an update, and gradients grow as the scale does
             --spoil: the scale that overflows is a small one
+  said      what `tenon train` says of skipped updates, that a fixed scale which always overflows ends the training, and what
+            `tenon inspect` says of the scale
+            --spoil: the fixed scale is a small one
   resume    a run that was stopped after 7 of 12 updates, with its scale and its count of good ones, comes to the same bits
             --spoil: the scale in the checkpoint is another one
   near      held-out losses after 60 updates differ by less than 1 % from those in f32
@@ -19,6 +22,7 @@ import argparse
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 
@@ -130,6 +134,30 @@ def skip(folder, spoil):
     print("an update that overflows changes nothing but the scale")
 
 
+def said(folder, spoil):
+    def output(spec, name):
+        words = ["tenon", "train", spec, "--recipe", "small", *SIZES, "--text", properties.sample(folder), "--out",
+                 os.path.join(folder, name), "--steps", "9"]
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+    searching, fixed = dynamic(), f"compute = f16, scale = fixed({8 if spoil else 1 << 36})"
+    for policy, status, sentences in (
+            (searching, 0, [f"step 1: the gradients of the loss times {INITIAL} are not finite, the loss scale becomes "
+                            f"{INITIAL // 2}; the update is skipped", "finite again, after 7 skipped updates",
+                            " updates skipped, loss scale "]),
+            (fixed, 4, [f"the gradients of the loss times {1 << 36} are not finite (scale = fixed(..) of the recipe); the update "
+                        "is skipped", "10 updates in a row had a loss or gradient that is not finite"])):
+        got, text = output(specification(folder, policy), f"run{status}")
+        missing = [sentence for sentence in sentences if sentence not in text]
+        if got != status or missing:
+            raise Wrong(f"{policy}: status {got}, not said: {missing}\n{text}")
+    for policy, line in ((searching, f"loss scale: from {INITIAL}, times 2 after {EVERY} updates with finite gradients, times 0.5 "
+                                     "after others"), (fixed, f"loss scale: {1 << 36}, fixed")):
+        if line not in driver.tenon("inspect", specification(folder, policy), "--recipe", "small", *SIZES):
+            raise Wrong(f"inspect does not say: {line}")
+    print("what is skipped is said")
+
+
 def checkpoint(run, step, name):
     with open(os.path.join(run, "checkpoints", f"step-{step}", name), "rb") as file:
         return file.read()
@@ -167,12 +195,13 @@ def near(folder, spoil):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("property", choices=["sequence", "skip", "resume", "near"])
+    parser.add_argument("property", choices=["sequence", "skip", "said", "resume", "near"])
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            {"sequence": sequence, "skip": skip, "resume": resume, "near": near}[options.property](folder, options.spoil)
+            {"sequence": sequence, "skip": skip, "said": said, "resume": resume,
+             "near": near}[options.property](folder, options.spoil)
         except Wrong as error:
             print(f"WRONG: {error}")
             return 1
