@@ -151,8 +151,8 @@ def said(folder, spoil):
         missing = [sentence for sentence in sentences if sentence not in text]
         if got != status or missing:
             raise Wrong(f"{policy}: status {got}, not said: {missing}\n{text}")
-    for policy, line in ((searching, f"loss scale: from {INITIAL}, times 2 after {EVERY} updates with finite gradients, times 0.5 "
-                                     "after others"), (fixed, f"loss scale: {1 << 36}, fixed")):
+    rule = f"from {INITIAL}, times 2 after {EVERY} updates with finite gradients, times 0.5 after others"
+    for policy, line in ((searching, f"loss scale: {rule}\n"), (fixed, f"loss scale: {1 << 36}, fixed\n")):
         if line not in driver.tenon("inspect", specification(folder, policy), "--recipe", "small", *SIZES):
             raise Wrong(f"inspect does not say: {line}")
     print("what is skipped is said")

@@ -3,10 +3,11 @@
 
 usage: mixed_models.py MODEL CASE [--numerics f16] [--spoil]
 
-MODEL and CASE are lines of CASES in fused/fused_models.py, which also makes the inputs: odd sizes, dropout, two steps, so that
-the second has a memory. All gradients together differ from those of f32 by at most MOST in relative L2, and by at least LEAST:
-else nothing was rounded (f16: an eighth of both, which has three bits more). Between tiers each tensor differs by at most TIERS; one that is 0 by its formula, such as the gradient
-of a key's bias, is measured by the largest. Weights are small, so that rounding is not magnified.
+MODEL and CASE are lines of CASES in fused/fused_models.py, which also makes the inputs: odd sizes, dropout, two steps, so
+that the second has a memory. All gradients together differ from those of f32 by at most MOST in relative L2, and by at least
+LEAST: else nothing was rounded (f16: an eighth of both, which has three bits more). Between tiers each tensor differs by at
+most TIERS; one that is 0 by its formula, such as the gradient of a key's bias, is measured by the largest. Weights are small,
+so that rounding is not magnified.
 --spoil compares with another seed of dropout, which has to be noticed.
 """
 import argparse

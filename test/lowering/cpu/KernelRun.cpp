@@ -91,7 +91,8 @@ static Numbers everyValue(FloatType element, int64_t count) {
     double middle = (value + next) / 2;
     if (std::isfinite(value) && std::isinf(next)) // as if the exponent went on
       middle = value + (value - shortReal(element, uint16_t(bits - 1))) / 2;
-    const bool isMiddle = std::isfinite(middle) && std::fabs(middle) <= std::numeric_limits<float>::max() && (bits & 0x7fff) < 0x7fff;
+    const bool isMiddle =
+        std::isfinite(middle) && std::fabs(middle) <= std::numeric_limits<float>::max() && (bits & 0x7fff) < 0x7fff;
     const float at = isMiddle ? float(middle) : 0, away = std::copysign(INFINITY, at);
     const double all[] = {value, isMiddle ? at : value, isMiddle ? std::nextafterf(at, 0) : value,
                           isMiddle ? std::nextafterf(at, away) : value};
