@@ -123,11 +123,12 @@ Run::Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims,
     if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
       auto bound = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "test.bound");
       machine.inputs.push_back(randomNumbers(type.getElementType(), elementCount(type, dims), state, bound ? bound.getInt() : 5));
-      if (auto every = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "test.every"))
+      auto every = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "test.every");
+      if (every)
         machine.inputs.back() = everyValue(cast<FloatType>(every.getValue()), elementCount(type, dims));
-      else if (isa<FloatType>(type.getElementType()))
+      if (isa<FloatType>(type.getElementType()))
         for (double &value : machine.inputs.back())
-          value = rounded(type.getElementType(), float(value * options.inputScale));
+          value = rounded(type.getElementType(), every ? value : float(value * options.inputScale));
     }
   function.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadStateOp>(op))
