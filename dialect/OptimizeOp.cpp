@@ -32,7 +32,7 @@ static LogicalResult verifySetting(OptimizeOp op, NamedAttribute setting) {
     return isa<BoolAttr>(value) ? success()
                                 : LogicalResult(op.emitOpError("expects a truth value as ") << key << ", got " << value); // C2
   if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "warmup", "total", "floor", "size", "factor",
-                           "clip", "accumulate", "warmup_share"},
+                           "clip", "accumulate", "warmup_share", "scale_growth", "scale_backoff", "scale_every"},
                           key))
     return op.emitOpError("expects settings that there are, got ") << key; // C2
   const bool isNumber = isa<FloatAttr>(value) || (isa<IntegerAttr>(value) && !isa<BoolAttr>(value));
@@ -57,6 +57,11 @@ LogicalResult OptimizeOp::verify() {
     return emitOpError("expects total to be larger than warmup, got ") << total << " and " << warmup;
   if (double size = number("size", 0), warmup = number("warmup", 0); schedule() == "noam" && !(size > 0 && warmup > 0)) // C6
     return emitOpError("expects size and warmup of the schedule noam to be positive, got ") << size << " and " << warmup;
+  const bool any = isScaled() || getSettings().get("scale_backoff") || getSettings().get("scale_every");
+  const double growth = number("scale_growth", 0), backoff = number("scale_backoff", 0), every = number("scale_every", 0);
+  if (any && !(growth >= 1 && backoff > 0 && backoff <= 1 && every >= 1)) // C8
+    return emitOpError("expects scale_growth and scale_every of 1 or more and scale_backoff up to 1, got ")
+           << growth << ", " << every << " and " << backoff;
   auto scalar = RankedTensorType::get({}, Float64Type::get(getContext()));
   for (Value result : getResults())
     if (result.getType() != scalar) // C7

@@ -77,6 +77,13 @@ LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) 
   return parameter;
 }
 
+LogicalResult ReadLossScaleOp::verify() {
+  auto scalar = RankedTensorType::get({}, Float32Type::get(getContext()));
+  if (getScale().getType() != scalar) // C1
+    return emitOpError("expects a scale of ") << scalar << ", got " << getScale().getType();
+  return success();
+}
+
 // ---- states
 
 /// C1 to C3 of read_state.

@@ -69,6 +69,27 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
   let results = (outs Tenon_RealTensor:$value);
   let assemblyFormat = "$parameter (`[` $depths^ `]`)? attr-dict `:` type($value)";
 }
+def Tenon_ReadLossScaleOp : Tenon_Op<"read_loss_scale", [Pure, Tenon_Address]> {
+  let summary = "what the loss is multiplied by before its gradient is taken";
+  let description = [{
+    Formula: `scale` = the loss scale before this step, which `tenon.optimize` changes at its end (its settings scale_growth,
+    scale_backoff, scale_every). The backward pass of f16 starts from it: gradients that 16 bits would take for 0 are kept.
+
+    Constraints: C1 scale is a scalar of f32.
+
+    Gradient: none, it is made by differentiation.
+
+    Source: Micikevicius et al. 2018, section 3.2; torch.amp.GradScaler.
+
+    Example:
+    ```mlir
+    %s = tenon.read_loss_scale : tensor<f32>
+    ```
+  }];
+  let results = (outs Tenon_RealTensor:$scale);
+  let assemblyFormat = "attr-dict `:` type($scale)";
+  let hasVerifier = 1;
+}
 def Tenon_WriteGradientOp : Tenon_Op<"write_gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "stores the gradient of a parameter, or of its slice at a depth";
   let description = [{
@@ -374,6 +395,11 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
     | total, floor | required for decays, 0 | end of the decay; least factor |
     | at_start, warmup_share | false, 0 | total is TnContext::total_steps; warmup = floor(share total) |
     | size, factor | noam: required, 1 | factor size^-0.5 min((s+1)^-0.5, (s+1) w^-1.5) |
+    | scale_growth, scale_backoff, scale_every | none | the gradients are those of the loss times the loss scale |
+
+    With a loss scale z (`tenon.read_loss_scale`) gradients are divided by it before all else, norms too. A step whose norm is
+    finite counts as good; after scale_every good ones z is multiplied by scale_growth and the count begins anew. After one whose
+    norm is not finite it is multiplied by scale_backoff, and the count begins anew. z stays within 2^-96 and 2^96.
 
     linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) /
     2; bert_linear: 1 - s / total. Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and
@@ -385,7 +411,8 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
 
     Constraints: C1 rule and schedule are among those named; C2 settings are those of the table, each of its kind; C3 lr is there;
     C4 accumulate is 1 or more; C5 a schedule that decays ends after its warmup, unless the run says how long it is; C6 noam has
-    size and warmup; C7 the results are f64 scalars.
+    size and warmup; C7 the results are f64 scalars; C8 the settings of a loss scale are there together: growth of 1 or more,
+    backoff of more than 0 and up to 1, every of 1 or more.
 
     Gradient: none, it is the end of a step.
 
@@ -406,6 +433,8 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
     llvm::StringRef schedule();
     /// Batches whose gradients make one update.
     int64_t accumulate() { return int64_t(number("accumulate", 1)); }
+    /// The gradients are those of the loss times the loss scale.
+    bool isScaled() { return bool(getSettings().get("scale_growth")); }
     /// The schedule's length is TnContext::total_steps.
     bool lengthAtStart() { return isSet("at_start"); }
   }];

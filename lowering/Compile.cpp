@@ -34,6 +34,8 @@ namespace tenon {
 namespace {
 
 constexpr const char *kNewFolder = ".new-";
+/// `tenon grad` in f16, where no training has found a loss scale: divides the gradients again.
+constexpr double kGradientScale = 1024;
 constexpr int kUsageError = 2, kOutputError = 3, kResourceError = 5, kCompilerError = 70;
 
 class Compilation {
@@ -371,8 +373,11 @@ int Compilation::runStages() {
   if (!module)
     return diagnostics.hasErrors() ? 1 : kCompilerError;
   const std::string compute = computeType();
-  if (compute == "bf16")
-    (*module)->setAttr("tenon.compute", TypeAttr::get(builder.getBF16Type()));
+  if (compute == "bf16" || compute == "f16")
+    (*module)->setAttr("tenon.compute", TypeAttr::get(compute == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type()));
+  if (compute == "f16" && request.grad)
+    for (auto function : module->getOps<func::FuncOp>())
+      function->setAttr("tenon.gradient_scale", builder.getF64FloatAttr(kGradientScale));
   describeOptimizers();
   if (diagnostics.hasErrors())
     return 1;

@@ -12,7 +12,7 @@ struct CompileRequest {
   std::string name;            // libNAME.so
   std::string dtype = "f32";   // f32 or f64
   std::string
-      numerics; // what is multiplied and saved, with dtype f32: f32 or bf16. Empty: what the recipe's policy says, else f32
+      numerics; // what is multiplied and saved, with dtype f32: f32, bf16 or f16. Empty: what the recipe's policy says, else f32
   std::string target = "cpu";
   bool grad = false;              // an entry `grad` instead of the train step: losses and gradients, no optimizer
   bool decomposed = false;        // no fused op, no fusion of kernels: the path that tests compare with

@@ -1,4 +1,5 @@
 #include "lowering/OptimizerSettings.h"
+#include "dialect/ElementModel.h"
 #include "frontend/recipes/RecipeSchema.h"
 #include <cmath>
 
@@ -86,6 +87,24 @@ static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagn
     out.real("total", length);
 }
 
+std::optional<LossScaleSettings> lossScaleOf(const CheckedRecipe &recipe, Type compute) {
+  if (!compute || !compute.isF16())
+    return std::nullopt;
+  const Setting *policy = recipe.find("numerics"), *scale = policy ? keyword(*policy, "scale") : nullptr;
+  const std::string rule = scale ? scale->text : "dynamic";
+  auto valueOf = [&](StringRef name) {
+    if (const Setting *given = scale ? keyword(*scale, name) : nullptr)
+      return numberOf(*given);
+    for (const schema::Parameter &parameter : schema::find("loss scale", rule)->parameters)
+      if (StringRef(parameter.name) == name)
+        return parameter.initial;
+    return 1.0;
+  };
+  if (rule == "fixed")
+    return LossScaleSettings{valueOf("scale")};
+  return LossScaleSettings{valueOf("initial"), valueOf("growth"), valueOf("backoff"), int64_t(valueOf("every"))};
+}
+
 void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagnostics &diagnostics) {
   SettingsBuilder out(function.getContext());
   const Setting *optimizer = recipe.find("optimizer");
@@ -107,6 +126,11 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
   }
   if (const Setting *batches = recipe.find("accumulate"))
     out.real("accumulate", numberOf(*batches));
+  if (auto scale = lossScaleOf(recipe, copyType(function->getParentOfType<ModuleOp>()))) {
+    out.real("scale_growth", scale->growth);
+    out.real("scale_backoff", scale->backoff);
+    out.real("scale_every", double(scale->every));
+  }
   Builder builder(function.getContext());
   function->setAttr(
       "tenon.optimizer",

@@ -2,6 +2,8 @@
 #include "runtime/CApiObjects.h"
 #include "runtime/File.h"
 #include "runtime/train/RunState.h"
+#include "tenon/artifact.h"
+#include <cmath>
 #include <filesystem>
 
 namespace {
@@ -59,6 +61,35 @@ tn_error *tn_model_set_moment(tn_model *model, int moment, const char *name, con
     ParameterArena arena = ParameterArena::Moment1;
     Status status = readyMoment(model, moment, name, values, arena);
     return status.ok() ? model->parameters->set(name, values, bytes, arena) : status;
+  });
+}
+
+static Status readyScale(const tn_model *model) {
+  if (!model)
+    return usageError("model is NULL");
+  if (!model->parameters->manifest().lossScale)
+    return usageError("the model '", model->parameters->manifest().model, "' has no loss scale: it does not train in f16");
+  return model->parameters->ensureTraining();
+}
+tn_error *tn_model_get_loss_scale(const tn_model *model, double *scale, int64_t *good) {
+  return guarded([&]() -> Status {
+    Status status = scale && good ? readyScale(model) : usageError("scale or good is NULL");
+    if (status.failed())
+      return status;
+    auto now = model->parameters->lossScale();
+    if (now.ok()) {
+      *scale = static_cast<double>((*now)->scale);
+      *good = (*now)->good;
+    }
+    return now.status();
+  });
+}
+tn_error *tn_model_set_loss_scale(tn_model *model, double scale, int64_t good) {
+  return guarded([&]() -> Status {
+    Status status = readyScale(model);
+    if (status.ok() && !(static_cast<float>(scale) > 0 && std::isfinite(static_cast<float>(scale)) && good >= 0))
+      status = usageError("a loss scale is a number above 0 with a count from 0, not ", scale, " and ", good);
+    return status.ok() ? model->parameters->setLossScale(scale, good) : status;
   });
 }
 

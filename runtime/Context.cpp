@@ -229,6 +229,7 @@ Status Context::call(uint64_t flags) {
   arenas[TN_ARENA_SUMS] = model->arena(ParameterArena::Sums).codePointer();
   arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies).codePointer();
   arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices).codePointer();
+  arenas[TN_ARENA_LOSS_SCALE] = model->arena(ParameterArena::LossScale).codePointer();
   if (computes) {
     Status status = loadModelStates();
     if (status.ok())

@@ -35,5 +35,7 @@ float floatFromBFloat16(uint16_t bits);
 float floatFromHalf(uint16_t bits);
 /// To nearest, ties to even; what is denormal becomes a zero of its sign, as compiled code rounds (lowering/cpu/ShortReals.h).
 uint16_t bfloat16FromFloat(float value);
+/// To nearest, ties to even; too large numbers become infinite.
+uint16_t halfFromFloat(float value);
 
 } // namespace tenon::runtime

@@ -163,6 +163,13 @@ struct EntryInfo {
   int dimIndex(std::string_view name) const;    // -1: none
 };
 
+/// What the loss is multiplied by before its gradient is taken, and how it changes; fixed: by factors of 1.
+struct LossScaleInfo {
+  double initial = 1, growth = 1, backoff = 1;
+  int64_t every = 1;
+  bool isFixed() const { return growth == 1 && backoff == 1; }
+};
+
 struct Manifest {
   std::string tool, name, model, buildId, specHash, triple;
   std::vector<std::string> dims; // all that the model declares, bound ones too
@@ -171,10 +178,11 @@ struct Manifest {
   uint64_t parameterBytes = 0;
   std::vector<ParameterInfo> parameters;
   std::string optimizer;          // kind, empty without a train recipe
-  std::optional<DataType> copies; // bf16: every parameter, of f32, is kept in that type, too, for contractions
+  std::optional<DataType> copies; // bf16, f16: every parameter, of f32, is kept in that type, too, for contractions
   int moments = 0;                // moment arenas of the optimizer, 0..2
   int64_t accumulate = 1;         // batches of one optimizer step
-  double epochs = 0;              // length of the schedule in passes over the data; 0: the compiled step knows it in steps
+  std::optional<LossScaleInfo> lossScale;
+  double epochs = 0; // length of the schedule in passes over the data; 0: the compiled step knows it in steps
   std::vector<EntryInfo> entries;
   JsonValue recipe;   // Null without one
   JsonValue generate; // Array, maybe empty

@@ -2,6 +2,7 @@
 #include "runtime/Initialize.h"
 #include "runtime/Layout.h"
 #include "runtime/Threads.h"
+#include "tenon/artifact.h"
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <atomic>
@@ -18,13 +19,15 @@ namespace {
 constexpr unsigned sumsStagger = 8;
 constexpr unsigned copiesStagger = 9;
 constexpr unsigned slicesStagger = 10;
-const char *const arenaNames[7] = {"parameters",
+constexpr unsigned lossScaleStagger = 11;
+const char *const arenaNames[8] = {"parameters",
                                    "gradients",
                                    "first moments",
                                    "second moments",
                                    "sums of gradients",
                                    "copies of the parameters",
-                                   "partial sums of slices"};
+                                   "partial sums of slices",
+                                   "loss scale"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -97,13 +100,15 @@ Status Parameters::ensure(ParameterArena which) {
   int index = static_cast<int>(which);
   if (present[index])
     return {};
-  const uint64_t bytes = which == ParameterArena::Copies   ? manifest().parameterBytes / 2
-                         : which == ParameterArena::Slices ? manifest().partialSumBytes()
-                                                           : manifest().parameterBytes;
-  const unsigned stagger = which == ParameterArena::Sums     ? sumsStagger
-                           : which == ParameterArena::Copies ? copiesStagger
-                           : which == ParameterArena::Slices ? slicesStagger
-                                                             : static_cast<unsigned>(index);
+  const uint64_t bytes = which == ParameterArena::Copies      ? manifest().parameterBytes / 2
+                         : which == ParameterArena::Slices    ? manifest().partialSumBytes()
+                         : which == ParameterArena::LossScale ? sizeof(TnLossScale)
+                                                              : manifest().parameterBytes;
+  const unsigned stagger = which == ParameterArena::Sums        ? sumsStagger
+                           : which == ParameterArena::Copies    ? copiesStagger
+                           : which == ParameterArena::Slices    ? slicesStagger
+                           : which == ParameterArena::LossScale ? lossScaleStagger
+                                                                : static_cast<unsigned>(index);
   auto memory = device().allocate(bytes, stagger, arenaNames[index]);
   if (!memory.ok())
     return memory.status();
@@ -120,12 +125,36 @@ Status Parameters::ensureTraining() {
     status = ensure(ParameterArena::Moment2);
   if (status.ok() && manifest().accumulate > 1)
     status = ensure(ParameterArena::Sums);
+  if (status.ok() && manifest().lossScale && !arena(ParameterArena::LossScale)) {
+    status = ensure(ParameterArena::LossScale);
+    if (status.ok())
+      status = resetLossScale();
+  }
   if (status.ok() && manifest().partialSumBytes() > 0)
     status = ensure(ParameterArena::Slices);
   return status;
 }
 
 DeviceView Parameters::arena(ParameterArena which) const { return arenas[static_cast<int>(which)].view(); }
+
+Expected<std::optional<TnLossScale>> Parameters::lossScale() const {
+  const DeviceView view = arena(ParameterArena::LossScale);
+  if (!view)
+    return std::optional<TnLossScale>();
+  TnLossScale scale;
+  if (Status status = view.read(&scale); status.failed())
+    return status;
+  return std::optional<TnLossScale>(scale);
+}
+
+Status Parameters::setLossScale(double scale, int64_t good) {
+  const TnLossScale values = {static_cast<float>(scale), 0, good};
+  return arena(ParameterArena::LossScale).write(&values);
+}
+
+Status Parameters::resetLossScale() {
+  return arena(ParameterArena::LossScale) ? setLossScale(manifest().lossScale->initial, 0) : Status();
+}
 
 namespace {
 /// One tensor in logical order, cut into ranges for the threads; the values do not depend on the cut.
@@ -174,7 +203,7 @@ Status Parameters::initialize(uint64_t seed) {
     if (Status status = state.memory.view().write(initialState(state.info).data()); status.failed())
       return status;
   touchModelStates();
-  return {};
+  return resetLossScale();
 }
 
 std::vector<std::string> Parameters::names() const {
@@ -226,7 +255,8 @@ Status Parameters::setCopies(const Place &place, const char *source) {
   const uint64_t offset = view.address() - arena(ParameterArena::Values).address();
   return fillView(arena(ParameterArena::Copies).part(offset / 2, view.size() / 2), [&](char *target) {
     const float *values = reinterpret_cast<const float *>(source);
-    std::transform(values, values + place.info->storedElements, reinterpret_cast<uint16_t *>(target), bfloat16FromFloat);
+    std::transform(values, values + place.info->storedElements, reinterpret_cast<uint16_t *>(target),
+                   *manifest().copies == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
     return Status();
   });
 }

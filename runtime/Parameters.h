@@ -21,8 +21,9 @@ enum class ParameterArena {
   Moment2 = 3,
   Sums = 4,
   Copies = 5,
-  Slices = 6
-}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES, TN_ARENA_SLICES
+  Slices = 6,
+  LossScale = 7
+}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES, TN_ARENA_SLICES, TN_ARENA_LOSS_SCALE
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
@@ -59,7 +60,13 @@ public:
   DeviceView arena(ParameterArena arena) const; // nothing if it is not there
   Device &device() const { return artifact->device(); }
 
-  /// Every parameter from its initializer: a function of (seed, name, logical element index) only. Model states too.
+  /// What the loss of the next update is multiplied by, and how many good updates it has had; nothing where there is none, or
+  /// nothing trains.
+  Expected<std::optional<TnLossScale>> lossScale() const;
+  Status setLossScale(double scale, int64_t good); // where there is one; of f32
+
+  /// Every parameter from its initializer: a function of (seed, name, logical element index) only. Model states too, and the loss
+  /// scale.
   Status initialize(uint64_t seed);
 
   struct Place {
@@ -109,11 +116,12 @@ public:
 
 private:
   Parameters() = default;
+  Status resetLossScale();
   std::shared_ptr<const Artifact> artifact;
   DeviceView stored(const Place &place, ParameterArena arena) const;
   Status setCopies(const Place &place, const char *stored);
-  DeviceMemory arenas[7];
-  bool present[7] = {};
+  DeviceMemory arenas[8];
+  bool present[8] = {};
   std::unordered_map<std::string, Place> places;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
   std::map<std::string, ModelState> states;                  // by StateInfo::name

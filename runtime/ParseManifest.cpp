@@ -5,6 +5,7 @@
 #include "runtime/ManifestParts.h"
 #include "tenon/artifact.h"
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -231,6 +232,15 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
   return info;
 }
 
+LossScaleInfo readLossScale(const ManifestReader &reader) {
+  LossScaleInfo scale{reader.member("initial").number(), reader.member("growth").number(), reader.member("backoff").number(),
+                      reader.member("every").integer(1, largest)};
+  const float initial = static_cast<float>(scale.initial);
+  if (!(initial > 0 && std::isfinite(initial) && scale.growth >= 1 && scale.backoff > 0 && scale.backoff <= 1))
+    reader.fail("a loss scale is a number above 0, grows by 1 or more and backs off by up to 1");
+  return scale;
+}
+
 void readHead(const ManifestReader &reader, Manifest &manifest) {
   if (int64_t format = reader.member("format").integer(0, largest); reader.good() && format != 1)
     reader.fail(concat("format ", format, " is not known, this runtime reads format 1"));
@@ -247,7 +257,7 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.tiers = readTexts(reader.member("target").member("tiers"));
   manifest.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64});
   if (reader.has("copies"))
-    manifest.copies = readType(reader.member("copies"), {DataType::BF16});
+    manifest.copies = readType(reader.member("copies"), {DataType::BF16, DataType::F16});
   if (manifest.copies && manifest.type != DataType::F32)
     reader.fail("copies are of parameters of f32");
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
@@ -256,6 +266,8 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
     manifest.moments = static_cast<int>(reader.member("optimizer").member("moments").integer(0, 2));
     if (reader.member("optimizer").has("accumulate"))
       manifest.accumulate = reader.member("optimizer").member("accumulate").integer(1, 1 << 20);
+    if (reader.member("optimizer").has("loss_scale"))
+      manifest.lossScale = readLossScale(reader.member("optimizer").member("loss_scale"));
     if (reader.member("optimizer").has("epochs"))
       manifest.epochs = reader.member("optimizer").member("epochs").number();
   }

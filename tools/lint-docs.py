@@ -29,7 +29,7 @@ PARTS = {
     "summary": lambda op, text: bool(op["summary"]),
     "description": lambda op, text: len(text.split()) >= 5,
     "formula": lambda op, text: "Formula:" in text,
-    "operands": lambda op, text: ("| operand" if op["operands"] else "| attribute") in text,
+    "operands": lambda op, text: not op["arguments"]["args"] or ("| operand" if op["operands"] else "| attribute") in text,
     "constraints": lambda op, text: not op["rules"] or bool(re.search(r"Constraints: (those of |C1 |.*\bC1\b)", text)),
     "gradient": lambda op, text: "Gradient:" in text,
     "source": lambda op, text: "Source:" in text,

@@ -163,7 +163,7 @@ const ExplainPages &explainParameters() {
        "loss mlm = sum(weight * each) / sum(weight)    # in a recipe with slices = 4", "loss mlm = mean(weight * each)"},
       {"T0690", "not supported yet",
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
-       "than f32 with compute = bf16, "
+       "than f32 with compute = bf16 or f16, "
        "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon "
        "check` accepts "
        "such recipes, `tenon compile` "

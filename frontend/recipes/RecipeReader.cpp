@@ -296,7 +296,7 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     good = false;
   }
   good = good && (family != "schedule" || checkLengths(*call)) && (call->text != "sgd" || checkMomentum(*call)) &&
-         (family != "checkpoint rule" || checkBest(*call));
+         (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkScale(*call));
   return good ? call : nullptr;
 }
 

@@ -44,6 +44,7 @@ private:
   std::optional<double> factorOf(const ast::ExprPtr &expression);
   bool checkInputName(const ast::Name &name, const schema::Function &task);
   bool checkMomentum(const Setting &sgd);
+  bool checkScale(const Setting &policy);
   bool checkLengths(const Setting &schedule);
   bool checkBest(const Setting &every);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,

@@ -247,6 +247,9 @@ static std::vector<Function> others() {
   limit.low = 1;
   Parameter pattern = of("pattern", Type::Text);
   pattern.positional = true;
+  auto lossScale = [](std::string_view name) { return real(name, 0.001, 1e12); };
+  Parameter growth = real("growth", 1), backoff = fraction("backoff");
+  growth.lowOpen = backoff.lowOpen = true;
   return {
       {"initial weights",
        "load",
@@ -269,12 +272,16 @@ static std::vector<Function> others() {
       {"numerics",
        "policy",
        {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),
-        unsupported(call("scale", "loss scale")), unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)),
+        call("scale", "loss scale"), unsupported(of("f32", Type::Texts)), unsupported(of("f64", Type::Texts)),
         unsupported(of("bf16", Type::Texts))},
        false,
        {}},
-      {"loss scale", "dynamic", {positive("initial"), whole("every"), positive("growth"), positive("backoff")}, false, {}, false},
-      {"loss scale", "fixed", {first(positive("scale"))}, false, {}, false},
+      {"loss scale", // torch.amp.GradScaler
+       "dynamic",
+       {starting(lossScale("initial"), 65536), starting(whole("every"), 2000), starting(growth, 2), starting(backoff, 0.5)},
+       false,
+       {}},
+      {"loss scale", "fixed", {first(lossScale("scale"))}, false, {}},
       {"checkpoint rule",
        "every",
        {positional(starting(whole("steps"), 1000)), starting(whole("keep"), 3), of("best", Type::Measure),

@@ -429,6 +429,11 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
         const Setting *accumulate = recipe.find("accumulate");
         root["optimizer"] =
             json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
+        if (auto scale = lossScaleOf(recipe, copyType(module)))
+          root["optimizer"].getAsObject()->insert({"loss_scale", json::Object{{"initial", scale->initial},
+                                                                              {"growth", scale->growth},
+                                                                              {"backoff", scale->backoff},
+                                                                              {"every", scale->every}}});
         if (auto epochs = scheduleEpochs(recipe))
           root["optimizer"].getAsObject()->insert({"epochs", *epochs});
       }

@@ -126,6 +126,9 @@ Value FunctionCode::address(const Buffer &buffer) {
   case Buffer::Base::Output:
     base = entryOf(abi::Outputs, buffer.slot, pointer_());
     break;
+  case Buffer::Base::LossScale:
+    base = arena(TN_ARENA_LOSS_SCALE);
+    break;
   }
   for (const Buffer::Step &step : buffer.steps) {
     Value depth = constant(builder, step.shift);

@@ -16,7 +16,8 @@ namespace tenon::cpu {
 namespace {
 
 constexpr int64_t tileElements = 16384; // 28 bytes each: about 20 us at the speed of memory
-constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars + 8;
+constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars + 8,
+                  unscaleScalar = abi::CallScalars + 16; // 1 / loss scale
 
 class Optimizer {
 public:
@@ -237,10 +238,13 @@ private:
         forLoop(builder, constant(builder, 0), tiles, constant(builder, 1), real(code, 0), [&](Value tile, ValueRange carried) {
           return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], square(tile))};
         })[0];
-    Value norm = math::SqrtOp::create(builder, sum);
+    LossScale scale;
+    if (op.isScaled())
+      scale = readLossScale(code);
+    Value norm = scale.unscaled(builder, math::SqrtOp::create(builder, sum));
     if (op.accumulate() > 1)
       norm = arith::SelectOp::create(builder, isLast(code), norm, real(code, 0));
-    emitClips(code, norm, square);
+    emitClips(code, norm, scale, square);
     Value step = arith::UIToFPOp::create(builder, f64, divide(builder, code.field(abi::Step), batchesPerUpdate(code)));
     Value rate = arith::MulFOp::create(builder, real(code, number("lr", 0)), scheduleFactor(code, op, step));
     auto put = [&](int64_t offset, Value value) {
@@ -248,6 +252,10 @@ private:
     };
     put(normScalar, norm);
     put(rateScalar, rate);
+    if (op.isScaled()) {
+      put(unscaleScalar, scale.inverse);
+      emitNextScale(code, op, scale, isFinite(builder, norm), isLast(code));
+    }
     if (sequence.bufferOf(op.getNorm()))
       storeResult(code, op.getNorm(), norm);
     if (sequence.bufferOf(op.getRate()))
@@ -255,7 +263,7 @@ private:
   }
 
   /// The factor of each norm, min(1, bound / (norm + 1e-6)), behind the partial sums. NaN stays NaN.
-  void emitClips(FunctionCode &code, Value all, llvm::function_ref<Value(Value)> square) {
+  void emitClips(FunctionCode &code, Value all, const LossScale &scale, llvm::function_ref<Value(Value)> square) {
     auto &builder = code.builder;
     Type f64 = builder.getF64Type();
     Value tiles = constant(builder, tileSegments.size()), count = constant(builder, table.bounds.size()), one = real(code, 1);
@@ -269,7 +277,7 @@ private:
               Value part = arith::SelectOp::create(builder, mine, square(tile), real(code, 0));
               return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], part)};
             })[0];
-        norm = math::SqrtOp::create(builder, sum);
+        norm = scale.unscaled(builder, math::SqrtOp::create(builder, sum));
       }
       Value bound = loadAt(code, boundTable, f64, i);
       Value ratio = arith::DivFOp::create(builder, bound, arith::AddFOp::create(builder, norm, real(code, 1e-6)));
@@ -294,9 +302,7 @@ private:
       auto &builder = code.builder;
       Value norm = LLVM::LoadOp::create(builder, builder.getF64Type(),
                                         byteAddress(builder, code.context, constant(builder, normScalar)), 8);
-      Value difference = arith::SubFOp::create(builder, norm, norm); // NaN for NaN and infinity
-      Value finite = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, real(code, 0));
-      Value on = arith::AndIOp::create(builder, finite, isLast(code));
+      Value on = arith::AndIOp::create(builder, isFinite(builder, norm), isLast(code));
       return multiply(builder, arith::ExtUIOp::create(builder, builder.getI64Type(), on),
                       constant(builder, int64_t(tileSegments.size())));
     };
@@ -327,6 +333,8 @@ private:
     Value clipPlace =
         elementAddress(builder, code.temporary(0), f64, cpu::add(builder, constant(builder, tileSegments.size()), piece.norm));
     Value clip = LLVM::LoadOp::create(builder, f64, clipPlace, 8);
+    if (op.isScaled())
+      clip = mul(clip, scalar(unscaleScalar));
     Value scale = spread(mul(clip, piece.gradient)), decay = spread(piece.decay);
     const double beta1 = number("beta1", 0.9), beta2 = number("beta2", 0.999), momentum = number("momentum", 0);
     const bool isSgd = rule == "sgd", corrected = rule == "adam" || rule == "adamw";

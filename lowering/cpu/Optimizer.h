@@ -1,6 +1,7 @@
-// Parts of tenon.optimize: the table of what is updated how, the schedule.
+// Parts of tenon.optimize: the table of what is updated how, the schedule, the loss scale.
 #pragma once
 #include "lowering/cpu/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tenon::cpu {
 
@@ -23,5 +24,18 @@ mlir::FailureOr<OptimizerTable> tabulate(OptimizeOp op, KernelSequence &sequence
 
 /// Factor of the rate, f64, at `step`, the number of updates before this one (f64).
 Value scheduleFactor(FunctionCode &code, OptimizeOp op, Value step);
+
+/// What the gradients of a step are too large by; empty without a loss scale.
+struct LossScale {
+  Value place, now, inverse; // of the TnLossScale; f32; f64
+  Value unscaled(ImplicitLocOpBuilder &builder, Value norm) const {
+    return inverse ? mlir::arith::MulFOp::create(builder, norm, inverse).getResult() : norm;
+  }
+};
+LossScale readLossScale(FunctionCode &code);
+/// Where `last` (i1): more after `scale_every` updates in a row with `finite` gradients, less after another one.
+void emitNextScale(FunctionCode &code, OptimizeOp op, const LossScale &scale, Value finite, Value last);
+/// i1.
+Value isFinite(ImplicitLocOpBuilder &builder, Value real);
 
 } // namespace tenon::cpu

@@ -340,7 +340,8 @@ void Selector::selectBlock(Block &block) {
   // Addresses first: a kernel may fuse what stands behind it.
   Operation *front = nullptr;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    bool movable = isa<ReadParameterOp, ReadStateOp>(op) || (isa<AtDepthOp>(op) && op.getOperand(0).getParentBlock() != &block) ||
+    bool movable = isa<ReadParameterOp, ReadStateOp, ReadLossScaleOp>(op) ||
+                   (isa<AtDepthOp>(op) && op.getOperand(0).getParentBlock() != &block) ||
                    (isa<arith::ArithDialect>(op.getDialect()) &&
                     llvm::all_of(op.getResultTypes(), llvm::IsaPred<IndexType>)); // depths of these
     if (!movable)

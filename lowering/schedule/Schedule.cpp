@@ -88,6 +88,8 @@ private:
       const bool isKept = inPlace && inPlace[read.getIndex()];
       return ofState(isKept ? Buffer::Base::KeptStates : Buffer::Base::States, read.getIndex(), read.getDepths(), tensor);
     }
+    if (tensor.getDefiningOp<ReadLossScaleOp>())
+      return Buffer{Buffer::Base::LossScale, 0, {}};
     if (auto slice = tensor.getDefiningOp<AtDepthOp>()) {
       std::optional<Buffer> whole = bufferOf(slice.getX());
       if (whole)

@@ -93,6 +93,8 @@ private:
       return entry.inputs;
     case Memory::Output:
       return entry.outputs;
+    case Memory::LossScale:
+      return 1;
     }
     llvm_unreachable("all memories are named");
   }

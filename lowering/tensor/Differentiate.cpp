@@ -101,6 +101,8 @@ private:
   void writeByDepth(const ParameterGradient &gradient, OpBuilder &builder);
   void hoistSlices();
   void freezeTheRest();
+  Value seed(OutputOp loss, OpBuilder &builder);
+  double constantScale();
 
   func::FuncOp function;
   llvm::DenseSet<Value> active; // values that a trained parameter reaches
@@ -247,6 +249,8 @@ void Differentiator::writeByDepth(const ParameterGradient &gradient, OpBuilder &
   SmallVector<Value> all;
   for (const DepthForm &form : gradient.depths)
     all.push_back(buildDepth(inside, location, form, [&](BlockArgument argument) { return mapping.lookup(Value(argument)); }));
+  if (const double scale = constantScale(); scale != 1)
+    slice = Build(inside, location).scale(slice, 1 / scale);
   WriteGradientOp::create(inside, location, FlatSymbolRefAttr::get(gradient.symbol), all, slice);
 }
 
@@ -408,6 +412,24 @@ void Differentiator::freezeTheRest() {
       parameter.setFrozen(true);
 }
 
+/// What the gradient starts from: 1, or the loss scale, which the optimizer divides by; without an optimizer a number that the
+/// gradients are divided by where they are written.
+Value Differentiator::seed(OutputOp loss, OpBuilder &builder) {
+  auto type = tensorOf(loss.getValue());
+  auto optimizer = function->getAttrOfType<DictionaryAttr>("tenon.optimizer");
+  auto settings = optimizer ? optimizer.getAs<DictionaryAttr>("settings") : DictionaryAttr();
+  if (settings && settings.contains("scale_growth")) {
+    Type f32 = builder.getF32Type();
+    Value scale = ReadLossScaleOp::create(builder, loss.getLoc(), RankedTensorType::get({}, f32));
+    return type.getElementType() == f32 ? scale : Build(builder, loss.getLoc()).convert(scale, type.getElementType());
+  }
+  return Build(builder, loss.getLoc()).constant(type, constantScale());
+}
+double Differentiator::constantScale() {
+  auto scale = function->getAttrOfType<FloatAttr>("tenon.gradient_scale");
+  return scale ? scale.getValueAsDouble() : 1;
+}
+
 LogicalResult Differentiator::run() {
   Block &block = function.getBody().front();
   OutputOp loss;
@@ -423,7 +445,7 @@ LogicalResult Differentiator::run() {
     return refuse(loss, kNoGradient) << unreached;
   OpBuilder builder(block.getTerminator());
   Gradients gradients;
-  gradients.of[loss.getValue()] = Build(builder, loss.getLoc()).constant(loss.getValue().getType(), 1);
+  gradients.of[loss.getValue()] = seed(loss, builder);
   if (failed(walk(block, gradients, builder)))
     return failure();
   joinGradientWrites(function);

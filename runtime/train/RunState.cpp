@@ -1,6 +1,7 @@
 #include "runtime/train/RunState.h"
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
+#include "tenon/artifact.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -63,7 +64,7 @@ std::map<std::string, int64_t> sizesOf(const Context &context) {
   return sizes;
 }
 
-std::string metadataText(const RunState &state, const Context &context) {
+std::string metadataText(const RunState &state, const Context &context, const std::optional<TnLossScale> &lossScale) {
   char seconds[40];
   snprintf(seconds, sizeof seconds, "%.3f", state.seconds);
   const runtime::Manifest &manifest = context.parameters()->manifest();
@@ -81,10 +82,14 @@ std::string metadataText(const RunState &state, const Context &context) {
                                                      ", \"value\": ", best, ", \"step\": ", state.best->step,
                                                      ", \"since\": ", state.best->since, ", \"last\": ", state.best->last, "}")
                                    : std::string();
+  char scale[96] = "";
+  if (lossScale) // %.9g tells all numbers of f32 apart
+    snprintf(scale, sizeof scale, ", \"loss_scale\": {\"scale\": %.9g, \"good\": %lld}", static_cast<double>(lossScale->scale),
+             static_cast<long long>(lossScale->good));
   // The seed is text: JSON integers of other readers end at 2^53 or 2^63.
   return runtime::concat(
       "{\"position\": ", state.position, ", \"seed\": \"", state.seed, "\", \"skipped\": ", state.skipped,
-      ", \"seconds\": ", seconds, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
+      ", \"seconds\": ", seconds, scale, bestText, ", \"signature\": ", runtime::quoteJson(context.parameters()->signature()),
       ", \"optimizer\": ", runtime::quoteJson(manifest.optimizer), ", \"spec\": ", runtime::quoteJson(manifest.specHash),
       ", \"recipe\": ", runtime::quoteJson(textOf(manifest.recipe, "sha256")),
       ", \"losses\": ", runtime::quoteJson(textOf(manifest.recipe, "losses_sha256")),
@@ -252,9 +257,12 @@ Status saveStates(const std::string &path, const Context &context, runtime::File
 
 Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {
   const Parameters &parameters = *context.parameters();
+  const auto lossScale = parameters.lossScale();
+  if (!lossScale.ok())
+    return lossScale.status();
   runtime::CheckpointContents contents;
   contents.step = state.step;
-  contents.metadata = metadataText(state, context);
+  contents.metadata = metadataText(state, context, *lossScale);
   for (const auto &[arena, name] : kArenas)
     if (parameters.arena(arena))
       contents.files.push_back({name, parameters.fileBytes(arena), [&parameters, arena = arena](runtime::ByteSink &sink) {
@@ -305,6 +313,22 @@ Status readBest(const runtime::LoadedCheckpoint &checkpoint, std::optional<BestE
                           static_cast<uint64_t>(step->integer), static_cast<uint64_t>(since->integer),
                           static_cast<uint64_t>(last && last->isInteger() ? last->integer : step->integer)};
   return {};
+}
+
+/// A run that was in f32 or bf16 until now begins with the recipe's scale, and a fixed one is always the recipe's.
+Status readLossScale(const runtime::LoadedCheckpoint &checkpoint, Parameters &parameters) {
+  const auto now = parameters.lossScale();
+  if (!now.ok() || !*now)
+    return now.status();
+  const runtime::LossScaleInfo &recipe = *parameters.manifest().lossScale;
+  const JsonValue *saved = checkpoint.metadata.find("loss_scale");
+  if (!saved || recipe.isFixed())
+    return parameters.setLossScale(recipe.initial, 0);
+  const JsonValue *scale = saved->find("scale"), *good = saved->find("good");
+  if (!scale || !scale->isNumber() || !(scale->real > 0 && std::isfinite(static_cast<float>(scale->real))) || !good ||
+      !good->isInteger() || good->integer < 0)
+    return inputError(checkpoint.path, " does not say what its loss scale is");
+  return parameters.setLossScale(scale->real, good->integer);
 }
 
 /// A command that was killed after its last evaluation has kept the best checkpoint of it, and the newest one was written before.
@@ -360,6 +384,8 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
     status = readStates(*files.states, context);
   if (status.failed())
     return status;
+  if (Status read = readLossScale(*checkpoint, *context.parameters()); read.failed())
+    return read;
   noteChanges(*checkpoint, context, notes);
   state = loaded;
   adoptBest(directory, state);

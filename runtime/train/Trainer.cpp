@@ -8,6 +8,7 @@
 #include "runtime/train/Stop.h"
 #include "runtime/train/TensorBoard.h"
 #include "runtime/train/TrainingText.h"
+#include "tenon/artifact.h"
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -25,7 +26,8 @@ template <typename... Values> std::string formatted(const char *format, Values..
   return buffer;
 }
 
-/// Steps in a row without a finite loss after which training ends.
+/// Steps in a row without a finite loss or gradient after which training ends. Those that only look for a loss scale do not
+/// count.
 constexpr int kMaximumSkips = 10;
 
 class Trainer {
@@ -136,6 +138,8 @@ private:
     Clock::time_point before = Clock::now();
     runtime::Context &context = *session.train;
     values.assign(context.outputs().size(), 0.0);
+    if (Status status = readLossScale(usedScale); status.failed())
+      return status;
     for (uint64_t i = 0; i < batchesPerStep(); ++i) {
       if (Status status = session.trainFeeder->fill(state.position); status.failed())
         return status;
@@ -156,7 +160,7 @@ private:
     ++state.step;
     if (skips > 1)
       progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
-    skips = 0;
+    skips = hopeless = 0;
     writeStep(values[0], tokensPerStep() / seconds);
     if (session.recipe.validEvery > 0 && state.step % static_cast<uint64_t>(session.recipe.validEvery) == 0)
       if (Status status = validate(); status.failed())
@@ -187,23 +191,48 @@ private:
     return static_cast<uint64_t>(options.checkpointEvery.value_or(session.recipe.checkpointEvery));
   }
 
-  /// The compiled step has left parameters and moments alone; the states of this segment are worthless.
+  /// What the loss of the next step is multiplied by; nullopt without a loss scale.
+  Status readLossScale(std::optional<double> &scale) const {
+    const auto now = session.parameters->lossScale();
+    if (now.ok())
+      scale = *now ? std::optional<double>((*now)->scale) : std::nullopt;
+    return now.status();
+  }
+
+  /// The compiled step has left parameters and moments alone. The states of this segment are worthless, unless only the scaled
+  /// gradients were too large.
   Status skip(double loss) {
-    session.train->resetStates();
+    const bool onlyGradients = usedScale && std::isfinite(loss);
+    std::optional<double> nextScale;
+    if (Status status = readLossScale(nextScale); status.failed())
+      return status;
+    if (!onlyGradients)
+      session.train->resetStates();
     ++state.skipped;
     const uint64_t step = state.step + 1; // the one that was tried
     MetricsLine line;
     line.add("step", step);
     line.add("loss", loss);
     line.addText("skipped", "not finite");
+    if (usedScale)
+      line.add("loss_scale", *usedScale);
     record(line);
     if (++skips == 1) // the metrics have each of them
-      progress.message(concat("step ", step, ": the loss or its gradient is not finite; the update is skipped"));
-    if (skips < kMaximumSkips)
+      progress.message(concat("step ", step, ": ", skippedText(onlyGradients, nextScale), "; the update is skipped"));
+    const bool searches = onlyGradients && *usedScale > 1 && *nextScale < *usedScale;
+    if (searches || ++hopeless < kMaximumSkips)
       return {};
     return Status(ErrorKind::Numeric, concat("step ", step, ": ", kMaximumSkips,
                                              " updates in a row had a loss or gradient that is "
                                              "not finite; a smaller learning rate, or clip, may help"));
+  }
+
+  std::string skippedText(bool onlyGradients, const std::optional<double> &nextScale) const {
+    if (!onlyGradients)
+      return "the loss or its gradient is not finite";
+    return concat("the gradients of the loss times ", *usedScale, " are not finite",
+                  session.parameters->manifest().lossScale->isFixed() ? " (scale = fixed(..) of the recipe)"
+                                                                      : concat(", the loss scale becomes ", *nextScale));
   }
 
   void writeStep(double loss, double speed) {
@@ -227,6 +256,8 @@ private:
       if (name == "learning_rate")
         checkRate(values[i]);
     }
+    if (usedScale)
+      line.add("loss_scale", *usedScale);
     line.add("tokens_per_second", speed);
     line.add("seconds", state.seconds);
     uint64_t resident = runtime::peakResidentBytes();
@@ -368,10 +399,13 @@ private:
     if (options.quiet || steps == 0)
       return;
     const double tokens = tokensPerStep() * static_cast<double>(steps + skipped);
+    std::optional<double> lossScale;
+    if (readLossScale(lossScale).failed()) // what it came to is said where the run fails
+      lossScale = std::nullopt;
     progress.message(endText({state.step, steps, skipped, state.seconds, elapsed(), tokens / stepSeconds, lastLoss, lastBits,
                               lastHeldOut, bestHeldOut, concat(run.checkpoints(), "/step-", lastSaved),
                               session.recipe.best.empty() ? std::nullopt : state.best,
-                              concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0)}));
+                              concat(bestDirectory(run.checkpoints()), "/step-", state.best ? state.best->step : 0), lossScale}));
   }
 
   Session &session;
@@ -390,7 +424,8 @@ private:
   std::optional<HeldOut> lastHeldOut, bestHeldOut; // by this command
   uint64_t lastSaved = 0;
   std::optional<uint64_t> lastEvaluated; // by this command
-  int skips = 0;
+  std::optional<double> usedScale;       // by the step
+  int skips = 0, hopeless = 0;           // in a row
   bool metricsFailed = false, rateEnded = false;
 };
 

@@ -62,6 +62,8 @@ std::string endText(const EndPoint &point) {
   text += concat(", ", withCommas(point.tokensPerSecond), " tokens/s");
   if (point.skippedNow > 0)
     text += concat(", ", countedWithCommas(point.skippedNow, "update"), " skipped");
+  if (point.lossScale)
+    text += concat(", loss scale ", *point.lossScale);
   text += "; last loss " + fixed(point.loss, 4);
   if (point.bits)
     text += concat(", ", fixed(*point.bits, 3), " bits/char");

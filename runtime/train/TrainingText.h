@@ -27,6 +27,7 @@ struct EndPoint {
   std::string checkpoint;              // the newest
   std::optional<BestEvaluation> best;  // of the run, where its checkpoint is kept apart
   std::string bestCheckpoint;
+  std::optional<double> lossScale; // of the next step
 };
 /// "trained 500 steps in 1:23, ..": what a reader wants to find at the end of a long output.
 std::string endText(const EndPoint &point);

@@ -1,4 +1,4 @@
-// What the verifier of the optimizer refuses.
+// What the verifiers of the optimizer and of the loss scale refuse.
 // RUN: tenon-opt %s --split-input-file --verify-diagnostics
 
 // optimize C1: a rule there is.
@@ -85,5 +85,29 @@ func.func @f() {
 func.func @f() {
   // expected-error @+1 {{'tenon.optimize' op expects results of 'tensor<f64>', got 'tensor<f32>'}}
   %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f32>
+  return
+}
+
+// -----
+// optimize C8: all settings of a loss scale ..
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects scale_growth and scale_every of 1 or more and scale_backoff up to 1, got 2.000000e+00, 0.000000e+00 and 0.000000e+00}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, scale_growth = 2.0}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// optimize C8: .. in their ranges.
+func.func @f() {
+  // expected-error @+1 {{'tenon.optimize' op expects scale_growth and scale_every of 1 or more and scale_backoff up to 1, got 2.000000e+00, 3.000000e+00 and 2.000000e+00}}
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 1.0e-3, scale_growth = 2.0, scale_backoff = 2.0, scale_every = 3}} : tensor<f64>, tensor<f64>
+  return
+}
+
+// -----
+// read_loss_scale C1.
+func.func @f() {
+  // expected-error @+1 {{'tenon.read_loss_scale' op expects a scale of 'tensor<f32>', got 'tensor<f64>'}}
+  %s = tenon.read_loss_scale : tensor<f64>
   return
 }

@@ -15,6 +15,8 @@ func.func @structure(%x: tensor<4x8xf32>, %rows: tensor<2x3x8xf32>, %position: t
   %p = tenon.read_parameter @plain : tensor<50x8xf32>
   // CHECK: tenon.write_gradient @plain, %{{.*}} : tensor<50x8xf32>
   tenon.write_gradient @plain, %p : tensor<50x8xf32>
+  // CHECK: tenon.read_loss_scale : tensor<f32>
+  %scale = tenon.read_loss_scale : tensor<f32>
   // CHECK: tenon.read_state 0 : tensor<4x8xf32>
   %s = tenon.read_state 0 : tensor<4x8xf32>
   // CHECK: tenon.stack 3 from 2 reverse(%{{.*}}) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<3x4x8xf32>) {

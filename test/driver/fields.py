@@ -36,7 +36,7 @@ def fields():
 
 def main():
     os.chdir(sys.argv[1])
-    found = fields() | {"learning_rate", "skipped"}  # an output of the train step; of steps that are not finite
+    found = fields() | {"learning_rate", "skipped", "loss_scale"}  # an output of the train step; of skipped steps; of f16
     if sys.argv[2:] == ["control"]:
         found.add("speed")
     with open("table.tn", encoding="utf-8") as file:

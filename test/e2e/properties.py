@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What must hold for any weights and inputs, checked over the command line of `tenon`.
 
-usage: properties.py causal|batch|threads|blocks|tiers|walk|depth|artifact|compile-time MODEL [--numerics bf16] [--spoil]
+usage: properties.py causal|batch|threads|blocks|tiers|walk|depth|artifact|compile-time MODEL [--numerics bf16|f16] [--spoil]
 
   causal        outputs at a place do not depend on later places            --spoil: a bidirectional model, which must be noticed
   batch         permuting the rows of a batch permutes the outputs
@@ -17,7 +17,7 @@ usage: properties.py causal|batch|threads|blocks|tiers|walk|depth|artifact|compi
   depth         2 and 48 layers differ by at most 2 % in code size
                 --spoil: the deep one is compiled without its training step
   artifact      libraries needed, exported symbols, size
-  --numerics bf16 is of causal, threads and walk
+  --numerics is of causal, threads and walk
   compile-time  the published sizes compile in at most 20 s of CPU time; GPT-2 with its training step to at most 5 MiB, which plan
                 at most 2.15 GiB
                 --spoil: figures above each bound, which must be noticed
@@ -111,7 +111,7 @@ def batch(name, folder, spoil):
 
 def threads(name, folder, spoil):
     found = {}
-    best = driver.tiers.of_bf16()[0] if NUMERICS else driver.best_tier()
+    best = driver.tiers.of_bf16()[0] if "bf16" in NUMERICS else driver.best_tier()
     # f32 has the same bits in both vector tiers; 16-bit factors may be summed by instructions that one of them lacks.
     for count, tier in ((1, best), (2, best), (3, best), (8, best), *([] if NUMERICS else [(2, driver.other_tier())])):
         run, chosen = os.path.join(folder, f"run{count}-{tier}"), {"TENON_TIER": tier}
@@ -317,7 +317,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("property", choices=kinds)
     parser.add_argument("model", choices=MODELS)
-    parser.add_argument("--numerics", choices=["bf16"])
+    parser.add_argument("--numerics", choices=["bf16", "f16"])
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     if options.numerics:

@@ -138,7 +138,7 @@ def step_in_ranks(ranks, slices, step, spoil):
 
 
 def ranks(folder, spoil):
-    for slices, processes, words in ((4, 2, []), (4, 2, ["--f64"]), (4, 2, ["--numerics", "bf16"]),
+    for slices, processes, words in ((4, 2, []), (4, 2, ["--f64"]), (4, 2, ["--numerics", "bf16"]), (4, 2, ["--numerics", "f16"]),
                                      (6, 3, []), (8, 4, []), (8, 8, [])):
         artifact = compiled(folder, f"slices = {slices}", *words)
         models = [library.Model(artifact, "train", {}) for _ in range(processes + 1)]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Gradients of whole models in bf16 against those in f32, and those of every tier of the machine against one another.
+"""Gradients of whole models in bf16 or f16 against those in f32, and those of every tier of the machine against one another.
 
-usage: mixed_models.py MODEL CASE [--spoil]
+usage: mixed_models.py MODEL CASE [--numerics f16] [--spoil]
 
-MODEL and CASE are lines of CASES in fused/fused_models.py, which also makes the inputs: odd sizes, dropout, two steps, so that
-the second has a memory. All gradients together differ from those of f32 by at most MOST in relative L2, and by at least LEAST:
-else nothing was rounded. Between tiers each tensor differs by at most TIERS; one that is 0 by its formula, such as the gradient
-of a key's bias, is measured by the largest. Weights are small, so that rounding is not magnified.
+MODEL and CASE are lines of CASES in fused/fused_models.py, which also makes the inputs: odd sizes, dropout, two steps, so
+that the second has a memory. All gradients together differ from those of f32 by at most MOST in relative L2, and by at least
+LEAST: else nothing was rounded (f16: an eighth of both, which has three bits more). Between tiers each tensor differs by at
+most TIERS; one that is 0 by its formula, such as the gradient of a key's bias, is measured by the largest. Weights are small,
+so that rounding is not magnified.
 --spoil compares with another seed of dropout, which has to be noticed.
 """
 import argparse
@@ -45,11 +46,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("case")
+    parser.add_argument("--numerics", choices=["bf16", "f16"], default="bf16")
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     sets, lengths = models.CASES[options.model, options.case]
     models.WEIGHT = 0.1
-    tiers, wrong = driver.tiers.of_bf16(), 0
+    short, finer = options.numerics, 1 if options.numerics == "bf16" else 8
+    tiers, wrong = driver.tiers.of_bf16() if short == "bf16" else driver.tiers.runnable(), 0
     with tempfile.TemporaryDirectory() as folder:
         def artifact(numerics, tier):
             return driver.compiled(models.specification(folder, options.model), "--recipe", "whole", "--grad", "--numerics",
@@ -60,14 +63,15 @@ def main():
 
             def results(numerics, tier, seed=1):
                 return models.results(artifact(numerics, tier), tier, "f32", length, given, seed)
-            exact, found = results("f32", driver.best_tier(), 2 if options.spoil else 1), results("bf16", tiers[0])
+            exact, found = results("f32", driver.best_tier(), 2 if options.spoil else 1), results(short, tiers[0])
             what = f"{options.model} {options.case}, length {length}"
             wanted = [value.values for name, value in exact.items() if ", step" in name]
-            wrong += check(f"{what}, bf16 and f32", norm(*apart(found, exact).values()) / norm(*wanted), LEAST, MOST)
+            wrong += check(f"{what}, {short} and f32", norm(*apart(found, exact).values()) / norm(*wanted), LEAST / finer,
+                           MOST / finer)
             if options.spoil or length != max(LENGTHS):
                 continue
             for tier in tiers[1:]:
-                other = results("bf16", tier)
+                other = results(short, tier)
                 largest = max(norm(found[name].values) for name in apart(found, other))
                 far = max(norm(values) / max(norm(found[name].values), 1e-2 * largest)
                           for name, values in apart(other, found).items())

@@ -30,7 +30,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 5");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 6");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -76,7 +76,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 5", "\"abi\": 7", "ABI version 7, this runtime has 5"},
+      {"\"abi\": 6", "\"abi\": 7", "ABI version 7, this runtime has 6"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},

@@ -128,6 +128,19 @@ class Model:
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
                 for name, (k, info) in self._infos("output").items()}
 
+    def moment(self, number, name):
+        return _tensor(self.parameters()[name], lambda data, size: call("tn_model_get_moment", self.model, ctypes.c_int(number),
+                                                                        name.encode(), data, size))
+
+    def loss_scale(self):
+        """The scale, and the good updates since it changed."""
+        scale, good = ctypes.c_double(), ctypes.c_int64()
+        call("tn_model_get_loss_scale", self.model, ctypes.byref(scale), ctypes.byref(good))
+        return scale.value, good.value
+
+    def set_loss_scale(self, scale, good):
+        call("tn_model_set_loss_scale", self.model, ctypes.c_double(scale), ctypes.c_int64(good))
+
     def set_gradient(self, name, values):
         _write(values, lambda data, size: call("tn_model_set_gradient", self.model, name.encode(), data, size))
 

@@ -9,7 +9,7 @@ struct CommandLine {
   enum class Command { Check, Compile, Explain, Format, Help } command = Command::Help;
   CheckOptions check;                   // also `path`
   std::string output, name;             // of the artifact
-  std::string target = "cpu", numerics; // numerics: empty, f32 or bf16
+  std::string target = "cpu", numerics; // numerics: empty, f32, bf16 or f16
   bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, defaultRecipe = false,
        noRecipe = false, jsonDiagnostics = false, json = false;
   std::vector<std::string> tiers;     // empty: all

@@ -36,7 +36,7 @@ const Row kRows[] = {
     {true, {"workers", "num-workers", "jobs"}, "--threads N says how many cores compute; batches need none of their own"},
     {true,
      {"fp16", "bf16", "half", "precision", "dtype", "mixed-precision"},
-     "--numerics bf16 multiplies numbers of 16 bits, --f64 makes all have 64"},
+     "--numerics bf16 or f16 multiplies numbers of 16 bits, --f64 makes all have 64"},
     {false, {"optimizer", "optim"}, "the recipe says optimizer = adamw(lr = 1e-3)"},
     {false, {"weight-decay", "wd", "decay"}, "the recipe says optimizer = adamw(lr = 1e-3, decay = 0.01)"},
     {false,

@@ -38,6 +38,13 @@ const char *initializerName(runtime::InitializerInfo::Kind kind) {
   return names[static_cast<int>(kind)];
 }
 
+std::string scaleText(const runtime::LossScaleInfo &scale) {
+  if (scale.isFixed())
+    return concat("loss scale: ", scale.initial, ", fixed");
+  return concat("loss scale: from ", scale.initial, ", times ", scale.growth, " after ", scale.every,
+                " updates with finite gradients, times ", scale.backoff, " after others");
+}
+
 void printParameters(const Manifest &manifest) {
   uint64_t total = 0, stored = 0;
   show("\nparameters\n");
@@ -168,6 +175,8 @@ Status run(Options &options) {
   show("tier in use: %s\n", std::string(model->artifact->tier()).c_str());
   if (!manifest.optimizer.empty())
     show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
+  if (manifest.lossScale)
+    show("%s\n", scaleText(*manifest.lossScale).c_str());
   printParameters(manifest);
   for (const EntryReport &report : reports)
     printEntry(report);

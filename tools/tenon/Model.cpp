@@ -29,8 +29,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   if (use != ModelUse::Weights)
     command
         .add_option("--numerics", options.numerics,
-                    "what contractions multiply and what is saved: f32 or bf16 (default: of the recipe's policy, else f32)")
-        ->check(CLI::IsMember({"f32", "bf16"}))
+                    "what contractions multiply and what is saved: f32, bf16 or f16 (default: of the recipe's policy, else f32)")
+        ->check(CLI::IsMember({"f32", "bf16", "f16"}))
         ->excludes(wide);
 }
 

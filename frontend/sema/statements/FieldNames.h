@@ -10,8 +10,9 @@ namespace tenon::sema {
 /// Of the lines of steps and of evaluations (runtime/train/Trainer.cpp), outputs of the entry `train`, and of `tenon eval`
 /// (tools/tenon/Eval.cpp): test/driver/fields.test compares.
 inline constexpr std::string_view kFieldNames[] = {
-    "step",    "skipped",    "bits_per_char", "grad_norm", "learning_rate", "lr",  "tokens_per_second", "seconds", "peak_memory",
-    "batches", "perplexity", "covered",       "of",        "unit",          "part"};
+    "step",    "skipped",     "bits_per_char", "grad_norm", "learning_rate", "lr",      "tokens_per_second",
+    "seconds", "peak_memory", "loss_scale",    "batches",   "perplexity",    "covered", "of",
+    "unit",    "part"};
 /// Before the names of held-out numbers.
 inline constexpr std::string_view kHeldOutPrefix = "valid_";
 

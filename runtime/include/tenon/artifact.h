@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 5
+#define TN_ABI_VERSION 6
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -30,8 +30,16 @@ enum TnArena {
       9, /* parameters in the manifest's `copies` (16 bits), at half their offsets: what contractions read; null without */
   TN_ARENA_SLICES =
       10, /* partial sums of the gradients over slices, one behind the other, each with their layout; null without slices */
-  TN_ARENA_COUNT = 11
+  TN_ARENA_LOSS_SCALE = 11, /* a TnLossScale; null where gradients are those of the loss itself */
+  TN_ARENA_COUNT = 12
 };
+
+/* What the loss is multiplied by before its gradient is taken (f16). An update reads and changes it. */
+typedef struct TnLossScale {
+  float scale;
+  int32_t unused;
+  int64_t good; /* updates since the scale last changed */
+} TnLossScale;
 
 /* Bits of TnContext::flags. A train entry runs whole, or one of its halves: gradients (forward and backward pass, states,
  * losses), or the update (tenon.optimize: norm, clipping, optimizer) from what lies in the arena of gradients. */

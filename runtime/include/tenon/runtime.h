@@ -94,6 +94,11 @@ TN_API int tn_model_moment_count(const tn_model *model);
 TN_API const char *tn_model_moment_name(const tn_model *model, int moment);
 TN_API tn_error *tn_model_get_moment(const tn_model *model, int moment, const char *name, void *values, uint64_t bytes);
 TN_API tn_error *tn_model_set_moment(tn_model *model, int moment, const char *name, const void *values, uint64_t bytes);
+/* The loss scale of a model that trains in f16 (docs/training.md): what the loss of the next step is multiplied by, and the
+ * number of updates with finite gradients since it last changed. An error where the model has none. Gradients that a program
+ * reads between the halves of a step are those of the loss times the scale. Setting it is for what no checkpoint says. */
+TN_API tn_error *tn_model_get_loss_scale(const tn_model *model, double *scale, int64_t *good);
+TN_API tn_error *tn_model_set_loss_scale(tn_model *model, double scale, int64_t good);
 /* safetensors; `names`: a scheme of the artifact such as "hf", or NULL for Tenon's names. A failed load changes nothing, a failed
  * save leaves the old file. */
 TN_API tn_error *tn_model_load(tn_model *model, const char *path, const char *names);

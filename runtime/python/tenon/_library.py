@@ -52,6 +52,8 @@ _FALLIBLE = {
     "tn_model_get_gradient": [_P, _S, _P, _N],
     "tn_model_get_moment": [_P, _I, _S, _P, _N],
     "tn_model_set_moment": [_P, _I, _S, _P, _N],
+    "tn_model_get_loss_scale": [_P, POINTER(c_double), POINTER(c_int64)],
+    "tn_model_set_loss_scale": [_P, c_double, c_int64],
     "tn_model_load": [_P, _S, _S],
     "tn_model_load_partial": [_P, _S, _S, Stayed, _P],
     "tn_model_save": [_P, _S, _S],

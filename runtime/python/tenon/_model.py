@@ -148,6 +148,18 @@ class Model(Handle):
                                                                                               self.parameters.tensors)
         return result
 
+    @property
+    def loss_scale(self) -> float:
+        """What the loss of the next step is multiplied by, in a model that trains in f16; between the halves of a step gradients
+        are those of the loss times it."""
+        scale, good = ctypes.c_double(), ctypes.c_int64()
+        self._lib.tn_model_get_loss_scale(self.handle, ctypes.byref(scale), ctypes.byref(good))
+        return scale.value
+
+    @loss_scale.setter
+    def loss_scale(self, scale: float) -> None:
+        self._lib.tn_model_set_loss_scale(self.handle, scale, 0)
+
     def load(self, path: Path, names: Optional[str] = None, partial: bool = False) -> Dict[str, str]:
         """Reads parameters from safetensors, a file or a folder with shards. names: whose names it has, such as "hf". partial:
         what it lacks or has in another shape stays, and is returned with the reason; else nothing may be missing, and a failed

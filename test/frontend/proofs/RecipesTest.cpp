@@ -187,6 +187,14 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
   EXPECT_EQ(mistakesOf("schedule = cosine(warmup = 5)"), "T0610 5:12");
   EXPECT_EQ(mistakesOf("schedule = noam(warmup = 5)"), "T0610 5:12");
   EXPECT_EQ(mistakesOf("numerics = policy(compute = f33)"), "T0611 5:29");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = dynamic(every = 5))"), "");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = 1024)"), "T0608 5:42");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = fixed(0))"), "T0609 5:48");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = fixed)"), "T0610 5:42");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = dynamic(growth = 1))"), "T0609 5:59");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = dynamic(backoff = 2))"), "T0609 5:60");
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = bf16, scale = fixed(8))"), "T0610 5:43");
+  EXPECT_EQ(mistakesOf("numerics = policy(scale = dynamic)"), "T0610 5:27");
   EXPECT_EQ(mistakesOf("init = load(\"a\", names = tf)"), "T0615 5:26");
   EXPECT_EQ(mistakesOf("steps = 5\nepochs = 1"), "T0616 6:10");
   EXPECT_EQ(mistakesOf("mix = \"by share\""), "T0616 5:7");
@@ -293,7 +301,7 @@ TEST(Recipes, NamesOfRecipes) {
 }
 
 TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
-  Checked c(train("numerics = policy(params = f32, compute = f16)", "lamb(lr = 1)"));
+  Checked c(train("numerics = policy(params = f32, compute = f64)", "lamb(lr = 1)"));
   ASSERT_EQ(c.mistakes(), "");
   reportUnsupported(c.checked[0], c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");

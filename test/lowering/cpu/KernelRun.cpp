@@ -3,6 +3,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -81,6 +82,29 @@ static Numbers randomNumbers(Type element, int64_t count, uint64_t &state, int64
   return values;
 }
 
+/// Four numbers for each of the 65536 bit patterns of a short real: it, the middle to the next larger magnitude, and the numbers
+/// of f32 on both sides of that. Where f32 has no normal number, or the pattern none at all, it alone.
+static Numbers everyValue(FloatType element, int64_t count) {
+  Numbers values;
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const double value = shortReal(element, uint16_t(bits)), next = shortReal(element, uint16_t(bits + 1));
+    double middle = (value + next) / 2;
+    if (std::isfinite(value) && std::isinf(next)) // as if the exponent went on
+      middle = value + (value - shortReal(element, uint16_t(bits - 1))) / 2;
+    const bool isMiddle =
+        std::isfinite(middle) && std::fabs(middle) <= std::numeric_limits<float>::max() && (bits & 0x7fff) < 0x7fff;
+    const float at = isMiddle ? float(middle) : 0, away = std::copysign(INFINITY, at);
+    const double all[] = {value, isMiddle ? at : value, isMiddle ? std::nextafterf(at, 0) : value,
+                          isMiddle ? std::nextafterf(at, away) : value};
+    for (double each : all) {
+      const bool isNormal = each == 0 || !(std::fabs(each) < std::numeric_limits<float>::min());
+      values.push_back(isNormal ? each : 0); // denormals of f32 are zeros
+    }
+  }
+  values.resize(count);
+  return values;
+}
+
 static bool tilesReversed = false;
 static int64_t largestTiles = 0;
 static void parallelFor(const TnContext *context, TnTile tile, int64_t tiles) {
@@ -99,9 +123,12 @@ Run::Run(func::FuncOp function, const TnEntry &entry, std::vector<int64_t> dims,
     if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
       auto bound = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "test.bound");
       machine.inputs.push_back(randomNumbers(type.getElementType(), elementCount(type, dims), state, bound ? bound.getInt() : 5));
+      auto every = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "test.every");
+      if (every)
+        machine.inputs.back() = everyValue(cast<FloatType>(every.getValue()), elementCount(type, dims));
       if (isa<FloatType>(type.getElementType()))
         for (double &value : machine.inputs.back())
-          value = rounded(type.getElementType(), float(value * options.inputScale));
+          value = rounded(type.getElementType(), every ? value : float(value * options.inputScale));
     }
   function.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadStateOp>(op))
@@ -143,6 +170,7 @@ Results Run::reference(double corrupt) {
         machine.outputs.at(index));
   for (auto &[index, type] : stateTypes)
     add("state " + std::to_string(index), type.first.getElementType(), machine.nextStates[index]);
+  add("loss scale", Float64Type::get(function.getContext()), {machine.lossScale, machine.goodUpdates});
   for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
     Type element = cast<RankedTensorType>(parameter.getType()).getElementType();
     std::string name = parameter.getSymName().str();
@@ -229,6 +257,8 @@ Results Run::execute(int tier, bool reverseTiles) {
   char *arenaPointers[TN_ARENA_COUNT] = {};
   for (size_t i = 0; i < buffers.arenas.size(); ++i)
     arenaPointers[i] = buffers.arenas[i].data;
+  alignas(64) TnLossScale scale = {float(start.lossScale), 0, int64_t(start.goodUpdates)};
+  arenaPointers[TN_ARENA_LOSS_SCALE] = reinterpret_cast<char *>(&scale);
   TnContext context = {dims.data(),
                        arenaPointers,
                        inputPointers.data(),
@@ -252,6 +282,10 @@ Results Run::execute(int tier, bool reverseTiles) {
       die("the gradients half has changed a parameter");
   }
   Results results = collect(buffers, offsets);
+  const double scaled[] = {scale.scale, double(scale.good)};
+  results.named["loss scale"] = {
+      Float64Type::get(function.getContext()),
+      std::vector<char>(reinterpret_cast<const char *>(scaled), reinterpret_cast<const char *>(scaled) + sizeof scaled)};
   checkGuards(buffers);
   if (options.timing > 0)
     measure(context, tier);

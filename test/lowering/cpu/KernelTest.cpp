@@ -67,7 +67,7 @@ static MemoryPlan trivialPlan(func::FuncOp function) {
       stateSize(read.getIndex(), read.getDepths(), read.getValue());
     if (auto write = dyn_cast<WriteStateOp>(op))
       stateSize(write.getIndex(), write.getDepths(), write.getValue());
-    if (isa<ReadStateOp, ReadParameterOp, AtDepthOp>(op))
+    if (isa<ReadStateOp, ReadParameterOp, ReadLossScaleOp, AtDepthOp>(op))
       return;
     if (auto kernel = dyn_cast<KernelOpInterface>(op)) {
       FailureOr<KernelNeeds> needs = cpu::cpuTarget().needsOf(kernel);

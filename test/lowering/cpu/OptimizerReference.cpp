@@ -72,12 +72,13 @@ void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers 
 void evaluateOptimize(OptimizeOp op, Machine &machine, Tensors &tensors) {
   auto module = op->getParentOfType<ModuleOp>();
   auto parameterOf = [&](const std::string &name) { return module.lookupSymbol<ParameterOp>(name); };
+  const double scale = op.getSettings().get("scale_growth") ? machine.lossScale : 1; // gradients are too large by it
   double squares = 0;
   for (auto &[name, g] : machine.gradients)
     if (!parameterOf(name).getFrozen())
       for (double x : g)
         squares += x * x;
-  const double norm = std::sqrt(squares), rate = setting(op, "lr", 0) * scheduled(op, machine.step),
+  const double norm = std::sqrt(squares) / scale, rate = setting(op, "lr", 0) * scheduled(op, machine.step),
                bound = setting(op, "clip", 0);
   tensors[op.getNorm()] = {norm};
   tensors[op.getRate()] = {rate};
@@ -86,7 +87,12 @@ void evaluateOptimize(OptimizeOp op, Machine &machine, Tensors &tensors) {
     if (!parameterOf(name).getFrozen())
       for (size_t i = 0; i < p.size(); ++i)
         update(op, parameterOf(name), i, p, machine.gradients[name], machine.firstMoments[name], machine.secondMoments[name],
-               rate, clip, machine.step);
+               rate, clip / scale, machine.step);
+  if (!op.getSettings().get("scale_growth"))
+    return;
+  const bool grows = machine.goodUpdates + 1 >= setting(op, "scale_every", 1);
+  machine.lossScale *= !std::isfinite(norm) ? setting(op, "scale_backoff", 1) : grows ? setting(op, "scale_growth", 1) : 1;
+  machine.goodUpdates = grows || !std::isfinite(norm) ? 0 : machine.goodUpdates + 1;
 }
 
 } // namespace tenon::test

@@ -85,6 +85,7 @@ private:
         })
         .Case(
             [&](ReadStateOp read) { tensors[read] = slice(machine.states.at(read.getIndex()), element(read.getDepths()), read); })
+        .Case([&](ReadLossScaleOp read) { tensors[read] = {machine.lossScale}; })
         .Case([&](AtDepthOp at) {
           tensors[at] = slice(tensors.at(at.getX()), scalars.at(at.getDepth()).whole - int64_t(at.getFirst()), at);
         })

@@ -24,6 +24,7 @@ struct Machine {
   std::map<int64_t, Numbers> outputs;
   std::map<std::string, Numbers> parameters, gradients, firstMoments, secondMoments; // by name, stacks included
   uint64_t seed = 0, step = 0;
+  double lossScale = 8, goodUpdates = 4; // before the step; after it what tenon.optimize makes of them
 };
 
 /// Runs the function. Aborts with a message on an op it does not know: this is a test.
