@@ -102,7 +102,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 5", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 6", "\"abi\": 18446744073709551616", "is too large"},
       {"\"parameter\": \"table\"", "\"parameter\": \"tables\"", "there is no parameter 'tables'"},
       {"\"group\": 1", "\"group\": 2", "it leaves the groups or the stack of its parameter"},
       {"\"elements\": -1", "\"elements\": 1", "it leaves the groups or the stack of its parameter"},

@@ -26,7 +26,7 @@ enum { WEIGHT = 0, WEIGHT_STRIDE = PANELS * PANEL * INPUTS * 4, BIAS = LAYERS * 
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 5, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    "{\"format\": 1, \"abi\": 6, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
     " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
     "\"x86-64-v4\", \"x86-64-v4-bf16\"]},"
     " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
