@@ -255,7 +255,7 @@ Status Context::call(uint64_t flags) {
     return status;
   if (!computes)
     return {};
-  if (!stateTensors.empty())
+  if (!stateTensors.empty() && !isPart())
     swapStates();
   if (Status status = readPosition(); status.failed())
     return status;

@@ -98,6 +98,7 @@ private:
   Status call(uint64_t flags);
   Expected<int32_t> runCode(uint64_t flags);
   Expected<int32_t> runSlices(uint64_t flags);
+  bool isPart() const { return sliceCount < info->slices; } // some slices of a batch
   Status takeSlice(int64_t slice);
   Status copyStates(int64_t slice, const DeviceView &part, const DeviceView &whole, bool out) const;
   void placeInTree(int64_t number);

@@ -195,9 +195,17 @@ Expected<int32_t> Context::runSlices(uint64_t flags) {
     if (status.failed())
       code = status;
   }
-  if (code.ok() && *code == 0 && !(flags & TN_UPDATE_ONLY))
-    if (Status status = addSlices(); status.failed())
+  if (code.ok() && *code == 0 && !(flags & TN_UPDATE_ONLY)) {
+    Status status = addSlices();
+    // Of a part, the rows that it has alone are new: the others may be computed next.
+    for (int64_t number = 0; number < sliceCount && isPart() && status.ok(); ++number) {
+      status = copyStates(firstSlice + number, sliceNextStates.view(), newStatesOfAll, false);
+      if (status.ok())
+        status = copyStates(firstSlice + number, sliceNextStates.view(), oldStatesOfAll, true);
+    }
+    if (status.failed())
       code = status;
+  }
   arenas[TN_ARENA_STATES] = oldWhole;
   arenas[TN_ARENA_NEXT_STATES] = newWhole;
   context = whole;

@@ -177,7 +177,8 @@ static const ExplainPages &layerPages() {
       {"T0416", "an entry that walks an axis needs later places",
        "`out step(T)` brings the places of the dim T window by window and keeps what earlier ones gave. Along T everything is "
        "per place, but for "
-       "attends whose mask implies key <= query or key < n for an n of the first window, scan, cumsum and causal windows. Nor "
+       "attends whose mask implies key <= query or key < n for an n of the first window, and cumsum; a scan along T is not "
+       "supported yet. Nor "
        "may a value "
        "change with the number of places: in an index, a comparison or the start of a table T must cancel, as it does where rows "
        "of "
@@ -233,7 +234,7 @@ static const ExplainPages &attendPages() {
 static const ExplainPages &compilerPages() {
   static const ExplainPages pages = {
       {"T0901", "not supported yet",
-       "The specification is right, and `tenon check` accepts it, but this version of the compiler makes no code for the "
+       "The specification means something, but this version of the compiler makes no code for the "
        "construct that the "
        "message names.",
        "", ""},

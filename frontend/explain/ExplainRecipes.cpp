@@ -39,10 +39,10 @@ const ExplainPages &explainRecipes() {
        "and a warm-up "
        "is either a whole number of steps or a fraction of the run between 0 and 1.",
        "optimizer = adam(lr = 1e-3, betas = (0.9, 1.0))", "optimizer = adam(lr = 1e-3, betas = (0.9, 0.999))"},
-      {"T0610", "an argument is missing",
+      {"T0610", "an argument is missing, or has nothing to say",
        "Some arguments have no default: an optimizer needs its rate, a decaying schedule its length (`total` steps or `epochs`), "
        "a data task its "
-       "text or file, a group its patterns and at least one factor.",
+       "text or file, a group its patterns and at least one factor. And `scale` is for compute = f16 alone.",
        "schedule = cosine(warmup = 100)", "schedule = cosine(warmup = 100, total = 10_000)"},
       {"T0611", "not one of the choices", "Only the words that the message lists are allowed here.",
        "numerics = policy(compute = fp16)", "numerics = policy(compute = f16)"},
@@ -155,7 +155,8 @@ const ExplainPages &explainParameters() {
       {"T0644", "a loss that slices do not add up to",
        "With `slices = n` the loss of a batch is the sum of the shares of n slices of its rows, each computed by itself. So a "
        "loss is "
-       "a sum or a mean over the rows (and whatever else each row has), times a number, plus terms without rows. A quotient of "
+       "a sum or a mean over the rows (and whatever else each row has), times a number; to a mean, terms without rows may be "
+       "added. A quotient of "
        "two "
        "sums over the rows, a maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows "
        "at "
@@ -165,10 +166,7 @@ const ExplainPages &explainParameters() {
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
        "than f32 with compute = bf16 or f16, "
        "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon "
-       "check` accepts "
-       "such recipes, `tenon compile` "
-       "and `tenon train` "
-       "refuse them.",
+       "check` names the place.",
        "", ""},
   };
   return pages;

@@ -19,7 +19,8 @@ struct GemmLimits {
 
 GemmLimits gemmLimits(Tier tier, mlir::Type storage);
 
-/// How a contraction is cut: every field depends on m, n, k, tier and element only. Values are i64, constants where the shape is.
+/// How a contraction is cut: by its shape, strides and types, the tier and what a tile computes, never by the threads. Values are
+/// i64, constants where the shape is.
 struct GemmPlan {
   /// `leastPanels` (i64, may be null): panels a tile takes at least, bounded by the limits.
   GemmPlan(Emitter &emit, const GemmSpec &spec, mlir::Value leastPanels = nullptr);

@@ -222,9 +222,11 @@ private:
     const bool searches = onlyGradients && *usedScale > 1 && *nextScale < *usedScale;
     if (searches || ++hopeless < kMaximumSkips)
       return {};
-    return Status(ErrorKind::Numeric, concat("step ", step, ": ", kMaximumSkips,
-                                             " updates in a row had a loss or gradient that is "
-                                             "not finite; a smaller learning rate, or clip, may help"));
+    return Status(ErrorKind::Numeric,
+                  concat("step ", step, ": ", kMaximumSkips, " updates in a row had a loss or gradient that is not finite; ",
+                         onlyGradients && session.parameters->manifest().lossScale->isFixed()
+                             ? "a smaller scale = fixed(..), or a dynamic one, may help"
+                             : "a smaller learning rate, or clip, may help"));
   }
 
   std::string skippedText(bool onlyGradients, const std::optional<double> &nextScale) const {

@@ -16,7 +16,8 @@ rows:
               rounding
               --spoil: a loss that is a sum is taken for a mean
   states      a model with a memory in each layer of a stack, in f64: the memories and parameters after some steps are those of 1
-              slice but for rounding, and those of the rows that a process computes are those of all in one process
+              slice but for rounding, and those of the rows that a process computes are those of all in one process, also
+              where it computes one part of the tree after the other
               --spoil: the memories are set back between two steps
   accumulate  2 batches of 2 slices each: halves and whole steps are the same, and a step has the mean of two gradients
               --spoil: one batch is taken twice
@@ -129,7 +130,7 @@ def step_in_ranks(ranks, slices, step, spoil):
     kind = next(iter(shares[0].values())).kind
     sums = {name: tree([share[name] for share in shares], lambda a, b: added(kind, a, b)) for name in shares[0]}
     losses = {name: tree([output[name] for output in outputs], lambda a, b: added("f64", a, b)) for name in outputs[0]}
-    for model in ranks:
+    for model in dict.fromkeys(ranks):
         for name, gradient in sums.items():
             model.set_gradient(name, gradient)
         update = model.half("update", step, seed=5)
@@ -231,17 +232,21 @@ def states(folder, spoil):
               ("tanh(up(h))", "tanh(up(h) + mem)")]
     plain, four = (compiled(folder, setting, "--set", "drop=0", "--f64", changes=memory) for setting in ("", "slices = 4"))
     models = [library.Model(artifact, "train", {}) for artifact in (plain, four, four, four)]
+    parts = library.Model(four, "train", {})
     draw = random.Random(6)
     for step in range(STEPS):
         values = batch(models[0], draw)
-        for model in models:
+        for model in (*models, parts):
             feed(model, values)
         if spoil and step == 1:
             library.LIBRARY.tn_context_reset_states(models[1].context)
         for model in models[:2]:
             model.run(step)
         step_in_ranks(models[2:], 4, step, False)
-        compare(f"step {step}", parameters(models[2]), parameters(models[1]))
+        step_in_ranks([parts, parts], 4, step, False)
+        for model in (models[2], parts):
+            compare(f"step {step}", parameters(model), parameters(models[1]))
+        compare(f"step {step}, part after part", bits(parts.states()), bits(models[1].states()))
         kept = [list(model.states()["blocks.*.mem"].values) for model in models]
         worst = max(abs(x - y) for x, y in zip(kept[0], kept[1]))
         if not worst <= 1e-12 * max(abs(x) for x in kept[0]):

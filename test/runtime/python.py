@@ -79,6 +79,20 @@ def check_groups(model, context, inputs):
     context.gradients(step=0, **inputs)
     model.gradients[name] = model.gradients[name] * 2
     assert model.gradients[name].any()
+    calls = []
+
+    def fail(group):
+        calls.append(group)
+        raise ValueError("nobody is there")
+
+    context.on_group(fail)
+    try:
+        context.gradients(step=0, **inputs)
+        sys.exit("WRONG: what a callback raises is lost")
+    except ValueError as error:
+        assert str(error) == "nobody is there" and len(calls) == 1, (error, calls)
+    context.on_group(None)
+    context.gradients(step=0, **inputs)
     context.step = step
     assert context.slices == 1
     expect(tenon.UsageError, 2, "has the slices 0 to 0, not 0 to 1", lambda: context.set_slices(0, 2))

@@ -104,6 +104,7 @@ class Context(Handle):
         self._lib.tn_context_create(model.handle, entry.encode(), values, len(names), model.pool(threads),
                                     ctypes.byref(self._handle))
         self._ready: Any = None  # a callback lives as long as it may be called
+        self._raised: Optional[BaseException] = None  # by it
         self.inputs, self.outputs, self.states = (self._tensors(what) for what in ("input", "output", "state"))
 
     def _tensors(self, what: str) -> Dict[str, Tensor]:
@@ -137,6 +138,7 @@ class Context(Handle):
         for name, values in inputs.items():
             self.set_input(name, values)
         arrays = {name: aligned(tensor) for name, tensor in self.outputs.items()}
+        self._raised = None
         try:
             for name, array in arrays.items():
                 self._lib.tn_context_lend_output(self.handle, self.outputs[name].number, address(array))
@@ -144,6 +146,8 @@ class Context(Handle):
         finally:
             for tensor in self.outputs.values():
                 self._lib.tn_context_lend_output(self.handle, tensor.number, None)
+        if self._raised is not None:
+            raise self._raised
         return arrays
 
     def train_step(self, step: Optional[int] = None, **inputs: Any) -> Dict[str, float]:
@@ -178,8 +182,15 @@ class Context(Handle):
 
     def on_group(self, ready: Optional[Callable[[int], None]]) -> None:
         """`ready(number)` is called when the gradients of a group are finished, while the run goes on behind it; None: nobody is.
-        It may read and assign Model.gradients of that group, and call nothing else of this model. The run waits for it."""
-        self._ready = GroupReady(lambda _user, group: ready(group)) if ready else GroupReady()
+        It may read and assign Model.gradients of that group, and call nothing else of this model. The run waits for it. What it
+        raises is raised when the run has ended, and it is not called again before."""
+        def call(_user: Any, group: int) -> None:
+            if self._raised is None:
+                try:
+                    ready(group)  # type: ignore[misc]
+                except BaseException as error:  # nothing passes through C
+                    self._raised = error
+        self._ready = GroupReady(call) if ready else GroupReady()
         self._lib.tn_context_on_group(self.handle, self._ready, None)
 
     @property
@@ -209,7 +220,7 @@ class Context(Handle):
         self._lib.tn_context_set_total_steps(self.handle, steps)
 
     def gradients_only(self, only: bool = True) -> None:
-        """Steps that leave parameters alone: Model.gradient has what they computed."""
+        """Steps that leave parameters alone: Model.gradients has what they computed."""
         self._lib.tn_context_set_flags(self.handle, 1 if only else 0)
 
     def get_state(self, name: str) -> numpy.ndarray:
