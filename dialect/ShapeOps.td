@@ -209,7 +209,7 @@ def Tenon_SliceOp : Tenon_ViewOp<"slice"> {
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
-def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
+def Tenon_PadOp : Tenon_ShapeOp<"pad", [Tenon_Moves]> {
   let summary = "zeros around one dimension";
   let description = [{
     Formula: `y[.., i, ..] = x[.., i - low, ..]` where that exists, else 0.
@@ -235,7 +235,7 @@ def Tenon_PadOp : Tenon_ShapeOp<"pad"> {
   let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
 }
-def Tenon_ConcatOp : Tenon_ShapeOp<"concat", [InferTypeOpAdaptor]> {
+def Tenon_ConcatOp : Tenon_ShapeOp<"concat", [InferTypeOpAdaptor, Tenon_Moves]> {
   let summary = "tensors one after the other along one dimension";
   let description = [{
     Formula: `y[.., i, ..] = parts[k][.., i - s_k, ..]`, s_k the sum of the sizes of the parts before, k the last part with s_k <=

@@ -49,6 +49,7 @@ class Tenon_Trait<string name> : NativeOpTrait<name> {
 }
 def Tenon_Source : Tenon_Trait<"ElementSource">;
 def Tenon_View : Tenon_Trait<"View">;
+def Tenon_Moves : Tenon_Trait<"Moves">;
 def Tenon_Address : Tenon_Trait<"Address">;
 def Tenon_ElementwiseTrait : Tenon_Trait<"Elementwise">;
 def Tenon_ElementFormula : Tenon_Trait<"ElementFormula">;

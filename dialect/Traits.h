@@ -13,6 +13,8 @@ inline constexpr unsigned kCostOfRow = 1000;
 template <typename Op> struct ElementSource : mlir::OpTrait::TraitBase<Op, ElementSource> {};
 /// The elements of its operand at other places: nothing is computed.
 template <typename Op> struct View : mlir::OpTrait::TraitBase<Op, View> {};
+/// Each element is one of the operands' at another place, or 0: a copy, which a contraction makes where it packs an operand.
+template <typename Op> struct Moves : mlir::OpTrait::TraitBase<Op, Moves> {};
 /// Its result lies where something else lies (a parameter, a state, a slice of a value in memory): nothing is computed or stored.
 template <typename Op> struct Address : mlir::OpTrait::TraitBase<Op, Address> {};
 /// An element of the result is made of the elements of the operands at the same indices.

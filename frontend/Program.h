@@ -170,6 +170,7 @@ struct StackInfo {
   bool isRounds = false; // a body of rounds
   int64_t period = 0;    // of rounds: depths of one round, all its bodies together
   bool isScan = false;
+  std::string place;           // of a scan: what its body calls the place
   bool shared = false;         // loop: one set of parameters
   unsigned carries = 0;        // the first operands are carries, the rest constants along the depth
   std::vector<NodeId> results; // new carries, in the body; of rounds also what is collected round by round

@@ -210,8 +210,6 @@ tn_error *tn_model_gradient_data(tn_model *model, const char *name, void **value
     if (status.failed())
       return status;
     const ParameterInfo &info = *place->info;
-    if (info.layout != ParameterInfo::Layout::Row)
-      return usageError("the gradient of '", name, "' is not dense in memory; tn_model_get_gradient copies it");
     const DeviceView gradients = model->parameters->arena(ParameterArena::Gradients);
     if (!gradients.hostView())
       return usageError("the gradient of '", name, "' is in the memory of the device ", gradients.device().name(),

@@ -43,19 +43,14 @@ struct ParameterInfo {
   std::vector<int64_t> shape;      // without the stack
   std::vector<int64_t> published;  // the same elements in the shape of public files: neighbouring axes of `shape` joined
   uint64_t offset = 0, stride = 0; // bytes
-  enum class Layout { Row, Panel16 } layout = Layout::Row;
-  // Panel16: axes [0, panelSplit) are one side of the matrix, the rest the other; the output side is cut into panels of 16.
-  uint32_t panelSplit = 1;
-  bool panelOutputFirst = true;
   InitializerInfo init;
   std::map<std::string, std::vector<PublicNameInfo>> names; // scheme -> one per stack element
   bool frozen = false;
   std::vector<bool> present; // per stack element, where some do not exist; empty: all do
   bool has(int64_t stackIndex) const { return present.empty() || present[static_cast<size_t>(stackIndex)]; }
 
-  int64_t stackElements = 1;   // product of `stack`
-  int64_t elements = 1;        // product of `shape`
-  uint64_t storedElements = 1; // with the padding of panels
+  int64_t stackElements = 1; // product of `stack`
+  int64_t elements = 1;      // product of `shape`; dense row-major in the arenas
   /// "blocks.3.wq.weight" of one stack element.
   std::string elementName(int64_t stackIndex) const { return expandStars(name, stack, stackIndex); }
 };

@@ -1,4 +1,4 @@
-// The parameters of a manifest: public names, layouts, initial values, their places in the arena.
+// The parameters of a manifest: public names, initial values, their places in the arena.
 #include "runtime/Checked.h"
 #include "runtime/ManifestParts.h"
 #include "runtime/PublicNames.h"
@@ -47,26 +47,9 @@ PublicNameInfo readPublicName(const ManifestReader &reader) {
   return info;
 }
 
-/// Matrices in panels: which axes are the rows of the stored panels, and how many elements that takes.
-void readPanels(const ManifestReader &reader, ParameterInfo &info) {
-  ManifestReader panel = reader.member("panel");
-  info.panelSplit = static_cast<uint32_t>(panel.member("split").integer(1, std::max<int64_t>(1, int64_t(info.shape.size()) - 1)));
-  info.panelOutputFirst = panel.member("output").oneOf({"first", "last"}) == 0;
-  if (info.shape.size() < 2)
-    return reader.fail("the layout panel16 needs at least two axes");
-  int64_t first = 1, last = 1;
-  for (size_t i = 0; i < info.shape.size(); ++i)
-    (i < info.panelSplit ? first : last) *= info.shape[i]; // product checked before
-  int64_t output = info.panelOutputFirst ? first : last, input = info.panelOutputFirst ? last : first;
-  auto stored = checkedMultiply<uint64_t>((static_cast<uint64_t>(output) + 15) / 16 * 16, static_cast<uint64_t>(input));
-  if (!stored)
-    reader.fail("the panels are too large");
-  info.storedElements = stored.value_or(0);
-}
-
 void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
   uint64_t element = byteSize(manifest.type);
-  auto bytes = checkedMultiply(info.storedElements, element);
+  auto bytes = checkedMultiply(static_cast<uint64_t>(info.elements), element);
   if (info.stackElements == 0 || !bytes || *bytes == 0)
     return;
   auto gap = checkedMultiply(info.stride, static_cast<uint64_t>(info.stackElements - 1));
@@ -78,15 +61,6 @@ void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const M
     reader.fail(concat("'", info.name, "' is not aligned to its elements"));
   if (info.stackElements > 1 && info.stride < *bytes)
     reader.fail(concat("stride ", info.stride, " is less than the ", *bytes, " bytes of one element of the stack"));
-}
-
-/// Rows, or panels.
-void readLayout(const ManifestReader &reader, ParameterInfo &info) {
-  if (reader.member("layout").oneOf({"row", "panel16"}) == 0)
-    return;
-  info.layout = ParameterInfo::Layout::Panel16;
-  if (reader.good())
-    readPanels(reader, info);
 }
 
 void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
@@ -119,7 +93,6 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
       reader.member("present").fail(concat("expected ", info.stackElements, " truth values, one per stack element"));
   }
   info.elements = productOf(reader, info.shape);
-  info.storedElements = static_cast<uint64_t>(info.elements);
   info.offset = static_cast<uint64_t>(reader.member("offset").integer(0, largest));
   info.stride = static_cast<uint64_t>(reader.member("stride").integer(0, largest));
   if (info.axes.size() != info.shape.size())
@@ -129,7 +102,6 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
   info.published = reader.has("published") ? readSizes(reader.member("published"), 0) : info.shape;
   if (!mergesTo({info.shape.begin(), info.shape.end()}, {info.published.begin(), info.published.end()}))
     reader.fail("published is not the shape with neighbouring axes joined");
-  readLayout(reader, info);
   readInitializer(reader.member("init"), info);
   if (reader.has("names"))
     reader.member("names").eachMember([&](const std::string &scheme, const ManifestReader &list) {

@@ -67,29 +67,21 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   uint64_t size = byteSize(type);
   auto write = [&](const char *bytes, uint64_t count) { return writer.write(bytes, count); };
   std::vector<char> values;
-  const ParameterInfo *heldInfo = nullptr;
-  int64_t heldIndex = -1;
   for (const Group &group : groups)
     for (const Piece &piece : group) {
       if (status.failed())
         return status;
       const ParameterInfo &info = *piece.place.info;
-      if (info.layout == ParameterInfo::Layout::Row && !piece.transpose) { // stored as published: no copy
+      if (!piece.transpose) { // stored as published: no copy
         uint64_t begin = info.offset + info.stride * static_cast<uint64_t>(piece.place.stackIndex) + piece.ownFirst * size;
         status = visitView(parameters.arena(arena).part(begin, piece.count * size), write);
         continue;
       }
-      if (heldInfo != piece.place.info || heldIndex != piece.place.stackIndex || piece.transpose) {
-        values.resize(static_cast<size_t>(info.elements) * size);
-        if (status = parameters.getAt(piece.place, values.data(), arena); status.failed())
-          return status;
-        heldInfo = piece.transpose ? nullptr : piece.place.info;
-        heldIndex = piece.place.stackIndex;
-      }
-      if (piece.transpose) {
-        Shape own(piece.shape.rbegin(), piece.shape.rend());
-        transposeInPlace(values, own, type);
-      }
+      values.resize(static_cast<size_t>(info.elements) * size);
+      if (status = parameters.getAt(piece.place, values.data(), arena); status.failed())
+        return status;
+      Shape own(piece.shape.rbegin(), piece.shape.rend());
+      transposeInPlace(values, own, type);
       status = writer.write(values.data() + piece.ownFirst * size, piece.count * size);
     }
   if (states)

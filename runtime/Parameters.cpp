@@ -1,6 +1,5 @@
 #include "runtime/Parameters.h"
 #include "runtime/Initialize.h"
-#include "runtime/Layout.h"
 #include "runtime/Threads.h"
 #include "tenon/artifact.h"
 #define XXH_INLINE_ALL
@@ -222,25 +221,19 @@ Expected<Parameters::Place> Parameters::find(const std::string &name) const {
   return found->second;
 }
 
-/// The bytes of one element of a stack, in stored order.
+/// The bytes of one element of a stack.
 DeviceView Parameters::stored(const Place &place, ParameterArena which) const {
   const uint64_t offset = place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
-  return arena(which).part(offset, static_cast<uint64_t>(place.info->storedElements) * byteSize(manifest().type));
+  return arena(which).part(offset, static_cast<uint64_t>(place.info->elements) * byteSize(manifest().type));
 }
 
 Status Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
-  const DeviceView view = stored(place, which);
-  if (place.info->layout == ParameterInfo::Layout::Row)
-    return view.read(values);
-  auto copy = HostCopy::of(view);
-  if (copy.ok())
-    toLogical(*place.info, manifest().type, copy->data(), static_cast<char *>(values));
-  return copy.status();
+  return stored(place, which).read(values);
 }
 
 Status Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
   Status status = fillView(stored(place, which), [&](char *target) {
-    toStored(*place.info, manifest().type, static_cast<const char *>(values), target);
+    std::memcpy(target, values, static_cast<size_t>(place.info->elements) * byteSize(manifest().type));
     const bool copied = manifest().copies && which == ParameterArena::Values;
     return copied ? setCopies(place, target) : Status();
   });
@@ -249,13 +242,13 @@ Status Parameters::setAt(const Place &place, const void *values, ParameterArena 
   return status;
 }
 
-/// The 16 bits of the values `source`, which are in stored order.
+/// The 16 bits of the values `source`.
 Status Parameters::setCopies(const Place &place, const char *source) {
   const DeviceView view = stored(place, ParameterArena::Values);
   const uint64_t offset = view.address() - arena(ParameterArena::Values).address();
   return fillView(arena(ParameterArena::Copies).part(offset / 2, view.size() / 2), [&](char *target) {
     const float *values = reinterpret_cast<const float *>(source);
-    std::transform(values, values + place.info->storedElements, reinterpret_cast<uint16_t *>(target),
+    std::transform(values, values + place.info->elements, reinterpret_cast<uint16_t *>(target),
                    *manifest().copies == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
     return Status();
   });

@@ -199,7 +199,7 @@ public:
   }
   void notYet(const std::string &what) { diagnostics.error("T0690", slices.range, "not supported yet: " + what); }
   /// `mixed`: kNoNode if `what` is no sum or mean of what the rows give, else what in it is computed over the rows.
-  void refuse(const std::string &what, NodeId mixed) {
+  void refuse(AxisId batch, const std::string &what, NodeId mixed) {
     Diagnostic &error = diagnostics.error(
         "T0644", slices.range,
         mixed == kNoNode
@@ -211,6 +211,7 @@ public:
       error.related.push_back(
           {entry.nodes[mixed].range.file == slices.range.file ? entry.nodes[mixed].range : entry.nodes[mixed].caller,
            "over the rows, or by their number"});
+    error.notes.emplace_back("note", "the rows are the places of " + entry.axes[batch].name + ", the first axis of the inputs");
     error.notes.emplace_back("help", "mean(x) and sum(x) over the rows are; `accumulate` takes each batch by itself");
   }
 
@@ -252,13 +253,13 @@ std::optional<Entry> cutSlices(const CheckedRecipe &recipe, Entry entry, const s
     const Slices::Kind kind = losses.kindOf(i);
     const NodeId mixed = losses.mixedRows(i);
     if (kind == Slices::Kind::Other || mixed != kNoNode) {
-      cutter.refuse("loss " + entry.results[i].first, mixed);
+      cutter.refuse(*batch, "loss " + entry.results[i].first, mixed);
       return std::nullopt;
     }
     part->rowSums.push_back(kind == Slices::Kind::Sum);
   }
   if (const NodeId mixed = losses.mixedStates(); mixed != kNoNode) {
-    cutter.refuse("the states", mixed);
+    cutter.refuse(*batch, "the states", mixed);
     return std::nullopt;
   }
   part->slices = slices->integer;

@@ -63,7 +63,7 @@ Form LinearValues::unknown(NodeId node, const Places &places, std::optional<Form
   else if (info.op == Op::State && info.index < entry.states.size())
     name = entry.states[info.index].path;
   else if (info.op == Op::Depth)
-    name = "depth";
+    name = info.stack < entry.stacks.size() && entry.stacks[info.stack].isScan ? entry.stacks[info.stack].place : "depth";
   const Bounds &bounds = plain.of(node);
   auto tightest = [&](std::optional<Form> bound, const std::vector<Form> &others, bool lower) {
     for (const Form &other : others)

@@ -226,7 +226,7 @@ struct Statement : x3::variant<Bad, Config, Dims, Require, In, Param, State, Nex
   using base_type::operator=;
 };
 struct Scan : Located {
-  BinderNode binder;
+  std::vector<BinderNode> binders;
   std::vector<Statement> body;
 };
 struct FormalNode {
@@ -321,7 +321,7 @@ BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Metric, name, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Return, keyword, values)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Until, keyword, value)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Carry, name, type, value)
-BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Scan, binder, body)
+BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::Scan, binders, body)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::FormalNode, name, output)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::CallableHeader, name, formals, parameters, results)
 BOOST_FUSION_ADAPT_STRUCT(tenon::syntax::CallableNode, kind, header, body)

@@ -248,7 +248,8 @@ Built Converter::attend(const Attend &node) {
 
 Built Converter::scan(const Scan &node) {
   Built built = make(ast::Expr::Kind::Scan, node.begin, node.end);
-  built.expr->binders.push_back(binder(node.binder));
+  for (const BinderNode &entry : node.binders)
+    built.expr->binders.push_back(binder(entry));
   unsigned outer = std::exchange(tallest, 0);
   built.expr->body = body(node.body);
   enclose(built, outer);

@@ -62,7 +62,7 @@ const auto attendHeader_def = header[roundOpen > commaList(binder) > roundClose 
 const auto attend_def = Mark("attend", "'attend'") > attendHeader > *attendEntry > curlyClose;
 const auto attendItem_def = itemKind > -(scoreLabel > equals) > expression;
 const auto attendEntry_def = resync(ListKind::AttendItems)[attendItem];
-const auto scan_def = Mark("scan", "'scan'") > roundOpen > binder > roundClose > curlyOpen > *statement > curlyClose;
+const auto scan_def = Mark("scan", "'scan'") > roundOpen > commaList(binder) > roundClose > curlyOpen > *statement > curlyClose;
 
 } // namespace
 

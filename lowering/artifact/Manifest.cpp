@@ -96,7 +96,6 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"shape", json::Array(param.shape)},
                                  {"offset", int64_t(op.getOffset())},
                                  {"stride", int64_t(op.getStride())},
-                                 {"layout", "row"},
                                  {"init", json::Object{{"kind", param.init.kind}, {"a", std::move(spread)}}},
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});

@@ -14,13 +14,15 @@ static bool isFree(Operation *op) {
 bool isRecomputed(Operation *op) {
   if (isFree(op))
     return true;
-  if (!op->hasTrait<Elementwise>())
+  const bool isMove = op->hasTrait<Moves>();
+  if (!op->hasTrait<Elementwise>() && !isMove)
     return false;
   // Predicates and integers are cheap to make and would be stored as whole tensors.
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
     return true;
-  return llvm::none_of(op->getResult(0).getUsers(),
-                       [&](Operation *user) { return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>(); });
+  return llvm::none_of(op->getResult(0).getUsers(), [&](Operation *user) {
+    return user->getBlock() == op->getBlock() && user->hasTrait<ReadsMemory>() && !(isMove && user->hasTrait<Contraction>());
+  });
 }
 
 namespace {

@@ -10,8 +10,8 @@ namespace tenon {
 void makeAvailable(StackOp forward, StackOp reversed);
 
 /// The policy: true if the reverse loop computes `op` again instead of reading a saved result. Saved: operands and results of
-/// contractions, attention and normalizers. Recomputed: sources, views, parameter reads, and elementwise ops that no such op
-/// reads.
+/// contractions, attention and normalizers. Recomputed: sources, views, parameter reads, elementwise ops that no such op reads,
+/// and moves (tensors joined) that at most contractions read: those make the copy where they pack it.
 bool isRecomputed(mlir::Operation *op);
 
 } // namespace tenon

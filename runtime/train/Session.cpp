@@ -177,6 +177,8 @@ void Session::setSeed(uint64_t seed) {
 std::vector<runtime::MemoryItem> Session::memoryItems() const {
   const runtime::Manifest &manifest = parameters->manifest();
   std::vector<runtime::MemoryItem> items = {{"parameters", manifest.parameterBytes}, {"gradients", manifest.parameterBytes}};
+  if (manifest.copies)
+    items.push_back({concat("copies in ", runtime::nameOf(*manifest.copies)), manifest.parameterBytes / 2});
   if (manifest.moments > 0)
     items.push_back({"optimizer", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments)});
   if (manifest.accumulate > 1)

@@ -39,7 +39,7 @@ const std::string seedOfManifest =
     "\"target\": {\"triple\": \"x\", \"tiers\": [\"portable\"]}, \"dtype\": \"f32\", \"param_bytes\": 4096,"
     "\"params\": [{\"name\": \"a.*.w\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
     "384,"
-    "\"layout\": \"panel16\", \"panel\": {\"split\": 1, \"output\": \"first\"}, \"init\": {\"kind\": \"normal\", \"a\": 0.02},"
+    "\"init\": {\"kind\": \"normal\", \"a\": 0.02},"
     "\"names\": {\"hf\": [{\"name\": \"p\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"q.#\", "
     "\"transform\": \"stacked\"}]}}],"
     "\"optimizer\": {\"kind\": \"adamw\", \"moments\": 2}, \"entries\": [{\"name\": \"infer\", \"kind\": \"out\","

@@ -1,6 +1,5 @@
 // Initial values, layouts, names, safetensors of parameters.
 #include "runtime/Initialize.h"
-#include "runtime/Layout.h"
 #include "runtime/NormalQuantile.h"
 #include "runtime/Philox.h"
 #include "runtime/PublicNames.h"
@@ -39,7 +38,6 @@ static ParameterInfo matrix(std::vector<int64_t> shape, InitializerInfo::Kind ki
   info.shape = std::move(shape);
   for (int64_t size : info.shape)
     info.elements *= size;
-  info.storedElements = static_cast<uint64_t>(info.elements);
   info.init.kind = kind;
   info.init.a = a;
   return info;
@@ -114,38 +112,6 @@ TEST(Initialize, DependsOnSeedNameAndIndexOnly) {
   EXPECT_NE(a, c);
   EXPECT_EQ(a, d);
   EXPECT_EQ(part, std::vector<double>(a.begin() + 4, a.begin() + 9));
-}
-
-TEST(Layout, PanelsGoAndComeBack) {
-  struct Case {
-    std::vector<int64_t> shape;
-    uint32_t split;
-    bool outputFirst;
-  };
-  for (const Case &item : {Case{{20, 3}, 1, true}, Case{{3, 20}, 1, false}, Case{{5, 4, 8}, 2, true}, Case{{7, 3, 11}, 1, false},
-                           Case{{16, 5}, 1, true}, Case{{1, 1}, 1, true}}) {
-    ParameterInfo info = matrix(item.shape, InitializerInfo::Kind::Constant, 0);
-    info.layout = ParameterInfo::Layout::Panel16;
-    info.panelSplit = item.split;
-    info.panelOutputFirst = item.outputFirst;
-    int64_t first = 1, last = 1;
-    for (size_t i = 0; i < item.shape.size(); ++i)
-      (i < item.split ? first : last) *= item.shape[i];
-    int64_t outputs = item.outputFirst ? first : last, inputs = item.outputFirst ? last : first;
-    info.storedElements = static_cast<uint64_t>((outputs + 15) / 16 * 16 * inputs);
-    std::vector<double> logical(info.elements), stored(info.storedElements, 99), back(info.elements);
-    for (size_t i = 0; i < logical.size(); ++i)
-      logical[i] = double(i) + 1;
-    toStored(info, DataType::F64, reinterpret_cast<char *>(logical.data()), reinterpret_cast<char *>(stored.data()));
-    toLogical(info, DataType::F64, reinterpret_cast<char *>(stored.data()), reinterpret_cast<char *>(back.data()));
-    EXPECT_EQ(logical, back);
-    // The formula of the manifest's description, element by element.
-    for (int64_t o = 0; o < (outputs + 15) / 16 * 16; ++o)
-      for (int64_t i = 0; i < inputs; ++i) {
-        double expected = o >= outputs ? 0 : logical[item.outputFirst ? o * inputs + i : i * outputs + o];
-        EXPECT_EQ(stored[o / 16 * inputs * 16 + i * 16 + o % 16], expected);
-      }
-  }
 }
 
 TEST(Parameters, GetSetByName) {

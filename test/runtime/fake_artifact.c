@@ -21,8 +21,8 @@
 #define FAKE_MOMENTS "0"
 #endif
 
-enum { INPUTS = 3, OUTPUTS = 20, LAYERS = 2, PANEL = 16, PANELS = 2 };
-enum { WEIGHT = 0, WEIGHT_STRIDE = PANELS * PANEL * INPUTS * 4, BIAS = LAYERS * WEIGHT_STRIDE, BIAS_STRIDE = 128 };
+enum { INPUTS = 3, OUTPUTS = 20, LAYERS = 2, GAP = 144 };
+enum { WEIGHT = 0, WEIGHT_STRIDE = OUTPUTS * INPUTS * 4 + GAP, BIAS = LAYERS * WEIGHT_STRIDE, BIAS_STRIDE = 128 };
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
@@ -32,17 +32,17 @@ static const char manifest[] =
     " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
     " {\"name\": \"blocks.*.weight\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
     "384,"
-    "  \"layout\": \"panel16\", \"panel\": {\"split\": 1, \"output\": \"first\"}, \"init\": {\"kind\": \"normal\", \"a\": 0.5},"
+    "  \"init\": {\"kind\": \"normal\", \"a\": 0.5},"
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.kernel\", \"transform\": \"transpose\"}, {\"name\": \"layers.1.kernel\", "
     "\"transform\": \"transpose\"}],"
     "              \"packed\": [{\"name\": \"w\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"w\", "
     "\"transform\": \"part\", \"part\": 1, \"parts\": 2}]}},"
     " {\"name\": \"blocks.*.bias\", \"stack\": [2], \"axes\": [\"O\"], \"shape\": [20], \"offset\": 768, \"stride\": 128,"
-    "  \"layout\": \"row\", \"init\": {\"kind\": \"constant\", \"a\": [0.25, 0.5]},"
+    "  \"init\": {\"kind\": \"constant\", \"a\": [0.25, 0.5]},"
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.bias\"}, {\"name\": \"layers.1.bias\"}],"
     "              \"packed\": [{\"name\": \"b0\"}, {\"name\": \"b1\"}]}},"
     " {\"name\": \"table\", \"stack\": [], \"axes\": [\"V\", \"I\"], \"shape\": [5, 3], \"offset\": 1024, \"stride\": 60,"
-    "  \"layout\": \"row\", \"init\": {\"kind\": \"uniform\", \"a\": 1.0},"
+    "  \"init\": {\"kind\": \"uniform\", \"a\": 1.0},"
     "  \"names\": {\"hf\": [{\"name\": \"wte.weight\", \"also\": [\"lm_head.weight\"]}],"
     "              \"packed\": [{\"name\": \"rows.#.v\", \"transform\": \"stacked\"}]}}],"
     " \"optimizer\": {\"kind\": \"" FAKE_OPTIMIZER "\", \"moments\": " FAKE_MOMENTS "},"
@@ -85,8 +85,8 @@ static void bind_train(const int64_t *dims, int64_t *offsets, int64_t *sizes) {
 }
 
 static float weight_at(const char *params, int layer, int output, int input) {
-  const float *panels = (const float *)(params + WEIGHT + layer * WEIGHT_STRIDE);
-  return panels[output / PANEL * INPUTS * PANEL + input * PANEL + output % PANEL];
+  const float *weight = (const float *)(params + WEIGHT + layer * WEIGHT_STRIDE);
+  return weight[output * INPUTS + input];
 }
 
 /* One row of the batch, through the scratch strip of the worker. */

@@ -3,6 +3,8 @@
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Call.h"
+#include <algorithm>
+#include <cmath>
 
 namespace tenon::driver {
 
@@ -52,6 +54,34 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
       &batch);
 }
 
+/// Of the first parameter whose gradient is not finite, after everything was written.
+Status checkFinite(const runtime::Context &context) {
+  const runtime::Parameters &parameters = *context.parameters();
+  const bool isDouble = parameters.manifest().type == runtime::DataType::F64;
+  std::vector<double> values;
+  std::vector<float> floats;
+  for (const std::string &name : parameters.names()) {
+    auto place = parameters.find(name);
+    if (!place.ok())
+      return place.status();
+    const size_t count = static_cast<size_t>(place->info->elements);
+    floats.resize(isDouble ? 0 : count);
+    values.resize(isDouble ? count : 0);
+    void *target = isDouble ? static_cast<void *>(values.data()) : floats.data();
+    if (Status status = parameters.getAt(*place, target, runtime::ParameterArena::Gradients); status.failed())
+      return status;
+    auto finite = [](double value) { return std::isfinite(value); };
+    if (isDouble ? std::all_of(values.begin(), values.end(), finite) : std::all_of(floats.begin(), floats.end(), finite))
+      continue;
+    const bool isScaled = parameters.manifest().copies == runtime::DataType::F16;
+    return Status(
+        runtime::ErrorKind::Numeric,
+        concat("the gradient of '", name, "' is not finite",
+               isScaled ? "; in f16 it is that of the loss times 1024, which may be too large: bf16 needs no scale" : ""));
+  }
+  return {};
+}
+
 Status run(Options &options) {
   if (options.output.empty() && !options.outputNames.empty())
     return usageError("--output-names is about the file of --output; pass that too");
@@ -95,7 +125,9 @@ Status run(Options &options) {
     if (status.ok())
       status = finishOutput();
   }
-  return status.ok() ? files.commit() : status;
+  if (status.ok())
+    status = files.commit();
+  return status.ok() ? checkFinite(**context) : status;
 }
 
 } // namespace

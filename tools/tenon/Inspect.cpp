@@ -46,7 +46,7 @@ std::string scaleText(const runtime::LossScaleInfo &scale) {
 }
 
 void printParameters(const Manifest &manifest) {
-  uint64_t total = 0, stored = 0;
+  uint64_t total = 0;
   show("\nparameters\n");
   for (const ParameterInfo &parameter : manifest.parameters) {
     uint64_t existing = static_cast<uint64_t>(parameter.stackElements);
@@ -54,7 +54,6 @@ void printParameters(const Manifest &manifest) {
       existing = static_cast<uint64_t>(std::count(parameter.present.begin(), parameter.present.end(), true));
     uint64_t count = static_cast<uint64_t>(parameter.elements) * existing;
     total += count;
-    stored += parameter.storedElements * static_cast<uint64_t>(parameter.stackElements);
     std::vector<std::string> sizes;
     for (int64_t size : parameter.shape)
       sizes.push_back(std::to_string(size));
@@ -66,7 +65,8 @@ void printParameters(const Manifest &manifest) {
   }
   show("  %s parameters; %.1f MiB in an arena (padding %.2f %%)\n", grouped(total).c_str(),
        static_cast<double>(manifest.parameterBytes) / 1048576.0,
-       total ? 100.0 * (static_cast<double>(stored) / static_cast<double>(total) - 1.0) : 0.0);
+       total ? 100.0 * (static_cast<double>(manifest.parameterBytes) / static_cast<double>(total * byteSize(manifest.type)) - 1.0)
+             : 0.0);
 }
 
 std::string tensorText(const EntryInfo &entry, const runtime::TensorInfo &tensor) {
@@ -169,7 +169,7 @@ Status run(Options &options) {
     printJson(model->artifact->manifestText(), reports);
     return {};
   }
-  const std::string mixed = manifest.copies ? concat(", products and saved values in ", runtime::nameOf(*manifest.copies)) : "";
+  const std::string mixed = manifest.copies ? concat(", factors and saved values in ", runtime::nameOf(*manifest.copies)) : "";
   show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
        std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
   show("tier in use: %s\n", std::string(model->artifact->tier()).c_str());

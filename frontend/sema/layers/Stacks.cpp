@@ -254,6 +254,9 @@ void Checker::scanCarry(ScanState &state, const ast::Stmt &statement) {
   carry.range = statement.name.range;
   state.carryOf[statement.name.text] = state.initial.size();
   NodeId current = graph.add(carry, state.body);
+  if (statement.type->element == "index" && state.inner->conditions.empty())
+    if (auto limit = wholeSize(evaluate(state.outer, statement.type->bound), statement.type->range, "the bound of an index"))
+      hints.bounds.try_emplace(current, *limit); // by induction: the start is proved to be in it, and so is each `next`
   defineValue(state.inner, statement.name, Value::ofTensor(current), ast::Stmt::Kind::Carry);
   state.results.push_back(current); // without `next` a carry keeps its value
   state.initial.push_back(full);
@@ -326,6 +329,7 @@ Value Checker::scan(Scope *scope, const ast::Expr &expression) {
   StackInfo info;
   info.path = "scan";
   info.isScan = true;
+  info.place = binder.name.text;
   info.parent = scope->body;
   info.count = info.total = graph.size(axis);
   info.shared = true;

@@ -359,6 +359,34 @@ module {
 
 // -----
 
+// What is joined for a contraction is joined again: the parts are kept, here the carry alone, for the other part is no value of the loop.
+// CHECK-LABEL: func.func @joined(
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tenon.at_depth
+// CHECK: tenon.concat
+// CHECK: tenon.dot
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  func.func @joined(%x: tensor<4x8xf32>, %g: tensor<6x8xf32>, %m: tensor<2x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %j = tenon.concat 0 %m, %h : tensor<2x8xf32>, tensor<4x8xf32> -> tensor<6x8xf32>
+      %z = tenon.dot %j[0, 2], %w[1, 2] : tensor<6x8xf32>, tensor<8x8xf32> -> tensor<6x8xf32>
+      %p = tenon.mul %z, %g : tensor<6x8xf32>
+      %s = tenon.slice %p 0 from affine_map<() -> (2)> : tensor<6x8xf32> -> tensor<4x8xf32>
+      tenon.yield %s : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @gather(
 // CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
