@@ -35,15 +35,66 @@ public:
   void run();
 
 private:
+  void decide(ArrayRef<Operation *> users);
+  void need(Value value);
+  bool isMadeFromSums(Value value, unsigned &cost);
   Value available(Value value);
   Value saved(Value value);
 
   StackOp forward, reversed;
   Block *body;
   OpBuilder front;
+  static constexpr unsigned kMostCost = 100; ///< of an element made again, in additions
+  llvm::SetVector<Value> kept;               ///< what is saved in any case
+  DenseSet<Value> open;                      ///< elementwise values that contractions alone read from memory
+  DenseSet<Operation *> again;               ///< the ops of those that are made again
   DenseMap<Value, Value> known;
   SmallVector<std::pair<Value, AtDepthOp>> loads; // forward value, its load in the reverse body
 };
+
+/// An operand of contractions that exists in memory in the forward pass, and would be saved although it may be cheap.
+static bool isActivation(Operation *op) {
+  return op->hasTrait<Elementwise>() && llvm::all_of(op->getResult(0).getUsers(), [&](Operation *user) {
+           return user->getBlock() != op->getBlock() || !user->hasTrait<ReadsMemory>() || user->hasTrait<Contraction>();
+         });
+}
+
+void Availability::need(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (value.getParentBlock() != body || value == body->getArgument(0))
+    return;
+  if (op && isRecomputed(op))
+    llvm::for_each(op->getOperands(), [&](Value operand) { need(operand); });
+  else if (op && isActivation(op))
+    open.insert(value);
+  else
+    kept.insert(value);
+}
+
+/// From sums that are saved anyway, and what is outside of the loop: the one kind of saved values that have the same bits in both
+/// passes in mixed precision, too (normalizers and carries are rounded for the backward pass alone).
+bool Availability::isMadeFromSums(Value value, unsigned &cost) {
+  Operation *op = value.getDefiningOp();
+  if (value.getParentBlock() != body || value == body->getArgument(0))
+    return true;
+  if (op && op->hasTrait<Contraction>())
+    return kept.contains(value);
+  if (!op || !(isRecomputed(op) || again.contains(op) || open.contains(value)))
+    return false;
+  if (auto element = dyn_cast<ElementOpInterface>(op))
+    cost += element.elementCost();
+  return cost <= kMostCost && llvm::all_of(op->getOperands(), [&](Value operand) { return isMadeFromSums(operand, cost); });
+}
+
+/// An activation whose sum is saved for its derivative is made again: half the memory of a feed-forward layer for a pass over
+/// its elements.
+void Availability::decide(ArrayRef<Operation *> users) {
+  for (Operation *op : users)
+    llvm::for_each(op->getOperands(), [&](Value operand) { need(operand); });
+  for (Value value : open)
+    if (unsigned cost = 0; isMadeFromSums(value, cost))
+      again.insert(value.getDefiningOp());
+}
 
 Value Availability::saved(Value value) {
   auto type = tensorOf(value);
@@ -63,7 +114,7 @@ Value Availability::available(Value value) {
   Value result;
   if (value == body->getArgument(0)) {
     result = reversed.getBody().front().getArgument(0);
-  } else if (Operation *op = value.getDefiningOp(); op && isRecomputed(op)) {
+  } else if (Operation *op = value.getDefiningOp(); op && (isRecomputed(op) || again.contains(op))) {
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, available(operand));
@@ -77,6 +128,7 @@ Value Availability::available(Value value) {
 void Availability::run() {
   SmallVector<Operation *> users;
   reversed.getBody().walk([&](Operation *op) { users.push_back(op); });
+  decide(users);
   for (Operation *op : users)
     for (OpOperand &operand : op->getOpOperands())
       operand.set(available(operand.get()));

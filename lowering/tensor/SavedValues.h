@@ -11,7 +11,8 @@ void makeAvailable(StackOp forward, StackOp reversed);
 
 /// The policy: true if the reverse loop computes `op` again instead of reading a saved result. Saved: operands and results of
 /// contractions, attention and normalizers. Recomputed: sources, views, parameter reads, elementwise ops that no such op reads,
-/// and moves (tensors joined) that at most contractions read: those make the copy where they pack it.
+/// moves (tensors joined) that at most contractions read: those make the copy where they pack it, and activations whose sum is
+/// saved.
 bool isRecomputed(mlir::Operation *op);
 
 } // namespace tenon

@@ -113,6 +113,38 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
   }
 };
 
+/// dot(a, b)[T: 0 .. T - 1] = dot(a[T: 0 .. T - 1], b) where nothing else of the result is read: the logits of a text's last
+/// place, which predicts nothing, are not computed, and those of the others lie side by side.
+struct SliceBeforeContraction : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto dot = op.getX().getDefiningOp<DotOp>();
+    if (!dot || dot->getBlock() != op->getBlock())
+      return rewriter.notifyMatchFailure(op, "no slice of a contraction beside it");
+    auto isSame = [&](Operation *user) {
+      auto other = dyn_cast<SliceOp>(user);
+      return other && other.getType() == op.getType() && other.getDim() == op.getDim() && other.getLow() == op.getLow();
+    };
+    if (!llvm::all_of(dot->getUsers(), isSame))
+      return rewriter.notifyMatchFailure(op, "another part of the contraction is read, too");
+    const AffineExpr size = sizesOf(tensorOf(op.getY()))[op.getDim()];
+    auto sliced = [&](Value operand, ArrayRef<int64_t> labels) -> Value {
+      const auto *place = llvm::find(labels, int64_t(op.getDim()));
+      if (place == labels.end())
+        return operand;
+      const int64_t dim = place - labels.begin();
+      SmallVector<AffineExpr> sizes = sizesOf(tensorOf(operand));
+      sizes[dim] = size;
+      const unsigned dims = std::max(dimCountOf(tensorOf(operand)), dimCountOf(tensorOf(op.getY())));
+      auto type = tensorType(sizes, tensorOf(operand).getElementType(), dims);
+      return SliceOp::create(rewriter, op.getLoc(), type, operand, rewriter.getI64IntegerAttr(dim), op.getLowAttr());
+    };
+    Value a = sliced(dot.getA(), dot.getALabels()), b = sliced(dot.getB(), dot.getBLabels());
+    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), a, b, dot.getALabelsAttr(), dot.getBLabelsAttr());
+    return success();
+  }
+};
+
 /// x + 0 = x. The one rewrite that is not exact, hence not a folder of the op: of x = -0 the sum is 0.
 struct DropAddedZero : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -168,7 +200,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     });
     RewritePatternSet patterns(&getContext());
     if (!afterDifferentiation)
-      patterns.add<ContractBeforeGather>(&getContext());
+      patterns.add<ContractBeforeGather, SliceBeforeContraction>(&getContext());
     for (RegisteredOperationName op : getContext().getRegisteredOperations())
       if (op.getDialectNamespace() == TenonDialect::getDialectNamespace())
         op.getCanonicalizationPatterns(patterns, &getContext());

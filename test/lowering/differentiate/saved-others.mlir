@@ -284,7 +284,7 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @slice_pad(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -321,7 +321,7 @@ module {
 // -----
 
 // CHECK-LABEL: func.func @concat(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: tenon.at_depth
@@ -361,10 +361,9 @@ module {
 
 // What is joined for a contraction is joined again: the parts are kept, here the carry alone, for the other part is no value of the loop.
 // CHECK-LABEL: func.func @joined(
-// CHECK: tenon.yield {{[^:]*}} : tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: %[[Z:.*]] = tenon.dot
+// CHECK: tenon.yield %{{[^,]*}}, %[[Z]], %{{[^,]*}} : tensor<4x8xf32>, tensor<6x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK: tenon.stack 2 reverse
-// CHECK-NEXT: ^bb0
-// CHECK-NEXT: tenon.at_depth
 // CHECK: tenon.concat
 // CHECK: tenon.dot
 module {
@@ -378,6 +377,60 @@ module {
       %p = tenon.mul %z, %g : tensor<6x8xf32>
       %s = tenon.slice %p 0 from affine_map<() -> (2)> : tensor<6x8xf32> -> tensor<4x8xf32>
       tenon.yield %s : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// An activation that a contraction reads is made again from its sum, which is kept for its derivative anyway: carry, sum.
+// CHECK-LABEL: func.func @activated(
+// CHECK: %[[Z:.*]] = tenon.dot
+// CHECK-NEXT: tenon.mul %[[Z]], %[[Z]]
+// CHECK: tenon.yield %{{[^,]*}}, %[[Z]], %{{[^,]*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+// CHECK: tenon.stack 2 reverse
+// CHECK: %[[KEPT:.*]] = tenon.at_depth
+// CHECK: tenon.mul %[[KEPT]], %[[KEPT]]
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  tenon.parameter @v stacked : tensor<2x8x8xf32>
+  func.func @activated(%x: tensor<4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %v = tenon.read_parameter @v[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %a = tenon.mul %z, %z : tensor<4x8xf32>
+      %y = tenon.dot %a[0, 2], %v[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      tenon.yield %y : tensor<4x8xf32>
+    }
+      %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// The carry is none: it may be rounded for the backward pass alone. What is made of it is kept: carry, what the second contraction reads.
+// CHECK-LABEL: func.func @carried(
+// CHECK: %[[A:.*]] = tenon.add
+// CHECK: tenon.yield %{{[^,]*}}, {{.*}}%[[A]]{{.*}} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>{{$}}
+module {
+  tenon.parameter @w stacked : tensor<2x8x8xf32>
+  tenon.parameter @v stacked : tensor<2x8x8xf32>
+  func.func @carried(%x: tensor<4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+      %o = tenon.stack 2 (%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%d: index, %h: tensor<4x8xf32>):
+      %w = tenon.read_parameter @w[%d] : tensor<8x8xf32>
+      %v = tenon.read_parameter @v[%d] : tensor<8x8xf32>
+      %z = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %a = tenon.add %z, %h : tensor<4x8xf32>
+      %y = tenon.dot %a[0, 2], %v[1, 2] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      tenon.yield %y : tensor<4x8xf32>
     }
       %l = tenon.reduce sum %o [0, 1] : tensor<4x8xf32> -> tensor<f32>
     tenon.output 0 "loss", %l : tensor<f32>
