@@ -15,7 +15,7 @@ LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67),
          (300, 2, 24, 7), (2, 2, 40, 33), (131, 1, 64, 197), (67, 3, 41, 5), (197, 1, 24, 300)]
 OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01, eps = 0.01)",
               "adamw(lr = 0.01, decay = 0.1, eps = 0.01)",
-              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)"]
+              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)", "adamax(lr = 0.01, eps = 0.01)"]
 SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)"]
 LAYERS = """
 layer Plain[I -> O](x: [.., I]) -> [.., O] {
