@@ -249,6 +249,7 @@ private:
         .Case([&](math::TanhOp) { return g.unary<TanhOp>(at(0)); })
         .Case([&](math::SinOp) { return g.unary<SinOp>(at(0)); })
         .Case([&](math::CosOp) { return g.unary<CosOp>(at(0)); })
+        .Case([&](math::AtanOp) { return g.unary<AtanOp>(at(0)); })
         .Case([&](math::PowFOp) { return Value(PowOp::create(builder, op.getLoc(), scores, at(0), at(1))); })
         .Default([](Operation *) { return Value(); });
   }

@@ -89,6 +89,8 @@ static Value createMath(Scalar &s, StringRef name, Value x) {
     return math::SinOp::create(b, s.location, x);
   if (name == "cos")
     return math::CosOp::create(b, s.location, x);
+  if (name == "atan")
+    return math::AtanOp::create(b, s.location, x);
   assert(name == "sqrt");
   return math::SqrtOp::create(b, s.location, x);
 }
@@ -106,6 +108,8 @@ TENON_UNARY_ELEMENT(SinOp, createMath(s, "sin", x))
 TENON_UNARY_VJP(SinOp, g.mul(dy, g.unary<CosOp>(x)))
 TENON_UNARY_ELEMENT(CosOp, createMath(s, "cos", x))
 TENON_UNARY_VJP(CosOp, g.neg(g.mul(dy, g.unary<SinOp>(x))))
+TENON_UNARY_ELEMENT(AtanOp, createMath(s, "atan", x))
+TENON_UNARY_VJP(AtanOp, g.div(dy, g.add(g.constant(x.getType(), 1), g.mul(x, x))))
 TENON_UNARY_ELEMENT(TanhOp, createMath(s, "tanh", x))
 TENON_UNARY_VJP(TanhOp, g.mul(dy, g.sub(g.constant(y.getType(), 1), g.mul(y, y))))
 TENON_UNARY_ELEMENT(SigmoidOp,

@@ -32,6 +32,8 @@ def Tenon_AbsOp : Tenon_Unary<"abs", "|x|", "`dx = dy * sign(x)`", "IEEE 754-201
 def Tenon_SinOp : Tenon_Unary<"sin", "sin(x)", "`dx = dy * cos(x)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor, "f32", 12>;
 def Tenon_CosOp : Tenon_Unary<"cos", "cos(x)", "`dx = -dy * sin(x)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
                               "f32", 12>;
+def Tenon_AtanOp : Tenon_Unary<"atan", "atan(x)", "`dx = dy / (1 + x^2)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
+                               "f32", 12>;
 def Tenon_TanhOp : Tenon_Unary<"tanh", "tanh(x)", "`dx = dy * (1 - y^2)`", "IEEE 754-2019, section 9.2.1", Tenon_RealTensor,
                                "f32", 12>;
 def Tenon_SigmoidOp : Tenon_Unary<"sigmoid", "1 / (1 + exp(-x))", "`dx = dy * y * (1 - y)`",

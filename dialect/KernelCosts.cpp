@@ -291,7 +291,7 @@ Polynomial AppendStateOp::countBytes(FormulaSpace &space) {
 }
 
 /// Per element: the norm of the gradient, clipping, and the rule of the optimizer (moments, bias correction, decay, update).
-static int64_t flopsOfRule(StringRef rule) { return rule == "sgd" ? 7 : 16; }
+static int64_t flopsOfRule(StringRef rule) { return rule == "sgd" ? 7 : rule == "adamax" ? 13 : 16; }
 /// Gradient twice (the norm comes first), parameter and its moments read and written.
 static int64_t touchesOfRule(StringRef rule) { return rule == "sgd" ? 6 : 8; }
 

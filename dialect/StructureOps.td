@@ -373,20 +373,20 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
   let description = [{
     Formula: with the gradient g, sgd: `x -= rate g`; adam: `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
     `x -= rate m^ / (sqrt(v^) + eps)` with m^, v^ divided by 1 - beta^s; adamw: the same and `x -= rate decay x`; bert_adam:
-    without the division by 1 - beta^s.
+    without the division by 1 - beta^s; adamax: m as adam, `v = max(beta2 v, |g| + eps)`, `x -= rate m^ / v`.
 
     | attribute | meaning |
     |---|---|
-    | rule | sgd, adam, adamw, bert_adam |
+    | rule | sgd, adam, adamw, bert_adam, adamax |
     | settings | the table below |
 
-    All gradients have been written. `rule` is sgd, adam, adamw or bert_adam. `settings`, numbers unless said:
+    All gradients have been written. `rule` is sgd, adam, adamw, bert_adam or adamax. `settings`, numbers unless said:
 
     | key | default | meaning |
     |---|---|---|
     | lr | required | rate before the schedule |
     | beta1, beta2, eps | 0.9, 0.999, 1e-8 (bert_adam 1e-6) | the Adam family |
-    | decay | 0 | adam, sgd: added to the gradient; adamw, bert_adam: apart from the moments |
+    | decay | 0 | adam, adamax, sgd: added to the gradient; adamw, bert_adam: apart from the moments |
     | momentum, nesterov | 0, false | sgd |
     | clip | 0: none | bound c of the norm n of all gradients but those with a `clip` of their own: times min(1, c / (n + 1e-6)) |
     | accumulate | 1 | TnContext::step counts batches, and k of them make an update, by the mean of their gradients |
@@ -416,7 +416,8 @@ def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpI
 
     Gradient: none, it is the end of a step.
 
-    Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; google-research/bert optimization.py.
+    Source: Kingma & Ba 2015 (adamax: section 7.1, eps as in PyTorch); Loshchilov & Hutter 2019; google-research/bert
+    optimization.py.
 
     Example:
     ```mlir

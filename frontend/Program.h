@@ -51,6 +51,7 @@ enum class Op : uint8_t {
   Abs,
   Sin,
   Cos,
+  Atan,
   Tanh,
   Sigmoid,
   Relu,

@@ -7,19 +7,17 @@ namespace tenon {
 
 const char *nameOf(Op op) {
   static const char *names[] = {
-      "constant",      "size",        "iota",       "input",     "param",         "state",
-      "depth",         "argument",    "sinusoid",   "neg",       "not",           "exp",
-      "log",           "sqrt",        "abs",        "sin",       "cos",           "tanh",
-      "sigmoid",       "relu",        "leaky_relu", "gelu",      "gelu_tanh",     "real",
-      "stop_gradient", "add",         "sub",        "mul",       "div",           "mod",
-      "floor_div",     "pow",         "max",        "min",       "equal",         "not_equal",
-      "less",          "less_equal",  "and",        "or",        "select",        "rename",
-      "merge",         "split",       "expand",     "transpose", "slice",         "gather",
-      "concat",        "flip",        "window",     "put",       "dot",           "sum",
-      "reduce_max",    "reduce_min",  "all",        "any",       "argmax",        "cumsum",
-      "softmax",       "log_softmax", "normalize",  "top",       "cross_entropy", "binary_cross_entropy",
-      "dropout",       "sample",      "attend",     "stack",     "scan",          "result",
-      "append"};
+      // leaves
+      "constant", "size", "iota", "input", "param", "state", "depth", "argument", "sinusoid",
+      // elementwise
+      "neg", "not", "exp", "log", "sqrt", "abs", "sin", "cos", "atan", "tanh", "sigmoid", "relu", "leaky_relu", "gelu",
+      "gelu_tanh", "real", "stop_gradient", "add", "sub", "mul", "div", "mod", "floor_div", "pow", "max", "min", "equal",
+      "not_equal", "less", "less_equal", "and", "or", "select",
+      // axes
+      "rename", "merge", "split", "expand", "transpose", "slice", "gather", "concat", "flip", "window", "put",
+      // contraction and what follows
+      "dot", "sum", "reduce_max", "reduce_min", "all", "any", "argmax", "cumsum", "softmax", "log_softmax", "normalize", "top",
+      "cross_entropy", "binary_cross_entropy", "dropout", "sample", "attend", "stack", "scan", "result", "append"};
   static_assert(sizeof names / sizeof *names == size_t(Op::Append) + 1);
   return names[size_t(op)];
 }

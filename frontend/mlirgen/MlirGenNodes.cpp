@@ -243,6 +243,8 @@ Value EntryGenerator::generateUnary(const Node &node, Value x) {
     return build.unary<SinOp>(x);
   case Op::Cos:
     return build.unary<CosOp>(x);
+  case Op::Atan:
+    return build.unary<AtanOp>(x);
   case Op::Tanh:
     return build.unary<TanhOp>(x);
   case Op::Sigmoid:

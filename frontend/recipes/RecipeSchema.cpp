@@ -84,7 +84,7 @@ const std::vector<Parameter> &settings(bool train) {
   return train ? forTraining : forGeneration;
 }
 
-/// Settings of the published rules (adam of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of
+/// Settings of the published rules (adam and adamax of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of
 /// google-research/bert).
 static std::vector<Function> optimizers() {
   const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
@@ -104,9 +104,9 @@ static std::vector<Function> optimizers() {
           {"optimizer", "adam", adam, false, {}},
           {"optimizer", "adamw", {rate, betas, eps, starting(decay, 0.01)}, false, {}},
           {"optimizer", "bert_adam", {rate, betas, starting(eps, 1e-6), decay, unsupported(positive("clip_each"))}, false, {}},
+          {"optimizer", "adamax", adam, false, {}},
           planned("adam_tf", adam),
           planned("gpt1_adam", {rate, betas, eps, real("l2")}),
-          planned("adamax", adam),
           planned("adamaxw", adam),
           planned("adam_paddle", adam),
           planned("lamb", lamb)};

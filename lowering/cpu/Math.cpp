@@ -183,6 +183,23 @@ Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine) {
   return l.asReal(l.xorI(l.bits(y), sign));
 }
 
+/// |x| > 1: pi/2 - atan(1 / |x|), pi/2 in two parts; below: odd polynomial, a minimax of the relative error (2e-8, Lawson's
+/// iteration in f64). At most 1.6 ulp, tried over all numbers.
+Value emitAtan(ImplicitLocOpBuilder &builder, Value x) {
+  Lanes l(builder, x);
+  Value sign = l.andI(l.bits(x), l.integer(kSign));
+  Value size = l.asReal(l.xorI(l.bits(x), sign));
+  Value isFar = l.greater(size, l.real(1.0)); // NaN: near
+  Value r = l.select(isFar, l.div(l.real(1.0), size), size);
+  Value s = l.mul(r, r);
+  Value p = l.polynomial(s, {2.920359839e-3, -1.636652090e-2, 4.320942611e-2, -7.551993430e-2, 1.066589281e-1, -1.421102434e-1,
+                             1.999376863e-1, -3.333315253e-1});
+  Value near = l.fma(l.mul(p, s), r, r);
+  Value far = l.sub(l.real(1.57079637), l.add(near, l.real(4.37113883e-8)));
+  Value y = l.select(isFar, far, near);
+  return l.asReal(arith::OrIOp::create(builder, l.bits(y), sign));
+}
+
 /// |x|^y as exp(y log|x|) in f64: the logarithm by the series of atanh, relative error below 1e-11, so at most 1 ulp of f32.
 Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y) {
   Lanes l(builder, x);
@@ -249,6 +266,7 @@ static StringRef libraryName(Operation &op) {
       .Case("math.erf", "erf")
       .Case("math.sin", "sin")
       .Case("math.cos", "cos")
+      .Case("math.atan", "atan")
       .Case("math.powf", "pow")
       .Default("");
 }
@@ -265,6 +283,7 @@ static Value emitBody(FunctionCode &code, Operation &op, ValueRange operands) {
       .Case([&](math::ErfOp) { return emitErf(builder, operands[0]); })
       .Case([&](math::SinOp) { return emitSinCos(builder, operands[0], false); })
       .Case([&](math::CosOp) { return emitSinCos(builder, operands[0], true); })
+      .Case([&](math::AtanOp) { return emitAtan(builder, operands[0]); })
       .Case([&](math::PowFOp) { return emitPow(builder, operands[0], operands[1]); });
 }
 

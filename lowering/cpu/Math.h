@@ -15,6 +15,7 @@ Value emitTanh(ImplicitLocOpBuilder &builder, Value x);
 Value emitErf(ImplicitLocOpBuilder &builder, Value x);
 Value emitLog(ImplicitLocOpBuilder &builder, Value x);
 Value emitSinCos(ImplicitLocOpBuilder &builder, Value x, bool cosine);
+Value emitAtan(ImplicitLocOpBuilder &builder, Value x);
 Value emitPow(ImplicitLocOpBuilder &builder, Value x, Value y);
 
 } // namespace tenon::cpu

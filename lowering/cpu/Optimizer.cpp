@@ -24,7 +24,7 @@ public:
   Optimizer(OptimizeOp op, KernelSequence &sequence) : op(op), sequence(sequence), rule(op.getRule()) {}
 
   LogicalResult generate() {
-    if (!llvm::is_contained({"sgd", "adam", "adamw", "bert_adam"}, rule)) // else it would be taken for another one
+    if (!llvm::is_contained({"sgd", "adam", "adamw", "bert_adam", "adamax"}, rule)) // else it would be taken for another one
       llvm::report_fatal_error("the recipe schema says that the optimizer " + rule + " works; it has no update here");
     auto tabulated = tabulate(op, sequence);
     if (failed(tabulated))
@@ -329,6 +329,7 @@ private:
     auto sub = [&](Value a, Value b) -> Value { return arith::SubFOp::create(builder, a, b); };
     auto divide = [&](Value a, Value b) -> Value { return arith::DivFOp::create(builder, a, b); };
     auto root = [&](Value a) -> Value { return math::SqrtOp::create(builder, a); };
+    auto larger = [&](Value a, Value b) -> Value { return arith::MaximumFOp::create(builder, a, b); };
     Value one = real(code, 1), rate = mul(scalar(rateScalar), piece.rate);
     Value clipPlace =
         elementAddress(builder, code.temporary(0), f64, cpu::add(builder, constant(builder, tileSegments.size()), piece.norm));
@@ -337,14 +338,16 @@ private:
       clip = mul(clip, scalar(unscaleScalar));
     Value scale = spread(mul(clip, piece.gradient)), decay = spread(piece.decay);
     const double beta1 = number("beta1", 0.9), beta2 = number("beta2", 0.999), momentum = number("momentum", 0);
-    const bool isSgd = rule == "sgd", corrected = rule == "adam" || rule == "adamw";
+    const bool isSgd = rule == "sgd", isAdamax = rule == "adamax";
+    const bool corrected = rule == "adam" || rule == "adamw"; // both moments; adamax: the first
     Value stepRate = rate, secondScale = one;
-    if (corrected) {
+    if (corrected || isAdamax) {
       Value t = arith::AddFOp::create(
           builder, arith::UIToFPOp::create(builder, f64, cpu::divide(builder, code.field(abi::Step), batchesPerUpdate(code))),
           one);
       stepRate = divide(rate, sub(one, call(code, "pow", {real(code, beta1), t})));
-      secondScale = divide(one, sub(one, call(code, "pow", {real(code, beta2), t})));
+      if (corrected)
+        secondScale = divide(one, sub(one, call(code, "pow", {real(code, beta2), t})));
     }
     Value rates = spread(stepRate), second = spread(secondScale),
           eps = spread(real(code, number("eps", rule == "bert_adam" ? 1e-6 : 1e-8)));
@@ -373,12 +376,13 @@ private:
         writeParameter(sub(p, mul(rates, g)));
         return true;
       }
-      if (rule == "adam")
+      if (rule == "adam" || isAdamax)
         g = add(g, mul(decay, p));
-      Value m = add(mul(b1, read(firsts)), mul(c1, g)), v = add(mul(b2, read(seconds)), mul(c2, mul(g, g)));
+      Value m = add(mul(b1, read(firsts)), mul(c1, g)), v = mul(b2, read(seconds));
+      v = isAdamax ? larger(v, add(math::AbsFOp::create(builder, g), eps)) : add(v, mul(c2, mul(g, g)));
       write(firsts, m);
       write(seconds, v);
-      Value direction = divide(m, add(root(corrected ? mul(v, second) : v), eps));
+      Value direction = divide(m, isAdamax ? v : add(root(corrected ? mul(v, second) : v), eps));
       if (rule == "bert_adam")
         direction = add(direction, mul(decay, p));
       if (rule == "adamw")

@@ -3,7 +3,7 @@
 
 // optimize C1: a rule there is.
 func.func @f() {
-  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adamw or bert_adam, got lion}}
+  // expected-error @+1 {{'tenon.optimize' op expects the rule sgd, adam, adamw, bert_adam or adamax, got lion}}
   %norm, %rate = tenon.optimize "lion" {settings = {lr = 1.0e-3}} : tensor<f64>, tensor<f64>
   return
 }

@@ -19,6 +19,8 @@ func.func @reals(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %c: tensor<4x8xi1>) {
   %r6 = tenon.sin %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.cos %{{.*}} : tensor<4x8xf32>
   %r7 = tenon.cos %x : tensor<4x8xf32>
+  // CHECK: %{{.*}} = tenon.atan %{{.*}} : tensor<4x8xf32>
+  %t = tenon.atan %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.tanh %{{.*}} : tensor<4x8xf32>
   %r8 = tenon.tanh %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.sigmoid %{{.*}} : tensor<4x8xf32>

@@ -149,9 +149,13 @@ class Rule:
                     m[k] = self.momentum * m[k] + g
                     p[k] -= lr * (g + self.momentum * m[k] if self.nesterov else m[k])
                     continue
-                if self.kind == "adam":
+                if self.kind in ("adam", "adamax"):
                     g += decay * p[k]
                 m[k] = b1 * m[k] + (1 - b1) * g
+                if self.kind == "adamax":
+                    v[k] = max(b2 * v[k], abs(g) + self.eps)
+                    p[k] -= lr / (1 - b1 ** self.updates) * m[k] / v[k]
+                    continue
                 v[k] = b2 * v[k] + (1 - b2) * g * g
                 if self.kind == "bert_adam":
                     p[k] -= lr * (m[k] / (math.sqrt(v[k]) + self.eps) + decay * p[k])
@@ -170,6 +174,8 @@ OPTIMIZERS = {
     "adamw(lr = 0.02)": lambda: Rule("adamw", 0.02, 0.01),
     "adamw(lr = 0.02, betas = (0.9, 0.95), decay = 0.1)": lambda: Rule("adamw", 0.02, 0.1, betas=(0.9, 0.95)),
     "bert_adam(lr = 0.01, decay = 0.05)": lambda: Rule("bert_adam", 0.01, 0.05, eps=1e-6),
+    "adamax(lr = 0.02, betas = (0.8, 0.95), eps = 1e-6, decay = 0.03)": lambda: Rule("adamax", 0.02, 0.03, betas=(0.8, 0.95),
+                                                                                     eps=1e-6),
 }
 SCHEDULES = {
     "constant()": {},
@@ -237,7 +243,7 @@ def follow(model, rule, schedule, own, clip, rows, flat, what, spoil):
         if t == BROKEN:
             if math.isfinite(found["grad_norm"].values[0]):
                 raise Wrong(f"{what}\nthe norm of a gradient that is not finite is {found['grad_norm'].values[0]}")
-            rule.updates += rule.kind in ("adam", "adamw")  # the corrections count steps, and this was one
+            rule.updates += rule.kind in ("adam", "adamw", "adamax")  # the corrections count steps, and this was one
         else:
             same(f"{what}\nnorm of step {t}", found["grad_norm"].values, [norm], lambda b: 1e-13 * abs(b))
             factor = min(1.0, clip / (norm + 1e-6)) if clip else 1.0

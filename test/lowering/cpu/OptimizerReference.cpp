@@ -53,11 +53,16 @@ void update(OptimizeOp op, ParameterOp parameter, size_t i, Numbers &p, Numbers 
     p[i] -= rate * g;
     return;
   }
-  if (rule == "adam")
+  if (rule == "adam" || rule == "adamax")
     g += decay * p[i];
-  ms[i] = b1 * ms[i] + (1 - b1) * g;
-  vs[i] = b2 * vs[i] + (1 - b2) * g * g;
   const double eps = setting(op, "eps", rule == "bert_adam" ? 1e-6 : 1e-8);
+  ms[i] = b1 * ms[i] + (1 - b1) * g;
+  if (rule == "adamax") {
+    vs[i] = std::max(b2 * vs[i], std::fabs(g) + eps);
+    p[i] -= rate * ms[i] / (1 - std::pow(b1, t)) / vs[i];
+    return;
+  }
+  vs[i] = b2 * vs[i] + (1 - b2) * g * g;
   if (rule == "bert_adam") {
     p[i] -= rate * (ms[i] / (std::sqrt(vs[i]) + eps) + decay * p[i]);
     return;

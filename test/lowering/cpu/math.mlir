@@ -43,6 +43,17 @@ func.func @erf(%T: index, %x: tensor<?xf32, #x>) {
   return
 }
 
+func.func @atan(%T: index, %x: tensor<?xf32, #x>) {
+  %y = tenon.nest affine_map<(d0) -> (d0)> : tensor<?xf32, #x> {
+  ^bb0(%i: index):
+    %a = tenon.at %x[%i] : tensor<?xf32, #x> -> f32
+    %b = math.atan %a : f32
+    tenon.put 0 [%i], %b : f32
+  }
+  tenon.output 0 "y", %y : tensor<?xf32, #x>
+  return
+}
+
 func.func @sqrt(%T: index, %x: tensor<?xf32, #x>) {
   %y = tenon.nest affine_map<(d0) -> (d0)> : tensor<?xf32, #x> {
   ^bb0(%i: index):

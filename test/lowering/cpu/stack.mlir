@@ -74,3 +74,11 @@ func.func @train(%T: index, %ids: tensor<?xi32, affine_map<(d0) -> (d0)>> {test.
   tenon.output 1 "learning_rate", %rate : tensor<f64>
   return
 }
+
+// Another rule, over gradients that are there.
+func.func @adamax(%T: index) {
+  %norm, %rate = tenon.optimize "adamax" {settings = {lr = 0.01, beta2 = 0.98, eps = 1.0e-3, decay = 0.1, clip = 1.0}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}

@@ -71,3 +71,21 @@ func.func @sums(%x: tensor<2x5xbf16>) attributes {tenon.kind = "out", tenon.dims
   tenon.output 0 "y", %y : tensor<2x5xbf16>
   return
 }
+
+// A step becomes the ops that its scalar code came from.
+// CHECK-LABEL: func.func @step(
+// CHECK: tenon.attention
+// ONE-LABEL: func.func @step(
+// ALL-LABEL: func.func @step(
+// ALL: tenon.atan
+// ALL: tenon.exp
+// ALL: tenon.output
+func.func @step(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+  ^bb0(%sum: f32):
+    %e = math.atan %sum : f32
+    tenon.yield %e, %e : f32, f32
+  }) : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}

@@ -152,6 +152,29 @@ module {
 
 // -----
 
+// CHECK-LABEL: func.func @atan(
+// CHECK: %[[C:.*]] = tenon.constant 1.000000e+00
+// CHECK: %[[A:.*]] = tenon.read_parameter @a
+// CHECK: tenon.output 0
+// CHECK-NEXT: %[[MUL2:.*]] = tenon.mul %[[A]], %[[A]]
+// CHECK-NEXT: %[[ADD:.*]] = tenon.add %[[C]], %[[MUL2]]
+// CHECK-NEXT: %[[DIV:.*]] = tenon.div %arg0, %[[ADD]]
+// CHECK-NEXT: tenon.write_gradient @a, %[[DIV]]
+// CHECK-NEXT: return
+module {
+  tenon.parameter @a : tensor<4x8xf32>
+  func.func @atan(%dy: tensor<4x8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+    %a = tenon.read_parameter @a : tensor<4x8xf32>
+    %y = tenon.atan %a : tensor<4x8xf32>
+    %w = tenon.mul %y, %dy : tensor<4x8xf32>
+    %l = tenon.reduce sum %w [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @tanh(
 // CHECK: %[[C:.*]] = tenon.constant 1.000000e+00
 // CHECK: %[[A:.*]] = tenon.read_parameter @a

@@ -15,7 +15,7 @@ LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67),
          (300, 2, 24, 7), (2, 2, 40, 33), (131, 1, 64, 197), (67, 3, 41, 5), (197, 1, 24, 300)]
 OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01, eps = 0.01)",
               "adamw(lr = 0.01, decay = 0.1, eps = 0.01)",
-              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)"]
+              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)", "adamax(lr = 0.01, eps = 0.01)"]
 SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)"]
 LAYERS = """
 layer Plain[I -> O](x: [.., I]) -> [.., O] {
@@ -51,9 +51,9 @@ layer Differs[D](x: [.., D]) -> [.., D] {
 fn half(x: [..]) -> [..] { return x / 2 }
 fn sees(i: i32[..], j: i32[..]) -> bool[..] { return j <= i }
 """
-UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt(abs($) + 0.1)", "abs($)", "sin($)", "cos($)", "tanh($)", "sigmoid($)",
-         "relu($)", "leaky_relu($)", "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)", "($ + 3) ^ 1.5 / 4", "2 ^ (0.5 * $)",
-         "stop_gradient($) * 0.7", "half($)"]
+UNARY = ["exp(min($, 1))", "log(abs($) + 0.5)", "sqrt(abs($) + 0.1)", "abs($)", "sin($)", "cos($)", "atan($)", "tanh($)",
+         "sigmoid($)", "relu($)", "leaky_relu($)", "gelu($)", "gelu_tanh($)", "-$", "clip($, -0.4, 0.6)", "($ + 3) ^ 1.5 / 4",
+         "2 ^ (0.5 * $)", "stop_gradient($) * 0.7", "half($)"]
 BINARY = ["$ + $", "$ - $", "$ * $", "$ / (abs($) + 1.5)", "max($, $)", "min($, $)", "(abs($) + 0.5) ^ 0.75 + 0 * $",
           "where($ < $, $, 0.5)", "where($ >= 0.25, $, -1.0)"]
 
