@@ -131,6 +131,8 @@ LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, con
     OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
     if (failed(cpu::emitTier(*target, entries, module, tier)) || failed(translate(*target, units.back(), options.flags, isEntry)))
       return failure();
+    if (options.edit)
+      options.edit(*units.back().module, tier);
   }
   std::string manifest;
   if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {

@@ -35,8 +35,10 @@ struct GemmPlan {
   mlir::Value panelsPerBlock; ///< panels of all column blocks but the last
   mlir::Value columnBlocks;   ///< blocks along N
   mlir::Value tiles;          ///< rowBlocks * columnBlocks
+  mlir::Value multipliesTiles; ///< i1: whether there are rows enough, where the tier and the type have tiles
 
-  /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant.
+  /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant. Of tiles
+  /// (TileKernel.h) any number is configured.
   llvm::SmallVector<int64_t> stripHeights;
 };
 

@@ -30,7 +30,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 6");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 7");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -76,7 +76,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 6", "\"abi\": 7", "ABI version 7, this runtime has 6"},
+      {"\"abi\": 7", "\"abi\": 8", "ABI version 8, this runtime has 7"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -102,7 +102,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 6", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 7", "\"abi\": 18446744073709551616", "is too large"},
       {"\"parameter\": \"table\"", "\"parameter\": \"tables\"", "there is no parameter 'tables'"},
       {"\"group\": 1", "\"group\": 2", "it leaves the groups or the stack of its parameter"},
       {"\"elements\": -1", "\"elements\": 1", "it leaves the groups or the stack of its parameter"},
