@@ -102,6 +102,8 @@ inline mlir::VectorType tierVector(Tier tier, mlir::Type element) {
 
 /// Tiers that a program has only where something is contracted in bf16: without that, their code is that of x86-64-v4.
 inline bool isOnlyForBf16(Tier tier) { return tier == Tier::Avx512Bf16 || tier == Tier::Amx; }
+/// In symbols of helpers that contractions of bf16 do not need: equal where the code is.
+inline llvm::StringRef helperTierName(Tier tier) { return tierName(isOnlyForBf16(tier) ? Tier::Avx512 : tier); }
 
 /// Whether contractions of `storage` multiply pairs along K (`vdpbf16ps`): one register holds two steps.
 inline bool multipliesPairs(Tier tier, mlir::Type storage) { return isOnlyForBf16(tier) && storage.isBF16(); }
