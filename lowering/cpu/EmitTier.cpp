@@ -59,7 +59,8 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
       if (cpu::tierPublicName(each) == tier)
         chosen = each;
     if (!chosen)
-      return module.emitError("expects the tier portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx, got ") << tier.getValue();
+      return module.emitError("expects the tier portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx, got ")
+             << tier.getValue();
     std::vector<ScheduledEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);

@@ -56,8 +56,8 @@ void configureTiles(Emitter &emit, Tier tier, Value rows) {
 /// The strips that tiles are configured for, but for the last one of a tile of work.
 Value usualRows(Emitter &emit, const GemmSpec &spec) { return emit.min(spec.m, kStripRows); }
 
-/// Code that multiplies tiles: from configuration to release it may be on for as long as a tile of work takes, since nothing in it
-/// gives the thread away or touches them.
+/// Code that multiplies tiles: from configuration to release it may be on for as long as a tile of work takes, since nothing in
+/// it gives the thread away or touches them.
 void withTiles(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, llvm::function_ref<void()> work) {
   emit.branch(plan.multipliesTiles, [&] { configureTiles(emit, spec.tier, usualRows(emit, spec)); });
   work();
@@ -70,8 +70,8 @@ class TileEmitter {
 public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
       : emit(emit), spec(spec), plan(plan), element(spec.element()), isPairs(multipliesPairs(spec.tier, spec.storage)),
-        isTiles(multipliesTiles(spec.tier, spec.storage)), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), packed(scratch),
-        sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
+        isTiles(multipliesTiles(spec.tier, spec.storage)), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
+        bytes(elementBytes(element)), packed(scratch), sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
         staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
         computedB(emit.at(staged, element, leftElements(spec.tier, spec.storage, spec.readsLeftInPlace()))),
         computedA(emit.at(computedB, emit.builder.getI8Type(),
@@ -156,8 +156,8 @@ private:
     if (spec.elementsOfA.areComputed)
       a = computeBlock(spec.elementsOfA, firstRow, rows, computedA);
     else
-      a.base = emit.at(a.base, memoryType(spec.storage),
-                       emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
+      a.base =
+          emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
     Value steps = depth, source = a.base, pitch = emit.constant(kTileSteps);
     FormOfRows form = FormOfRows::AlongDepth;
     if (isOne(a.colStride)) {
@@ -315,11 +315,11 @@ private:
     auto call = [&](int64_t rowTiles) {
       func::FuncOp function = getTileKernel(emit.builder, emit.location, {spec.tier, rowTiles, vectors, plan.width});
       Value first = emit.at(left.base, memoryType(spec.storage), emit.mul(row, left.rowStride));
-      Value rest = emit.sub(emit.ceilDiv(depth, kTileSteps), wholeSteps);
+      Value hasRest = emit.less(wholeSteps, emit.ceilDiv(depth, kTileSteps));
       Value restRow = emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
       func::CallOp::create(
           emit.builder, emit.location, function,
-          ValueRange{wholeSteps, rest, first, emit.mul(left.rowStride, 2), restRow, right.base, stripSums, isLater});
+          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, right.base, stripSums, isLater});
     };
     Value usual = usualRows(emit, spec), isOther = emit.compare(arith::CmpIPredicate::ne, stripRows, usual);
     emit.branch(isOther, [&] { configureTiles(emit, spec.tier, stripRows); });

@@ -311,7 +311,8 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
 
 func::FuncOp getWidenRows(OpBuilder &builder, Location location, Tier tier, Type storage, FormOfA form, DepthOrder order) {
   llvm::StringRef formName = form == FormOfA::AlongDepth ? "_rows" : form == FormOfA::AlongRows ? "_columns" : "_strided";
-  std::string name = ("tn_gemm_widen_" + helperTierName(tier) + "_" + elementModel(storage).name() + formName + suffixOf(order)).str();
+  std::string name =
+      ("tn_gemm_widen_" + helperTierName(tier) + "_" + elementModel(storage).name() + formName + suffixOf(order)).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer, index},
                            [&](Emitter &emit, ValueRange values) { WidenBody(emit, tier, storage, form, order, values).run(); });

@@ -11,11 +11,11 @@ namespace tenon::cpu {
 /// feature bits. All tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row
 /// reduction), but for the contractions of Tier::Amx.
 enum class Tier {
-  Portable,  ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
-  Avx2,      ///< x86-64-v3: 8 lanes f32
-  Avx512,    ///< x86-64-v4: 16 lanes f32
+  Portable,   ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
+  Avx2,       ///< x86-64-v3: 8 lanes f32
+  Avx512,     ///< x86-64-v4: 16 lanes f32
   Avx512Bf16, ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
-  Amx ///< with AMX-BF16, too: contractions of bf16 with enough rows multiply tiles, all else is that of x86-64-v4-bf16
+  Amx         ///< with AMX-BF16, too: contractions of bf16 with enough rows multiply tiles, all else is that of x86-64-v4-bf16
 };
 /// From the least to the most demanding; the number of a tier is its place in TnEntry::run.
 constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16, Tier::Amx};

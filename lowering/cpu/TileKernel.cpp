@@ -66,7 +66,7 @@ void emitConfiguration(Emitter &emit, Value rows) {
 class TileBody {
 public:
   TileBody(Emitter &emit, const TileKernel &kernel, ValueRange arguments)
-      : emit(emit), tiles(emit), kernel(kernel), whole(arguments[0]), rest(arguments[1]), a(arguments[2]),
+      : emit(emit), tiles(emit), kernel(kernel), whole(arguments[0]), hasRest(arguments[1]), a(arguments[2]),
         aRowBytes(arguments[3]), aRest(arguments[4]), b(arguments[5]), c(arguments[6]), accumulate(arguments[7]),
         byte(emit.builder.getI8Type()), panelBytes(emit.constant(4 * kernel.width)) {}
 
@@ -76,7 +76,7 @@ public:
         [&] { sums([&](int64_t tile, Value) { tiles.clear(tile); }); });
     emit.loop(emit.constant(0), whole, 1,
               [&](Value block) { multiply(emit.at(a, byte, emit.mul(block, kTileBytes)), aRowBytes, block); });
-    emit.loop(whole, emit.add(whole, rest), 1, [&](Value block) { multiply(aRest, emit.constant(kTileBytes), block); });
+    emit.branch(hasRest, [&] { multiply(aRest, emit.constant(kTileBytes), whole); });
     sums([&](int64_t tile, Value place) { tiles.store(tile, place, panelBytes); });
   }
 
@@ -102,7 +102,7 @@ private:
   Emitter &emit;
   TileCode tiles;
   const TileKernel &kernel;
-  Value whole, rest, a, aRowBytes, aRest, b, c, accumulate;
+  Value whole, hasRest, a, aRowBytes, aRest, b, c, accumulate;
   Type byte;
   Value panelBytes; ///< of a pair of steps of B, and of a row of C
 };
@@ -205,7 +205,7 @@ func::FuncOp getTileKernel(OpBuilder &builder, Location location, const TileKern
                          .str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name,
-                           {index, index, pointer, index, pointer, pointer, pointer, builder.getI1Type()},
+                           {index, builder.getI1Type(), pointer, index, pointer, pointer, pointer, builder.getI1Type()},
                            [&](Emitter &emit, ValueRange values) { TileBody(emit, kernel, values).run(); });
 }
 

@@ -1,15 +1,16 @@
-// Contractions of bf16 by tiles: `tdpbf16ps` (AMX) adds to 16 x 16 sums the products of 16 rows and 16 columns over 32 steps of K.
+// Contractions of bf16 by tiles: `tdpbf16ps` (AMX) adds to 16 x 16 sums the products of 16 rows and 16 columns over 32 steps of
+// K.
 #pragma once
 #include "lowering/cpu/Tier.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tenon::cpu {
 
-constexpr int64_t kTileRows = 16;   ///< and columns
-constexpr int64_t kTileSteps = 32;  ///< of K, in one instruction
-constexpr int64_t kStripRows = 32;  ///< of a strip: two tiles
-constexpr int64_t kFewestRows = 8;  ///< contractions with fewer rows multiply pairs: a tile of B is loaded for each 16 x 32 of it
-constexpr int64_t kTileBytes = 64;  ///< of a row of a tile
+constexpr int64_t kTileRows = 16;  ///< and columns
+constexpr int64_t kTileSteps = 32; ///< of K, in one instruction
+constexpr int64_t kStripRows = 32; ///< of a strip: two tiles
+constexpr int64_t kFewestRows = 8; ///< contractions with fewer rows multiply pairs: a tile of B is loaded for each 16 x 32 of it
+constexpr int64_t kTileBytes = 64; ///< of a row of a tile
 
 /// The private function that configures the eight tiles of the running thread for strips of `rows` rows, and clears them:
 ///   (rows: i64 in [1, kStripRows])
@@ -26,11 +27,11 @@ struct TileKernel {
 };
 
 /// The private function of `kernel`:
-///   (whole: i64, rest: i64 in [0, 1], a: ptr, aRowBytes: i64, aRest: ptr, b: ptr, c: ptr, accumulate: i1)
-/// A is row-major; of each row `whole` times 32 steps of K are read at `a`, and 32 more at `aRest` (kTileBytes from row to row)
-/// where `rest` is 1. B is a panel of pairs, [16 (whole + rest)][width][2], C has `width` f32 per row. As many rows are read and
-/// written as are configured. Of each 32 steps the even products are one chain of fused multiply-adds from zero and the odd ones
-/// another; both are added, then that to the sum.
+///   (whole: i64, hasRest: i1, a: ptr, aRowBytes: i64, aRest: ptr, b: ptr, c: ptr, accumulate: i1)
+/// A is row-major; of each row `whole` times 32 steps of K are read at `a`, and where `hasRest` 32 more at `aRest`
+/// (kTileBytes from row to row). B is a panel of pairs, [16 (whole + hasRest)][width][2], C has `width` f32 per row. As many rows
+/// are read and written as are configured. Of each 32 steps the even products are one chain of fused multiply-adds from zero and
+/// the odd ones another; both are added, then that to the sum.
 mlir::func::FuncOp getTileKernel(mlir::OpBuilder &builder, mlir::Location location, const TileKernel &kernel);
 
 /// How the steps of a row of A lie in memory.

@@ -199,9 +199,10 @@ bool compareTilesWithInstructions(bool oneChain) {
     instructions(shapes, found, a, b);
     for (size_t sum = 0; sum < std::size(start); ++sum)
       if (!agree(found[sum], defined[sum])) {
-        std::printf("tdpbf16ps: FAIL sum %zu of %d rows, %d pairs and %d columns onto %a: the instruction gives %a, its definition "
-                    "%a\n",
-                    sum, rows, pairs, columns, start[sum], found[sum], defined[sum]);
+        std::printf(
+            "tdpbf16ps: FAIL sum %zu of %d rows, %d pairs and %d columns onto %a: the instruction gives %a, its definition "
+            "%a\n",
+            sum, rows, pairs, columns, start[sum], found[sum], defined[sum]);
         return false;
       }
     sums += rows * columns;

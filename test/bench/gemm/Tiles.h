@@ -12,11 +12,11 @@ public:
   void configure(const void *memory); ///< ldtilecfg: 64 bytes, palette 1; clears all tiles
   void release();                     ///< tilerelease
   bool areReleased() const { return !configured; }
-  void clear(int tile);                                         ///< tilezero
-  void load(int tile, const void *memory, int64_t rowBytes);    ///< tileloadd
-  void store(int tile, void *memory, int64_t rowBytes) const;   ///< tilestored
-  /// tdpbf16ps: per element of `sum` one chain of fused multiply-adds over the even halves of the pairs and one over the odd, both
-  /// from zero; both added, then that to the sum. Denormals are zero and rounding is to nearest even, whatever MXCSR says.
+  void clear(int tile);                                       ///< tilezero
+  void load(int tile, const void *memory, int64_t rowBytes);  ///< tileloadd
+  void store(int tile, void *memory, int64_t rowBytes) const; ///< tilestored
+  /// tdpbf16ps: per element of `sum` one chain of fused multiply-adds over the even halves of the pairs and one over the odd,
+  /// both from zero; both added, then that to the sum. Denormals are zero and rounding is to nearest even, whatever MXCSR says.
   /// `oneChain`: another order, a pair after the other onto the sum.
   void multiply(int sum, int a, int b, bool oneChain = false);
 
@@ -36,8 +36,8 @@ Tiles &tilesOfThread();
 /// Whether the machine has the instructions and the operating system lets this process use them.
 bool hasTiles();
 
-/// Compares with the instructions on random bits and shapes of tiles; prints what differs, or how many sums agree. The machine must
-/// have them.
+/// Compares with the instructions on random bits and shapes of tiles; prints what differs, or how many sums agree. The machine
+/// must have them.
 bool compareTilesWithInstructions(bool oneChain);
 
 } // namespace tenon::test

@@ -1,6 +1,6 @@
-// A library in the place of an artifact's: it opens the one that TENON_TEST_WRAPPED names, shows its code for x86-64-v4-amx as that
-// for x86-64-v4-bf16, and, since the processor has no AMX, does what its instructions are defined to do (Tiles.h) when they trap. At
-// the end of the process it says on stderr how many there were.
+// A library in the place of an artifact's: it opens the one that TENON_TEST_WRAPPED names, shows its code for x86-64-v4-amx as
+// that for x86-64-v4-bf16, and, since the processor has no AMX, does what its instructions are defined to do (Tiles.h) when they
+// trap. At the end of the process it says on stderr how many there were.
 #include "Tiles.h"
 #include "runtime/include/tenon/artifact.h"
 

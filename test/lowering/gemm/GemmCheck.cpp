@@ -97,19 +97,24 @@ void reference(const double *a, const double *b, double *c, int64_t m, int64_t n
 
 /// As tiles add: of each 32 steps the even ones and the odd ones are chains from zero; both are added, then that to the sum.
 [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
-referenceTiles(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k) {
-  std::vector<float> chains(2 * n);
+tileSums(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, float *chains) {
   for (int64_t row = 0; row < m; ++row)
     for (int64_t first = 0; first < k; first += 32) {
-      std::fill(chains.begin(), chains.end(), 0.0f);
-      for (int64_t step = first; step < std::min(k, first + 32); ++step) {
-        float left = a[row * k + step], *to = &chains[step % 2 * n];
+      for (int64_t column = 0; column < 2 * n; ++column)
+        chains[column] = 0;
+      int64_t end = k < first + 32 ? k : first + 32;
+      for (int64_t step = first; step < end; ++step) {
+        float left = a[row * k + step], *to = chains + step % 2 * n;
         for (int64_t column = 0; column < n; ++column)
           to[column] = __builtin_fmaf(left, b[step * n + column], to[column]);
       }
       for (int64_t column = 0; column < n; ++column)
         c[row * n + column] += chains[column] + chains[n + column];
     }
+}
+void referenceTiles(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k) {
+  std::vector<float> chains(2 * n);
+  tileSums(a, b, c, m, n, k, chains.data());
 }
 void referenceTiles(const double *, const double *, double *, int64_t, int64_t, int64_t) {}
 
@@ -356,8 +361,9 @@ int main(int argumentCount, char **arguments) {
     return canRun(options.gemm.tier) ? 0 : 1;
   if (instruction) {
     bool otherOrder = options.corrupt == "order";
-    return (options.gemm.tier == cpu::Tier::Amx ? compareTilesWithInstructions(otherOrder) : compareWithInstruction(otherOrder)) ? 0
-                                                                                                                              : 1;
+    return (options.gemm.tier == cpu::Tier::Amx ? compareTilesWithInstructions(otherOrder) : compareWithInstruction(otherOrder))
+               ? 0
+               : 1;
   }
   if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
     std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
