@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Some steps of mixed training by the code for AMX, on a machine that need not have it: its instructions trap, and a library in the
-artifact's place does what they are defined to do (test/bench/gemm/TrapTiles.cpp).
+"""Some steps of mixed training by the code for AMX, on a machine that need not have it: its instructions trap, and a library in
+the artifact's place does what they are defined to do (test/bench/gemm/TrapTiles.cpp).
 
 usage: tiles.py MODEL LIBRARY [--spoil]
 
-Of every parameter after them: within 1e-2 (relative L2) of x86-64-v4-bf16 and not its bits; the same bits for one thread and three,
-and, where the machine has AMX, by its instructions. --spoil: another seed, which must be noticed.
+Of every parameter after them: within 1e-2 (relative L2) of x86-64-v4-bf16 and not its bits; the same bits for one thread and
+three, and, where the machine has AMX, by its instructions. --spoil: another seed, which must be noticed.
 """
 import glob
 import os
