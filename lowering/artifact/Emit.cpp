@@ -44,10 +44,12 @@ LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::fun
     return failure(); // the translation has said why
   // Two tiers must never merge a helper of the same name: everything but the entries, and what is shared on purpose, is internal.
   for (llvm::Function &function : *unit.module)
-    if (isVisible(function.getName()))
+    if (isVisible(function.getName())) {
+      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
       function.setVisibility(llvm::GlobalValue::HiddenVisibility);
-    else if (!function.isDeclaration())
+    } else if (!function.isDeclaration()) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
   return success();
 }
 
