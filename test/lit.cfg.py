@@ -22,7 +22,7 @@ import tiers  # noqa: E402
 # The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the
 # machine has both. What compares the tiers itself, or runs all of itself on each, is left out.
 EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "bf16.test", "compile-time.test", "mixed-models.test",
-                    "op-gradients.test", "threads.test", "tiers.test", "whole-gradient.test"]
+                    "op-gradients.test", "threads.test", "tiers.test", "tiles.test", "whole-gradient.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"

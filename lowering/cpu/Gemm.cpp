@@ -162,6 +162,8 @@ private:
     FormOfRows form = FormOfRows::AlongDepth;
     if (isOne(a.colStride)) {
       left = a;
+      if (Emitter::constantOf(plan.multipliesTiles) == int64_t(0)) // pairs are read up to the end of a row
+        return;
       wholeSteps = emit.div(depth, kTileSteps);
       Value whole = emit.mul(wholeSteps, kTileSteps);
       steps = emit.sub(depth, whole);

@@ -10,11 +10,24 @@
 // TILES-DAG: llvm.func internal @tn_gemm_micro_amx_bf16_row_3x1_32
 // TILES-DAG: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
 
-// TILES-LABEL: llvm.func internal @tn_y.gemm.body(
+// TILES-LABEL: llvm.func internal @y.gemm.body(
 // TILES-NOT: call_intrinsic
 // TILES: llvm.call @tn_gemm_tiles_amx_configure
 // TILES-NOT: llvm.call @tn_gemm_micro_amx_bf16
 // TILES: llvm.call @tn_gemm_micro_amx_tiles_2x1_32
+// TILES-NOT: llvm.call @tn_gemm_tiles_amx_configure
+// TILES: llvm.call_intrinsic "llvm.x86.tilerelease"
+// TILES-LABEL: llvm.func internal @y.gemm_1.body(
+// TILES-NOT: tile
+// TILES: llvm.call @tn_gemm_micro_amx_bf16_row_3x1_32
+// TILES-NOT: tile
+// TILES-LABEL: llvm.func internal @y.gemm_2.body(
+// TILES: llvm.call @tn_gemm_tiles_amx_configure
+// TILES: llvm.call @tn_gemm_tiles_amx_configure
+// TILES: llvm.call @tn_gemm_micro_amx_tiles_2x1_32
+// TILES: llvm.call @tn_gemm_micro_amx_tiles_1x1_32
+// TILES: llvm.call @tn_gemm_tiles_amx_configure
+// TILES: llvm.call @tn_gemm_micro_amx_bf16_row_7x1_32
 // TILES-NOT: llvm.call @tn_gemm_tiles_amx_configure
 // TILES: llvm.call_intrinsic "llvm.x86.tilerelease"
 
