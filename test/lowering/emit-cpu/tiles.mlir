@@ -31,11 +31,11 @@
 // TILES-NOT: llvm.call @tn_gemm_tiles_amx_configure
 // TILES: llvm.call_intrinsic "llvm.x86.tilerelease"
 
-// ASM: ldtilecfg
-// ASM: tileloadd
-// ASM: tdpbf16ps
-// ASM: tilestored
-// ASM: tilerelease
+// ASM-DAG: ldtilecfg
+// ASM-DAG: tileloadd
+// ASM-DAG: tdpbf16ps
+// ASM-DAG: tilestored
+// ASM-DAG: tilerelease
 func.func @y(%T: index, %a: tensor<64x9xbf16>, %b: tensor<5x9xbf16>, %few: tensor<3x9xbf16>, %some: tensor<?x9xbf16, affine_map<(d0) -> (d0, 9)>>, %c: tensor<32x9xf16>, %d: tensor<5x9xf16>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
   %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<64x9xbf16>, tensor<5x9xbf16> -> tensor<64x5xf32> {
   ^bb0(%i: index, %j: index, %sum: f32):
