@@ -23,7 +23,8 @@ GemmLimits gemmLimits(Tier tier, Type storage) {
 
 namespace {
 
-/// Panels that share the rows of A in scratch, at least; all of a tile where the rows are computed.
+/// Panels that share the rows of A in scratch, at least; all of a tile where the rows are computed, or transposed for tiles,
+/// which takes as long as to multiply three panels with them.
 constexpr int64_t kStagedPanels = 2;
 
 /// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency.
@@ -70,7 +71,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   if (spec.runs.bytes > 0)
     wanted = emit.max(wanted, panelsPerRun);
   if (!spec.readsLeftInPlace())
-    wanted = emit.max(wanted, spec.elementsOfA.areComputed ? limits.panels : kStagedPanels);
+    wanted = emit.max(wanted, spec.elementsOfA.areComputed || hasTiles ? limits.panels : kStagedPanels);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
   wanted = emit.min(wanted, limits.panels);
