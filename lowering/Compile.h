@@ -17,7 +17,7 @@ struct CompileRequest {
   bool grad = false;              // an entry `grad` instead of the train step: losses and gradients, no optimizer
   bool decomposed = false;        // no fused op, no fusion of kernels: the path that tests compare with
   bool simpleKernels = false;     // fused ops are taken apart behind differentiation
-  std::vector<std::string> tiers; // portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16: code for these only. Empty: cpu::tiersOf
+  std::vector<std::string> tiers; // cpu::tierPublicName of each: code for these only. Empty: cpu::tiersOf
   std::vector<std::string> emit; // tenon, fused, grad, kernel, llvm, asm: printed to standard output; obj, lib: files. Empty: lib
   std::vector<std::string> mlirFlags; // --mlir-print-ir-after-all, --mlir-timing, ...
 };

@@ -201,7 +201,8 @@ def EmitCpu : Pass<"tenon-emit-cpu", "::mlir::ModuleOp"> {
     Before: the schedule form. After: no op of the dialect `tenon`; lowering to the LLVM dialect alone is left to passes of MLIR.
     Refuses: ops that have no kernel, at the op; functions without a schedule.
   }];
-  let options = [Option<"tier", "tier", "std::string", "\"portable\"", "portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16">,
+  let options = [Option<"tier", "tier", "std::string", "\"portable\"",
+                        "portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx">,
                  Option<"bind", "bind", "bool", "false", "the functions that evaluate the memory plan too">];
 }
 #endif

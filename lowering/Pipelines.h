@@ -18,7 +18,7 @@ struct FormOptions : mlir::PassPipelineOptions<FormOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("whose kernels are to run"), llvm::cl::init("cpu")};
 };
 struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
-  Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16"),
+  Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx"),
                            llvm::cl::init("portable")};
 };
 

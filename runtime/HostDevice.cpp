@@ -116,7 +116,7 @@ Status HostCode::choose(std::span<const TnEntry *const> entries, const std::vect
     return {};
   }
   std::string lacking;
-  for (Tier one : {Tier::X86V4Bf16, Tier::X86V4, Tier::X86V3, Tier::Portable}) {
+  for (Tier one : tiersByDemand) {
     if (!present(one))
       continue;
     std::string_view feature = missingFeature(one);

@@ -22,7 +22,7 @@ import tiers  # noqa: E402
 # The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the
 # machine has both. What compares the tiers itself, or runs all of itself on each, is left out.
 EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "bf16.test", "compile-time.test", "mixed-models.test",
-                    "op-gradients.test", "threads.test", "tiers.test", "whole-gradient.test"]
+                    "op-gradients.test", "threads.test", "tiers.test", "tiles.test", "whole-gradient.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"
@@ -35,7 +35,8 @@ if getattr(config, "tenon_second_tier", False):
 # Found among those of the machine, also where a tier is forced: tests of several tiers name them.
 config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("avx512", "x86-64-v4"))
                               if tiers.NEEDS[tier] <= tiers.features()}
-config.available_features |= {"avx512bf16"} if tiers.NEEDS["x86-64-v4"] | {"avx512_bf16"} <= tiers.features() else set()
+config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-bf16"), ("amx", "x86-64-v4-amx"))
+                              if tiers.NEEDS["x86-64-v4"] | tiers.ONLY_OF_BF16[tier] <= tiers.features()}
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
 if forced:

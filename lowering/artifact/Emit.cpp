@@ -5,6 +5,7 @@
 #include "lowering/artifact/ArtifactTable.h"
 #include "lowering/artifact/NativeCode.h"
 #include "lowering/cpu/EmitTier.h"
+#include "lowering/cpu/SharedTiers.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -34,19 +35,20 @@ LogicalResult toLlvmDialect(ModuleOp module, const std::string &name, PassFlags 
   return flags ? flags->run(passes, module, name + " code to LLVM") : passes.run(module);
 }
 
+/// `isVisible`: names that the other units may use, or that it uses of them.
 LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::function_ref<bool(llvm::StringRef)> isVisible) {
   if (failed(toLlvmDialect(module, unit.name, flags)))
     return failure();
   unit.module = translateModuleToLLVMIR(module, *unit.context, unit.name);
   if (!unit.module)
     return failure(); // the translation has said why
-  // Two tiers must never merge a helper of the same name: everything but the entries is internal.
+  // Two tiers must never merge a helper of the same name: everything but the entries, and what is shared on purpose, is internal.
   for (llvm::Function &function : *unit.module)
-    if (!function.isDeclaration()) {
-      if (isVisible(function.getName()))
-        function.setVisibility(llvm::GlobalValue::HiddenVisibility);
-      else
-        function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (isVisible(function.getName())) {
+      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    } else if (!function.isDeclaration()) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
     }
   return success();
 }
@@ -120,18 +122,44 @@ void inThreads(size_t count, const std::function<void(size_t)> &work) {
       work(call.index);
 }
 
+/// The code of each tier, as LLVM's.
+LogicalResult emitTiers(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options, std::vector<Unit> &units) {
+  llvm::StringSet<> shared;
+  auto isVisible = [&](llvm::StringRef name) { return name.starts_with("tn_run_") || shared.contains(name); };
+  auto finish = [&](ModuleOp target, Unit &unit) {
+    if (failed(translate(target, unit, options.flags, isVisible)))
+      return failure();
+    if (options.edit)
+      options.edit(*unit.module, unit.tier);
+    return success();
+  };
+  OwningOpRef<ModuleOp> base; // of x86-64-v4, which waits for the tiers that use its kernels
+  size_t baseUnit = 0;
+  for (cpu::Tier tier : options.tiers) {
+    units.push_back({cpu::tierName(tier).str(), tier});
+    OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+    if (failed(cpu::emitTier(*target, entries, module, tier)))
+      return failure();
+    if (tier == cpu::Tier::Avx512) {
+      base = std::move(target);
+      baseUnit = units.size() - 1;
+      continue;
+    }
+    if (base && cpu::isOnlyForBf16(tier))
+      cpu::shareCode(*target, *base, shared);
+    if (failed(finish(*target, units.back())))
+      return failure();
+  }
+  return base ? finish(*base, units[baseUnit]) : success();
+}
+
 } // namespace
 
 LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options,
                           llvm::raw_ostream &text) {
   std::vector<Unit> units;
-  auto isEntry = [](llvm::StringRef name) { return name.starts_with("tn_run_"); };
-  for (cpu::Tier tier : options.tiers) {
-    units.push_back({cpu::tierName(tier).str(), tier});
-    OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
-    if (failed(cpu::emitTier(*target, entries, module, tier)) || failed(translate(*target, units.back(), options.flags, isEntry)))
-      return failure();
-  }
+  if (failed(emitTiers(module, entries, options, units)))
+    return failure();
   std::string manifest;
   if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
     manifest = options.manifest(entries);

@@ -9,6 +9,10 @@
 #include <system_error>
 #include <vector>
 
+namespace llvm {
+class Module;
+}
+
 namespace tenon {
 
 class PassFlags;
@@ -25,6 +29,7 @@ struct EmitOptions {
   std::error_code *fileFailure = nullptr;                      // why a file could not be written; kinds that write files need it
   std::string *machineFailure = nullptr;                       // what the machine lacks, a linker or memory; Library needs it
   std::vector<cpu::Tier> tiers;                                // of cpu::tiersOf, or fewer
+  std::function<void(llvm::Module &, cpu::Tier)> edit = {};    // of tests: changes the code of a tier before LLVM optimises it
 };
 
 /// Emits all entries. The module holds the tenon.parameter ops and is not changed. Assembly and Llvm are printed to `text`, the

@@ -41,8 +41,8 @@ private:
     for (const RowsAhead &rows : ahead)
       steps += (rows.write ? "_w" : "_r") + std::to_string(rows.width) +
                (rows.first.storage == element ? "" : elementModel(rows.first.storage).name().str());
-    return ("tn_attention_block_" + tierName(tier) + "_" + elementModel(element).name() + (rowMajor ? "_row" : "_transposed") +
-            (accumulate ? "_add" : "_set") + steps)
+    return ("tn_attention_block_" + helperTierName(tier) + "_" + elementModel(element).name() +
+            (rowMajor ? "_row" : "_transposed") + (accumulate ? "_add" : "_set") + steps)
         .str();
   }
 

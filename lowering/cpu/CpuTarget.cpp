@@ -27,7 +27,7 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
     return multipliesPairs(Tier::Avx512Bf16, cast<RankedTensorType>(tensor.getType()).getElementType());
   });
   for (Tier tier : kTiers) {
-    if (tier == Tier::Avx512Bf16 && !readsPairs) // as for x86-64-v4
+    if (isOnlyForBf16(tier) && !readsPairs) // as for x86-64-v4
       continue;
     KernelNeeds needs;
     KernelSequence sequence(kernel->getParentOfType<func::FuncOp>(), tier, needs);

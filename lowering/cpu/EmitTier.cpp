@@ -30,7 +30,7 @@ std::vector<Tier> tiersOf(ModuleOp module) {
     return multipliesPairs(Tier::Avx512Bf16, op.typeOfA().getElementType()) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!found.wasInterrupted())
-    llvm::erase(tiers, Tier::Avx512Bf16);
+    llvm::erase_if(tiers, isOnlyForBf16);
   return tiers;
 }
 
@@ -59,7 +59,8 @@ struct EmitCpu : impl::EmitCpuBase<EmitCpu> {
       if (cpu::tierPublicName(each) == tier)
         chosen = each;
     if (!chosen)
-      return module.emitError("expects the tier portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16, got ") << tier.getValue();
+      return module.emitError("expects the tier portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx, got ")
+             << tier.getValue();
     std::vector<ScheduledEntry> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function);

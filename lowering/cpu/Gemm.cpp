@@ -5,6 +5,7 @@
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/PackPairs.h"
 #include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/TileKernel.h"
 
 using namespace mlir;
 
@@ -29,10 +30,11 @@ int64_t sumElements(Tier tier, Type storage) {
   return limits.rows * panelWidth(tier, storage) * limits.panels;
 }
 
-/// Elements of the rows of A that a tile reads for one block of K, where they are in scratch.
+/// Elements of the rows of A that a tile reads for one block of K, where they are in scratch. What is read in place by tiles has
+/// its last steps there.
 int64_t leftElements(Tier tier, Type storage, bool inPlace) {
   if (inPlace)
-    return 0;
+    return multipliesTiles(tier, storage) ? gemmLimits(tier, storage).rows * kTileBytes / 4 : 0;
   int64_t rows = gemmLimits(tier, storage).rows, steps = mostSteps(tier, storage);
   return std::max(rows * stagedPitch(steps), steps * stagedPitch(rows));
 }
@@ -47,14 +49,29 @@ int64_t computedBytesOfB(Tier tier, Type storage) { return computedBytes(tier, s
 
 bool isOne(Value value) { return Emitter::constantOf(value) == int64_t(1); }
 
+void configureTiles(Emitter &emit, Tier tier, Value rows) {
+  func::CallOp::create(emit.builder, emit.location, getTileConfiguration(emit.builder, emit.location, tier), rows);
+}
+
+/// The strips that tiles are configured for, but for the last one of a tile of work.
+Value usualRows(Emitter &emit, const GemmSpec &spec) { return emit.min(spec.m, kStripRows); }
+
+/// Code that multiplies tiles: from configuration to release it may be on for as long as a tile of work takes, since nothing in
+/// it gives the thread away or touches them.
+void withTiles(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, llvm::function_ref<void()> work) {
+  emit.branch(plan.multipliesTiles, [&] { configureTiles(emit, spec.tier, usualRows(emit, spec)); });
+  work();
+  emit.branch(plan.multipliesTiles, [&] { emitTileRelease(emit.builder, emit.location); });
+}
+
 /// Emits the code of one tile. Chain of shapes: A[rows, depth] in place or in scratch, B[depth, width] packed into scratch, sums
 /// [rows, width] per panel in scratch (one strip only when K is a single block), epilogue per vector of a row.
 class TileEmitter {
 public:
   TileEmitter(Emitter &emit, const GemmSpec &spec, const GemmPlan &plan, Value scratch)
       : emit(emit), spec(spec), plan(plan), element(spec.element()), isPairs(multipliesPairs(spec.tier, spec.storage)),
-        vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), packed(scratch),
-        sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
+        isTiles(multipliesTiles(spec.tier, spec.storage)), vector(tierVector(spec.tier, element)), lanes(vector.getNumElements()),
+        bytes(elementBytes(element)), packed(scratch), sums(emit.at(scratch, element, panelElements(spec.tier, spec.storage))),
         staged(emit.at(sums, element, sumElements(spec.tier, spec.storage))),
         computedB(emit.at(staged, element, leftElements(spec.tier, spec.storage, spec.readsLeftInPlace()))),
         computedA(emit.at(computedB, emit.builder.getI8Type(),
@@ -79,7 +96,9 @@ public:
       depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
       isLater = emit.less(emit.constant(0), block);
       isLast = emit.equal(block, emit.sub(plan.depthBlocks, 1));
-      if (!spec.readsLeftInPlace())
+      if (isTiles)
+        stageTiles();
+      else if (!spec.readsLeftInPlace())
         stageLeft();
       repeat(panels, [&](Value panel) { emitPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width)); });
     });
@@ -128,6 +147,39 @@ private:
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
     left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
+  }
+
+  /// A's rows of this tile and block of K, row-major: where they are in memory, or computed, but for the steps behind the last
+  /// whole 32, as far as K is contiguous there; otherwise in scratch. What is in scratch ends in zeros: behind a row may be NaN.
+  void stageTiles() {
+    GemmOperand a = spec.a;
+    if (spec.elementsOfA.areComputed)
+      a = computeBlock(spec.elementsOfA, firstRow, rows, computedA);
+    else
+      a.base =
+          emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
+    Value steps = depth, source = a.base, pitch = emit.constant(kTileSteps);
+    FormOfRows form = FormOfRows::AlongDepth;
+    if (isOne(a.colStride)) {
+      left = a;
+      if (Emitter::constantOf(plan.multipliesTiles) == int64_t(0)) // pairs are read up to the end of a row
+        return;
+      wholeSteps = emit.div(depth, kTileSteps);
+      Value whole = emit.mul(wholeSteps, kTileSteps);
+      steps = emit.sub(depth, whole);
+      source = emit.at(source, memoryType(spec.storage), whole);
+    } else {
+      // An odd number of lines from row to row, so that rows do not share the sets of a cache.
+      pitch = emit.mul(emit.add(emit.mul(emit.ceilDiv(depth, 2 * kTileSteps), 2), 1), kTileSteps);
+      form = isOne(a.rowStride) ? FormOfRows::AlongRows : FormOfRows::Strided;
+      left = {staged, pitch, emit.constant(1)};
+      wholeSteps = emit.ceilDiv(depth, kTileSteps);
+    }
+    if (Emitter::constantOf(steps) == int64_t(0))
+      return;
+    func::FuncOp function = getTileRows(emit.builder, emit.location, spec.tier, form);
+    func::CallOp::create(emit.builder, emit.location, function,
+                         ValueRange{rows, steps, source, a.rowStride, a.colStride, staged, pitch});
   }
 
   /// Lines [first, first + lines) of an operand, rows of A or columns of B, at this block's steps of K. Strides are those of a
@@ -230,23 +282,55 @@ private:
                          ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
   }
 
-  void emitStrips(Value column, Value columns, int64_t vectors) {
+  /// Calls `body` with the first row and the number of rows of each strip.
+  void forStrips(llvm::function_ref<void(Value, Value)> body) {
+    if (isTiles) { // full ones, and what is left; all rows where there are too few for tiles
+      std::optional<int64_t> m = Emitter::constantOf(spec.m);
+      bool allSame = m && (*m % kStripRows == 0 || *m < kStripRows);
+      return repeat(emit.ceilDiv(rows, kStripRows), [&](Value strip) {
+        Value row = emit.mul(strip, kStripRows);
+        body(row, allSame ? usualRows(emit, spec) : emit.min(emit.sub(rows, row), kStripRows));
+      });
+    }
     Value strips = emit.ceilDiv(rows, microTile(spec.tier).rows);
     Value height = emit.div(rows, strips);
     Value taller = emit.sub(rows, emit.mul(height, strips));
     repeat(strips, [&](Value strip) {
       Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
-      Value stripRows = emit.select(emit.less(strip, taller), emit.add(height, 1), height);
+      body(row, emit.select(emit.less(strip, taller), emit.add(height, 1), height));
+    });
+  }
+
+  void emitStrips(Value column, Value columns, int64_t vectors) {
+    forStrips([&](Value row, Value stripRows) {
       Value stripSums = emit.at(panelSums, element, emit.mul(row, sumsPerRow));
       if (spec.target.address)
         emit.branch(isLast, [&] { fetchTarget(emit.add(firstRow, row), stripRows, column, vectors); });
-      callMicroKernel(row, stripRows, stripSums, vectors);
+      emit.branch(
+          plan.multipliesTiles, [&] { callTileKernel(row, stripRows, stripSums, vectors); },
+          [&] { callMicroKernel(row, stripRows, stripSums, vectors); });
       emit.branch(isLast, [&] { finishStrip(emit.add(firstRow, row), stripRows, stripSums, column, columns, vectors); });
     });
   }
 
+  void callTileKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
+    auto call = [&](int64_t rowTiles) {
+      func::FuncOp function = getTileKernel(emit.builder, emit.location, {spec.tier, rowTiles, vectors, plan.width});
+      Value first = emit.at(left.base, memoryType(spec.storage), emit.mul(row, left.rowStride));
+      Value hasRest = emit.less(wholeSteps, emit.ceilDiv(depth, kTileSteps));
+      Value restRow = emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
+      func::CallOp::create(
+          emit.builder, emit.location, function,
+          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, right.base, stripSums, isLater});
+    };
+    Value usual = usualRows(emit, spec), isOther = emit.compare(arith::CmpIPredicate::ne, stripRows, usual);
+    emit.branch(isOther, [&] { configureTiles(emit, spec.tier, stripRows); });
+    emit.branch(emit.less(emit.constant(kTileRows), stripRows), [&] { call(2); }, [&] { call(1); });
+    emit.branch(isOther, [&] { configureTiles(emit, spec.tier, usual); });
+  }
+
   void callMicroKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
-    bool inPlace = spec.readsLeftInPlace();
+    bool inPlace = !isTiles && spec.readsLeftInPlace(); // `left` is wherever they are
     const GemmOperand &a = inPlace ? spec.a : left;
     WalkOfA walk = isOne(a.colStride) ? WalkOfA::RowMajor : isOne(a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
     Value offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
@@ -256,7 +340,8 @@ private:
                 : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type())
                                             : Type(emit.builder.getI32Type());
     Value first = emit.at(a.base, unit, offset);
-    Value steps = order() == DepthOrder::OddFirst && !inPlace ? emit.roundUp(depth, 2) : depth; // what is staged ends in zeros
+    // What is staged ends in zeros.
+    Value steps = order() == DepthOrder::OddFirst && !inPlace && !isTiles ? emit.roundUp(depth, 2) : depth;
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
       MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, right.width};
@@ -317,7 +402,7 @@ private:
   const GemmSpec &spec;
   const GemmPlan &plan;
   Type element;
-  bool isPairs;
+  bool isPairs, isTiles;
   VectorType vector;
   int64_t lanes, bytes;
   Value packed, sums, staged, computedB, computedA, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A;
@@ -326,7 +411,8 @@ private:
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
-  GemmOperand left; ///< rows of A in `staged`
+  GemmOperand left; ///< rows of A in `staged`; with tiles, wherever they are
+  Value wholeSteps; ///< with tiles: how often 32 steps of K are read there
   Value panelSums, sumsPerRow;
   Value runColumn; ///< of the current panel's run
   struct {
@@ -373,7 +459,7 @@ Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec)
 void emitGemmTile(OpBuilder &builder, Location location, const GemmSpec &spec, Value tile, Value scratch) {
   Emitter emit(builder, location);
   GemmPlan plan(emit, spec);
-  TileEmitter(emit, spec, plan, scratch).run(tile);
+  withTiles(emit, spec, plan, [&] { TileEmitter(emit, spec, plan, scratch).run(tile); });
 }
 
 int64_t gemmScratchBytes(Tier tier, Type storage, int64_t runBytes, bool inPlace, bool computesA, bool computesB) {
@@ -406,11 +492,11 @@ constexpr int64_t kManyEntries = 16;
 
 /// Tiles of a batch: either each contraction has several tiles, or several contractions share one.
 struct BatchPlan {
-  BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) {
-    GemmSpec inner = spec.specOf(emit.builder, emit.location, emit.constant(0));
+  BatchPlan(Emitter &emit, const BatchedGemmSpec &spec) : inner(spec.specOf(emit.builder, emit.location, emit.constant(0))) {
     GemmLimits limits = gemmLimits(inner.tier, inner.storage);
     leastPanels = emit.select(emit.less(spec.batch, emit.constant(kManyEntries)), emit.constant(1), emit.constant(limits.panels));
-    tilesEach = GemmPlan(emit, inner, leastPanels).tiles;
+    each.emplace(emit, inner, leastPanels);
+    tilesEach = each->tiles;
     Value work = emit.max(emit.mul(emit.mul(inner.m, inner.n), inner.k), 1);
     Value wanted = emit.min(emit.ceilDiv(emit.constant(limits.work), work), emit.max(spec.batch, 1));
     Value groups = emit.ceilDiv(spec.batch, wanted);
@@ -420,6 +506,8 @@ struct BatchPlan {
     tiles = emit.mul(groupCount, tilesEach);
   }
 
+  GemmSpec inner; ///< the first one
+  std::optional<GemmPlan> each;
   Value leastPanels, tilesEach, entriesPerTile, groupCount, tiles;
 };
 
@@ -437,9 +525,11 @@ void emitBatchedGemmTile(OpBuilder &builder, Location location, const BatchedGem
   Value inner = emit.sub(tile, emit.mul(group, plan.tilesEach));
   Value first = emit.mul(group, plan.entriesPerTile);
   Value end = emit.min(emit.add(first, plan.entriesPerTile), spec.batch);
-  emit.loop(first, end, 1, [&](Value index) {
-    GemmSpec single = spec.specOf(builder, location, index);
-    TileEmitter(emit, single, GemmPlan(emit, single, plan.leastPanels), scratch).run(inner);
+  withTiles(emit, plan.inner, *plan.each, [&] {
+    emit.loop(first, end, 1, [&](Value index) {
+      GemmSpec single = spec.specOf(builder, location, index);
+      TileEmitter(emit, single, GemmPlan(emit, single, plan.leastPanels), scratch).run(inner);
+    });
   });
 }
 

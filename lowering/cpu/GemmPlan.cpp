@@ -1,4 +1,5 @@
 #include "lowering/cpu/GemmPlan.h"
+#include "lowering/cpu/TileKernel.h"
 
 #include <set>
 
@@ -7,6 +8,10 @@ using namespace mlir;
 namespace tenon::cpu {
 
 GemmLimits gemmLimits(Tier tier, Type storage) {
+  // Tiles multiply 16 times as fast as pairs: a panel of B stays in the nearest cache (32 KiB), which alone keeps up beside rows
+  // of A from the second, and a tile of work has more to do.
+  if (multipliesTiles(tier, storage))
+    return {/*rows=*/384, /*whole=*/512, /*depth=*/512, /*panels=*/8, /*split=*/8, /*work=*/int64_t(8) << 20};
   int64_t bytes = multipliesPairs(tier, storage) ? 2 : elementBytes(elementModel(storage).compute); // of what micro-kernels read
   return {/*rows=*/384,
           /*whole=*/768 * 4 / bytes,
@@ -18,7 +23,8 @@ GemmLimits gemmLimits(Tier tier, Type storage) {
 
 namespace {
 
-/// Panels that share the rows of A in scratch, at least; all of a tile where the rows are computed.
+/// Panels that share the rows of A in scratch, at least; all of a tile where the rows are computed, or transposed for tiles,
+/// which takes as long as to multiply three panels with them.
 constexpr int64_t kStagedPanels = 2;
 
 /// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency.
@@ -48,10 +54,14 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   panelsPerRun = GemmRuns::mostColumns / width;
 
   rowBlocks = emit.ceilDiv(spec.m, limits.rows);
+  const bool hasTiles = cpu::multipliesTiles(spec.tier, spec.storage);
   rowsPerBlock = emit.ceilDiv(spec.m, emit.max(rowBlocks, 1));
+  multipliesTiles = hasTiles ? emit.lessEqual(emit.constant(kFewestRows), spec.m) : emit.flag(false);
+  if (hasTiles) // one strip that is not full at most
+    rowsPerBlock = emit.min(emit.roundUp(rowsPerBlock, kStripRows), spec.m);
   Value isWhole = emit.lessEqual(spec.k, emit.constant(limits.whole));
   depthBlocks = emit.select(isWhole, emit.constant(1), emit.ceilDiv(spec.k, limits.depth));
-  depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), 16);
+  depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), hasTiles ? kTileSteps : 16);
 
   panels = emit.ceilDiv(spec.n, width);
   // Enough panels that the tile is worth a task; then spread evenly over an even number of tiles, so that two threads balance.
@@ -61,7 +71,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   if (spec.runs.bytes > 0)
     wanted = emit.max(wanted, panelsPerRun);
   if (!spec.readsLeftInPlace())
-    wanted = emit.max(wanted, spec.elementsOfA.areComputed ? limits.panels : kStagedPanels);
+    wanted = emit.max(wanted, spec.elementsOfA.areComputed || hasTiles ? limits.panels : kStagedPanels);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
   wanted = emit.min(wanted, limits.panels);
@@ -72,8 +82,10 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   columnBlocks = emit.ceilDiv(panels, panelsPerBlock);
   tiles = emit.mul(rowBlocks, columnBlocks);
 
-  stripHeights =
-      stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock), tile.rows);
+  std::optional<int64_t> always = Emitter::constantOf(multipliesTiles);
+  if (!always || *always == 0)
+    stripHeights = stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
+                                  hasTiles ? kFewestRows - 1 : tile.rows);
 }
 
 } // namespace tenon::cpu

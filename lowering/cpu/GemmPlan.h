@@ -25,18 +25,20 @@ struct GemmPlan {
   /// `leastPanels` (i64, may be null): panels a tile takes at least, bounded by the limits.
   GemmPlan(Emitter &emit, const GemmSpec &spec, mlir::Value leastPanels = nullptr);
 
-  int64_t width;              ///< columns of a panel
-  int64_t panelsPerRun;       ///< panels of one of GemmRuns, at least 1
-  mlir::Value rowBlocks;      ///< blocks along M
-  mlir::Value rowsPerBlock;   ///< rows of all blocks but the last
-  mlir::Value depthBlocks;    ///< blocks along K, at least 1
-  mlir::Value depthPerBlock;  ///< steps of all blocks but the last
-  mlir::Value panels;         ///< panels along N, the last one may be partial
-  mlir::Value panelsPerBlock; ///< panels of all column blocks but the last
-  mlir::Value columnBlocks;   ///< blocks along N
-  mlir::Value tiles;          ///< rowBlocks * columnBlocks
+  int64_t width;               ///< columns of a panel
+  int64_t panelsPerRun;        ///< panels of one of GemmRuns, at least 1
+  mlir::Value rowBlocks;       ///< blocks along M
+  mlir::Value rowsPerBlock;    ///< rows of all blocks but the last
+  mlir::Value depthBlocks;     ///< blocks along K, at least 1
+  mlir::Value depthPerBlock;   ///< steps of all blocks but the last
+  mlir::Value panels;          ///< panels along N, the last one may be partial
+  mlir::Value panelsPerBlock;  ///< panels of all column blocks but the last
+  mlir::Value columnBlocks;    ///< blocks along N
+  mlir::Value tiles;           ///< rowBlocks * columnBlocks
+  mlir::Value multipliesTiles; ///< i1: whether there are rows enough, where the tier and the type have tiles
 
-  /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant.
+  /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant. Of tiles
+  /// (TileKernel.h) any number is configured.
   llvm::SmallVector<int64_t> stripHeights;
 };
 

@@ -17,7 +17,7 @@ constexpr int64_t kGroup = 128;
 func::FuncOp drawFunction(FunctionCode &code) {
   ImplicitLocOpBuilder &builder = code.builder;
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-  std::string name = ("tn_keep_bits_" + tierName(code.tier)).str();
+  std::string name = ("tn_keep_bits_" + helperTierName(code.tier)).str();
   Type pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(
       builder, builder.getLoc(), name, {i64, i64, i64, i64, i64, i64, i64, pointerType},

@@ -12,8 +12,9 @@ namespace {
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
   llvm::StringRef type = elementModel(kernel.element).name();
-  return ("tn_gemm_micro_" + tierName(kernel.tier) + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" +
-          llvm::Twine(kernel.vectors) + "_" + llvm::Twine(kernel.panelWidth))
+  llvm::StringRef tier = kernel.element.isBF16() ? tierName(kernel.tier) : helperTierName(kernel.tier);
+  return ("tn_gemm_micro_" + tier + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" + llvm::Twine(kernel.vectors) +
+          "_" + llvm::Twine(kernel.panelWidth))
       .str();
 }
 

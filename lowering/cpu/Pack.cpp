@@ -290,7 +290,7 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
                                                            : "strided";
   llvm::StringRef type = elementModel(storage).name();
   std::string name =
-      ("tn_gemm_pack_" + tierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
+      ("tn_gemm_pack_" + helperTierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer},
@@ -311,7 +311,8 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
 
 func::FuncOp getWidenRows(OpBuilder &builder, Location location, Tier tier, Type storage, FormOfA form, DepthOrder order) {
   llvm::StringRef formName = form == FormOfA::AlongDepth ? "_rows" : form == FormOfA::AlongRows ? "_columns" : "_strided";
-  std::string name = ("tn_gemm_widen_" + tierName(tier) + "_" + elementModel(storage).name() + formName + suffixOf(order)).str();
+  std::string name =
+      ("tn_gemm_widen_" + helperTierName(tier) + "_" + elementModel(storage).name() + formName + suffixOf(order)).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer, index},
                            [&](Emitter &emit, ValueRange values) { WidenBody(emit, tier, storage, form, order, values).run(); });

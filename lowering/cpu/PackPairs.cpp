@@ -1,6 +1,7 @@
 #include "lowering/cpu/PackPairs.h"
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/TileKernel.h"
 
 using namespace mlir;
 
@@ -86,6 +87,14 @@ public:
     });
   }
 
+  /// Zeros behind the last pair, up to whole tiles.
+  void completeTile(int64_t width, Value k, Value panel) {
+    emit.loop(emit.ceilDiv(k, 2), emit.mul(emit.ceilDiv(k, kTileSteps), kTileSteps / 2), 1, [&](Value number) {
+      for (int64_t column = 0; column < width; column += kLanes)
+        emit.store(emit.zero(pairs), emit.at(emit.at(panel, pair, emit.mul(number, width)), pair, column), 64);
+    });
+  }
+
   /// Any strides: rows of K side by side, and a zero behind.
   void copyRows(Value rows, Value k, Value source, Value rowStride, Value colStride, Value target, Value pitch) {
     Value nothing = arith::ConstantOp::create(emit.builder, emit.location, emit.builder.getZeroAttr(half));
@@ -134,6 +143,9 @@ func::FuncOp getPackPairs(OpBuilder &builder, Location location, Tier tier, int6
                                code.transposeSquares(width, k, columns, source, colStride, panel);
                              else
                                code.copyElements(width, k, columns, source, rowStride, colStride, panel);
+                             // Squares are whole tiles.
+                             if (multipliesTiles(tier, builder.getBF16Type()) && layout != LayoutOfB::Transposed)
+                               code.completeTile(width, k, panel);
                            });
 }
 

@@ -5,7 +5,8 @@
 namespace tenon::cpu {
 
 /// Packs columns [0, columns) of B[K, ..] into a panel [(K + 1) / 2][width][2], zero beyond `columns`, with the arguments of
-/// getPackPanel. The panel has room for 16 pairs of steps more.
+/// getPackPanel. The panel has room for 16 pairs of steps more; in a tier that multiplies tiles it ends in zeros up to the next
+/// 16 pairs.
 mlir::func::FuncOp getPackPairs(mlir::OpBuilder &builder, mlir::Location location, Tier tier, int64_t width, LayoutOfB layout);
 
 /// The rows of A for a block of K in scratch, where K is not its contiguous direction:

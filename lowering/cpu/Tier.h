@@ -9,15 +9,16 @@ namespace tenon::cpu {
 
 /// One compilation of the same kernels. Each tier is a separate module with its own target machine; the loader picks one by CPU
 /// feature bits. All tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row
-/// reduction).
+/// reduction), but for the contractions of Tier::Amx.
 enum class Tier {
-  Portable,  ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
-  Avx2,      ///< x86-64-v3: 8 lanes f32
-  Avx512,    ///< x86-64-v4: 16 lanes f32
-  Avx512Bf16 ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
+  Portable,   ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
+  Avx2,       ///< x86-64-v3: 8 lanes f32
+  Avx512,     ///< x86-64-v4: 16 lanes f32
+  Avx512Bf16, ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
+  Amx         ///< with AMX-BF16, too: contractions of bf16 with enough rows multiply tiles, all else is that of x86-64-v4-bf16
 };
 /// From the least to the most demanding; the number of a tier is its place in TnEntry::run.
-constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16};
+constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16, Tier::Amx};
 
 /// Register tile of the contraction micro-kernel: `rows` x (`vectors` * lanes) accumulators, `unroll` steps of K per iteration.
 struct MicroTile {
@@ -37,6 +38,8 @@ inline llvm::StringRef tierName(Tier tier) {
     return "avx512";
   case Tier::Avx512Bf16:
     return "avx512bf16";
+  case Tier::Amx:
+    return "amx";
   }
   return "";
 }
@@ -52,12 +55,16 @@ inline llvm::StringRef tierPublicName(Tier tier) {
     return "x86-64-v4";
   case Tier::Avx512Bf16:
     return "x86-64-v4-bf16";
+  case Tier::Amx:
+    return "x86-64-v4-amx";
   }
   return "";
 }
 
 /// The `-mcpu` of the tier's target machine and its `-mattr`: together exactly the tier's features.
-inline llvm::StringRef tierFeatures(Tier tier) { return tier == Tier::Avx512Bf16 ? "+avx512bf16" : ""; }
+inline llvm::StringRef tierFeatures(Tier tier) {
+  return tier == Tier::Amx ? "+avx512bf16,+amx-tile,+amx-bf16" : tier == Tier::Avx512Bf16 ? "+avx512bf16" : "";
+}
 inline llvm::StringRef tierCpu(Tier tier) {
   switch (tier) {
   case Tier::Portable:
@@ -66,6 +73,7 @@ inline llvm::StringRef tierCpu(Tier tier) {
     return "x86-64-v3";
   case Tier::Avx512:
   case Tier::Avx512Bf16:
+  case Tier::Amx:
     return "x86-64-v4";
   }
   return "";
@@ -79,6 +87,7 @@ inline int64_t tierVectorBits(Tier tier) {
     return 256;
   case Tier::Avx512:
   case Tier::Avx512Bf16:
+  case Tier::Amx:
     return 512;
   }
   return 0;
@@ -91,8 +100,15 @@ inline mlir::VectorType tierVector(Tier tier, mlir::Type element) {
   return mlir::VectorType::get({tierLanes(tier, element)}, element);
 }
 
+/// Tiers that a program has only where something is contracted in bf16: without that, their code is that of x86-64-v4.
+inline bool isOnlyForBf16(Tier tier) { return tier == Tier::Avx512Bf16 || tier == Tier::Amx; }
+/// In symbols of helpers that contractions of bf16 do not need: equal where the code is.
+inline llvm::StringRef helperTierName(Tier tier) { return tierName(isOnlyForBf16(tier) ? Tier::Avx512 : tier); }
+
 /// Whether contractions of `storage` multiply pairs along K (`vdpbf16ps`): one register holds two steps.
-inline bool multipliesPairs(Tier tier, mlir::Type storage) { return tier == Tier::Avx512Bf16 && storage.isBF16(); }
+inline bool multipliesPairs(Tier tier, mlir::Type storage) { return isOnlyForBf16(tier) && storage.isBF16(); }
+/// Whether those with enough rows multiply tiles of pairs (`tdpbf16ps`).
+inline bool multipliesTiles(Tier tier, mlir::Type storage) { return tier == Tier::Amx && storage.isBF16(); }
 
 /// Tiles that keep every accumulator in a register and hide the FMA latency. AVX2: 12 accumulators, 2 vectors of B, 1 broadcast
 /// of 16 registers; AVX-512: 28 + 2 + 1 of 32. One more accumulator spills into the dependency chain (0.26 of the speed,
@@ -105,6 +121,7 @@ inline MicroTile microTile(Tier tier) {
     return {6, 2, 4};
   case Tier::Avx512:
   case Tier::Avx512Bf16:
+  case Tier::Amx:
     return {14, 2, 1};
   }
   return {1, 1, 1};

@@ -333,7 +333,7 @@ def compare(folder, kind, chosen, short):
     wrong, found, which = [], {}, CASES[kind]
     for numerics, points in ((short, POINTS), ("f32", ())):
         want = which.expected(points, short)
-        here = [tier for tier in chosen if numerics == "bf16" or tier != tiers.MORE_OF_BF16]
+        here = [tier for tier in chosen if numerics == "bf16" or tier not in tiers.ONLY_OF_BF16]
         for tier in here:
             found[numerics, tier] = which.compiled(folder, numerics, tier)
             name, far = worst(found[numerics, tier], want)

@@ -30,7 +30,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 6");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 7");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -63,6 +63,53 @@ TEST(Cpu, TiersIncludeEachOther) {
   if (missingFeature(Tier::X86V4Bf16).empty()) {
     EXPECT_TRUE(missingFeature(Tier::X86V4).empty());
   }
+  if (missingFeature(Tier::X86V4Amx).empty()) {
+    EXPECT_TRUE(missingFeature(Tier::X86V4Bf16).empty());
+  }
+}
+
+// What one bit, or a refusal, takes away; on this machine or another.
+TEST(Cpu, ChoosesByBitsAndPermission) {
+  static int asked = 0;
+  Processor all{{0, 0, ~0u, 0}, {0, ~0u, 0, ~0u}, {~0u, 0, 0, 0}, {0, 0, ~0u, 0}, 0x600e7, [] { return ++asked > 0; }};
+  EXPECT_EQ(nameOf(tierOf(all)), "x86-64-v4-amx");
+  EXPECT_EQ(asked, 1);
+  struct Row {
+    void (*take)(Processor &);
+    std::string_view lacks;
+    Tier best;
+  };
+  const Row rows[] = {
+      {[](Processor &p) { p.askForTiles = [] { return false; }; }, "permission of the operating system to use AMX tiles",
+       Tier::X86V4Bf16},
+      {[](Processor &p) { p.savedRegisters = 0xe7; }, "operating system support for AMX tiles", Tier::X86V4Bf16},
+      {[](Processor &p) { p.savedRegisters = 0x400e7; }, "operating system support for AMX tiles", Tier::X86V4Bf16},
+      {[](Processor &p) { p.seven.d &= ~(1u << 22); }, "AMX-BF16", Tier::X86V4Bf16},
+      {[](Processor &p) { p.seven.d &= ~(1u << 24); }, "AMX-TILE", Tier::X86V4Bf16},
+      {[](Processor &p) { p.sevenOne.a = 0; }, "AVX512_BF16", Tier::X86V4},
+      {[](Processor &p) { p.savedRegisters = 0x60007; }, "operating system support for AVX-512 registers", Tier::X86V3},
+      {[](Processor &p) { p.seven.b &= ~(1u << 16); }, "AVX512F", Tier::X86V3},
+      {[](Processor &p) { p.one.c &= ~(1u << 27); }, "OSXSAVE", Tier::Portable},
+  };
+  for (const Row &row : rows) {
+    Processor processor = all;
+    row.take(processor);
+    EXPECT_EQ(missingFeature(Tier::X86V4Amx, processor), row.lacks);
+    EXPECT_EQ(nameOf(tierOf(processor)), nameOf(row.best));
+  }
+  EXPECT_EQ(asked, 1) << "asked although something else is missing";
+}
+
+// A tier that the machine lacks is refused by the name of what it lacks, and is not taken by itself.
+TEST(Artifact, SaysWhatATierLacks) {
+  if (std::string_view lacks = missingFeature(Tier::X86V4Amx); !lacks.empty()) {
+    expectError(Artifact::open(fakeLibrary(), "x86-64-v4-amx").status(), ErrorKind::Input,
+                concat("this machine cannot run tier x86-64-v4-amx: it lacks ", lacks));
+  } else {
+    auto amx = Artifact::open(fakeLibrary());
+    ASSERT_TRUE(amx.ok());
+    EXPECT_EQ((*amx)->tier(), "x86-64-v4-amx");
+  }
 }
 
 // Each row breaks the manifest of the fake artifact in one place: the error must name it.
@@ -76,7 +123,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 6", "\"abi\": 7", "ABI version 7, this runtime has 6"},
+      {"\"abi\": 7", "\"abi\": 8", "ABI version 8, this runtime has 7"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -102,7 +149,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 6", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 7", "\"abi\": 18446744073709551616", "is too large"},
       {"\"parameter\": \"table\"", "\"parameter\": \"tables\"", "there is no parameter 'tables'"},
       {"\"group\": 1", "\"group\": 2", "it leaves the groups or the stack of its parameter"},
       {"\"elements\": -1", "\"elements\": 1", "it leaves the groups or the stack of its parameter"},

@@ -11,7 +11,7 @@
 #define FAKE_ABI TN_ABI_VERSION
 #endif
 #ifndef FAKE_TIERS
-#define FAKE_TIERS 15
+#define FAKE_TIERS 31
 #endif
 #ifndef FAKE_BUILD
 #define FAKE_BUILD "fake-1"
@@ -26,9 +26,9 @@ enum { WEIGHT = 0, WEIGHT_STRIDE = OUTPUTS * INPUTS * 4 + GAP, BIAS = LAYERS * W
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 6, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    "{\"format\": 1, \"abi\": 7, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
     " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
-    "\"x86-64-v4\", \"x86-64-v4-bf16\"]},"
+    "\"x86-64-v4\", \"x86-64-v4-bf16\", \"x86-64-v4-amx\"]},"
     " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
     " {\"name\": \"blocks.*.weight\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
     "384,"
@@ -141,8 +141,22 @@ static int32_t run_train(const TnContext *context) {
 
 #define TIER(bit, function) (FAKE_TIERS & (bit) ? (function) : NULL)
 static const TnEntry entries[] = {
-    {"infer", bind_infer, {TIER(1, run_infer), TIER(2, run_infer), TIER(4, run_infer), TIER(8, run_infer)}, 3, 1, 1, 1, 2},
-    {"train", bind_train, {TIER(1, run_train), TIER(2, run_train), TIER(4, run_train), TIER(8, run_train)}, 1, 1, 1, 1, 1},
+    {"infer",
+     bind_infer,
+     {TIER(1, run_infer), TIER(2, run_infer), TIER(4, run_infer), TIER(8, run_infer), TIER(16, run_infer)},
+     3,
+     1,
+     1,
+     1,
+     2},
+    {"train",
+     bind_train,
+     {TIER(1, run_train), TIER(2, run_train), TIER(4, run_train), TIER(8, run_train), TIER(16, run_train)},
+     1,
+     1,
+     1,
+     1,
+     1},
 };
 static const TnArtifact artifact = {FAKE_ABI, 2, entries, manifest, FAKE_BUILD};
 

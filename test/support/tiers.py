@@ -8,7 +8,8 @@ import os
 
 # The widest first, and what it needs of the CPU.
 NEEDS = {"x86-64-v4": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, "x86-64-v3": {"avx2", "fma"}, "portable": set()}
-MORE_OF_BF16 = "x86-64-v4-bf16"
+# What a program that contracts bf16 may have besides, the widest first, and what it needs beyond x86-64-v4.
+ONLY_OF_BF16 = {"x86-64-v4-amx": {"avx512_bf16", "amx_tile", "amx_bf16"}, "x86-64-v4-bf16": {"avx512_bf16"}}
 
 
 def features():
@@ -27,9 +28,9 @@ def runnable(forced=None):
 
 
 def of_bf16(forced=None):
-    """Those of a program that contracts bf16, which may have one tier more."""
-    found = runnable(forced)
-    return ([MORE_OF_BF16] if found[0] == "x86-64-v4" and "avx512_bf16" in features() else []) + found
+    """Those of a program that contracts bf16, which may have more."""
+    found, have = runnable(forced), features()
+    return [tier for tier, needs in ONLY_OF_BF16.items() if found[0] == "x86-64-v4" and needs <= have] + found
 
 
 def best(forced=None):

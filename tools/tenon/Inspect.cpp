@@ -1,4 +1,5 @@
 // tenon inspect: what an artifact holds, from its manifest.
+#include "runtime/Cpu.h"
 #include "tools/tenon/Report.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
@@ -30,6 +31,16 @@ std::string listText(const std::vector<std::string> &names, const std::vector<st
   for (size_t i = 0; i < names.size(); ++i)
     text += concat(i ? ", " : "", names[i], "=", sizes[i]);
   return text + "]";
+}
+
+/// Why tiers of the artifact are not for this machine.
+std::string lackingTiers(const Manifest &manifest) {
+  std::string text;
+  for (const std::string &name : manifest.tiers)
+    if (auto tier = runtime::tierFromName(name); tier.ok())
+      if (std::string_view feature = runtime::missingFeature(*tier); !feature.empty())
+        text += concat(text.empty() ? " (" : "; ", name, " needs ", feature);
+  return text.empty() ? text : text + ")";
 }
 
 const char *initializerName(runtime::InitializerInfo::Kind kind) {
@@ -172,7 +183,7 @@ Status run(Options &options) {
   const std::string mixed = manifest.copies ? concat(", factors and saved values in ", runtime::nameOf(*manifest.copies)) : "";
   show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
        std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
-  show("tier in use: %s\n", std::string(model->artifact->tier()).c_str());
+  show("tier in use: %s%s\n", std::string(model->artifact->tier()).c_str(), lackingTiers(manifest).c_str());
   if (!manifest.optimizer.empty())
     show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
   if (manifest.lossScale)

@@ -22,7 +22,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
                      "train recipe of the specification (default: the only one of the model, where the command trains)");
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
   if (use != ModelUse::Weights)
-    command.add_option("--tier", options.tier, "code tier: portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 (default: the best)");
+    command.add_option("--tier", options.tier,
+                       "code tier: portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx (default: the best)");
   if (use == ModelUse::Compute)
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 6
+#define TN_ABI_VERSION 7
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -80,8 +80,8 @@ typedef int32_t (*TnRun)(const TnContext *context);
 typedef struct TnEntry {
   const char *name;
   TnBind bind;
-  TnRun run[4]; /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too); null where the artifact
-                   has no such tier */
+  TnRun run[5]; /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too), x86-64-v4-amx (AMX-BF16
+                   too); null where the artifact has no such tier */
   int32_t offset_count;
   int32_t dim_count, input_count, output_count, state_count;
 } TnEntry;

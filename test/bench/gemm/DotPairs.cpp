@@ -71,7 +71,3 @@ bool compareWithInstruction(bool evenFirst) {
 void flushDenormals() { _mm_setcsr(_mm_getcsr() | 0x8040); }
 
 } // namespace tenon::test
-
-extern "C" void tenon_test_dot_pairs(float *sum, const uint16_t *a, const uint16_t *b) {
-  tenon::test::dotPairs(sum, a, b, false);
-}

@@ -18,7 +18,4 @@ void flushDenormals();
 
 } // namespace tenon::test
 
-/// The same for generated code that has no such instruction.
-extern "C" void tenon_test_dot_pairs(float *sum, const uint16_t *a, const uint16_t *b);
-
 #endif // TENON_TEST_BENCH_GEMM_DOTPAIRS_H

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <immintrin.h>
 #include <random>
 #include <string>
 #include <sys/mman.h>
@@ -49,7 +50,31 @@ TENON_FMA_PROBE(probeAvx512, "vfmadd231ps", "zmm", 16)
 TENON_FMA_PROBE(probePairs, "vdpbf16ps", "zmm", 32)
 #undef TENON_FMA_PROBE
 
+/// The same of four tiles of sums.
+[[gnu::target("amx-tile,amx-bf16")]] double probeTiles() {
+  alignas(64) uint8_t shapes[64] = {1};
+  for (int tile = 0; tile < 8; ++tile)
+    shapes[16 + 2 * tile] = 64, shapes[48 + tile] = 16;
+  _tile_loadconfig(shapes);
+  double best = 0;
+  for (int sample = 0; sample < 3; ++sample) {
+    constexpr int64_t kSteps = 10000;
+    double start = now();
+    for (int64_t step = 0; step < kSteps; ++step) {
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+    best = std::max(best, 2.0 * 4 * 16 * 16 * 32 * kSteps / (now() - start) * 1e-9);
+  }
+  _tile_release();
+  return best;
+}
+
 double peak(const GemmCase &gemm) {
+  if (gemm.tier == cpu::Tier::Amx && gemm.type == runtime::DataType::BF16)
+    return probeTiles();
   if (gemm.tier == cpu::Tier::Avx512Bf16 && gemm.type == runtime::DataType::BF16)
     return probePairs();
   double single = gemm.tier >= cpu::Tier::Avx512 ? probeAvx512() : probeAvx2();

@@ -1,11 +1,13 @@
 #include "GemmHarness.h"
-#include "DotPairs.h"
+#include "ReplaceInstructions.h"
+#include "Tiles.h"
 
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/KernelDialects.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/TileKernel.h"
 
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -169,29 +171,6 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const GemmCase &gemm) {
 
 using ModuleBuilder = llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)>;
 
-/// Calls tenon_test_dot_pairs instead of the instruction, by way of memory.
-void replaceDotPairs(llvm::Module &module) {
-  llvm::Function *instruction = module.getFunction("llvm.x86.avx512bf16.dpbf16ps.512");
-  if (!instruction)
-    return;
-  llvm::Type *pointer = llvm::PointerType::get(module.getContext(), 0);
-  llvm::FunctionCallee definition =
-      module.getOrInsertFunction("tenon_test_dot_pairs", llvm::Type::getVoidTy(module.getContext()), pointer, pointer, pointer);
-  for (llvm::User *user : llvm::make_early_inc_range(instruction->users())) {
-    auto *call = cast<llvm::CallInst>(user);
-    llvm::IRBuilder<> places(&*call->getFunction()->getEntryBlock().begin()), builder(call);
-    llvm::SmallVector<llvm::Value *> memory;
-    for (llvm::Value *argument : call->args()) {
-      memory.push_back(places.CreateAlloca(argument->getType()));
-      builder.CreateStore(argument, memory.back());
-    }
-    builder.CreateCall(definition, memory);
-    call->replaceAllUsesWith(builder.CreateLoad(call->getType(), memory.front()));
-    call->eraseFromParent();
-  }
-  instruction->eraseFromParent();
-}
-
 std::unique_ptr<llvm::Module> translate(const GemmCase &gemm, llvm::LLVMContext &llvmContext, ModuleBuilder build,
                                         llvm::TargetMachine &machine) {
   Context holder;
@@ -205,7 +184,7 @@ std::unique_ptr<llvm::Module> translate(const GemmCase &gemm, llvm::LLVMContext 
   if (!result)
     fail("translation to LLVM IR failed");
   if (gemm.defined)
-    replaceDotPairs(*result);
+    replaceInstructions(*result);
   result->setDataLayout(machine.createDataLayout());
   result->setTargetTriple(machine.getTargetTriple());
   if (llvm::Error error = makeOptimizingTransformer(3, 0, &machine)(result.get()))
@@ -248,6 +227,9 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
           cpu::MicroKernel kernel{gemm.tier, pairs ? storage : element, height, part, walk, panel};
           cpu::getMicroKernel(builder, builder.getUnknownLoc(), kernel)->removeAttr("llvm.linkage");
         }
+  for (int64_t rowTiles : {1, 2})
+    for (int64_t part = 1; part <= vectors && cpu::multipliesTiles(gemm.tier, storage); ++part)
+      cpu::getTileKernel(builder, builder.getUnknownLoc(), {gemm.tier, rowTiles, part, width})->removeAttr("llvm.linkage");
   return module;
 }
 
@@ -304,10 +286,6 @@ CompiledGemm compileGemm(const GemmCase &gemm) {
   CompiledGemm result;
   llvm::SmallVector<char, 0> object = emitFile(gemm, llvm::CodeGenFileType::ObjectFile);
   result.engine = check(llvm::orc::LLJITBuilder().create());
-  llvm::orc::SymbolMap symbols{{result.engine->mangleAndIntern("tenon_test_dot_pairs"),
-                                {llvm::orc::ExecutorAddr::fromPtr(&tenon_test_dot_pairs), llvm::JITSymbolFlags::Exported}}};
-  if (llvm::Error error = result.engine->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
-    fail(llvm::toString(std::move(error)));
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), /*RequiresNullTerminator=*/false);
   if (llvm::Error error = result.engine->addObjectFile(std::move(buffer)))
     fail(llvm::toString(std::move(error)));
@@ -351,6 +329,8 @@ bool canRun(cpu::Tier tier) {
     return __builtin_cpu_supports("x86-64-v4");
   case cpu::Tier::Avx512Bf16:
     return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
+  case cpu::Tier::Amx:
+    return canRun(cpu::Tier::Avx512Bf16) && hasTiles();
   }
   return false;
 }

@@ -40,7 +40,8 @@ struct GemmCase {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   Layout a = Layout::RowMajor, b = Layout::RowMajor;
   bool dynamic = false; ///< sizes are arguments of the generated function instead of constants
-  bool defined = false; ///< `vdpbf16ps` is replaced by its definition in C (DotPairs.h), so that its kernels run on any machine
+  bool defined = false; ///< instructions for bf16 are replaced by their definition in C (ReplaceInstructions.h), so that their
+                        ///< kernels run on any machine
   std::string cpu;      ///< compile for this CPU instead of the tier's own, e.g. 16 lanes on a machine that has 8
 };
 

@@ -12,7 +12,7 @@
 // AVX512-DAG: vector<16xf32>
 // BIND: llvm.func @tn_bind_y
 // LLVM: llvm.func @tn_run_y_avx2
-// TIER: error: expects the tier portable, x86-64-v3, x86-64-v4 or x86-64-v4-bf16, got x86-64-v5
+// TIER: error: expects the tier portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx, got x86-64-v5
 
 // The end of the pipeline is passes of MLIR alone: they leave what was not emitted as it is.
 // KERNELS: tenon.gemm

@@ -1,7 +1,9 @@
-// Runs generated contractions and compares every bit of the result with one sequential FMA chain per element. Inputs end at an
+// Runs generated contractions and compares every bit of the result with one sequential FMA chain per element, or, where tiles are
+// multiplied, with their order. Inputs end at an
 // inaccessible page, so a read behind a matrix crashes; the result lies between canaries; scratch is NaN before every tile.
 #include "DotPairs.h"
 #include "GemmHarness.h"
+#include "Tiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +45,7 @@ private:
 
 struct Options {
   GemmCase gemm;
-  std::string corrupt; ///< "", "bit", "order", "outside": faults the checker has to find
+  std::string corrupt; ///< "", "bit", "order", "outside", "tiles": faults the checker has to find
   bool sweep = false, quick = false;
 };
 
@@ -93,6 +95,34 @@ void reference(const double *a, const double *b, double *c, int64_t m, int64_t n
   referenceDouble(a, b, c, m, n, k, steps);
 }
 
+/// As tiles add: of each 32 steps the even ones and the odd ones are chains from zero; both are added, then that to the sum.
+[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]] void
+tileSums(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k, float *chains) {
+  for (int64_t row = 0; row < m; ++row)
+    for (int64_t first = 0; first < k; first += 32) {
+      for (int64_t column = 0; column < 2 * n; ++column)
+        chains[column] = 0;
+      int64_t end = k < first + 32 ? k : first + 32;
+      for (int64_t step = first; step < end; ++step) {
+        float left = a[row * k + step], *to = chains + step % 2 * n;
+        for (int64_t column = 0; column < n; ++column)
+          to[column] = __builtin_fmaf(left, b[step * n + column], to[column]);
+      }
+      for (int64_t column = 0; column < n; ++column)
+        c[row * n + column] += chains[column] + chains[n + column];
+    }
+}
+void referenceTiles(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k) {
+  std::vector<float> chains(2 * n);
+  tileSums(a, b, c, m, n, k, chains.data());
+}
+void referenceTiles(const double *, const double *, double *, int64_t, int64_t, int64_t) {}
+
+/// Contractions of fewer rows multiply pairs (kFewestRows of TileKernel.h).
+bool addsAsTiles(const GemmCase &gemm) {
+  return gemm.tier == cpu::Tier::Amx && gemm.type == runtime::DataType::BF16 && gemm.m >= 8;
+}
+
 /// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN, panels are filled
 /// up with zeros.
 template <typename S, typename T>
@@ -113,9 +143,14 @@ template <typename S, typename T> struct Problem {
       : a(gemm.batch * gemm.m * gemm.k), b(gemm.batch * gemm.k * gemm.n), expected(gemm.batch * gemm.m * gemm.n, T(0)) {
     fill<S>(a, 1), fill<S>(b, 2);
     std::vector<int64_t> steps = stepsInOrder(gemm.k, gemm.type == runtime::DataType::BF16, backwards);
-    for (int64_t entry = 0; entry < gemm.batch; ++entry)
-      reference(&a[entry * gemm.m * gemm.k], &b[entry * gemm.k * gemm.n], &expected[entry * gemm.m * gemm.n], gemm.m, gemm.n,
-                gemm.k, steps.data());
+    for (int64_t entry = 0; entry < gemm.batch; ++entry) {
+      const T *left = &a[entry * gemm.m * gemm.k], *right = &b[entry * gemm.k * gemm.n];
+      T *result = &expected[entry * gemm.m * gemm.n];
+      if (addsAsTiles(gemm) && !backwards)
+        referenceTiles(left, right, result, gemm.m, gemm.n, gemm.k);
+      else
+        reference(left, right, result, gemm.m, gemm.n, gemm.k, steps.data());
+    }
   }
 };
 
@@ -137,9 +172,14 @@ bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<S, T>
   char *scratch = static_cast<char *>(std::aligned_alloc(64, (code.scratchBytes + 127) / 64 * 64));
   std::memset(scratch, 0xff, code.scratchBytes + 1); // also where there is no tile
   int64_t tiles = code.tileCount(m, n, k, batch);
+  bool released = true;
   for (int64_t tile = tiles - 1; tile >= 0; --tile) {
     std::memset(scratch, 0xff, code.scratchBytes + 1);
     code.run(placedA.as<S>(), placedB.as<S>(), c, scratch, m, n, k, batch, tile, tile + 1);
+    constexpr uint8_t someShapes[64] = {1};
+    if (corrupt == "tiles")
+      tilesOfThread().configure(someShapes);
+    released = released && tilesOfThread().areReleased();
   }
   // 0xff bytes are NaN as floats, so only the byte behind the scratch tells whether it was overrun.
   bool intact = static_cast<unsigned char>(scratch[code.scratchBytes]) == 0xff;
@@ -154,6 +194,8 @@ bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<S, T>
                 runtime::nameOf(gemm.type).data(), (long long)m, (long long)n, (long long)k, (long long)batch, (int)gemm.a,
                 (int)gemm.b, gemm.dynamic ? "dynamic" : "static");
   };
+  if (!released)
+    return describe(), std::printf("FAIL left tiles configured\n"), false;
   if (!intact)
     return describe(), std::printf("FAIL wrote behind the scratch\n"), false;
   for (int64_t index = -kCanaries; index < 0; ++index)
@@ -173,10 +215,20 @@ struct Shape {
 };
 
 /// Triples of sizes around every tile border, and shapes that cross the block limits of M, N and K.
-std::vector<Shape> sweepShapes(bool quick) {
+std::vector<Shape> sweepShapes(bool quick, bool ofTiles) {
   std::vector<Shape> shapes = {{5, 40, 1700, 1},  {390, 70, 9, 1},  {800, 33, 33, 1}, {3, 1000, 5, 1},
                                {13, 520, 800, 1}, {7, 9, 0, 1},     {0, 9, 3, 1},     {6, 0, 3, 1},
                                {64, 64, 64, 3},   {5, 300, 17, 11}, {17, 17, 16, 40}, {97, 40, 385, 2}};
+  if (ofTiles) // strips of 1 to 32 rows, 32 steps, blocks of 512
+    shapes.insert(shapes.end(), {{7, 40, 70, 1},
+                                 {8, 33, 32, 1},
+                                 {16, 32, 64, 1},
+                                 {32, 32, 31, 1},
+                                 {33, 65, 33, 2},
+                                 {48, 16, 96, 1},
+                                 {64, 64, 1030, 1},
+                                 {394, 40, 513, 1},
+                                 {12, 9, 512, 30}});
   std::vector<int64_t> sizes = quick ? std::vector<int64_t>{1, 17, 67} : std::vector<int64_t>{1, 2, 17, 41, 67, 131, 197, 300};
   for (int64_t m : sizes)
     for (int64_t n : sizes)
@@ -190,7 +242,7 @@ template <typename S, typename T> int check(const Options &options) {
   std::vector<GemmCase> cases;
   std::vector<Shape> shapes = {{options.gemm.m, options.gemm.n, options.gemm.k, options.gemm.batch}};
   if (options.sweep)
-    shapes = sweepShapes(options.quick);
+    shapes = sweepShapes(options.quick, options.gemm.tier == cpu::Tier::Amx);
   for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Padded})
     for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
       GemmCase gemm = options.gemm;
@@ -230,11 +282,11 @@ Layout layoutOf(char letter) {
 int usage() {
   std::fprintf(stderr, "usage: tenon-gemm-check --tier=T [--f64 | --bf16 | --f16] (--sweep [--quick] | --shape=M,N,K,BATCH "
                        "[--layouts=rt] [--dynamic])\n"
-                       "                        [--corrupt=bit|order|outside] [--cpu=NAME] [--defined]\n"
+                       "                        [--corrupt=bit|order|outside|tiles] [--cpu=NAME] [--defined]\n"
                        "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
                        "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
                        "       tenon-gemm-check --tier=T --can-run\n"
-                       "       tenon-gemm-check --instruction [--corrupt=order]\n");
+                       "       tenon-gemm-check --instruction [--tier=amx] [--corrupt=order]\n");
   return 2;
 }
 
@@ -257,6 +309,8 @@ int main(int argumentCount, char **arguments) {
       gemm.tier = cpu::Tier::Avx512;
     else if (argument == "--tier=avx512bf16")
       gemm.tier = cpu::Tier::Avx512Bf16;
+    else if (argument == "--tier=amx")
+      gemm.tier = cpu::Tier::Amx;
     else if (argument == "--f64")
       gemm.type = runtime::DataType::F64;
     else if (argument == "--bf16")
@@ -305,8 +359,12 @@ int main(int argumentCount, char **arguments) {
   }
   if (probe)
     return canRun(options.gemm.tier) ? 0 : 1;
-  if (instruction)
-    return compareWithInstruction(options.corrupt == "order") ? 0 : 1;
+  if (instruction) {
+    bool otherOrder = options.corrupt == "order";
+    return (options.gemm.tier == cpu::Tier::Amx ? compareTilesWithInstructions(otherOrder) : compareWithInstruction(otherOrder))
+               ? 0
+               : 1;
+  }
   if (options.gemm.cpu.empty() && !canRun(options.gemm.tier)) {
     std::printf("%s: this machine lacks the instructions\n", cpu::tierName(options.gemm.tier).data());
     return 3;

@@ -43,7 +43,7 @@ def main():
         framed = uses_frame_pointer(body)
         spills = 0
         for loop in loops(body):
-            if not any("vfmadd" in line or "vdpbf16ps" in line for line in loop):
+            if not any("vfmadd" in line or "dpbf16ps" in line for line in loop):
                 continue
             loop_count += 1
             touched = [line for line in loop if STACK.search(line) and ("(%rsp" in line or framed)]
