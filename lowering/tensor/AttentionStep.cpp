@@ -11,6 +11,12 @@ namespace tenon {
 
 static bool isView(Operation *op) { return isa<BroadcastOp>(op); }
 
+/// Where a type that the text gives a value rounds it.
+static bool isRounding(Operation *op) {
+  auto convert = dyn_cast<ConvertOp>(op);
+  return convert && elementModel(tensorOf(convert.getY()).getElementType()).compute != tensorOf(convert.getY()).getElementType();
+}
+
 /// The operands of an elementwise op or view that are no numbers, each once, with their labels.
 static SmallVector<Labelled> inputsOf(const Labelled &value) {
   SmallVector<Labelled> inputs;
@@ -59,7 +65,7 @@ std::optional<AttentionStep> stepOf(const Labelled &score) {
       return a.value.getDefiningOp()->isBeforeInBlock(b.value.getDefiningOp());
     });
     Operation *op = last->value.getDefiningOp();
-    if (!op->hasTrait<ElementFormula>() && !isView(op))
+    if ((!op->hasTrait<ElementFormula>() && !isView(op)) || isRounding(op))
       break;
     linear &= front.size() == 1 && isLinear(op);
     SmallVector<Labelled> inputs = inputsOf(*last);
