@@ -69,16 +69,16 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
   const Type type = given ? given.getValue() : Type();
   if (isa<ModuleOp>(op)) {
     if (name == kCompute && !(type && (type.isBF16() || type.isF16())))
-      return op->emitOpError("expects bf16 or f16 as tenon.compute, got ") << value; // N1
+      return op->emitOpError("expects bf16 or f16 as tenon.compute, got ") << value; // E7
     if (name == kReduce && !(type && type.isF64()))
-      return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // N3
+      return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // E9
     return success();
   }
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
   if (name == kReduce || !(isa<AttendOp>(op) || (mixed && !mixed.narrowOperands().empty())))
-    return op->emitOpError("expects ") << name << " of a module" << (name == kReduce ? "" : " or a contraction"); // N2, N3
+    return op->emitOpError("expects ") << name << " of a module" << (name == kReduce ? "" : " or a contraction"); // E8, E9
   if (!type || !(type.isF32() || type.isBF16() || type.isF16()))
-    return op->emitOpError("expects f32, bf16 or f16 as tenon.compute, got ") << value; // N2
+    return op->emitOpError("expects f32, bf16 or f16 as tenon.compute, got ") << value; // E8
   return success();
 }
 

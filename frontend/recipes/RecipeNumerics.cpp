@@ -79,8 +79,8 @@ private:
       if (found > 0 && found < named.elements.size()) {
         diagnostics.error("T0690", glob.range,
                           "not supported yet: other numerics for some layers of a stack, which share their code; \"" + glob.text +
-                              "\" matches " + std::to_string(found) + " of the " + std::to_string(named.elements.size()) + " of " +
-                              path,
+                              "\" matches " + std::to_string(found) + " of the " + std::to_string(named.elements.size()) +
+                              " of " + path,
                           "write * for the number");
         return false;
       }
@@ -99,8 +99,8 @@ private:
   }
 
   void reportUnused(const Setting &glob) {
-    Diagnostic &error = diagnostics.error("T0640", glob.range, "no parameter and no layer that contracts matches \"" + glob.text + "\"",
-                                          "matches nothing");
+    Diagnostic &error = diagnostics.error(
+        "T0640", glob.range, "no parameter and no layer that contracts matches \"" + glob.text + "\"", "matches nothing");
     std::vector<std::string> paths;
     for (const Param &param : params)
       paths.push_back(param.path);
@@ -162,7 +162,8 @@ std::vector<std::pair<const Setting *, std::string>> unsupportedNumerics(const S
   for (const Setting *given : {params, compute})
     if (given && given->text == "f64" && !types.isDouble()) {
       refused.emplace_back(given, "numerics `" + std::string(given == params ? "params" : "compute") +
-                                      " = f64` beside other types; `params`, `compute` and `reduce` are f64 together, as with --f64");
+                                      " = f64` beside other types; `params`, `compute` and `reduce` are f64 together, as with "
+                                      "--f64");
       break;
     }
   const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16");

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Types written on values, exceptions of a policy and `reduce = f64`, against an evaluation in doubles with exactly the roundings of
-docs/training.md ("Mixed precision", "Other types for some values"); the evaluation is that of bf16.py.
+"""Types written on values, exceptions of a policy and `reduce = f64`, against an evaluation in doubles with exactly the roundings
+of docs/training.md ("Mixed precision", "Other types for some values"); the evaluation is that of bf16.py.
 
 usage: policy.py types|reduce [--controls]
   types   two specifications (a stack of MLPs, a stack with attention) under policies with exceptions, with types written on two
           values. Loss and every gradient of `tenon grad --recipe` agree to TOLERANCE (relative L2 per tensor), on every tier.
           --controls: the evaluation leaves the exception or the type out, which must be noticed.
-  reduce  sums, softmax, normalizers, losses, attention and their gradients with `reduce = f64` are the f32 nearest to what doubles
-          give, but for EXACT of them.
+  reduce  sums, softmax, normalizers, losses, attention and their gradients with `reduce = f64` are the f32 nearest to what
+          doubles give, but for EXACT of them.
           --controls: so are not those of `reduce = f32`.
 """
 import argparse
@@ -19,8 +19,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from bf16 import ATTENTION, BLOCKS, CLASSES, POINTS, SHORT, TOLERANCE, Net, combined, distance, drawn, linears, plus, rows_of, worst  # noqa: E402
-from bf16 import driver, tensors, tiers  # noqa: E402
+import bf16  # noqa: E402
+from bf16 import ATTENTION, BLOCKS, CLASSES, POINTS, SHORT, TOLERANCE, driver, tensors, tiers  # noqa: E402
 
 NOTICED = 2e-4
 OF_ATTENTION = ("attention's operands", "attention's result", "attention's gradients")
@@ -55,14 +55,15 @@ model Net {{
 }}
 """
 # The attention in a layer of its own, without parameters.
-LOOKING = ATTENTION.replace("{", "{{").replace("}", "}}").replace("""    let    a = attend(i: T, j: S) {{""", """    layer Look(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> [B, T, D] {{
+LOOKING = ATTENTION.replace("{", "{{").replace("}", "}}").replace("    let    a = attend(i: T, j: S) {{", """\
+    layer Look(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> [B, T, D] {{
       return attend(i: T, j: S) {{""").replace("value v[T -> S] }}", """value v[T -> S] }}
     }}
     use    look = Look
     let    a = look(q, k, v)""")
 
 
-class PolicyNet(Net):
+class PolicyNet(bf16.Net):
     """`compute`: of the policy. `other`: type of layers by the last step of their path. `values`: types of `h` and `logits`."""
 
     def __init__(self, weights, sizes, shape, compute, other, values, short):
@@ -106,7 +107,7 @@ class PolicyNet(Net):
             z, norm = self.norm(f"blocks.{depth}.norm", carry)
             added, inside = forward(self, f"blocks.{depth}", z)
             kept.append((z, norm, inside))
-            carry = plus(carry, added)
+            carry = bf16.plus(carry, added)
         z, norm = self.norm("last", carry)
         h = self.typed("h", z)
         head = {**self.other, **({"head": "f32"} if self.values.get("logits") == "f32" else {})}
@@ -116,7 +117,7 @@ class PolicyNet(Net):
         d = self.norm_back("last", self.typed("h", self.linear_back("head", d, h)), norm, stack=False)
         for depth in reversed(range(BLOCKS)):
             z_of, norm_of, inside = kept[depth]
-            d = plus(d, self.norm_back(f"blocks.{depth}.norm", backward(self, f"blocks.{depth}", d, z_of, inside), norm_of))
+            d = bf16.plus(d, self.norm_back(f"blocks.{depth}.norm", backward(self, f"blocks.{depth}", d, z_of, inside), norm_of))
         self.linear_back("first", d, x)
         gradients = {name: [[x / self.scale for x in row] for row in rows] for name, rows in self.gradients.items()}
         return {"loss.loss": [[loss]], "loss.nll": [[loss]], **gradients}
@@ -140,21 +141,21 @@ class Case:
 
     def weights(self):
         D = self.sizes["D"]
-        shapes = linears("first", D, D) | {"last.weight": (D,), "last.bias": (D,)} | linears("head", D, CLASSES)
+        shapes = bf16.linears("first", D, D) | {"last.weight": (D,), "last.bias": (D,)} | bf16.linears("head", D, CLASSES)
         for block in (f"blocks.{depth}" for depth in range(BLOCKS)):
             shapes |= {f"{block}.norm.weight": (D,), f"{block}.norm.bias": (D,)}
             mlp = [("up", D, self.sizes["F"]), ("down", self.sizes["F"], D)] if self.kind == "mlp" else []
             for name, inner, outer in mlp or [(part, D, D) for part in ("query", "key", "value", "merge")]:
-                shapes |= linears(f"{block}.{name}", inner, outer)
+                shapes |= bf16.linears(f"{block}.{name}", inner, outer)
             shapes.pop(block + ".key.bias", None)
-        return drawn(self.seed, shapes)
+        return bf16.drawn(self.seed, shapes)
 
     def expected(self, **changed):
         given = {"compute": self.compute, "other": self.other, "values": self.values, **changed}
-        net = PolicyNet({name: rows_of(value) for name, value in self.weights().items()}, self.sizes, self.x.shape, short=self.short,
-                        **given)
-        functions = (PolicyNet.mlp, PolicyNet.mlp_back) if self.kind == "mlp" else (PolicyNet.attention, PolicyNet.attention_back)
-        return net.run(rows_of(self.x), list(self.labels.values), *functions)
+        weights = {name: bf16.rows_of(value) for name, value in self.weights().items()}
+        net = PolicyNet(weights, self.sizes, self.x.shape, short=self.short, **given)
+        mlp, attention = (PolicyNet.mlp, PolicyNet.mlp_back), (PolicyNet.attention, PolicyNet.attention_back)
+        return net.run(bf16.rows_of(self.x), list(self.labels.values), *(mlp if self.kind == "mlp" else attention))
 
     def compiled(self, folder, tier):
         spec, file = os.path.join(folder, "net.tn"), os.path.join(folder, "weights.safetensors")
@@ -163,14 +164,14 @@ class Case:
         tensors.save_safetensors(file, self.weights())
         _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, "--recipe", "small",
                                         *driver.settings(self.sizes), "--weights", file, environment={"TENON_TIER": tier})
-        return {name: rows_of(value) for name, value in gradients.items()}
+        return {name: bf16.rows_of(value) for name, value in gradients.items()}
 
 
 TYPES = {
     "logits in f32": Case("mlp", "policy(compute = bf16)", "bf16", values={"logits": "f32"}),
     "a layer in f32": Case("mlp", 'policy(compute = bf16, f32 = "blocks.*.up*")', "bf16", {"up": "f32"}),
-    "two layers in f32": Case("mlp", 'policy(compute = f16, f32 = ("*.down.weight", "head"))', "f16", {"down": "f32", "head": "f32"},
-                              short="f16", seed=8),
+    "two layers in f32": Case("mlp", 'policy(compute = f16, f32 = ("*.down.weight", "head"))', "f16",
+                              {"down": "f32", "head": "f32"}, short="f16", seed=8),
     "a layer in bf16": Case("mlp", 'policy(bf16 = "*.down*")', "f32", {"down": "bf16"}),
     "a value in bf16": Case("mlp", "policy(compute = f32)", values={"h": "bf16"}),
     "a value in bf16, contracted in bf16": Case("mlp", "policy(compute = bf16)", "bf16", values={"h": "bf16"}),
@@ -189,12 +190,13 @@ def types(folder, controls):
                 continue
             got = case.compiled(folder, tier)
             if controls:
-                for name, far in [worst(got, case.expected(**{part: {}})) for part in ("other", "values") if getattr(case, part)]:
+                for part in [part for part in ("other", "values") if getattr(case, part)]:
+                    name, far = bf16.worst(got, case.expected(**{part: {}}))
                     print(f"{what}, left out: {name} differs by {far:.1e}")
                     if not far > NOTICED:
                         wrong.append(f"{what}, left out: the difference is {far:.2g}, not noticed")
                 continue
-            name, far = worst(got, case.expected())
+            name, far = bf16.worst(got, case.expected())
             print(f"{what}, {tier}: {len(got)} tensors, worst {far:.1e} ({name})")
             if not far <= TOLERANCE:
                 wrong.append(f"{what}, {tier}: {name} differs by {far:.2g}")
@@ -255,7 +257,8 @@ class Sums:
         draw = random.Random(3)
 
         def tensor(shape, scale=1.0, middle=0.0):
-            return tensors.Tensor("f32", shape, [nearest(middle + scale * draw.uniform(-1, 1)) for _ in range(tensors.count(shape))])
+            values = [nearest(middle + scale * draw.uniform(-1, 1)) for _ in range(tensors.count(shape))]
+            return tensors.Tensor("f32", shape, values)
         B, T, D, C, E = self.B, self.T, self.D, self.C, self.E
         self.inputs = {"x": tensor((B, D), 3, 11), "c": tensor((B, C), 4), "g": tensor((B, D)),
                        "label": tensors.Tensor("i32", (B,), [draw.randrange(C) for _ in range(B)]),
@@ -263,7 +266,7 @@ class Sums:
         self.weights = {"shift": tensor((D,)), "class": tensor((C,)), "ask": tensor((E,))}
 
     def rows(self, name):
-        return rows_of(self.inputs[name])
+        return bf16.rows_of(self.inputs[name])
 
     def batch(self, name):
         rows = self.rows(name)
