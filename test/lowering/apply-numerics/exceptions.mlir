@@ -58,11 +58,11 @@ module attributes {tenon.compute = bf16} {
   // CHECK-LABEL: func.func @written(
   // CHECK-SAME: %[[X:[^:]*]]: tensor<4x8xf32>, %[[Y:[^:]*]]: tensor<4x8xf32>
   func.func @written(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
-    // CHECK: %[[Y16:.*]] = tenon.convert %[[Y]] : tensor<4x8xf32> -> tensor<4x8xf16>
-    // CHECK: %[[YF:.*]] = tenon.convert %[[Y16]] : tensor<4x8xf16> -> tensor<4x8xf32>
-    // CHECK: %[[YB:.*]] = tenon.convert %[[YF]] : tensor<4x8xf32> -> tensor<4x8xbf16>
-    // CHECK: %[[XB:.*]] = tenon.convert %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
-    // CHECK: tenon.dot %[[XB]][0, 2], %[[YB]][1, 2]
+    // CHECK-NEXT: %[[XB:.*]] = tenon.convert %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+    // CHECK-NEXT: %[[Y16:.*]] = tenon.convert %[[Y]] : tensor<4x8xf32> -> tensor<4x8xf16>
+    // CHECK-NEXT: %[[YF:.*]] = tenon.convert %[[Y16]] : tensor<4x8xf16> -> tensor<4x8xf32>
+    // CHECK-NEXT: %[[YB:.*]] = tenon.convert %[[YF]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+    // CHECK-NEXT: tenon.dot %[[XB]][0, 2], %[[YB]][1, 2]
     %x16 = tenon.convert %x : tensor<4x8xf32> -> tensor<4x8xbf16>
     %xr = tenon.convert %x16 : tensor<4x8xbf16> -> tensor<4x8xf32>
     %y16 = tenon.convert %y : tensor<4x8xf32> -> tensor<4x8xf16>
