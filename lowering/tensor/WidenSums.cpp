@@ -27,7 +27,52 @@ public:
       widenScalars(region);
   }
 
+  /// What only reductions read again, as row statistics, is not rounded between them, also where a stack saves it.
+  void keepWide(Value result) {
+    if (!result.hasOneUse())
+      return;
+    auto rounded = dyn_cast<ConvertOp>(*result.user_begin());
+    SmallVector<Value> asRead; // the rounded value, and what is loaded of it where a stack has saved it
+    SmallVector<OpOperand *> saved;
+    if (!rounded || tensorOf(rounded.getX()).getElementType() != wide)
+      return;
+    asRead.push_back(rounded);
+    for (OpOperand &use : rounded.getY().getUses()) {
+      auto stack = dyn_cast<StackOp>(use.getOwner()->getParentOp());
+      if (isWidened(use.getOwner()))
+        continue;
+      if (!isa<YieldOp>(use.getOwner()) || !stack || use.getOperandNumber() < stack.getCarries().size())
+        return;
+      for (Operation *load : stack.getResult(use.getOperandNumber()).getUsers()) {
+        if (!isa<AtDepthOp>(load) || !llvm::all_of(load->getUsers(), [&](Operation *user) { return isWidened(user); }))
+          return;
+        asRead.push_back(load->getResult(0));
+      }
+      saved.push_back(&use);
+    }
+    for (OpOperand *use : saved) {
+      Value kept = use->getOwner()->getParentOp()->getResult(use->getOperandNumber());
+      kept.setType(withElement(tensorOf(kept), wide));
+      use->set(result);
+    }
+    for (Value value : asRead) {
+      Value source = value == rounded.getY() ? result : value;
+      if (source == value)
+        value.setType(withElement(tensorOf(value), wide));
+      for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
+        user->getResult(0).replaceAllUsesWith(source);
+        user->erase();
+      }
+    }
+    rounded.erase();
+  }
+
 private:
+  bool isWidened(Operation *op) const {
+    auto convert = dyn_cast<ConvertOp>(op);
+    return convert && tensorOf(convert.getY()).getElementType() == wide;
+  }
+
   bool isNarrower(Type type) const {
     auto tensor = dyn_cast<RankedTensorType>(type);
     auto element = tensor ? dyn_cast<FloatType>(tensor.getElementType()) : FloatType();
@@ -89,6 +134,9 @@ void widenSums(func::FuncOp function, Type wide) {
   Widening widening(wide);
   for (Operation *op : reductions)
     widening.widen(op);
+  for (Operation *op : reductions)
+    for (Value result : op->getResults())
+      widening.keepWide(result);
 }
 
 } // namespace tenon

@@ -173,7 +173,7 @@ TYPES = {
     "two layers in f32": Case("mlp", 'policy(compute = f16, f32 = ("*.down.weight", "head"))', "f16",
                               {"down": "f32", "head": "f32"}, short="f16", seed=8),
     "a layer in bf16": Case("mlp", 'policy(bf16 = "*.down*")', "f32", {"down": "bf16"}),
-    "a value in bf16": Case("mlp", "policy(compute = f32)", values={"h": "bf16"}),
+    "a value in bf16": Case("mlp", "policy(compute = f32)", values={"h": "bf16"}, seed=7),
     "a value in bf16, contracted in bf16": Case("mlp", "policy(compute = bf16)", "bf16", values={"h": "bf16"}),
     "a value in f16, contracted in f32": Case("mlp", 'policy(compute = bf16, f32 = "head*")', "bf16", {"head": "f32"},
                                               {"h": "f16", "logits": "bf16"}),
@@ -185,9 +185,8 @@ TYPES = {
 def types(folder, controls):
     wrong = []
     for what, case in TYPES.items():
-        for tier in [tiers.of_bf16()[0]] if controls else tiers.of_bf16():
-            if tier == tiers.MORE_OF_BF16 and case.compute != "bf16":
-                continue
+        contracts = "bf16" in (case.compute, case.other.get("down"))  # the kernel of attention has no code for more of bf16
+        for tier in (tiers.of_bf16() if contracts else tiers.runnable())[:1 if controls else None]:
             got = case.compiled(folder, tier)
             if controls:
                 for part in [part for part in ("other", "values") if getattr(case, part)]:
@@ -220,11 +219,11 @@ model Net {{
   let    total = sum[D](x)
   let    average = mean[B](x)
   let    share = softmax[D](x)
-  let    even = normalize[D](x)
+  let    even = normalize[D](x, eps = 1e-5)
   let    look = seen(q)
   out    total, average, share, even, look
   loss   nll = mean(cross_entropy[C](c + class, label))
-  loss   norms = sum(normalize[D](x + shift) * g)
+  loss   norms = sum(normalize[D](x + shift, eps = 1e-5) * g)
   loss   looks = sum(seen(q + ask) * r)
 }}
 """
@@ -285,29 +284,30 @@ class Sums:
                 "look": [a for q, k, v in zip(*map(self.batch, "qkv")) for row in seen(q, k, v)[0] for a in row]}
 
     def gradients(self):
-        """Sums in doubles over the rows of numbers of f32, which elementwise ops have rounded."""
+        """Sums in doubles over the rows of numbers of f32, which elementwise ops have rounded. What only sums read of each
+        other stays double: row statistics, and here the gradients of the rows."""
         B, D = self.B, self.D
         dclass = []
         for row, label in zip(self.rows("c"), self.inputs["label"].values):
             logits = [nearest(a + b) for a, b in zip(row, self.weights["class"].values)]
             most = max(logits)
-            lse = nearest(most + math.log(math.fsum(math.exp(a - most) for a in logits)))
-            dclass.append([nearest((math.exp(a - lse) - (place == label)) / B) for place, a in enumerate(logits)])
+            lse = most + math.log(math.fsum(math.exp(a - most) for a in logits))
+            dclass.append([(math.exp(a - lse) - (place == label)) / B for place, a in enumerate(logits)])
         dshift = []
         for row, g in zip(self.rows("x"), self.rows("g")):
             moved = [nearest(a + b) for a, b in zip(row, self.weights["shift"].values)]
             mean = math.fsum(moved) / D
-            scale = nearest(1 / math.sqrt(math.fsum((a - mean) ** 2 for a in moved) / D + 1e-5))
-            hat = [(a - nearest(mean)) * scale for a in moved]
+            scale = 1 / math.sqrt(math.fsum((a - mean) ** 2 for a in moved) / D + 1e-5)
+            hat = [(a - mean) * scale for a in moved]
             first, second = math.fsum(g) / D, math.fsum(a * b for a, b in zip(g, hat)) / D
-            dshift.append([nearest(scale * (a - first - b * second)) for a, b in zip(g, hat)])
+            dshift.append([scale * (a - first - b * second) for a, b in zip(g, hat)])
         dask = []
         for q, k, v, r in zip(*map(self.batch, "qkvr")):
             q = [[nearest(a + b) for a, b in zip(row, self.weights["ask"].values)] for row in q]
             for i, (of, d) in enumerate(zip(seen(q, k, v)[1], r)):
                 dp = [math.fsum(a * b for a, b in zip(d, v[j])) for j in range(i + 1)]
                 mean = math.fsum(p * t for p, t in zip(of, dp))
-                dask.append([nearest(math.fsum(p * (t - mean) * k[j][e] for j, (p, t) in enumerate(zip(of, dp))))
+                dask.append([math.fsum(p * (t - mean) * k[j][e] for j, (p, t) in enumerate(zip(of, dp)))
                              for e in range(self.E)])
         return {name: [math.fsum(column) for column in zip(*rows)]
                 for name, rows in (("class", dclass), ("shift", dshift), ("ask", dask))}

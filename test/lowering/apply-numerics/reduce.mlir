@@ -13,10 +13,9 @@ module attributes {tenon.reduce = f64} {
     %max = tenon.reduce max %x [1] : tensor<4x8xf32> -> tensor<4xf32>
     // CHECK: tenon.softmax %[[WIDE]] : tensor<4x8xf64>
     %soft = tenon.softmax %x : tensor<4x8xf32>
-    // CHECK: tenon.normalize %[[WIDE]] eps {{.*}} : tensor<4x8xf64> -> tensor<4x8xf64>, tensor<4xf64>, tensor<4xf64>
-    // CHECK: %[[MEAN:.*]] = tenon.convert %{{.*}} : tensor<4xf64> -> tensor<4xf32>
+    // CHECK: %[[N:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = tenon.normalize %[[WIDE]] eps {{.*}} : tensor<4x8xf64> -> tensor<4x8xf64>, tensor<4xf64>, tensor<4xf64>
     %n, %mean, %rstd = tenon.normalize %x eps 1.0e-5 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
-    // CHECK: tenon.normalize_grad {{.*}} : tensor<4x8xf64>, tensor<4xf64>
+    // CHECK: tenon.normalize_grad %{{.*}}, %[[WIDE]], %[[MEAN]], %[[RSTD]] : tensor<4x8xf64>, tensor<4xf64>
     %dn = tenon.normalize_grad %soft, %x, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32>
     // CHECK: tenon.cross_entropy %[[WIDE]], %{{.*}} : tensor<4x8xf64>, tensor<4xi32> -> tensor<4xf64>
     %loss, %lse = tenon.cross_entropy %x, %labels : tensor<4x8xf32>, tensor<4xi32> -> tensor<4xf32>
@@ -61,6 +60,36 @@ module attributes {tenon.compute = bf16, tenon.reduce = f64} {
       tenon.yield %product, %two : f32, f32
     }) : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
     tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+    return
+  }
+}
+
+// -----
+
+// What only sums read of each other stays f64, also where a stack saves it; what something else reads is rounded.
+module attributes {tenon.reduce = f64} {
+  // CHECK-LABEL: func.func @saved(
+  func.func @saved(%x: tensor<4x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    // CHECK: %[[S:.*]]:4 = tenon.stack 2(%{{.*}}) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<2x4xf64>, tensor<2x4xf64>, tensor<2x4x8xf32>)
+    %s:4 = tenon.stack 2(%x) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4x8xf32>) {
+    ^bb0(%depth: index, %carry: tensor<4x8xf32>):
+      // CHECK: %{{.*}}, %[[MEAN:.*]], %[[RSTD:.*]] = tenon.normalize
+      %n, %mean, %rstd = tenon.normalize %carry eps 1.0e-5 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
+      // CHECK: tenon.yield %{{.*}}, %[[MEAN]], %[[RSTD]], %{{.*}} : tensor<4x8xf32>, tensor<4xf64>, tensor<4xf64>, tensor<4x8xf32>
+      tenon.yield %n, %mean, %rstd, %carry : tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>
+    }
+    %b = tenon.stack 2 reverse(%s#0) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%depth: index, %carry: tensor<4x8xf32>):
+      // CHECK: %[[M:.*]] = tenon.at_depth %[[S]]#1[%{{.*}}] : tensor<2x4xf64> -> tensor<4xf64>
+      // CHECK: %[[R:.*]] = tenon.at_depth %[[S]]#2[%{{.*}}] : tensor<2x4xf64> -> tensor<4xf64>
+      %mean = tenon.at_depth %s#1[%depth] : tensor<2x4xf32> -> tensor<4xf32>
+      %rstd = tenon.at_depth %s#2[%depth] : tensor<2x4xf32> -> tensor<4xf32>
+      %x0 = tenon.at_depth %s#3[%depth] : tensor<2x4x8xf32> -> tensor<4x8xf32>
+      // CHECK: tenon.normalize_grad %{{.*}}, %{{.*}}, %[[M]], %[[R]]
+      %d = tenon.normalize_grad %carry, %x0, %mean, %rstd : tensor<4x8xf32>, tensor<4xf32>
+      tenon.yield %d : tensor<4x8xf32>
+    }
+    tenon.output 0 "b", %b : tensor<4x8xf32>
     return
   }
 }
