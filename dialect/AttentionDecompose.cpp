@@ -275,7 +275,7 @@ template <typename Op> SmallVector<Value> decomposeWidened(Op op, OpBuilder &bui
   SmallVector<Value> results;
   for (auto [result, own] : llvm::zip(wide->getResults(), op->getResults()))
     results.push_back(own.use_empty() ? Value() : g.convert(result, tensorOf(own).getElementType()));
-  OpBuilder before(wide);
+  OpBuilder before(wide, builder.getListener());
   SmallVector<Value> parts = cast<Op>(wide).decompose(before);
   for (auto [part, result, given] : llvm::zip(parts, wide->getResults(), results)) {
     if (given == result)

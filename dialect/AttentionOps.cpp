@@ -327,6 +327,8 @@ SmallVector<OpOperand *> AttentionOp::narrowOperands() {
   return placesOf(*this, {getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
 }
 SmallVector<OpResult> AttentionOp::narrowResults() { return present({getY()}); }
+bool AttentionOp::isReduction() { return true; }
+bool AttentionGradOp::isReduction() { return true; }
 SmallVector<OpOperand *> AttentionGradOp::narrowOperands() {
   return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
 }

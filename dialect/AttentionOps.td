@@ -56,7 +56,7 @@ def Tenon_AttendOp : Tenon_Op<"attend", [Pure, AttrSizedOperandSegments, Tenon_R
 def Tenon_AttentionOp : Tenon_Op<"attention", [
     Pure, AttrSizedOperandSegments, IsolatedFromAbove, Tenon_ReadsMemory,
     DeclareOpInterfaceMethods<DifferentiableOpInterface>, DeclareOpInterfaceMethods<DecomposableOpInterface>,
-    DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults"]>,
+    DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults", "isReduction"]>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "fused attention";
   let description = [{
@@ -147,7 +147,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
     Pure, AttrSizedOperandSegments, IsolatedFromAbove, AttrSizedResultSegments,
     DeclareOpInterfaceMethods<DecomposableOpInterface>,
-    DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults"]>,
+    DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["narrowOperands", "narrowResults", "isReduction"]>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "gradient of attention with respect to every real operand";
   let description = [{

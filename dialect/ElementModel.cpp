@@ -1,4 +1,5 @@
 #include "dialect/ElementModel.h"
+#include "dialect/TenonDialect.h"
 #include "dialect/TensorSizes.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -26,9 +27,27 @@ ElementModel elementModel(Type element) {
   llvm_unreachable("no element of a tensor");
 }
 
-Type copyType(ModuleOp module) {
-  auto compute = module ? module->getAttrOfType<TypeAttr>("tenon.compute") : TypeAttr();
-  return compute ? compute.getValue() : Type();
+static Type typeAttribute(Operation *op, StringRef name) {
+  auto type = op ? op->getAttrOfType<TypeAttr>(name) : TypeAttr();
+  return type ? type.getValue() : Type();
+}
+
+Type copyType(ModuleOp module) { return typeAttribute(module, kCompute); }
+Type reduceType(ModuleOp module) { return typeAttribute(module, kReduce); }
+
+Type computeType(Operation *contraction) {
+  if (Type own = typeAttribute(contraction, kCompute))
+    return own;
+  Type ofModule = copyType(contraction->getParentOfType<ModuleOp>());
+  return ofModule ? ofModule : Float32Type::get(contraction->getContext());
+}
+
+void KeepCompute::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) {
+  if (before)
+    before->notifyOperationInserted(op, previous);
+  auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
+  if (own && mixed && !op->hasAttr(kCompute) && !mixed.narrowOperands().empty())
+    op->setAttr(kCompute, own);
 }
 
 AffineExpr tensorBytes(RankedTensorType type) {

@@ -1,5 +1,6 @@
 // What is known of an element type, in one place: bytes, names, what is computed in. Nobody below asks for "f32 or f64".
 #pragma once
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "runtime/DataType.h"
@@ -19,9 +20,39 @@ struct ElementModel {
 /// Of a scalar type that tensors have: f64, f32, bf16, f16, i64, i32, i1.
 ElementModel elementModel(mlir::Type element);
 inline int64_t elementBytes(mlir::Type element) { return elementModel(element).bytes(); }
-/// The type of 16 bits that a module in mixed precision multiplies in (`tenon.compute`), and its parameters of f32 have copies
-/// in. Null: there is none.
+/// The attribute of a module in mixed precision, whose contractions multiply in that type of 16 bits, and of a contraction that
+/// multiplies in another one.
+inline constexpr llvm::StringLiteral kCompute = "tenon.compute";
+/// The type of 16 bits that a module in mixed precision multiplies in, and its parameters of f32 have copies in. Null: there is
+/// none.
 mlir::Type copyType(mlir::ModuleOp module);
+/// The type of f32, bf16 and f16 that a contraction of f32 multiplies in: its own, else that of the module around it.
+mlir::Type computeType(mlir::Operation *contraction);
+/// The attribute of a module whose sums, softmax, normalizers and losses are computed in that type (f64) and stored in theirs.
+inline constexpr llvm::StringLiteral kReduce = "tenon.reduce";
+/// Null: it has none.
+mlir::Type reduceType(mlir::ModuleOp module);
+/// `made` stands in the place of a contraction whose attribute kCompute was `own` (null: it had none).
+template <typename OpTy> OpTy multiplyingIn(mlir::Attribute own, OpTy made) {
+  if (own)
+    made->setAttr(kCompute, own);
+  return made;
+}
+/// While it lives, contractions that `builder` makes multiply in the type of `op`, which they are the gradient or the parts of.
+class KeepCompute : public mlir::OpBuilder::Listener {
+public:
+  KeepCompute(mlir::OpBuilder &builder, mlir::Operation *op)
+      : builder(builder), before(builder.getListener()), own(op->getAttr(kCompute)) {
+    builder.setListener(this);
+  }
+  ~KeepCompute() override { builder.setListener(before); }
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint previous) override;
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::OpBuilder::Listener *before;
+  mlir::Attribute own;
+};
 /// Bytes of a tensor over the dims.
 mlir::AffineExpr tensorBytes(mlir::RankedTensorType type);
 /// Whether the kernels of the CPU compute reals of this type.

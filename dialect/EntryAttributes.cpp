@@ -1,4 +1,5 @@
-// What the attributes of an entry say; TenonDialect.td has the table.
+// What the attributes of an entry and of a module say; TenonDialect.td has the tables.
+#include "dialect/ElementModel.h"
 #include "dialect/Rules.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -62,7 +63,28 @@ static LogicalResult verifyWalk(FunctionOpInterface entry, Attribute value) {
   return verifyForm(entry, capacity.getValue());
 }
 
+/// What things are computed in: of a module, and of a contraction.
+static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute value) {
+  auto given = dyn_cast<TypeAttr>(value);
+  const Type type = given ? given.getValue() : Type();
+  if (isa<ModuleOp>(op)) {
+    if (name == kCompute && !(type && (type.isBF16() || type.isF16())))
+      return op->emitOpError("expects bf16 or f16 as tenon.compute, got ") << value; // E7
+    if (name == kReduce && !(type && type.isF64()))
+      return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // E9
+    return success();
+  }
+  auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
+  if (name == kReduce || !(isa<AttendOp>(op) || (mixed && !mixed.narrowOperands().empty())))
+    return op->emitOpError("expects ") << name << " of a module" << (name == kReduce ? "" : " or a contraction"); // E8, E9
+  if (!type || !(type.isF32() || type.isBF16() || type.isF16()))
+    return op->emitOpError("expects f32, bf16 or f16 as tenon.compute, got ") << value; // E8
+  return success();
+}
+
 LogicalResult TenonDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (StringRef name = attribute.getName(); name == kCompute || name == kReduce)
+    return verifyNumerics(op, name, attribute.getValue());
   auto entry = dyn_cast<FunctionOpInterface>(op);
   if (!entry)
     return success();

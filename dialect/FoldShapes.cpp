@@ -3,6 +3,7 @@
 // beside it. Terminates: each rewrite removes an op or moves a view into the labels, places or bounds of the op it stands at;
 // none makes a view.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Fold.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -50,8 +51,9 @@ LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewrite
     return rewriter.getDenseI64ArrayAttr(
         llvm::map_to_vector(labels, [&](int64_t label) { return label < rank ? op.getDims()[label] : label; }));
   };
-  rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getA(), dot.getB(), rename(dot.getALabels()),
-                                     rename(dot.getBLabels()));
+  auto transposed = DotOp::create(rewriter, op.getLoc(), op.getType(), dot.getA(), dot.getB(), rename(dot.getALabels()),
+                                  rename(dot.getBLabels()));
+  rewriter.replaceOp(op, multiplyingIn(dot->getAttr(kCompute), transposed).getOperation());
   return success();
 }
 /// A contraction reads a transposed operand in place: the labels are permuted instead.
@@ -65,9 +67,10 @@ LogicalResult DotOp::canonicalize(DotOp op, PatternRewriter &rewriter) {
   auto a = permuted(op.getA(), op.getALabels()), b = permuted(op.getB(), op.getBLabels());
   if (!a && !b)
     return rewriter.notifyMatchFailure(op, "no transposed operand");
-  rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), a ? a->first : Value(op.getA()), b ? b->first : Value(op.getB()),
-                                     a ? rewriter.getDenseI64ArrayAttr(a->second) : op.getALabelsAttr(),
-                                     b ? rewriter.getDenseI64ArrayAttr(b->second) : op.getBLabelsAttr());
+  auto read = DotOp::create(rewriter, op.getLoc(), op.getType(), a ? a->first : Value(op.getA()), b ? b->first : Value(op.getB()),
+                            a ? rewriter.getDenseI64ArrayAttr(a->second) : op.getALabelsAttr(),
+                            b ? rewriter.getDenseI64ArrayAttr(b->second) : op.getBLabelsAttr());
+  rewriter.replaceOp(op, multiplyingIn(op->getAttr(kCompute), read).getOperation());
   return success();
 }
 

@@ -59,6 +59,7 @@ static Value dotGradient(Build &g, Value dy, Value other, ArrayRef<int64_t> own,
 }
 bool NormalizeOp::isSavedNarrow(Value value) { return value == getX() || value == getY(); }
 bool ReduceOp::readsRounded() { return getKind() == Reduction::sum; }
+bool ReduceOp::isReduction() { return getKind() == Reduction::sum; }
 SmallVector<OpOperand *> DotOp::narrowOperands() { return {&getAMutable(), &getBMutable()}; }
 SmallVector<Value> DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
   Build g(builder, getLoc());

@@ -51,7 +51,8 @@ def Tenon_Reduction : I32EnumAttr<"Reduction", "how elements are combined",
   let cppNamespace = "::tenon";
 }
 def Tenon_ReduceOp : Tenon_LayerOp<"reduce", [InferTypeOpAdaptor, Tenon_ReadsMemory,
-                                              DeclareOpInterfaceMethods<MixedPrecisionOpInterface, ["readsRounded"]>]> {
+                                              DeclareOpInterfaceMethods<MixedPrecisionOpInterface,
+                                                                        ["readsRounded", "isReduction"]>]> {
   let summary = "sum, max, min, all or any over some dimensions";
   let description = [{
     Formula: `y[k] = kind over all i of x[i, k]`, i the indices of the dimensions `dims`. A sum adds in a fixed tree, whatever the

@@ -68,9 +68,9 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
 def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{
-    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in. An op
-    without it is computed in the type of the parameters. All its operands named here have one element type, and its results named
-    here have it too.
+    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in, or it is
+    a reduction. An op without it is computed in the type of the parameters. All its operands named here have one element type, and
+    its results named here have it too.
   }];
   let methods = [
     InterfaceMethod<
@@ -85,7 +85,11 @@ def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
       "bool", "isSavedNarrow", (ins "::mlir::Value":$value), "", [{ return false; }]>,
     InterfaceMethod<
       "Whether it takes rounded numbers of an operand where a product rounds them anyway, so that these alone exist in memory.",
-      "bool", "readsRounded", (ins), "", [{ return false; }]>];
+      "bool", "readsRounded", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
+      "Whether it is a sum or has sums in it, so that it is computed in the policy's `reduce`, with all its real operands and "
+      "results. Of ops with the trait ReadsRows (softmax, normalizers, losses and their gradients) that is so anyway.",
+      "bool", "isReduction", (ins), "", [{ return false; }]>];
 }
 
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {

@@ -22,7 +22,8 @@ template <typename Op> struct Elementwise : mlir::OpTrait::TraitBase<Op, Element
 /// And of nothing else (no random numbers, no depth), and differentiated as it stands: functions made of such ops may be taken
 /// apart and put together again.
 template <typename Op> struct ElementFormula : mlir::OpTrait::TraitBase<Op, ElementFormula> {};
-/// Reads an operand several times along rows: what is expensive to compute again exists in memory before.
+/// Reads an operand several times along rows, which it sums: what is expensive to compute again exists in memory before, and the
+/// policy's `reduce` says in which type it is computed.
 template <typename Op> struct ReadsRows : mlir::OpTrait::TraitBase<Op, ReadsRows> {};
 /// A sum over a whole index space for each element: a kernel of its own, never computed where it is read.
 template <typename Op> struct Contraction : mlir::OpTrait::TraitBase<Op, Contraction> {};

@@ -24,7 +24,7 @@ enum class Element { Real, Int, Bool }; // Real: dtype of the numerics policy; I
 struct ValueType {
   Element element = Element::Real;
   std::vector<AxisId> axes; // order = storage order where the value is stored or handed over
-  std::string pinned;       // "f32" where the text pins the element type, else empty
+  std::string pinned;       // "f32", "bf16" or "f16" where the text says the element type of a real, else empty
   bool operator==(const ValueType &o) const { return element == o.element && axes == o.axes && pinned == o.pinned; }
 };
 
@@ -134,6 +134,12 @@ struct AttendInfo {
   std::string path; // of the layer around it, as its states have it: "blocks.*.attention"
 };
 
+/// The layer in which a contraction stands, as its parameters have it: "blocks.*.attention".
+struct LayerPath {
+  std::string path;
+  std::vector<int64_t> stackCounts; // one for each *
+};
+
 struct Node {
   Op op;
   ValueType type;
@@ -144,6 +150,7 @@ struct Node {
   double number = 0;
   Size size;
   std::shared_ptr<AttendInfo> attend;
+  std::shared_ptr<const LayerPath> layer;      // Dot, Attend; of equal nodes that of the first
   bool interleaved = false, t2tSteps = false;  // Sinusoid
   int64_t clamp = 0;                           // Sinusoid; its start is `size`
   int64_t stride = 1, padLow = 0, padHigh = 0; // Window
@@ -364,8 +371,10 @@ struct Program {
   std::vector<Param> params;     // in the order in which the entries reach them, shared by all entries
   std::vector<Site> sites;
   std::vector<Entry> entries;
-  std::vector<CheckedRecipe> recipes;                      // of this model, all kinds but names
-  std::map<std::string, ParamPolicy> policies;             // by Param::path, for the chosen recipe
+  std::vector<CheckedRecipe> recipes;          // of this model, all kinds but names
+  std::map<std::string, ParamPolicy> policies; // by Param::path, for the chosen recipe
+  /// Exceptions of its numerics policy: "f32" or "bf16", by Param::path and LayerPath::path of what they name.
+  std::map<std::string, std::string> computeOf;
   std::vector<std::pair<std::string, double>> lossWeights; // loss = mlm + 50 * rtd of the chosen recipe
 };
 

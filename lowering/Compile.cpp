@@ -3,6 +3,7 @@
 #include "frontend/Characters.h"
 #include "frontend/graph/Print.h"
 #include "frontend/mlirgen/MlirGen.h"
+#include "frontend/recipes/Recipes.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/PassFlags.h"
 #include "lowering/PassMessages.h"
@@ -45,7 +46,8 @@ public:
   int run();
 
 private:
-  std::string computeType() const;
+  ModuleTypes typesOfModule() const;
+  bool isDouble() const;
   int runStages();
   ast::Range specification() const;
   bool emits(StringRef stage) const { return llvm::is_contained(request.emit, stage); }
@@ -188,13 +190,14 @@ int Compilation::emit() {
   for (const SourceFiles::Source &source : sources.files)
     hash.update(source.text);
   ManifestFacts facts{request.name,
-                      request.dtype,
+                      isDouble() ? "f64" : "f32",
                       request.check.recipe,
                       {},
                       llvm::toHex(hash.final(), true),
                       lossesHash(),
                       parameterBytes(*module),
-                      {}};
+                      {},
+                      typesOfModule().exceptions ? program->computeOf : std::map<std::string, std::string>()};
   for (auto &[name, value] : request.check.set)
     hash.update(name + "=" + value);
   for (auto &[name, value] : request.check.bind)
@@ -354,28 +357,33 @@ ast::Range Compilation::specification() const {
   return range;
 }
 
-/// Of operands of contractions and of what is saved: the command line's word, else that of the recipe's policy. Doubles are
-/// doubles everywhere.
-std::string Compilation::computeType() const {
-  if (request.dtype == "f64" || !request.numerics.empty())
-    return request.dtype == "f64" ? "f64" : request.numerics;
-  const Setting *policy = recipe ? recipe->find("numerics") : nullptr;
-  for (size_t i = 0; policy && i < policy->keywords.size(); ++i)
-    if (policy->keywords[i].first == "compute")
-      return policy->keywords[i].second->text;
-  return "f32";
+/// What the command line says, else the recipe's policy, which it takes the place of as a whole. Doubles are doubles everywhere.
+ModuleTypes Compilation::typesOfModule() const {
+  Builder builder(context.get());
+  NumericsPolicy policy = numericsOf(request.numerics.empty() ? recipe : nullptr);
+  if (!request.numerics.empty())
+    policy.compute = request.numerics;
+  if (isDouble())
+    return {builder.getF64Type(), {}, {}, false};
+  ModuleTypes types{builder.getF32Type(), {}, {}, request.numerics.empty()};
+  if (policy.compute == "bf16" || policy.compute == "f16")
+    types.compute = policy.compute == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
+  if (policy.reduce == "f64")
+    types.reduce = builder.getF64Type();
+  return types;
+}
+
+bool Compilation::isDouble() const {
+  return request.dtype == "f64" || (request.numerics.empty() && numericsOf(recipe).isDouble());
 }
 
 int Compilation::runStages() {
   Builder builder(context.get());
-  module = generateModule(*program, sources, request.dtype == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type()),
-                          diagnostics);
+  const ModuleTypes types = typesOfModule();
+  module = generateModule(*program, sources, types, diagnostics);
   if (!module)
     return diagnostics.hasErrors() ? 1 : kCompilerError;
-  const std::string compute = computeType();
-  if (compute == "bf16" || compute == "f16")
-    (*module)->setAttr("tenon.compute", TypeAttr::get(compute == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type()));
-  if (compute == "f16" && request.grad)
+  if (types.compute && types.compute.isF16() && request.grad)
     for (auto function : module->getOps<func::FuncOp>())
       function->setAttr("tenon.gradient_scale", builder.getF64FloatAttr(kGradientScale));
   describeOptimizers();

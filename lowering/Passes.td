@@ -99,7 +99,11 @@ def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
   let description = [{
     In a module with `tenon.compute = bf16` (or f16): operands that MixedPrecisionOpInterface names are rounded by
     `tenon.convert`, its results are rounded and widened again. Everything else stays as it is: parameters, gradients, moments,
-    statistics, softmax, losses, sums, the optimizer.
+    statistics, softmax, losses, sums, the optimizer. A contraction with a `tenon.compute` of its own multiplies that type:
+    f32 in such a module (then what it reads and gives is saved in f32, too), or 16 bits where the module has none.
+
+    In a module with `tenon.reduce = f64`, what sums takes its operands converted to f64 and gives what it gave (WidenSums.h);
+    factors of attention are rounded before.
 
     Saved for the backward pass (results of a stack that only `tenon.at_depth` reads) are rounded values where they are rounded
     anyway, and results of contractions and operands of normalizers, unless the backward pass compares them exactly. Row

@@ -172,10 +172,12 @@ struct Manifest {
   DataType type = DataType::F32; // of every real tensor
   uint64_t parameterBytes = 0;
   std::vector<ParameterInfo> parameters;
-  std::string optimizer;          // kind, empty without a train recipe
-  std::optional<DataType> copies; // bf16, f16: every parameter, of f32, is kept in that type, too, for contractions
-  int moments = 0;                // moment arenas of the optimizer, 0..2
-  int64_t accumulate = 1;         // batches of one optimizer step
+  std::string optimizer;                      // kind, empty without a train recipe
+  std::optional<DataType> copies;             // bf16, f16: every parameter, of f32, is kept in that type, too, for contractions
+  std::optional<DataType> reduce;             // f64: sums are computed in it
+  std::map<std::string, DataType> exceptions; // parameters and layers whose contractions multiply in another type than the others
+  int moments = 0;                            // moment arenas of the optimizer, 0..2
+  int64_t accumulate = 1;                     // batches of one optimizer step
   std::optional<LossScaleInfo> lossScale;
   double epochs = 0; // length of the schedule in passes over the data; 0: the compiled step knows it in steps
   std::vector<EntryInfo> entries;

@@ -260,6 +260,11 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
     manifest.copies = readType(reader.member("copies"), {DataType::BF16, DataType::F16});
   if (manifest.copies && manifest.type != DataType::F32)
     reader.fail("copies are of parameters of f32");
+  if (reader.has("reduce"))
+    manifest.reduce = readType(reader.member("reduce"), {DataType::F64});
+  if (reader.has("computed_in"))
+    for (const auto &[path, type] : reader.member("computed_in").json().members)
+      manifest.exceptions[path] = readType(reader.member("computed_in").member(path), {DataType::F32, DataType::BF16});
   manifest.parameterBytes = static_cast<uint64_t>(reader.member("param_bytes").integer(0, largest));
   if (reader.has("optimizer")) {
     manifest.optimizer = reader.member("optimizer").member("kind").text();

@@ -136,8 +136,8 @@ const ExplainPages &explainRecipesAsAWhole() {
 const ExplainPages &explainParameters() {
   static const ExplainPages pages = {
       {"T0640", "a pattern that matches nothing",
-       "The patterns of groups and freeze are compared with whole paths of parameters, such as blocks.3.wq.weight; * stands for "
-       "any text, dots "
+       "The patterns of groups, freeze and the exceptions of numerics are compared with whole paths of parameters, such as "
+       "blocks.3.wq.weight (exceptions with those of layers, too); * stands for any text, dots "
        "included. A pattern without a match is a slip of the pen that would silently train something else.",
        "freeze = (\"encoder\")", "freeze = (\"encoder.*\")"},
       {"T0641", "nothing is left to train",
@@ -163,8 +163,8 @@ const ExplainPages &explainParameters() {
        "once. `accumulate` takes the mean over batches that stand each for itself, whatever the loss is.",
        "loss mlm = sum(weight * each) / sum(weight)    # in a recipe with slices = 4", "loss mlm = mean(weight * each)"},
       {"T0690", "not supported yet",
-       "The recipe is right and says something that this version cannot train yet: a tokenizer model, a numerics policy other "
-       "than f32 with compute = bf16 or f16, "
+       "The recipe is right and says something that this version cannot train yet: a tokenizer model, parameters of 16 bits, "
+       "f64 for a part of the numbers, other numerics for some layers of a stack, "
        "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon "
        "check` names the place.",
        "", ""},

@@ -1,5 +1,7 @@
 // Checked program to tensor form: functions, parameters, results.
 #include "frontend/mlirgen/MlirGen.h"
+#include "dialect/ElementModel.h"
+#include "frontend/graph/ComputeTypes.h"
 #include "frontend/graph/Supported.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
 #include "mlir/IR/Verifier.h"
@@ -59,7 +61,19 @@ void EntryGenerator::describeStep(func::FuncOp function) {
                                             root.getNamedAttr("capacity", form(entry.capacity))}));
 }
 
+/// What contractions say of themselves: where it is what the module says anyway, nothing, so that a program of f32 has no mark.
+void EntryGenerator::findComputeTypes() {
+  if (!types.real.isF32())
+    return;
+  static const std::map<std::string, std::string> none;
+  const Type usual = types.compute ? types.compute : types.real;
+  for (auto &[node, name] : computeTypes(entry, program.params, types.exceptions ? program.computeOf : none))
+    if (Type type = name == "f32" ? Type(root.getF32Type()) : Type(root.getBF16Type()); type != usual)
+      multiplied[node] = TypeAttr::get(type);
+}
+
 bool EntryGenerator::generate() {
+  findComputeTypes();
   function = createFunction();
   root.setInsertionPointToStart(&function.getBody().front());
   written.assign(entry.states.size(), false);
@@ -149,17 +163,21 @@ static void declareParameters(const Program &program, ModuleOp module, Type real
   }
 }
 
-OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &sources, Type real, Diagnostics &diagnostics) {
+OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &sources, const ModuleTypes &types,
+                                     Diagnostics &diagnostics) {
   for (const Entry &entry : program.entries)
     reportUnsupported(entry, diagnostics);
   if (diagnostics.hasErrors())
     return {};
-  MLIRContext *context = real.getContext();
+  MLIRContext *context = types.real.getContext();
   context->loadDialect<TenonDialect, func::FuncDialect, arith::ArithDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
-  declareParameters(program, *module, real);
+  for (auto [name, type] : {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce)})
+    if (type)
+      (*module)->setAttr(name, TypeAttr::get(type));
+  declareParameters(program, *module, types.real);
   for (const Entry &entry : program.entries)
-    if (!EntryGenerator(program, entry, sources, *module, real, diagnostics).generate())
+    if (!EntryGenerator(program, entry, sources, *module, types, diagnostics).generate())
       return {};
   return module;
 }

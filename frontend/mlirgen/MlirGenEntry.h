@@ -3,6 +3,7 @@
 #include "dialect/Build.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/Program.h"
+#include "frontend/mlirgen/MlirGen.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <deque>
 
@@ -10,10 +11,10 @@ namespace tenon {
 
 class EntryGenerator {
 public:
-  EntryGenerator(const Program &program, const Entry &entry, const SourceFiles &sources, mlir::ModuleOp module, mlir::Type real,
-                 Diagnostics &diagnostics)
-      : program(program), entry(entry), sources(sources), module(module), context(module.getContext()), real(real),
-        diagnostics(diagnostics), root(context) {}
+  EntryGenerator(const Program &program, const Entry &entry, const SourceFiles &sources, mlir::ModuleOp module,
+                 const ModuleTypes &types, Diagnostics &diagnostics)
+      : program(program), entry(entry), sources(sources), module(module), context(module.getContext()), types(types),
+        real(types.real), diagnostics(diagnostics), root(context) {}
   /// False after a diagnostic.
   bool generate();
 
@@ -29,6 +30,7 @@ private:
   };
 
   // MlirGen.cpp
+  void findComputeTypes();
   mlir::func::FuncOp createFunction();
   void describeStep(mlir::func::FuncOp function);
   void generateResults();
@@ -58,6 +60,8 @@ private:
   mlir::Value generateElementwise(const Node &node);
   mlir::Value generateBinary(const Node &node, mlir::Value a, mlir::Value b);
   mlir::Value generateUnary(const Node &node, mlir::Value x);
+  /// The value of the node as its written type wants it: with numbers of 16 bits, widened again.
+  mlir::Value asWritten(const Node &node, mlir::Value x);
   mlir::Value generateAppend(const Node &node);
   mlir::Value generateBodyArgument(const Node &node);
   mlir::Value generateParameter(const Node &node);
@@ -76,12 +80,12 @@ private:
   mlir::Value generatePut(const Node &node);
   mlir::Value generateConcat(const Node &node);
   // MlirGenLayers.cpp
-  mlir::Value generateLayer(const Node &node);
+  mlir::Value generateLayer(const Node &node, NodeId id);
   mlir::Value generateAlongLast(const Node &node);
   mlir::Value generateCrossEntropy(const Node &node);
   mlir::Value generateBinaryCrossEntropy(const Node &node);
   mlir::Value generateDropout(const Node &node);
-  mlir::Value generateAttend(const Node &node);
+  mlir::Value generateAttend(const Node &node, NodeId id);
 
   mlir::Type elementType(const ValueType &type) const;
   mlir::RankedTensorType typeOf(const Axes &axes, mlir::Type element) const;
@@ -99,12 +103,14 @@ private:
   const SourceFiles &sources;
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
+  const ModuleTypes &types;
   mlir::Type real;
   Diagnostics &diagnostics;
   mlir::OpBuilder root;
   mlir::func::FuncOp function;
   std::deque<OpenStack> open; // a deque: builders inside are referred to while stacks open and close
   llvm::DenseMap<NodeId, mlir::Value> values;
+  llvm::DenseMap<NodeId, mlir::Attribute> multiplied;             // types of contractions that are not those of the module
   llvm::DenseMap<NodeId, llvm::SmallVector<mlir::Value>> results; // of stacks
   std::vector<bool> written;                                      // states
   bool failed = false;

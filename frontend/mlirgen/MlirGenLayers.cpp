@@ -1,4 +1,5 @@
 // Checked program to tensor form: contractions, reductions, normalizers, losses, dropout, attention.
+#include "dialect/ElementModel.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
 
 using namespace mlir;
@@ -7,7 +8,7 @@ namespace tenon {
 
 // ---- contractions, reductions, normalizers
 
-Value EntryGenerator::generateLayer(const Node &node) {
+Value EntryGenerator::generateLayer(const Node &node, NodeId id) {
   Build build(*at, current);
   Value x = operand(node, 0);
   const Axes &axes = axesOf(node.operands[0]);
@@ -15,8 +16,8 @@ Value EntryGenerator::generateLayer(const Node &node) {
     Axes labels = node.type.axes;
     labels.insert(labels.end(), node.axesFrom.begin(), node.axesFrom.end());
     Value a = build.convert(x, real), b = build.convert(operand(node, 1), real);
-    return DotOp::create(*at, current, typeOf(node.type), a, b, positions(axes, labels),
-                         positions(axesOf(node.operands[1]), labels));
+    return multiplyingIn(multiplied.lookup(id), DotOp::create(*at, current, typeOf(node.type), a, b, positions(axes, labels),
+                                                              positions(axesOf(node.operands[1]), labels)));
   }
   Reduction kind = node.op == Op::Sum         ? Reduction::sum
                    : node.op == Op::ReduceMax ? Reduction::max
@@ -118,7 +119,7 @@ Value EntryGenerator::generateDropout(const Node &node) {
                            at->getI64IntegerAttr(program.sites[node.index].id), positions(node.axesFrom, node.type.axes));
 }
 
-Value EntryGenerator::generateAttend(const Node &node) {
+Value EntryGenerator::generateAttend(const Node &node, NodeId id) {
   const AttendInfo &info = *node.attend;
   Axes labels = node.type.axes;
   labels.push_back(info.key);
@@ -143,9 +144,11 @@ Value EntryGenerator::generateAttend(const Node &node) {
   for (auto [place, axis] : llvm::enumerate(node.type.axes))
     if (llvm::is_contained(info.queries, axis))
       queries.push_back(place);
-  return AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor, countedDepth(node.stack),
-                          at->getArrayAttr(labelAttributes), at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate),
-                          at->getI64IntegerAttr(site), at->getStrArrayAttr(names), at->getDenseI64ArrayAttr(queries));
+  return multiplyingIn(multiplied.lookup(id),
+                       AttendOp::create(*at, current, typeOf(node.type), scores, masks, valueTerm, factor,
+                                        countedDepth(node.stack), at->getArrayAttr(labelAttributes),
+                                        at->getF64FloatAttr(info.scale), at->getF64FloatAttr(rate), at->getI64IntegerAttr(site),
+                                        at->getStrArrayAttr(names), at->getDenseI64ArrayAttr(queries)));
 }
 
 } // namespace tenon

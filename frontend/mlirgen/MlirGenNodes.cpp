@@ -80,9 +80,19 @@ Value EntryGenerator::generateWithOperands(NodeId id) {
   Value result = generate(node, id);
   if (result && !isLoop(node) && node.op != Op::Result && result.getType() != typeOf(node.type))
     result = Build(*at, current).convert(result, elementType(node.type));
+  if (result)
+    result = asWritten(node, result);
   at = savedAt;
   current = savedLocation;
   return values[id] = result;
+}
+
+Value EntryGenerator::asWritten(const Node &node, Value x) {
+  const bool isBrain = node.type.pinned == "bf16";
+  if (!real.isF32() || (!isBrain && node.type.pinned != "f16"))
+    return x;
+  Build build(*at, current);
+  return build.convert(build.convert(x, isBrain ? Type(at->getBF16Type()) : Type(at->getF16Type())), real);
 }
 
 Value EntryGenerator::generate(const Node &node, NodeId id) {
@@ -138,7 +148,7 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::ReduceMin:
   case Op::All:
   case Op::Any:
-    return generateLayer(node);
+    return generateLayer(node, id);
   case Op::Softmax:
   case Op::LogSoftmax:
   case Op::Normalize:
@@ -150,7 +160,7 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Dropout:
     return generateDropout(node);
   case Op::Attend:
-    return generateAttend(node);
+    return generateAttend(node, id);
   case Op::Flip:
     return generateFlip(node);
   case Op::Window:

@@ -255,16 +255,15 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
       refuse(*value, key + " `" + value->text + "`");
       continue;
     }
+    if (key == "numerics") {
+      for (const auto &[place, what] : unsupportedNumerics(*value))
+        refuse(*place, what);
+      continue;
+    }
     for (const auto &[name, argument] : value->keywords) {
       const bool words = name == "words" && argument->text == "jieba";
-      const bool isShort = name == "compute" && (argument->text == "bf16" || argument->text == "f16");
-      if (words || (key != "numerics" && function && !works(*function, name)))
+      if (words || (function && !works(*function, name)))
         refuse(*argument, "`" + name + "` of `" + value->text + "`");
-      else if (key == "numerics" && argument->kind == Setting::Kind::Word && argument->text != "f32" && !isShort)
-        refuse(*argument, "numerics `" + name + " = " + argument->text + "`" +
-                              (argument->text == "f64" ? "; --f64 makes every real double" : ""));
-      else if (key == "numerics" && argument->kind != Setting::Kind::Word && !works(*function, name))
-        refuse(*argument, "numerics `" + name + "`");
     }
   }
 }

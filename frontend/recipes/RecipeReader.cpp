@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 namespace tenon {
 
@@ -25,8 +26,14 @@ bool mentionsDepth(const ast::ExprPtr &expression) {
 }
 
 std::string numberText(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1e15 || (size > 0 && size < 1e-5)) { // 1e+300, not a row of digits
+    std::ostringstream text;
+    text << value;
+    return text.str();
+  }
   std::string text = std::to_string(value);
-  if (value == std::floor(value) && std::fabs(value) < 1e15)
+  if (value == std::floor(value))
     return std::to_string(int64_t(value));
   text.erase(text.find_last_not_of('0') + 1);
   return text;
@@ -296,7 +303,7 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     good = false;
   }
   good = good && (family != "schedule" || checkLengths(*call)) && (call->text != "sgd" || checkMomentum(*call)) &&
-         (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkScale(*call));
+         (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkNumerics(*call));
   return good ? call : nullptr;
 }
 

@@ -12,6 +12,9 @@ std::string listing(const std::vector<std::string> &words);
 std::string suggest(Diagnostic &diagnostic, const std::string &word, const std::vector<std::string> &candidates,
                     const std::string &kind);
 
+/// What of a numerics policy cannot be done yet: places and sentences.
+std::vector<std::pair<const Setting *, std::string>> unsupportedNumerics(const Setting &policy);
+
 class RecipeChecker {
 public:
   RecipeChecker(const RecipeContext &context, Diagnostics &diagnostics) : context(context), diagnostics(diagnostics) {}
@@ -44,7 +47,7 @@ private:
   std::optional<double> factorOf(const ast::ExprPtr &expression);
   bool checkInputName(const ast::Name &name, const schema::Function &task);
   bool checkMomentum(const Setting &sgd);
-  bool checkScale(const Setting &policy);
+  bool checkNumerics(const Setting &policy);
   bool checkLengths(const Setting &schedule);
   bool checkBest(const Setting &every);
   bool readArgument(const ast::Argument &argument, const schema::Function &function, size_t &position, Setting &call,

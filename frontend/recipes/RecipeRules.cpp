@@ -29,20 +29,6 @@ bool RecipeChecker::checkMomentum(const Setting &sgd) {
   return false;
 }
 
-/// The exponent of bf16 and f32 reaches as far as gradients go: a scale for them would be taken for nothing.
-bool RecipeChecker::checkScale(const Setting &policy) {
-  const Setting *scale = nullptr, *compute = nullptr;
-  for (const auto &[name, value] : policy.keywords) {
-    scale = name == "scale" ? value.get() : scale;
-    compute = name == "compute" ? value.get() : compute;
-  }
-  if (!scale || (compute && compute->text == "f16"))
-    return true;
-  diagnostics.error("T0610", scale->range, "`scale` is for `compute = f16`, whose numbers end at 65504 and 6e-8",
-                    compute ? compute->text + " needs no loss scale" : "nothing is computed in f16");
-  return false;
-}
-
 /// A schedule that decays has steps left after its warm-up; where it counts epochs, training checks this when it knows the text.
 bool RecipeChecker::checkLengths(const Setting &schedule) {
   const Setting *warmup = nullptr, *total = nullptr;

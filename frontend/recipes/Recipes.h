@@ -61,6 +61,20 @@ std::vector<std::pair<std::string, double>> lossWeights(const CheckedRecipe &rec
 std::map<std::string, ParamPolicy> resolvePolicies(const CheckedRecipe &recipe, const std::vector<Param> &params,
                                                    const RecipeContext &context, Diagnostics &diagnostics);
 
+/// The types of a recipe's numerics policy; those of a recipe without one, or of no recipe, are f32.
+struct NumericsPolicy {
+  std::string params = "f32", compute = "f32", reduce = "f32";
+  /// All f64, which is what --f64 does.
+  bool isDouble() const;
+};
+NumericsPolicy numericsOf(const CheckedRecipe *recipe);
+
+/// The exceptions of a numerics policy (`f32 = "rnn.*"`), resolved as Program::computeOf has them. A glob that matches nothing is
+/// T0640, one that matches some layers of a stack T0690.
+std::map<std::string, std::string> resolveExceptions(const CheckedRecipe &recipe, const std::vector<Param> &params,
+                                                     const std::vector<LayerPath> &layers, const RecipeContext &context,
+                                                     Diagnostics &diagnostics);
+
 /// Public for tests: does `pattern` (with * for any text, dots included) match the whole of `text`?
 bool globMatches(const std::string &pattern, const std::string &text);
 

@@ -160,6 +160,7 @@ struct Frame {
   std::map<std::string, const ast::Stmt *> states;
   const std::vector<ast::StmtPtr> *body = nullptr; // text, for the ordinals of random places
   std::map<uint32_t, unsigned> *siteUses = nullptr;
+  std::shared_ptr<const LayerPath> layer() const { return std::make_shared<LayerPath>(LayerPath{path(), stackCounts}); }
   std::string path() const {
     std::string text;
     for (auto &step : steps)

@@ -409,6 +409,13 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"entries", std::move(entries)}};
   if (Type copies = copyType(module))
     root["copies"] = elementModel(copies).name();
+  if (Type reduce = reduceType(module))
+    root["reduce"] = elementModel(reduce).name();
+  json::Object exceptions;
+  for (const auto &[path, type] : facts.exceptions)
+    exceptions[path] = type;
+  if (!exceptions.empty())
+    root["computed_in"] = std::move(exceptions);
   for (const CheckedRecipe &recipe : program.recipes) {
     if (recipe.kind == "generate")
       generate.push_back(json::Object{{"name", recipe.name}, {"settings", settingsJson(recipe)}});

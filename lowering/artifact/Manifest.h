@@ -13,6 +13,7 @@ struct ManifestFacts {
   std::string lossesHash; // of what the recipe's losses compute, at any sizes; empty without a recipe
   uint64_t parameterBytes = 0;
   std::vector<std::string> tiers;
+  std::map<std::string, std::string> exceptions; // of the numerics policy that it was compiled with, as Program::computeOf
 };
 
 /// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of

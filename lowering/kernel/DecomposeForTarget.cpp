@@ -39,6 +39,7 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
       return success(); // the target says so itself when the op gets to it
     Operation *before = kernel->getPrevNode();
     OpBuilder builder(kernel);
+    KeepCompute keep(builder, kernel);
     SmallVector<Value> values = fused.decompose(builder);
     if (values.empty())
       return notSupported(kernel) << kernel->getName() << " in simpler ops: its step has one that the tensor form lacks";

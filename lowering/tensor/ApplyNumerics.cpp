@@ -1,7 +1,8 @@
-// Mixed precision: what is multiplied and what is saved gets 16 bits. See Passes.td.
+// Mixed precision: what is multiplied and what is saved gets 16 bits, sums f64. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/WidenSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -14,13 +15,19 @@ namespace tenon {
 
 namespace {
 
+/// Of the contractions that multiply `narrow`: all of a module in mixed precision but those that say f32, or those alone that say
+/// so themselves.
 class Narrowing {
 public:
   Narrowing(func::FuncOp function, Type narrow)
-      : function(function), narrow(narrow), wide(Float32Type::get(function.getContext())) {}
+      : function(function), narrow(narrow), ofModule(copyType(function->getParentOfType<ModuleOp>())),
+        wide(Float32Type::get(function.getContext())) {}
 
   void run() {
-    function.walk([&](MixedPrecisionOpInterface op) { narrowOp(op); });
+    function.walk([&](MixedPrecisionOpInterface op) {
+      if (multiplies(op, narrow))
+        narrowOp(op);
+    });
     function.walk([&](StackOp stack) { narrowSaved(stack); });
     shareRounded();
     foldConversions();
@@ -30,6 +37,12 @@ private:
   bool isWide(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return type && type.getElementType() == wide;
+  }
+
+  /// Whether it is a contraction in this type.
+  static bool multiplies(Operation *op, Type type) {
+    auto mixed = dyn_cast_or_null<MixedPrecisionOpInterface>(op);
+    return mixed && !mixed.narrowOperands().empty() && computeType(op) == type;
   }
 
   void narrowOp(MixedPrecisionOpInterface op) {
@@ -53,6 +66,8 @@ private:
 
   /// A parameter that nothing but views changed is read from its copy, which is rounded once a step. Null: it is none.
   Value copyOfParameter(Value value, OpBuilder &builder) {
+    if (ofModule != narrow)
+      return {};
     Operation *op = value.getDefiningOp();
     IRMapping mapping;
     if (op && op->hasTrait<View>() && op->getNumOperands() == 1) {
@@ -111,16 +126,32 @@ private:
     return false;
   }
 
+  /// Whether a contraction that multiplies f32 reads `value`, or what is made of it element by element.
+  bool isReadWide(Value value) {
+    SmallVector<Value> work{value};
+    llvm::DenseSet<Operation *> seen;
+    while (!work.empty())
+      for (Operation *user : work.pop_back_val().getUsers()) {
+        if (multiplies(user, wide))
+          return true;
+        if ((user->hasTrait<Elementwise>() || user->hasTrait<View>()) && seen.insert(user).second)
+          llvm::append_range(work, user->getResults());
+      }
+    return false;
+  }
+
   /// Whether `value` of a forward body is saved in 16 bits: a product rounds it, here or in the backward pass, or it is said to
   /// be good enough.
   bool isSavedNarrow(Value value, ArrayRef<AtDepthOp> loads) {
+    if (llvm::any_of(loads, [&](AtDepthOp load) { return isReadWide(load.getResult()); }))
+      return false;
     if (roundedOf.contains(value) || llvm::any_of(loads, [&](AtDepthOp load) { return roundedOf.contains(load.getResult()); }))
       return true;
     if (auto convert = value.getDefiningOp<ConvertOp>(); convert && tensorOf(convert.getX()).getElementType() == narrow)
       return true;
     auto saysSo = [&](Operation *op) {
       auto mixed = dyn_cast_or_null<MixedPrecisionOpInterface>(op);
-      return mixed && mixed.isSavedNarrow(value);
+      return ofModule == narrow && mixed && mixed.isSavedNarrow(value);
     };
     return saysSo(value.getDefiningOp()) || llvm::any_of(value.getUsers(), saysSo);
   }
@@ -133,7 +164,10 @@ private:
       if (!isWide(value) || !loads || loads->empty() ||
           llvm::any_of(*loads, [](AtDepthOp load) { return isCompared(load.getResult()); }))
         continue;
-      if (Operation *op = value.getDefiningOp(); op && op->hasTrait<Contraction>())
+      Operation *op = value.getDefiningOp();
+      if (multiplies(op, wide)) // what is pinned to f32 is kept so
+        continue;
+      if (op && op->hasTrait<Contraction>())
         roundForAll(value);
       else if (!isSavedNarrow(value, *loads))
         continue;
@@ -186,14 +220,25 @@ private:
   }
 
   func::FuncOp function;
-  Type narrow, wide;
+  Type narrow, ofModule, wide;
   llvm::MapVector<Value, Value> roundedOf; // in the order of making
 };
 
 struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
   void runOnOperation() override {
-    if (Type narrow = copyType(getOperation()->getParentOfType<ModuleOp>()))
-      Narrowing(getOperation(), narrow).run();
+    for (Type narrow : {Type(BFloat16Type::get(&getContext())), Type(Float16Type::get(&getContext()))})
+      if (isUsed(narrow))
+        Narrowing(getOperation(), narrow).run();
+    if (Type reduce = reduceType(getOperation()->getParentOfType<ModuleOp>()))
+      widenSums(getOperation(), reduce);
+  }
+
+  bool isUsed(Type narrow) {
+    return getOperation()
+        .walk([&](MixedPrecisionOpInterface op) {
+          return !op.narrowOperands().empty() && computeType(op) == narrow ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 };
 

@@ -11,6 +11,13 @@ namespace tenon {
 
 static bool isView(Operation *op) { return isa<BroadcastOp>(op); }
 
+/// Where a type that the text gives a value rounds it: to another one than scores of `element` have anyway.
+static bool isRounding(Operation *op, Type element) {
+  auto convert = dyn_cast<ConvertOp>(op);
+  const Type to = convert ? tensorOf(convert.getY()).getElementType() : element;
+  return to != element && elementModel(to).compute != to;
+}
+
 /// The operands of an elementwise op or view that are no numbers, each once, with their labels.
 static SmallVector<Labelled> inputsOf(const Labelled &value) {
   SmallVector<Labelled> inputs;
@@ -59,7 +66,7 @@ std::optional<AttentionStep> stepOf(const Labelled &score) {
       return a.value.getDefiningOp()->isBeforeInBlock(b.value.getDefiningOp());
     });
     Operation *op = last->value.getDefiningOp();
-    if (!op->hasTrait<ElementFormula>() && !isView(op))
+    if ((!op->hasTrait<ElementFormula>() && !isView(op)) || isRounding(op, tensorOf(score.value).getElementType()))
       break;
     linear &= front.size() == 1 && isLinear(op);
     SmallVector<Labelled> inputs = inputsOf(*last);

@@ -173,6 +173,8 @@ std::string ScoreReader::add(Labelled score, const Weight &weight) {
     return *why;
   if (std::optional<std::string> why = addProduct(op, score.labels, weight))
     return *why;
+  if (isa_and_nonnull<ConvertOp>(op) && isa<FloatType>(tensorOf(op->getOperand(0)).getElementType()))
+    return "not supported yet: a score whose type has 16 bits";
   return "it is no contraction of a query [batch, query, head, width] with keys [batch, key, head, width] or with a table, and "
          "no function of the distance j - i; hidden keys belong in a `mask`";
 }

@@ -1,4 +1,5 @@
 // Fused ops to simpler ones through DecomposableOpInterface. See Passes.td.
+#include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,6 +21,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     });
     for (DecomposableOpInterface op : ops) {
       OpBuilder builder(op);
+      KeepCompute keep(builder, op);
       for (auto [result, value] : llvm::zip(op->getResults(), op.decompose(builder)))
         if (value)
           result.replaceAllUsesWith(value);

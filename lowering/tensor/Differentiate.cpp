@@ -1,6 +1,7 @@
 // Reverse-mode differentiation over DifferentiableOpInterface. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/DepthForm.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/GradientWrites.h"
@@ -176,6 +177,7 @@ LogicalResult Differentiator::differentiate(Operation *op, Gradients &gradients,
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
     return op->emitOpError("expects a gradient rule, got none");
+  KeepCompute keep(builder, op);
   SmallVector<Value> ofOperands = differentiable.buildVjp(builder, ofResults);
   if (ofOperands.empty() && op->getNumOperands() > 0)
     return failure(); // the rule has said why

@@ -135,6 +135,7 @@ std::string Fuser::run() {
   if (!llvm::is_sorted(roles->order()))
     return "the result is not in the order batch, query, head, width"; // tenon-simplify orders it
   OpBuilder builder(attend);
+  KeepCompute keep(builder, attend);
   AttentionSpace space(builder, attend, *roles);
   IndexReader indices(space);
   ScoreReader scores(builder, attend.getLoc(), space, indices);

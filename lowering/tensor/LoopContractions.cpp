@@ -1,5 +1,6 @@
 #include "lowering/tensor/LoopContractions.h"
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 
 using namespace mlir;
 
@@ -40,8 +41,10 @@ struct ContractAllPlaces : OpRewritePattern<DotOp> {
       repeated = behind(0, repeated, 1);
       for (int64_t &label : fixed)
         ++label;
-      Value product = DotOp::create(rewriter, op.getLoc(), loop.stacked(tensorOf(op.getY())), first ? all : other,
-                                    first ? other : all, rewriter.getDenseI64ArrayAttr(a), rewriter.getDenseI64ArrayAttr(b));
+      Value product =
+          multiplyingIn(op->getAttr(kCompute),
+                        DotOp::create(rewriter, op.getLoc(), loop.stacked(tensorOf(op.getY())), first ? all : other,
+                                      first ? other : all, rewriter.getDenseI64ArrayAttr(a), rewriter.getDenseI64ArrayAttr(b)));
       rewriter.setInsertionPoint(op);
       rewriter.replaceOpWithNewOp<AtDepthOp>(op, op.getY().getType(), product, loop.getBody().front().getArgument(0),
                                              loop.getFirst());
@@ -111,13 +114,15 @@ private:
     const int64_t places = 1 + std::max(*llvm::max_element(aLabels), *llvm::max_element(bLabels));
     RankedTensorType type = tensorOf(dot.getY());
     const Location location = dot.getLoc();
+    const Attribute compute = dot->getAttr(kCompute);
     rewriter.eraseOp(dot);
     body.eraseArgument(i + 1);
     rewriter.inlineRegionBefore(loop.getBody(), fresh.getBody(), fresh.getBody().end());
     rewriter.setInsertionPointAfter(fresh);
-    Value sum = DotOp::create(rewriter, location, type, wholeA ? wholeA : fresh.getResult(a),
-                              wholeB ? wholeB : fresh.getResult(b), rewriter.getDenseI64ArrayAttr(behind(places, aLabels, 0)),
-                              rewriter.getDenseI64ArrayAttr(behind(places, bLabels, 0)));
+    Value sum = multiplyingIn(compute, DotOp::create(rewriter, location, type, wholeA ? wholeA : fresh.getResult(a),
+                                                     wholeB ? wholeB : fresh.getResult(b),
+                                                     rewriter.getDenseI64ArrayAttr(behind(places, aLabels, 0)),
+                                                     rewriter.getDenseI64ArrayAttr(behind(places, bLabels, 0))));
     SmallVector<Value> results(fresh->getResults().take_front(loop.getNumResults() - 1));
     results.insert(results.begin() + i, Build(rewriter, location).add(initial, sum));
     rewriter.replaceOp(loop, results);

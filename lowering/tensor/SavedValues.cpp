@@ -17,6 +17,10 @@ bool isRecomputed(Operation *op) {
   const bool isMove = op->hasTrait<Moves>();
   if (!op->hasTrait<Elementwise>() && !isMove)
     return false;
+  // Where a written type rounds a value, the rounded numbers are saved, which are smaller and all that anybody reads.
+  if (auto convert = dyn_cast<ConvertOp>(op))
+    if (auto from = dyn_cast<FloatType>(tensorOf(convert.getX()).getElementType()))
+      return from.getWidth() < tensorOf(convert.getY()).getElementType().getIntOrFloatBitWidth();
   // Predicates and integers are cheap to make and would be stored as whole tensors.
   if (!isa<FloatType>(tensorOf(op->getResult(0)).getElementType()))
     return true;

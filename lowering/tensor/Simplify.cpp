@@ -1,6 +1,7 @@
 // Canonical tensor form: the dialect's own folders and canonical forms (dialect/Fold*.cpp), equal ops merged, parameter reads
 // where they belong, and the rewrites that are no op's own affair: they choose an order of work, or are not exact. See Passes.td.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/AttentionOrder.h"
 #include "lowering/tensor/LoopContractions.h"
@@ -101,7 +102,7 @@ struct ContractBeforeGather : OpRewritePattern<DotOp> {
     };
     auto inner = tensorType(sizes, y.getElementType(), std::max(dimCountOf(y), dimCountOf(x)));
     auto newA = renamed(aLabels), newX = renamed(xLabels);
-    Value dot = DotOp::create(rewriter, op.getLoc(), inner, a, gather.getX(), newA, newX);
+    Value dot = multiplyingIn(op->getAttr(kCompute), DotOp::create(rewriter, op.getLoc(), inner, a, gather.getX(), newA, newX));
     SmallVector<int64_t> innerDims(kept), indexDims;
     innerDims.push_back(-1);
     for (int64_t dim : gather.getIndexDims())

@@ -59,7 +59,7 @@ MODEL = [(ALL, ["--model", "Other"], None), (COMPILED, ["--model", "Small"], "--
          (COMPILED, ["--set", "D=4"], "--set " + NEEDS),
          (COMPILED, ["--recipe", "small"], "--recipe " + NEEDS), (COMPILED, ["--target", "cpu"], "--target " + NEEDS),
          (COMPILED, ["--f64"], "--f64 " + NEEDS),
-         (COMPILED, ["--numerics", "bf16"], "--numerics " + NEEDS),
+         ("model", ["--numerics", "bf16"], "--numerics " + NEEDS), ("run", ["--numerics", "bf16"], "keeps no specification"),
          (SPECIFICATION, ["--numerics", "f8"], "not in {f32,bf16,f16}"),
          (SPECIFICATION, ["--numerics", "bf16", "--f64"], "excludes"),
          (SPECIFICATION, ["--set", "nothing=4"], "nothing"), (SPECIFICATION, ["--recipe", "nothing"], "nothing"),

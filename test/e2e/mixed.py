@@ -84,6 +84,10 @@ def checkpoints(folder, spoil):
         loss = {each: json.loads(driver.tenon("eval", spec, *SIZES, "--numerics", each, "--weights", files[each], "--text", text,
                                               "--json"))["lm"] for each in runs}
         near(f"trained in {numerics}, evaluated in {numerics} and in {other}", loss[numerics], loss[other])
+        # The run keeps its specification: it is evaluated in other numerics by itself, with the digits of the specification.
+        of_run = json.loads(driver.tenon("eval", run, "--numerics", other, "--text", text, "--json"))["lm"]
+        if of_run != loss[other]:
+            raise Wrong(f"the run in {numerics} gives {of_run} in {other}, its specification {loss[other]}")
         if loss["f32"] == loss["bf16"]:
             raise Wrong("an evaluation in bf16 gives the digits of f32")
         ids = properties.tensor("i32", [[(7 * row + place) % 256 for place in range(41)] for row in range(3)])

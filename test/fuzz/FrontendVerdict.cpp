@@ -85,7 +85,7 @@ bool generate(const Program &program, const SourceFiles &sources, const std::str
   std::string words;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { words += diagnostic.str(); });
   Diagnostics diagnostics;
-  auto module = generateModule(program, sources, mlir::Float32Type::get(&context), diagnostics);
+  auto module = generateModule(program, sources, ModuleTypes{mlir::Float32Type::get(&context)}, diagnostics);
   if (plant == "refuse") {
     diagnostics.error("T0401", {}, "a planted refusal");
     module = nullptr;

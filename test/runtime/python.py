@@ -1,5 +1,6 @@
 """The Python package against the command `tenon`, bit by bit: python.py SPEC FOLDER [--spoil]     --spoil: one batch is
 another"""
+import json
 import os
 import subprocess
 import sys
@@ -243,6 +244,16 @@ def compare_generation(run, model, bounded):
     print("texts: the same")
 
 
+def check_numerics(spec, folder):
+    """The manifest says which numerics an artifact was compiled with."""
+    for numerics, copies in ((None, None), ("bf16", "bf16"), ("f32", None)):
+        out = tenon.compile(spec, os.path.join(folder, f"numerics-{numerics}"), recipe="small", numerics=numerics)
+        manifests = [name for name in os.listdir(out) if name.endswith(".json")]
+        with open(os.path.join(out, *manifests), encoding="utf-8") as manifest:
+            assert json.load(manifest).get("copies") == copies, numerics
+    expect(tenon.UsageError, 2, "bf8", lambda: tenon.compile(spec, os.path.join(folder, "none"), numerics="bf8"))
+
+
 def check_errors(spec, folder, model):
     broken = os.path.join(folder, "broken.tn")
     with open(spec, encoding="utf-8") as good, open(broken, "w", encoding="utf-8") as file:
@@ -285,6 +296,7 @@ def main():
     tenon.compile(bounded, os.path.join(folder, "bounded"), entries=["step"], options=["--no-recipe"])
     compare_generation(run, theirs, os.path.join(folder, "bounded"))
     check_errors(spec, folder, ours)
+    check_numerics(spec, folder)
     assert "torch" not in sys.modules
 
 

@@ -33,9 +33,11 @@ bool isSpecification(const std::string &path);
 Expected<std::vector<std::string>> runsIn(const std::string &path);
 enum class ModelUse {
   Compute,
+  Doubles,
   Look,
   Weights
-}; // Look: without --threads; Weights: also without --tier, for it runs no code of the model
+}; // Doubles: Compute in f64, without --numerics; Look: without --threads; Weights: also without --tier, for it runs no code of
+   // the model
 /// Adds SOURCE, --model, --set, --bind, --recipe, --target, --tier, --f64, --numerics and --threads.
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use = ModelUse::Compute);
 
@@ -46,8 +48,9 @@ struct Model {
   std::map<std::string, int64_t> bind;    // of --bind, then of the run
   std::map<std::string, int64_t>
       call; // of --bind, for the dims of one call; none where the compiler took them, as it does for a specification
-  bool compiledNow = false; // the source was a specification
-  runtime::File cacheLock;  // the source was a specification: its folder in the cache stays as long as this
+  bool compiledNow = false;                  // the source was a specification
+  std::optional<ModelOptions> compiledAgain; // the source was a run, whose specification was compiled with other numerics
+  runtime::File cacheLock;                   // a specification was compiled: its folder in the cache stays as long as this
 };
 /// Compiles a specification into the cache first. Usage error for options that only a specification can take, and for sizes of
 /// unknown dims.

@@ -56,6 +56,15 @@ std::string scaleText(const runtime::LossScaleInfo &scale) {
                 " updates with finite gradients, times ", scale.backoff, " after others");
 }
 
+/// Parameters and layers that the numerics policy computes in this type, and not in that of the others.
+std::string exceptionsIn(const Manifest &manifest, runtime::DataType type) {
+  std::string paths;
+  for (const auto &[path, its] : manifest.exceptions)
+    if (its == type)
+      paths += concat(paths.empty() ? "" : ", ", path);
+  return paths;
+}
+
 void printParameters(const Manifest &manifest) {
   uint64_t total = 0;
   show("\nparameters\n");
@@ -180,9 +189,14 @@ Status run(Options &options) {
     printJson(model->artifact->manifestText(), reports);
     return {};
   }
-  const std::string mixed = manifest.copies ? concat(", factors and saved values in ", runtime::nameOf(*manifest.copies)) : "";
+  std::string mixed = manifest.copies ? concat(", factors and saved values in ", runtime::nameOf(*manifest.copies)) : "";
+  if (manifest.reduce)
+    mixed += concat(", sums in ", runtime::nameOf(*manifest.reduce));
   show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),
        std::string(nameOf(manifest.type)).c_str(), mixed.c_str(), manifest.tool.c_str(), manifest.triple.c_str());
+  for (runtime::DataType type : {runtime::DataType::F32, runtime::DataType::BF16})
+    if (const std::string paths = exceptionsIn(manifest, type); !paths.empty())
+      show("factors of these in %s: %s\n", std::string(nameOf(type)).c_str(), paths.c_str());
   show("tier in use: %s%s\n", std::string(model->artifact->tier()).c_str(), lackingTiers(manifest).c_str());
   if (!manifest.optimizer.empty())
     show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);

@@ -1,6 +1,7 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Command.h"
+#include "tools/tenon/KeptSources.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cstdio>
@@ -24,10 +25,10 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   if (use != ModelUse::Weights)
     command.add_option("--tier", options.tier,
                        "code tier: portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx (default: the best)");
-  if (use == ModelUse::Compute)
+  if (use == ModelUse::Compute || use == ModelUse::Doubles)
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");
-  if (use != ModelUse::Weights)
+  if (use == ModelUse::Compute || use == ModelUse::Look)
     command
         .add_option("--numerics", options.numerics,
                     "what contractions multiply and what is saved: f32, bf16 or f16 (default: of the recipe's policy, else f32)")
@@ -89,16 +90,28 @@ bool isSpecification(const std::string &path) { return path.size() > 3 && path.c
 
 namespace {
 
-/// Options that change what is compiled mean nothing for a model that is compiled already.
-Status checkCompiledOptions(const ModelOptions &options) {
-  const char *name = !options.set.empty()        ? "--set"
-                     : !options.model.empty()    ? "--model"
-                     : !options.recipe.empty()   ? "--recipe"
-                     : !options.target.empty()   ? "--target"
-                     : options.doublePrecision   ? "--f64"
-                     : !options.numerics.empty() ? "--numerics"
-                                                 : nullptr;
+/// Options that change what is compiled mean nothing for a model that is compiled already; a run keeps its specification, so that
+/// it can have other numerics.
+Status checkCompiledOptions(const ModelOptions &options, bool isRun) {
+  const char *name = !options.set.empty()                  ? "--set"
+                     : !options.model.empty()              ? "--model"
+                     : !options.recipe.empty()             ? "--recipe"
+                     : !options.target.empty()             ? "--target"
+                     : options.doublePrecision             ? "--f64"
+                     : !options.numerics.empty() && !isRun ? "--numerics"
+                                                           : nullptr;
   return name ? usageError(name, " needs a specification (.tn), and ", options.source, " is compiled already") : Status();
+}
+
+/// What compiles the specification of a run with --numerics.
+Expected<ModelOptions> withNumerics(const train::RunDirectory &run, const ModelOptions &options) {
+  auto kept = keptSources(run);
+  if (!kept.ok())
+    return kept.status().in("--numerics");
+  kept->numerics = options.numerics;
+  kept->doublePrecision = false;
+  kept->gradient = options.gradient;
+  return kept;
 }
 
 bool hasArtifact(const std::string &folder) {
@@ -174,11 +187,23 @@ Expected<Model> openModel(const ModelOptions &options) {
     directory = compiled->directory;
     model.cacheLock = std::move(compiled->lock);
   } else {
-    if (Status status = checkCompiledOptions(options); status.failed())
+    const bool isRun = fs::is_directory(options.source + "/model", ignored);
+    if (Status status = checkCompiledOptions(options, isRun); status.failed())
       return status;
-    if (fs::is_directory(options.source + "/model", ignored)) {
+    if (isRun) {
       model.run = train::RunDirectory{options.source};
       directory = model.run->model();
+      if (!options.numerics.empty()) {
+        auto again = withNumerics(*model.run, options);
+        if (!again.ok())
+          return again.status();
+        auto compiled = compileIntoCache(*again);
+        if (!compiled.ok())
+          return compiled.status();
+        model.compiledAgain = again.take();
+        directory = compiled->directory;
+        model.cacheLock = std::move(compiled->lock);
+      }
     } else if (!fs::exists(options.source, ignored)) {
       return inputError(options.source, " does not exist");
     } else if (Status status = fs::is_directory(options.source, ignored) && !hasArtifact(options.source)

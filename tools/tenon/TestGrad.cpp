@@ -195,7 +195,7 @@ Status run(Options &options) {
 void addTestGrad(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand("test-grad", "compare the gradient with central differences in random directions");
   auto options = std::make_shared<Options>();
-  addModelOptions(*command, options->model);
+  addModelOptions(*command, options->model, ModelUse::Doubles);
   addWeightOptions(*command, options->weights);
   command->add_option("--entry", options->entry, "entry to call (default: grad)");
   command->add_option("--input", options->inputs, "an input (default: random values for all)")->type_name("NAME=@FILE.npy");

@@ -67,13 +67,13 @@ Status run(Options &options) {
   // anew has the specification.
   auto keep = [&](const std::string &folder) {
     const runtime::JsonValue *recipe = model->artifact->manifest().recipe.find("name");
-    return keepSources(options.model, recipe && recipe->isString() ? recipe->text : options.model.recipe,
-                       model->artifact->directory(), folder);
+    return keepSources(model->compiledAgain ? *model->compiledAgain : options.model,
+                       recipe && recipe->isString() ? recipe->text : options.model.recipe, model->artifact->directory(), folder);
   };
   if (!sameRun)
     options.train.prepare = [&, keep] {
       return copyArtifact(model->artifact->directory(), train::RunDirectory{options.output}.model(),
-                          model->compiledNow ? keep : std::function<Status(const std::string &)>());
+                          model->compiledNow || model->compiledAgain ? keep : std::function<Status(const std::string &)>());
     };
   options.train.runDirectory = options.output;
   options.train.threads = options.model.threads;

@@ -315,6 +315,7 @@ Value Checker::dotBuiltin(const Call &call) {
       node.type.axes.push_back(axis);
   node.operands = {left, right};
   node.axesFrom = *axes;
+  node.layer = call.scope->frame->layer();
   node.range = call.range;
   return Value::ofTensor(graph.add(node));
 }

@@ -233,6 +233,7 @@ Value Checker::attendNode(Scope *scope, const ast::Expr &expression, const std::
     body = scope->body;
   }
   node.attend = info;
+  node.layer = scope->frame->layer();
   node.operands = weights;
   node.operands.push_back(parts.value);
   if (info->scaleOperand)

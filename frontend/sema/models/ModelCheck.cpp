@@ -1,5 +1,6 @@
 #include "frontend/sema/models/ModelCheck.h"
 #include "frontend/graph/AttentionMaps.h"
+#include "frontend/graph/ComputeTypes.h"
 #include "frontend/graph/Slices.h"
 #include "frontend/graph/Supported.h"
 #include "frontend/names/NameOwners.h"
@@ -116,6 +117,10 @@ public:
               checkReach(session, model, recipe, entry, program.lossWeights, program.policies,
                          [&](uint32_t index) { return program.params[index].path; });
             }
+          for (auto &entry : program.entries)
+            addLayers(entry, layers);
+          program.computeOf = resolveExceptions(recipe, allParameters(), allLayers(), context(trainSets, trainBinds, tables),
+                                                session.diagnostics);
           reportUnsupported(recipe, session.diagnostics);
         }
     }
@@ -160,6 +165,8 @@ public:
         request.losses.push_back(loss);
       if (auto entry = Checker(session, model, request).run()) {
         auto policies = resolvePolicies(checked, allParameters(), full, session.diagnostics);
+        addLayers(*entry, layers);
+        resolveExceptions(checked, allParameters(), allLayers(), full, session.diagnostics);
         checkDataInputs(checked, *entry, session.diagnostics);
         checkReach(session, model, checked, *entry, lossWeights(checked, full), policies,
                    [&](uint32_t index) { return session.parameters[index].param.path; });
@@ -182,6 +189,7 @@ private:
   Sets sets;
   Binds binds, stepBinds; // stepBinds: of the entries eval and train, without what the recipe binds
   std::vector<const ast::Recipe *> recipes;
+  std::map<std::string, LayerPath> layers; // of every entry evaluated so far that contract
   bool bad = false;
 
   /// Of blocks of one kind: a file of several is right while one of them can be followed.
@@ -286,6 +294,12 @@ private:
     for (auto &record : session.parameters)
       params.push_back(record.param);
     return params;
+  }
+  std::vector<LayerPath> allLayers() const {
+    std::vector<LayerPath> all;
+    for (auto &[path, layer] : layers)
+      all.push_back(layer);
+    return all;
   }
   EntryRequest losses(Entry::Kind kind, bool training, const Sets &useSets, const Binds &useBinds) {
     EntryRequest request;
@@ -394,6 +408,8 @@ private:
   void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {
     auto run = [&](const EntryRequest &request) {
       auto entry = Checker(session, model, request).run();
+      if (entry)
+        addLayers(*entry, layers);
       if (entry && reached) {
         adoptParameters(session, *reached, *entry);
         reportUnsupported(*entry, session.later);

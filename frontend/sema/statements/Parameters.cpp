@@ -7,7 +7,7 @@ namespace tenon::sema {
 Value Checker::inputValue(const ast::Stmt &statement) {
   const ast::Type &type = *statement.type;
   auto axes = typeAxes(top, type);
-  auto element = elementOf(type);
+  auto element = elementOf(type, "an input");
   if (!axes || !element)
     return poison();
   Input input;
@@ -53,7 +53,7 @@ bool Checker::isAnotherShape(const std::string &path, const std::vector<AxisId> 
 
 Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given) {
   auto axes = typeAxes(scope, *statement.type);
-  auto element = elementOf(*statement.type);
+  auto element = elementOf(*statement.type, "a param");
   if (!axes || !element)
     return poison();
   if (*element != Element::Real) {
@@ -238,7 +238,7 @@ uint32_t Checker::stateOf(Scope *scope, const ast::Stmt &statement) {
 
 Value Checker::stateValue(Scope *scope, const ast::Stmt &statement) {
   auto axes = typeAxes(scope, *statement.type);
-  auto element = elementOf(*statement.type);
+  auto element = elementOf(*statement.type, "a state");
   if (!axes || !element)
     return poison();
   Value initial = evaluate(scope, statement.value);

@@ -31,19 +31,21 @@ std::optional<std::vector<AxisId>> Checker::typeAxes(Scope *scope, const ast::Ty
   return ok ? std::optional(all) : std::nullopt;
 }
 
-std::optional<Element> Checker::elementOf(const ast::Type &type) {
+std::optional<Element> Checker::elementOf(const ast::Type &type, const char *keptAs) {
   static const std::map<std::string, Element> elements = {
       {"real", Element::Real}, {"f32", Element::Real}, {"bf16", Element::Real}, {"f64", Element::Real}, {"f16", Element::Real},
       {"index", Element::Int}, {"i32", Element::Int},  {"i64", Element::Int},   {"bool", Element::Bool}};
   auto found = elements.find(type.element);
   if (found != elements.end()) {
     static const std::map<std::string, const char *> later = {
-        {"bf16", "a real of the width of the whole model"},
-        {"f16", "a real of the width of the whole model"},
-        {"f64", "a real of the width of the whole model, which --f64 makes double"},
-        {"i64", "i32"}};
+        {"f64", "a real of the width of the whole model, which --f64 makes double"}, {"i64", "i32"}};
+    const bool isShort = type.element == "bf16" || type.element == "f16";
     if (auto unknown = later.find(type.element); unknown != later.end())
       error("T0901", type.range, "not supported yet: elements of " + type.element + "; this would be " + unknown->second);
+    else if (isShort && keptAs)
+      if (auto *mistake = error("T0901", type.range, "not supported yet: " + std::string(keptAs) + " of " + type.element))
+        mistake->notes.push_back(
+            {"help", "it is kept in f32; a value made of it may have 16 bits: let short: " + type.element + "[..] = .."});
     return found->second;
   }
   if (auto *mistake = error("T0305", type.range, "unknown element type " + type.element)) {
@@ -155,7 +157,7 @@ Value Checker::fit(Scope *scope, const Value &value, const ast::Type &type, cons
   }
   if (graph.axes(node).size() == axes->size() && *element != Element::Bool) // the order of a predicate's axes means nothing
     node = graph.transpose(node, *axes, place);
-  if (type.element == "f32")
+  if (type.element == "f32" || type.element == "bf16" || type.element == "f16")
     node = pin(node, type.element, place);
   return Value::ofTensor(node);
 }

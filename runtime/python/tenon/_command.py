@@ -23,15 +23,15 @@ def find_command() -> str:
 
 def compile(spec: Path, out: Path, *, model: Optional[str] = None, recipe: Optional[str] = None, entries: Iterable[str] = (),
             set: Optional[Mapping[str, object]] = None, bind: Optional[Mapping[str, int]] = None,
-            options: Iterable[str] = ()) -> str:
+            numerics: Optional[str] = None, options: Iterable[str] = ()) -> str:
     """Compiles a specification (.tn) into the artifact folder `out`, which is returned; Model.open takes it.
 
     model, recipe: where the file has several. entries: only these. set: configs such as {"D": 256}. bind: dims made constant,
-    such as {"B": 8}. options: further ones of `tenon compile`. Raises what the command says, SpecError with file:line:col and all
-    mistakes.
+    such as {"B": 8}. numerics: "f32", "bf16" or "f16", instead of what the recipe's policy says. options: further ones of
+    `tenon compile`. Raises what the command says, SpecError with file:line:col and all mistakes.
     """
     call = [find_command(), "compile", os.fspath(spec), "-o", os.fspath(out)]
-    for option, values in (("--model", [model]), ("--recipe", [recipe]), ("--entry", entries)):
+    for option, values in (("--model", [model]), ("--recipe", [recipe]), ("--numerics", [numerics]), ("--entry", entries)):
         for value in values:
             call += [option, value] if value is not None else []
     for option, pairs in (("--set", set), ("--bind", bind)):

@@ -195,6 +195,9 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
   EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = dynamic(backoff = 2))"), "T0609 5:60");
   EXPECT_EQ(mistakesOf("numerics = policy(compute = bf16, scale = fixed(8))"), "T0610 5:43");
   EXPECT_EQ(mistakesOf("numerics = policy(scale = dynamic)"), "T0610 5:27");
+  EXPECT_EQ(mistakesOf("numerics = policy(reduce = bf16)"), "T0611 5:28");
+  EXPECT_EQ(mistakesOf("numerics = policy(reduce = f64, f32 = (\"head.*\", \"rnn\"), bf16 = \"emb\")"), "");
+  EXPECT_EQ(mistakesOf("numerics = policy(f32 = head)"), "T0623 5:25");
   EXPECT_EQ(mistakesOf("init = load(\"a\", names = tf)"), "T0615 5:26");
   EXPECT_EQ(mistakesOf("steps = 5\nepochs = 1"), "T0616 6:10");
   EXPECT_EQ(mistakesOf("mix = \"by share\""), "T0616 5:7");
@@ -266,6 +269,28 @@ TEST(Recipes, GroupsThatMeanNothingAreMistakes) {
   EXPECT_EQ(of("freeze = \"blocks.0.*\""), "");
 }
 
+/// Exceptions of a numerics policy name parameters and layers: all elements of a stack, or none.
+TEST(Recipes, ExceptionsOfNumerics) {
+  std::map<std::string, std::string> types;
+  auto of = [&](const std::string &policy) {
+    Checked c(train("numerics = policy(" + policy + ")"));
+    types = resolveExceptions(c.checked[0], {param("emb"), param("blocks.*.w.weight", {12})},
+                              {{"", {}}, {"blocks.*.w", {12}}, {"rnn", {}}}, c.context, c.diagnostics);
+    return c.mistakes();
+  };
+  using Types = std::map<std::string, std::string>;
+  EXPECT_EQ(of("f32 = \"emb\""), "");
+  EXPECT_EQ(types, (Types{{"emb", "f32"}}));
+  EXPECT_EQ(of("bf16 = (\"rnn.*\", \"*.weight\"), f32 = \"*\""), ""); // the first that matches wins
+  EXPECT_EQ(types, (Types{{"rnn", "bf16"}, {"blocks.*.w.weight", "bf16"}, {"blocks.*.w", "f32"}, {"emb", "f32"}}));
+  EXPECT_EQ(of("f32 = \"blocks.*.w\""), "");
+  EXPECT_EQ(types, (Types{{"blocks.*.w", "f32"}}));
+  EXPECT_EQ(of("f32 = (\"emb\", \"rmn\")"), "T0640 5:33");
+  EXPECT_EQ(of("f32 = \"blocks.1*\""), "T0690 5:25"); // 1, 10 and 11 of twelve
+  EXPECT_EQ(of("compute = bf16"), "");
+  EXPECT_EQ(types, Types());
+}
+
 TEST(Recipes, DataTasksMustMakeTheInputs) {
   Checked c(train(""));
   Entry entry;
@@ -305,6 +330,18 @@ TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
   ASSERT_EQ(c.mistakes(), "");
   reportUnsupported(c.checked[0], c.diagnostics);
   EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
+  auto refused = [](const std::string &policy) {
+    Checked one(train("numerics = policy(" + policy + ")"));
+    reportUnsupported(one.checked[0], one.diagnostics);
+    return one.mistakes();
+  };
+  EXPECT_EQ(refused("params = f64, compute = f64, reduce = f64"), "");
+  EXPECT_EQ(refused("params = f32, compute = bf16, reduce = f64, f32 = \"*\""), "");
+  EXPECT_EQ(refused("params = f64, compute = bf16"), "T0690 5:28");
+  EXPECT_EQ(refused("params = bf16"), "T0690 5:28");
+  EXPECT_EQ(refused("f64 = \"*\""), "T0690 5:25");
+  EXPECT_EQ(refused("compute = f16, bf16 = \"*\""), "T0690 5:41");
+  EXPECT_EQ(refused("params = f64, compute = f64, reduce = f64, f32 = \"*\""), "T0690 5:68");
 }
 
 /// Inputs that a task of one's own files makes: those of its keywords, and lengths where rows differ in size.

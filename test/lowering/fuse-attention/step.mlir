@@ -85,3 +85,20 @@ func.func @short_cap(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x4x8xbf16>, %v: ten
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
   return
 }
+
+// -----
+
+// A score whose type rounds it is no step: the rounding would be lost. (Above, the scores have 16 bits themselves.)
+// CHECK-LABEL: func.func @rounded
+// CHECK: tenon.convert {{.*}} -> tensor<2x5x4x7xbf16>
+// CHECK: tenon.attend
+// CHECK-NOT: tenon.attention
+func.func @rounded(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>) {
+  %s = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %short = tenon.convert %s : tensor<2x5x4x7xf32> -> tensor<2x5x4x7xbf16>
+  %score = tenon.convert %short : tensor<2x5x4x7xbf16> -> tensor<2x5x4x7xf32>
+  %y = tenon.attend scores(%score) masks() value(%v) labels [[0, 1, 2, 4], [0, 4, 2, 3]] scale 0.5 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}

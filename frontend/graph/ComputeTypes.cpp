@@ -1,0 +1,147 @@
+#include "frontend/graph/ComputeTypes.h"
+#include <functional>
+#include <set>
+
+namespace tenon {
+namespace {
+
+bool isElementwise(Op op) {
+  return (op >= Op::Neg && op <= Op::Select && op != Op::Not && !(op >= Op::Equal && op <= Op::Or)) || op == Op::Dropout;
+}
+/// How many operands it takes elements of, without computing: the others are indices and conditions. 0: it is no such op.
+size_t movedOperands(const Node &node) {
+  switch (node.op) {
+  case Op::Rename:
+  case Op::Merge:
+  case Op::Split:
+  case Op::Expand:
+  case Op::Transpose:
+  case Op::Slice:
+  case Op::Flip:
+  case Op::Window:
+  case Op::Gather:
+    return 1;
+  case Op::Concat:
+    return node.operands.size();
+  default:
+    return 0;
+  }
+}
+
+class ComputeTypes {
+public:
+  ComputeTypes(const Entry &entry, const std::vector<Param> &params, const std::map<std::string, std::string> &exceptions)
+      : entry(entry), params(params), exceptions(exceptions) {}
+
+  std::map<NodeId, std::string> run() {
+    for (NodeId id = 0; id < entry.nodes.size(); ++id)
+      if (isContraction(entry.nodes[id]))
+        if (std::string type = excepted(entry.nodes[id]); !type.empty())
+          types[id] = type;
+    for (NodeId id = 0; id < entry.nodes.size(); ++id) // what is written wins
+      if (entry.nodes[id].type.pinned == "f32")
+        for (NodeId made : contractionsOf(id))
+          types[made] = "f32";
+    while (alignAttention()) {
+    }
+    return std::move(types);
+  }
+
+private:
+  static bool isContraction(const Node &node) { return node.op == Op::Dot || node.op == Op::Attend; }
+
+  /// The contractions that a value is made of, element by element.
+  std::set<NodeId> contractionsOf(NodeId from) const {
+    std::set<NodeId> found, seen;
+    std::vector<NodeId> work{from};
+    while (!work.empty()) {
+      const NodeId id = work.back();
+      work.pop_back();
+      const Node &node = entry.nodes[id];
+      if (node.type.element != Element::Real || !seen.insert(id).second)
+        continue;
+      if (isContraction(node))
+        found.insert(id);
+      const size_t count = isElementwise(node.op) ? node.operands.size() : node.op == Op::Put ? 3 : movedOperands(node);
+      for (size_t i = 0; i < count; ++i)
+        work.push_back(node.operands[i]);
+    }
+    return found;
+  }
+
+  /// The parameters that a value is made of; nothing where anything else but numbers is a part of it.
+  std::optional<std::set<std::string>> parametersOf(NodeId from) const {
+    std::set<std::string> found;
+    std::set<NodeId> seen;
+    std::vector<NodeId> work{from};
+    while (!work.empty()) {
+      const NodeId id = work.back();
+      work.pop_back();
+      const Node &node = entry.nodes[id];
+      if (!seen.insert(id).second)
+        continue;
+      if (node.op == Op::Param)
+        found.insert(params[node.index].path);
+      else if (isElementwise(node.op) || (movedOperands(node) > 0 && node.op != Op::Gather))
+        work.insert(work.end(), node.operands.begin(), node.operands.end());
+      else if (node.op != Op::Constant && node.op != Op::SizeValue)
+        return std::nullopt;
+    }
+    return found;
+  }
+
+  std::string exceptionOf(const std::string &path) const {
+    auto known = exceptions.find(path);
+    return known == exceptions.end() ? "" : known->second;
+  }
+
+  std::string excepted(const Node &node) const {
+    for (NodeId factor : node.op == Op::Dot ? node.operands : std::vector<NodeId>())
+      if (auto made = parametersOf(factor))
+        for (const std::string &path : *made)
+          if (std::string type = exceptionOf(path); !type.empty())
+            return type;
+    return node.layer ? exceptionOf(node.layer->path) : "";
+  }
+
+  /// Whether an attention and the contractions of its scores got another type.
+  bool alignAttention() {
+    bool changed = false;
+    for (NodeId id = 0; id < entry.nodes.size(); ++id) {
+      const Node &node = entry.nodes[id];
+      if (node.op != Op::Attend)
+        continue;
+      std::set<NodeId> parts{id};
+      for (unsigned i = 0; i < node.attend->scores; ++i)
+        parts.merge(contractionsOf(node.operands[i]));
+      std::string type;
+      for (NodeId part : parts) // f32, if one says so
+        if (auto known = types.find(part); known != types.end() && type != "f32")
+          type = known->second;
+      for (NodeId part : parts)
+        if (!type.empty() && types[part] != type)
+          types[part] = type, changed = true;
+    }
+    return changed;
+  }
+
+  const Entry &entry;
+  const std::vector<Param> &params;
+  const std::map<std::string, std::string> &exceptions;
+  std::map<NodeId, std::string> types;
+};
+
+} // namespace
+
+void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers) {
+  for (const Node &node : entry.nodes)
+    if (node.layer)
+      layers.try_emplace(node.layer->path, *node.layer);
+}
+
+std::map<NodeId, std::string> computeTypes(const Entry &entry, const std::vector<Param> &params,
+                                           const std::map<std::string, std::string> &exceptions) {
+  return ComputeTypes(entry, params, exceptions).run();
+}
+
+} // namespace tenon

@@ -1,0 +1,19 @@
+// The types that contractions multiply in where the text or a recipe says another one than the policy's `compute`.
+#pragma once
+#include "frontend/Program.h"
+
+namespace tenon {
+
+/// The layers of the entry's contractions and attentions, each path once.
+void addLayers(const Entry &entry, std::map<std::string, LayerPath> &layers);
+
+/// By Dot and Attend nodes: "f32" or "bf16".
+/// - f32 where a value is written as f32 (`let logits: f32[..] = ..`): the contractions that make it, through ops that are
+///   elementwise and ops that move elements.
+/// - What `exceptions` (by Param::path and LayerPath::path) says of a parameter that a factor is made of, with parameters and
+///   numbers alone, or else of the layer in which the contraction stands.
+/// An attention has one type: that of a contraction among its scores, too, and its scores' contractions have it.
+std::map<NodeId, std::string> computeTypes(const Entry &entry, const std::vector<Param> &params,
+                                           const std::map<std::string, std::string> &exceptions);
+
+} // namespace tenon

@@ -1,0 +1,34 @@
+// What the attributes that say the types of arithmetic may not say.
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics
+
+// A module in mixed precision multiplies 16 bits ..
+// expected-error @+1 {{'builtin.module' op expects bf16 or f16 as tenon.compute, got f32}}
+module attributes {tenon.compute = f32} {
+}
+
+// -----
+// .. and sums in f64, where it says so.
+// expected-error @+1 {{'builtin.module' op expects f64 as tenon.reduce, got bf16}}
+module attributes {tenon.reduce = bf16} {
+}
+
+// -----
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects f32, bf16 or f16 as tenon.compute, got f64}}
+  %y = tenon.dot %a[0, 2], %b[1, 2] {tenon.compute = f64} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+func.func @f(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.tanh' op expects tenon.compute of a module or a contraction}}
+  %y = tenon.tanh %a {tenon.compute = f32} : tensor<4x8xf32>
+  return
+}
+
+// -----
+func.func @f(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.reduce' op expects tenon.reduce of a module}}
+  %y = tenon.reduce sum %a [1] {tenon.reduce = f64} : tensor<4x8xf32> -> tensor<4xf32>
+  return
+}
