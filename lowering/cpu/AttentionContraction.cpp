@@ -75,7 +75,7 @@ private:
       auto call = [&](Value left, Value right, Value depth, Value to, bool narrow) {
         callMicroKernel(emit, rows,
                         {depth, left, rowMajor ? aStride : emit.constant(1), rowMajor ? emit.constant(1) : aStride, right, to,
-                         cStride, emit.flag(accumulate), panelStride},
+                         cStride, emit.flag(accumulate)},
                         narrow);
       };
       if (trim == Trim::ColumnsOfC) {

@@ -78,7 +78,6 @@ public:
                           spec.elementsOfB.areComputed ? computedBytesOfB(spec.tier, spec.storage) : 0)),
         runs(emit.at(computedA, emit.builder.getI8Type(),
                      spec.elementsOfA.areComputed ? computedBytesOfA(spec.tier, spec.storage) : 0)) {
-    assert((!isShortReal(spec.storage) || spec.panelsOfB == PanelsOfB::None) && "panels are of what micro-kernels read");
     std::optional<int64_t> n = Emitter::constantOf(spec.n);
     mayBePartial = !n || *n % plan.width != 0;
     mayBeFull = !n || *n >= plan.width;
@@ -244,32 +243,20 @@ private:
     emit.branch(fits, [&] { emitColumns(column, columns, vectors); }, [&] { emitPartialPanel(column, columns, vectors + 1); });
   }
 
-  /// Packs one panel, unless B is stored in panels, and runs the strips of rows over it. `columns` is null for a full panel.
+  /// Packs one panel and runs the strips of rows over it. `columns` is null for a full panel.
   void emitColumns(Value column, Value columns, int64_t vectors) {
-    if (spec.panelsOfB == PanelsOfB::Forward) {
-      int64_t stored = panelColumns(element);
-      Value index = panelElementIndex(emit.builder, emit.location, element, spec.k, startDepth, column);
-      right = {emit.at(spec.b.base, element, index), emit.mul(spec.k, stored), stored};
-    } else {
-      pack(column, columns ? columns : emit.constant(plan.width));
-      right = {packed, emit.constant(0), plan.width};
-    }
+    pack(column, columns ? columns : emit.constant(plan.width));
     emitStrips(column, columns, vectors);
   }
 
   void pack(Value column, Value columns) {
     GemmOperand b = spec.b;
-    LayoutOfB layout = LayoutOfB::Panels;
+    LayoutOfB layout;
     Value offset;
     if (spec.elementsOfB.areComputed) { // there, rows are columns of B
       b = {computedPanel.base, computedPanel.colStride, computedPanel.rowStride};
       layout = spec.elementsOfB.alongDepth ? LayoutOfB::Transposed : LayoutOfB::RowMajor;
       offset = emit.constant(0);
-    } else if (spec.panelsOfB == PanelsOfB::Transposed) {
-      int64_t stored = panelColumns(element);
-      b.rowStride = emit.mul(spec.n, stored);
-      b.colStride = emit.constant(stored);
-      offset = panelElementIndex(emit.builder, emit.location, element, spec.n, column, startDepth);
     } else {
       layout = isOne(b.colStride) ? LayoutOfB::RowMajor : isOne(b.rowStride) ? LayoutOfB::Transposed : LayoutOfB::Strided;
       offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
@@ -321,7 +308,7 @@ private:
       Value restRow = emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
       func::CallOp::create(
           emit.builder, emit.location, function,
-          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, right.base, stripSums, isLater});
+          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, packed, stripSums, isLater});
     };
     Value usual = usualRows(emit, spec), isOther = emit.compare(arith::CmpIPredicate::ne, stripRows, usual);
     emit.branch(isOther, [&] { configureTiles(emit, spec.tier, stripRows); });
@@ -344,11 +331,10 @@ private:
     Value steps = order() == DepthOrder::OddFirst && !inPlace && !isTiles ? emit.roundUp(depth, 2) : depth;
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
-      MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, right.width};
+      MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, plan.width};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
-      func::CallOp::create(
-          emit.builder, emit.location, function,
-          ValueRange{steps, first, a.rowStride, a.colStride, right.base, stripSums, width, isLater, right.panelStride});
+      func::CallOp::create(emit.builder, emit.location, function,
+                           ValueRange{steps, first, a.rowStride, a.colStride, packed, stripSums, width, isLater});
     };
     ArrayRef<int64_t> heights = plan.stripHeights;
     if (heights.empty())
@@ -415,10 +401,6 @@ private:
   Value wholeSteps; ///< with tiles: how often 32 steps of K are read there
   Value panelSums, sumsPerRow;
   Value runColumn; ///< of the current panel's run
-  struct {
-    Value base, panelStride;
-    int64_t width = 0;
-  } right; ///< panels of B that the micro-kernels read
 };
 
 } // namespace
@@ -434,21 +416,6 @@ bool GemmSpec::readsLeftInPlace() const {
     return multipliesPairs(tier, storage) && isOne(a.colStride);
   std::optional<int64_t> rowStride = Emitter::constantOf(a.rowStride);
   return !isOne(a.colStride) || !rowStride || !rowsShareSet(tier, storage, *rowStride);
-}
-
-int64_t panelColumns(Type element) { return 64 / elementBytes(element); }
-
-Value panelElementCount(OpBuilder &builder, Location location, Type element, Value rows, Value columns) {
-  Emitter emit(builder, location);
-  return emit.mul(rows, emit.roundUp(columns, panelColumns(element)));
-}
-
-Value panelElementIndex(OpBuilder &builder, Location location, Type element, Value rows, Value row, Value column) {
-  Emitter emit(builder, location);
-  int64_t width = panelColumns(element);
-  Value panel = emit.div(column, width);
-  Value lane = emit.sub(column, emit.mul(panel, width));
-  return emit.add(emit.mul(emit.add(emit.mul(panel, rows), row), width), lane);
 }
 
 Value gemmTileCount(OpBuilder &builder, Location location, const GemmSpec &spec) {

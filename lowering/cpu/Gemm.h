@@ -38,27 +38,6 @@ struct GemmElements {
       compute;
 };
 
-/// Storage of B other than by strides: panels one cache line wide along one axis of a matrix W[R, S], so that a weight that
-/// exists once serves the forward pass without packing. Of f32 and f64 only. Panel p holds columns [width * p, width * (p + 1))
-/// of W, row after row; the last panel is filled up with zeros. Element (r, s) of W is element (s / width) * R * width + r *
-/// width + s % width.
-enum class PanelsOfB {
-  None,      ///< B by the strides of its operand
-  Forward,   ///< B = W: micro-kernels read the panels in place
-  Transposed ///< B = W transposed, for the gradient of the input: panels are transposed just in time
-};
-
-/// Columns of one such panel: 16 f32 or 8 f64.
-int64_t panelColumns(mlir::Type element);
-
-/// Elements that W[rows, columns] takes in panels (i64).
-mlir::Value panelElementCount(mlir::OpBuilder &builder, mlir::Location location, mlir::Type element, mlir::Value rows,
-                              mlir::Value columns);
-
-/// Number of element (row, column) of W[rows, ...] in panels (i64).
-mlir::Value panelElementIndex(mlir::OpBuilder &builder, mlir::Location location, mlir::Type element, mlir::Value rows,
-                              mlir::Value row, mlir::Value column);
-
 /// One finished vector of C: lanes column, column + 1, ... of row `row` (both i64).
 struct GemmResult {
   mlir::Value row, column, sum;
@@ -96,7 +75,6 @@ struct GemmSpec {
   mlir::Value m, n, k; ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
   GemmOperand a, b;
   GemmElements elementsOfA, elementsOfB; ///< where computed, the operand's address and strides are ignored
-  PanelsOfB panelsOfB = PanelsOfB::None; ///< otherwise the strides of b are ignored and its base is aligned to 64 bytes
   GemmEpilogue epilogue;
   GemmRuns runs;
   GemmTarget target;

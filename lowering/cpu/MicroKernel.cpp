@@ -34,9 +34,9 @@ class MicroKernelBody {
 public:
   MicroKernelBody(Emitter &emit, const MicroKernel &kernel, ValueRange arguments)
       : emit(emit), kernel(kernel), k(arguments[0]), a(arguments[1]), aRowStride(arguments[2]), aColStride(arguments[3]),
-        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), bPanelStride(arguments[8]),
-        pairs(kernel.element.isBF16()), element(elementModel(kernel.element).compute), vector(tierVector(kernel.tier, element)),
-        lanes(vector.getNumElements()), bytes(elementBytes(element)) {
+        b(arguments[4]), c(arguments[5]), cRowStride(arguments[6]), accumulate(arguments[7]), pairs(kernel.element.isBF16()),
+        element(elementModel(kernel.element).compute), vector(tierVector(kernel.tier, element)), lanes(vector.getNumElements()),
+        bytes(elementBytes(element)) {
     assert((!pairs || (multipliesPairs(kernel.tier, kernel.element) && kernel.walk != WalkOfA::Strided)) &&
            "pairs lie side by side");
     bool inHalves = pairs && kernel.walk == WalkOfA::RowMajor;
@@ -48,8 +48,7 @@ public:
     SmallVector<Value> state = initialSums();
     for (int64_t row = 0; row < kernel.rows; row += rowsPerPointer())
       state.push_back(opaque(emit.at(a, leftUnit, emit.mul(aRowStride, row))));
-    for (int64_t part = 0; part < kernel.vectors; part += vectorsPerPanel())
-      state.push_back(part == 0 ? b : opaque(emit.at(b, element, emit.mul(bPanelStride, part / vectorsPerPanel()))));
+    state.push_back(b);
     int64_t unroll = kernel.walk == WalkOfA::Strided ? 1 : microTile(kernel.tier).unroll;
     Value depth = !pairs ? k : emit.div(leftUnits == 2 ? k : emit.add(k, 1), 2);
     Value bulk = emit.mul(emit.div(depth, unroll), unroll);
@@ -90,14 +89,12 @@ private:
   /// three rows; a pointer per row would not fit into the integer registers.
   int64_t rowsPerPointer() const { return kernel.walk == WalkOfA::Transposed ? kernel.rows : 3; }
 
-  int64_t vectorsPerPanel() const { return kernel.panelWidth / lanes; }
-
   /// Hides that the pointers into A differ by multiples of the row stride: loop strength reduction otherwise derives one from the
   /// other inside the loop, keeps all intermediate addresses alive and spills integer registers.
   Value opaque(Value pointer) { return LLVM::FreezeOp::create(emit.builder, emit.location, pointer); }
 
-  /// `steps` steps of K per iteration; state = sums, pointers into A, pointers into B. `single`: A has only the first half of the
-  /// pair.
+  /// `steps` steps of K per iteration; state = sums, pointers into A, a pointer into B. `single`: A has only the first half of
+  /// the pair.
   SmallVector<Value> loop(Value lower, Value upper, int64_t steps, ValueRange state, bool single = false) {
     auto op = scf::ForOp::create(emit.builder, emit.location, lower, upper, emit.constant(steps), state);
     OpBuilder::InsertionGuard guard(emit.builder);
@@ -106,15 +103,14 @@ private:
     int64_t sums = kernel.rows * kernel.vectors;
     int64_t rowPointers = (kernel.rows + rowsPerPointer() - 1) / rowsPerPointer();
     SmallVector<Value> pointersA(next.begin() + sums, next.begin() + sums + rowPointers);
-    SmallVector<Value> pointersB(next.begin() + sums + rowPointers, next.end());
+    Value pointerB = next.back();
     next.truncate(sums);
     for (int64_t step = 0; step < steps; ++step)
-      multiply(next, pointersA, pointersB, step, single);
+      multiply(next, pointersA, pointerB, step, single);
     Value advance = kernel.walk == WalkOfA::RowMajor ? emit.constant(leftUnits * steps) : emit.mul(aColStride, steps);
     for (Value pointer : pointersA)
       next.push_back(emit.at(pointer, leftUnit, advance));
-    for (Value pointer : pointersB)
-      next.push_back(emit.at(pointer, element, steps * kernel.panelWidth));
+    next.push_back(emit.at(pointerB, element, steps * kernel.panelWidth));
     scf::YieldOp::create(emit.builder, emit.location, next);
     return op.getResults();
   }
@@ -133,12 +129,11 @@ private:
     return {};
   }
 
-  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, ArrayRef<Value> pointersB, int64_t step, bool single) {
+  void multiply(SmallVectorImpl<Value> &sums, ArrayRef<Value> pointersA, Value pointerB, int64_t step, bool single) {
     VectorType inRegister = pairs ? vector.clone(emit.builder.getI32Type()) : vector;
     SmallVector<Value> right;
     for (int64_t part = 0; part < kernel.vectors; ++part) {
-      int64_t offset = step * kernel.panelWidth + part % vectorsPerPanel() * lanes;
-      Value pointer = emit.at(pointersB[part / vectorsPerPanel()], element, offset);
+      Value pointer = emit.at(pointerB, element, step * kernel.panelWidth + part * lanes);
       right.push_back(emit.load(inRegister, pointer, bytes * lanes));
     }
     for (int64_t row = 0; row < kernel.rows; ++row) {
@@ -162,7 +157,7 @@ private:
 
   Emitter &emit;
   const MicroKernel &kernel;
-  Value k, a, aRowStride, aColStride, b, c, cRowStride, accumulate, bPanelStride;
+  Value k, a, aRowStride, aColStride, b, c, cRowStride, accumulate;
   bool pairs;
   Type element; // of sums
   VectorType vector;
@@ -177,7 +172,7 @@ private:
 func::FuncOp getMicroKernel(OpBuilder &builder, Location location, const MicroKernel &kernel) {
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Type arguments[] = {index, pointer, index, index, pointer, pointer, index, builder.getI1Type(), index};
+  Type arguments[] = {index, pointer, index, index, pointer, pointer, index, builder.getI1Type()};
   func::FuncOp function =
       getOrCreateKernel(builder, location, kernelName(kernel), arguments,
                         [&](Emitter &emit, ValueRange values) { MicroKernelBody(emit, kernel, values).run(); });

@@ -20,15 +20,13 @@ struct MicroKernel {
   int64_t rows;
   int64_t vectors;
   WalkOfA walk;
-  int64_t panelWidth; ///< columns of one panel of B = elements from one of its rows to the next
+  int64_t panelWidth; ///< columns of the panel of B, at least those of the tile: elements from one of its rows to the next
 };
 
 /// The private function of `kernel` in the module around the insertion point:
-///   (k: i64, a: ptr, aRowStride: i64, aColStride: i64, b: ptr, c: ptr, cRowStride: i64, accumulate: i1,
-///    bPanelStride: i64)
-/// Strides count elements; b is aligned to its vectors and continues in the next panel, bPanelStride elements behind, where a
-/// tile is wider than a panel; accumulate = false starts from zero, true from C. Elements of C are one fused multiply-add per
-/// step of K, in ascending order.
+///   (k: i64, a: ptr, aRowStride: i64, aColStride: i64, b: ptr, c: ptr, cRowStride: i64, accumulate: i1)
+/// Strides count elements; b is aligned to its vectors; accumulate = false starts from zero, true from C. Elements of C are one
+/// fused multiply-add per step of K, in ascending order.
 ///
 /// bf16: B has pairs of steps of a column side by side, [(K + 1) / 2][columns][2], its last odd half zero. A by rows is any
 /// matrix of bf16, whose odd last element is read alone: what lies behind it may be anything; transposed, it has pairs like B

@@ -52,9 +52,7 @@ public:
         });
   }
 
-  /// `groupRows` rows of B are neighbours in memory, then comes the next group, rowStride behind; 0: all rows are neighbours.
-  void transposeSquares(int64_t groupRows) {
-    group = groupRows;
+  void transposeSquares() {
     emit.loop(emit.constant(0), emit.constant(width), lanes, [&](Value first) {
       Value inside = emit.sub(columns, first);
       Value whole = emit.lessEqual(emit.constant(lanes), inside);
@@ -99,13 +97,6 @@ private:
     }
   }
 
-  Value offsetOfRow(Value row) {
-    if (group == 0)
-      return row;
-    Value number = emit.div(row, group);
-    return emit.add(emit.mul(number, rowStride), emit.sub(row, emit.mul(number, group)));
-  }
-
   /// Columns [first, first + lanes) x rows [row, row + lanes). With `inside` (columns that exist, may be <= 0) both directions
   /// are masked: absent columns read an existing one and are cleared afterwards, so no address leaves the matrix.
   void transposeSquare(Value first, Value row, Value inside) {
@@ -115,7 +106,7 @@ private:
       Value column = emit.add(first, lane);
       if (inside)
         column = emit.min(column, emit.sub(columns, 1));
-      Value from = source.at(matrix, emit.add(emit.mul(column, colStride), offsetOfRow(row)));
+      Value from = source.at(matrix, emit.add(emit.mul(column, colStride), row));
       square.push_back(source.load(vector, from, rowMask));
     }
     square = emitTranspose(emit.builder, emit.location, square);
@@ -134,7 +125,7 @@ private:
   DepthOrder order;
   Type element;
   VectorType vector;
-  int64_t lanes, width, group = 0;
+  int64_t lanes, width;
   unsigned bytes;
   Value k, columns, matrix, rowStride, colStride, panel;
 };
@@ -284,10 +275,7 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
 
 func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout,
                           DepthOrder order) {
-  llvm::StringRef form = layout == LayoutOfB::RowMajor     ? "copy"
-                         : layout == LayoutOfB::Transposed ? "transpose"
-                         : layout == LayoutOfB::Panels     ? "panels"
-                                                           : "strided";
+  llvm::StringRef form = layout == LayoutOfB::RowMajor ? "copy" : layout == LayoutOfB::Transposed ? "transpose" : "strided";
   llvm::StringRef type = elementModel(storage).name();
   std::string name =
       ("tn_gemm_pack_" + helperTierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
@@ -299,9 +287,7 @@ func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type
                              if (layout == LayoutOfB::RowMajor)
                                body.copyRows();
                              else if (layout == LayoutOfB::Transposed)
-                               body.transposeSquares(0);
-                             else if (layout == LayoutOfB::Panels)
-                               body.transposeSquares(panelColumns(storage));
+                               body.transposeSquares();
                              else
                                body.copyElements();
                              if (order == DepthOrder::OddFirst)

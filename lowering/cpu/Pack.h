@@ -10,9 +10,7 @@ namespace tenon::cpu {
 enum class LayoutOfB {
   RowMajor,   ///< [K,N]: rows of the panel are copied
   Transposed, ///< [N,K], e.g. Linear weights [O,I]: squares of lanes x lanes are transposed in registers
-  Panels, ///< the transposed of a matrix in panels (Gemm.h): groups of panel width rows, rowStride elements apart; colStride 16
-          ///< (8)
-  Strided ///< any strides: element by element
+  Strided     ///< any strides: element by element
 };
 
 /// In which order steps of K are written, and so added.

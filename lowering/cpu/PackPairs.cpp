@@ -128,7 +128,7 @@ private:
 } // namespace
 
 func::FuncOp getPackPairs(OpBuilder &builder, Location location, Tier tier, int64_t width, LayoutOfB layout) {
-  assert(layout != LayoutOfB::Panels && width % (2 * kLanes) == 0 && "packing writes whole vectors of 32 columns");
+  assert(width % (2 * kLanes) == 0 && "packing writes whole vectors of 32 columns");
   llvm::StringRef form = layout == LayoutOfB::RowMajor ? "rows" : layout == LayoutOfB::Transposed ? "transpose" : "strided";
   std::string name = ("tn_gemm_pairs_" + tierName(tier) + "_" + form + "_" + llvm::Twine(width)).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());

@@ -105,8 +105,8 @@ template <typename S, typename T> double largestError(const GemmCase &gemm, cons
     int64_t column = sample < 4 ? (sample & 2 ? gemm.n - 1 : 0) : random() % gemm.n;
     double sum = 0, magnitude = 0;
     for (int64_t depth = 0; depth < gemm.k; ++depth) {
-      double product = double(a[placeOf(gemm.a, gemm.m, gemm.k, gemm.type, row, depth)]) *
-                       double(b[placeOf(gemm.b, gemm.k, gemm.n, gemm.type, depth, column)]);
+      double product =
+          double(a[placeOf(gemm.a, gemm.m, gemm.k, row, depth)]) * double(b[placeOf(gemm.b, gemm.k, gemm.n, depth, column)]);
       sum += product, magnitude += std::abs(product);
     }
     double error = std::abs(double(c[row * gemm.n + column]) - sum) / magnitude;
@@ -119,8 +119,8 @@ template <typename S, typename T> double largestError(const GemmCase &gemm, cons
 /// S: of a and b in memory, T: of c.
 template <typename S, typename T> int measure(const GemmCase &gemm, const std::string &name, double seconds) {
   CompiledGemm code = compileGemm(gemm);
-  int64_t sizeA = sizeOf(gemm.a, gemm.m, gemm.k, gemm.type);
-  int64_t sizeB = sizeOf(gemm.b, gemm.k, gemm.n, gemm.type);
+  int64_t sizeA = sizeOf(gemm.a, gemm.m, gemm.k);
+  int64_t sizeB = sizeOf(gemm.b, gemm.k, gemm.n);
   S *a = static_cast<S *>(allocate(gemm.batch * sizeA * sizeof(S)));
   S *b = static_cast<S *>(allocate(gemm.batch * sizeB * sizeof(S)));
   T *c = static_cast<T *>(allocate(gemm.batch * gemm.m * gemm.n * sizeof(T)));
@@ -162,7 +162,6 @@ template <typename S, typename T> int measure(const GemmCase &gemm, const std::s
   return error <= limit ? 0 : 1;
 }
 
-bool isShort(const GemmCase &gemm) { return runtime::byteSize(gemm.type) == 2; }
 
 int measure(const GemmCase &gemm, const std::string &name, double seconds) {
   switch (gemm.type) {
@@ -199,13 +198,6 @@ constexpr NamedCase kCases[] = {
     {"600x2100x410", 600, 2100, 410, Layout::RowMajor, Layout::Transposed},
     {"600x410x2100", 600, 410, 2100, Layout::RowMajor, Layout::Transposed},
     {"410x2100x600-dw", 410, 2100, 600, Layout::Transposed, Layout::RowMajor},
-    {"256x768x768-panels", 256, 768, 768, Layout::RowMajor, Layout::Panels},
-    {"256x768x768-dx-panels", 256, 768, 768, Layout::RowMajor, Layout::PanelsTransposed},
-    {"256x3072x768-panels", 256, 3072, 768, Layout::RowMajor, Layout::Panels},
-    {"256x768x3072-panels", 256, 768, 3072, Layout::RowMajor, Layout::Panels},
-    {"lm-head-panels", 252, 50257, 768, Layout::RowMajor, Layout::Panels},
-    {"8x768x768-panels", 8, 768, 768, Layout::RowMajor, Layout::Panels},
-    {"1x768x768-panels", 1, 768, 768, Layout::RowMajor, Layout::Panels},
     {"scores-256", 256, 256, 64, Layout::RowMajor, Layout::Transposed, 48},
     {"values-256", 256, 64, 256, Layout::RowMajor, Layout::RowMajor, 48},
     {"scores-64", 64, 64, 64, Layout::RowMajor, Layout::Transposed, 48},
@@ -256,8 +248,6 @@ int main(int argumentCount, char **arguments) {
       if (std::string(entry.name).find(filter) == std::string::npos || (!exact.empty() && exact != entry.name))
         continue;
       gemm.m = entry.m, gemm.n = entry.n, gemm.k = entry.k, gemm.a = entry.a, gemm.b = entry.b, gemm.batch = entry.batch;
-      if (isShort(gemm) && (entry.b == Layout::Panels || entry.b == Layout::PanelsTransposed))
-        continue;
       failures += measure(gemm, entry.name, seconds);
     }
   }

@@ -47,18 +47,11 @@ cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value 
     return {base, emit.mul(columns, 2), emit.constant(2)};
   case Layout::Padded:
     return {base, emit.add(columns, 1), one};
-  case Layout::Panels:
-  case Layout::PanelsTransposed:
-    return {base, Value(), Value()};
   }
   return {};
 }
 
-Value elementsOf(cpu::Emitter &emit, Layout layout, Type element, Value rows, Value columns) {
-  if (layout == Layout::Panels)
-    return cpu::panelElementCount(emit.builder, emit.location, element, rows, columns);
-  if (layout == Layout::PanelsTransposed)
-    return cpu::panelElementCount(emit.builder, emit.location, element, columns, rows);
+Value elementsOf(cpu::Emitter &emit, Layout layout, Value rows, Value columns) {
   if (layout == Layout::Padded)
     return emit.mul(rows, emit.add(columns, 1));
   return emit.mul(emit.mul(rows, columns), layout == Layout::Strided ? 2 : 1);
@@ -85,8 +78,8 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
   Value m = size(0, gemm.m), n = size(1, gemm.n), k = size(2, gemm.k);
   auto inner = [=](OpBuilder &builder, Location location, Value index) {
     cpu::Emitter emit(builder, location);
-    Value baseA = emit.at(a, inMemory, emit.mul(index, elementsOf(emit, gemm.a, element, m, k)));
-    Value baseB = emit.at(b, inMemory, emit.mul(index, elementsOf(emit, gemm.b, element, k, n)));
+    Value baseA = emit.at(a, inMemory, emit.mul(index, elementsOf(emit, gemm.a, m, k)));
+    Value baseB = emit.at(b, inMemory, emit.mul(index, elementsOf(emit, gemm.b, k, n)));
     Value baseC = emit.at(c, element, emit.mul(index, emit.mul(m, n)));
     cpu::GemmSpec spec;
     spec.tier = gemm.tier;
@@ -94,9 +87,6 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
     spec.m = m, spec.n = n, spec.k = k;
     spec.a = operandOf(emit, gemm.a, baseA, m, k);
     spec.b = operandOf(emit, gemm.b, baseB, k, n);
-    spec.panelsOfB = gemm.b == Layout::Panels             ? cpu::PanelsOfB::Forward
-                     : gemm.b == Layout::PanelsTransposed ? cpu::PanelsOfB::Transposed
-                                                          : cpu::PanelsOfB::None;
     spec.epilogue = [=](OpBuilder &builder, Location location, const cpu::GemmResult &result) {
       cpu::Emitter emit(builder, location);
       Value place = emit.at(baseC, element, emit.add(emit.mul(result.row, n), result.column));
@@ -223,10 +213,8 @@ OwningOpRef<ModuleOp> buildMicroKernels(MLIRContext &context, const GemmCase &ge
   for (cpu::WalkOfA walk : walks)
     for (int64_t height = 1; height <= rows; ++height)
       for (int64_t part = 1; part <= vectors; ++part)
-        for (int64_t panel : isShort ? std::set<int64_t>{width} : std::set<int64_t>{width, cpu::panelColumns(element)}) {
-          cpu::MicroKernel kernel{gemm.tier, pairs ? storage : element, height, part, walk, panel};
-          cpu::getMicroKernel(builder, builder.getUnknownLoc(), kernel)->removeAttr("llvm.linkage");
-        }
+        cpu::getMicroKernel(builder, builder.getUnknownLoc(), {gemm.tier, pairs ? storage : element, height, part, walk, width})
+            ->removeAttr("llvm.linkage");
   for (int64_t rowTiles : {1, 2})
     for (int64_t part = 1; part <= vectors && cpu::multipliesTiles(gemm.tier, storage); ++part)
       cpu::getTileKernel(builder, builder.getUnknownLoc(), {gemm.tier, rowTiles, part, width})->removeAttr("llvm.linkage");
@@ -245,8 +233,7 @@ CompiledGemm::CompiledGemm() = default;
 CompiledGemm::CompiledGemm(CompiledGemm &&) = default;
 CompiledGemm::~CompiledGemm() = default;
 
-int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type) {
-  int64_t width = type == runtime::DataType::F64 ? 8 : 16;
+int64_t sizeOf(Layout layout, int64_t rows, int64_t columns) {
   switch (layout) {
   case Layout::RowMajor:
   case Layout::Transposed:
@@ -255,16 +242,11 @@ int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType t
     return 2 * rows * columns;
   case Layout::Padded:
     return rows * (columns + 1);
-  case Layout::Panels:
-    return (columns + width - 1) / width * width * rows;
-  case Layout::PanelsTransposed:
-    return (rows + width - 1) / width * width * columns;
   }
   return 0;
 }
 
-int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type, int64_t row, int64_t column) {
-  int64_t width = type == runtime::DataType::F64 ? 8 : 16;
+int64_t placeOf(Layout layout, int64_t rows, int64_t columns, int64_t row, int64_t column) {
   switch (layout) {
   case Layout::RowMajor:
     return row * columns + column;
@@ -274,10 +256,6 @@ int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType 
     return 2 * (row * columns + column);
   case Layout::Padded:
     return row * (columns + 1) + column;
-  case Layout::Panels:
-    return column / width * rows * width + row * width + column % width;
-  case Layout::PanelsTransposed:
-    return placeOf(Layout::Panels, columns, rows, type, column, row);
   }
   return 0;
 }

@@ -30,9 +30,8 @@ private:
   uint16_t bits = 0;
 };
 
-/// Padded: row-major with a gap behind every row. The last two, for B only, are the panel storage of Gemm.h: of B itself and of
-/// its transposed.
-enum class Layout { RowMajor, Transposed, Strided, Padded, Panels, PanelsTransposed };
+/// Padded: row-major with a gap behind every row.
+enum class Layout { RowMajor, Transposed, Strided, Padded };
 
 struct GemmCase {
   cpu::Tier tier = cpu::Tier::Avx2;
@@ -47,8 +46,8 @@ struct GemmCase {
 
 /// Elements that a matrix of `rows` x `columns` takes, and the place of one of them. The strided layout leaves a gap behind every
 /// element.
-int64_t sizeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type);
-int64_t placeOf(Layout layout, int64_t rows, int64_t columns, runtime::DataType type, int64_t row, int64_t column);
+int64_t sizeOf(Layout layout, int64_t rows, int64_t columns);
+int64_t placeOf(Layout layout, int64_t rows, int64_t columns, int64_t row, int64_t column);
 
 /// What the generated module exports. C is row-major; batch entries follow each other.
 using GemmFunction = void (*)(const void *a, const void *b, void *c, void *scratch, int64_t m, int64_t n, int64_t k,

@@ -123,15 +123,13 @@ bool addsAsTiles(const GemmCase &gemm) {
   return gemm.tier == cpu::Tier::Amx && gemm.type == runtime::DataType::BF16 && gemm.m >= 8;
 }
 
-/// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN, panels are filled
-/// up with zeros.
-template <typename S, typename T>
-void place(S *to, const T *values, Layout layout, int64_t rows, int64_t columns, runtime::DataType type) {
-  for (int64_t index = 0; index < sizeOf(layout, rows, columns, type); ++index)
+/// Copies row-major `values` into `layout`; what lies between strided elements and behind padded rows is NaN.
+template <typename S, typename T> void place(S *to, const T *values, Layout layout, int64_t rows, int64_t columns) {
+  for (int64_t index = 0; index < sizeOf(layout, rows, columns); ++index)
     to[index] = layout == Layout::Strided || layout == Layout::Padded ? static_cast<S>(std::nan("")) : S(0);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      to[placeOf(layout, rows, columns, type, row, column)] = static_cast<S>(values[row * columns + column]);
+      to[placeOf(layout, rows, columns, row, column)] = static_cast<S>(values[row * columns + column]);
 }
 
 constexpr int64_t kCanaries = 64;
@@ -158,12 +156,12 @@ template <typename S, typename T>
 bool runOnce(const CompiledGemm &code, const GemmCase &gemm, const Problem<S, T> &problem, const std::string &corrupt) {
   const auto &[a, b, expected] = problem;
   int64_t m = gemm.m, n = gemm.n, k = gemm.k, batch = gemm.batch;
-  int64_t sizeA = sizeOf(gemm.a, m, k, gemm.type), sizeB = sizeOf(gemm.b, k, n, gemm.type);
+  int64_t sizeA = sizeOf(gemm.a, m, k), sizeB = sizeOf(gemm.b, k, n);
   GuardedMemory placedA(batch * sizeA * sizeof(S)), placedB(batch * sizeB * sizeof(S));
   GuardedMemory result((kCanaries + batch * m * n) * sizeof(T));
   for (int64_t entry = 0; entry < batch; ++entry) {
-    place(placedA.as<S>() + entry * sizeA, &a[entry * m * k], gemm.a, m, k, gemm.type);
-    place(placedB.as<S>() + entry * sizeB, &b[entry * k * n], gemm.b, k, n, gemm.type);
+    place(placedA.as<S>() + entry * sizeA, &a[entry * m * k], gemm.a, m, k);
+    place(placedB.as<S>() + entry * sizeB, &b[entry * k * n], gemm.b, k, n);
   }
   for (int64_t index = 0; index < kCanaries + batch * m * n; ++index)
     result.as<T>()[index] = T(-77);
@@ -244,12 +242,11 @@ template <typename S, typename T> int check(const Options &options) {
   if (options.sweep)
     shapes = sweepShapes(options.quick, options.gemm.tier == cpu::Tier::Amx);
   for (Layout a : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Padded})
-    for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided, Layout::Panels, Layout::PanelsTransposed}) {
+    for (Layout b : {Layout::RowMajor, Layout::Transposed, Layout::Strided}) {
       GemmCase gemm = options.gemm;
       if (options.sweep)
         gemm.a = a, gemm.b = b, gemm.dynamic = true;
-      // Panels are of what micro-kernels read in place; only pairs could read behind a row.
-      bool known = sizeof(S) > 2 ? gemm.a != Layout::Padded : gemm.b != Layout::Panels && gemm.b != Layout::PanelsTransposed;
+      bool known = sizeof(S) <= 2 || gemm.a != Layout::Padded; // only pairs could read behind a row
       if (known && (options.sweep || cases.empty()))
         cases.push_back(gemm);
     }
@@ -271,12 +268,7 @@ template <typename S, typename T> int check(const Options &options) {
 }
 
 Layout layoutOf(char letter) {
-  return letter == 'r'   ? Layout::RowMajor
-         : letter == 't' ? Layout::Transposed
-         : letter == 'p' ? Layout::Panels
-         : letter == 'q' ? Layout::PanelsTransposed
-         : letter == 'g' ? Layout::Padded
-                         : Layout::Strided;
+  return letter == 'r' ? Layout::RowMajor : letter == 't' ? Layout::Transposed : letter == 'g' ? Layout::Padded : Layout::Strided;
 }
 
 int usage() {
