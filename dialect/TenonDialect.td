@@ -35,7 +35,7 @@ def Tenon_Dialect : Dialect {
 
     | | attribute | value |
     |---|---|---|
-    | E7 | tenon.compute of a module | bf16 or f16, mixed precision: contractions multiply that type, parameters of f32 have copies in it |
+    | E7 | tenon.compute of a module | bf16 or f16: contractions multiply that type, and parameters of f32 have copies in it |
     | E8 | tenon.compute of an op | f32, bf16 or f16: of a contraction that multiplies another type than its module says |
     | E9 | tenon.reduce of a module | f64: what sums is computed in it (reductions, softmax, normalizers, losses, attention) |
 
