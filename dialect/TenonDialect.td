@@ -31,13 +31,15 @@ def Tenon_Dialect : Dialect {
     | E5 | tenon.walk | {position: number of a state, count: number of a dim, capacity: form}: position + count <= capacity |
     | E6 | tenon.slices | of a train entry: the number of slices of a batch; it is written for one of them, and run for each |
 
-    What tensor-form ops are computed in is said by these, until `tenon-apply-numerics` has put it into the types of the operands:
+    What ops of the tensor form are computed in is said by these, until `tenon-apply-numerics` has put it into types of operands:
 
     | | attribute | value |
     |---|---|---|
-    | N1 | tenon.compute of a module | bf16 or f16: mixed precision. Contractions multiply that type; parameters of f32 have copies in it |
-    | N2 | tenon.compute of an op | f32, bf16 or f16: of a contraction (dot, attend, attention, attention_grad) that multiplies another type than its module says. Its gradient and its parts multiply it too |
-    | N3 | tenon.reduce of a module | f64: what sums (reduce sum, softmax, normalize, cross_entropy, attention and their gradients) is computed in it |
+    | E7 | tenon.compute of a module | bf16 or f16: contractions multiply that type, and parameters of f32 have copies in it |
+    | E8 | tenon.compute of an op | f32, bf16 or f16: of a contraction that multiplies another type than its module says |
+    | E9 | tenon.reduce of a module | f64: what sums is computed in it (reductions, softmax, normalizers, losses, attention) |
+
+    A contraction with E8 (dot, attend, attention, attention_grad) hands it on to its gradient and to its parts.
   }];
   let hasOperationAttrVerify = 1;
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];

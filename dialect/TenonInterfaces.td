@@ -68,9 +68,9 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
 def MixedPrecisionOpInterface : OpInterface<"MixedPrecisionOpInterface"> {
   let cppNamespace = "::tenon";
   let description = [{
-    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in, or it is
-    a reduction. An op without it is computed in the type of the parameters. All its operands named here have one element type, and
-    its results named here have it too.
+    An op with a rule for mixed precision: it multiplies numbers of 16 bits and sums in the type that they are computed in, or it
+    is a reduction. An op without it is computed in the type of the parameters. All its operands named here have one element type,
+    and its results named here have it too.
   }];
   let methods = [
     InterfaceMethod<
