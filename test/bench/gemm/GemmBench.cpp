@@ -162,7 +162,6 @@ template <typename S, typename T> int measure(const GemmCase &gemm, const std::s
   return error <= limit ? 0 : 1;
 }
 
-
 int measure(const GemmCase &gemm, const std::string &name, double seconds) {
   switch (gemm.type) {
   case runtime::DataType::F64:
