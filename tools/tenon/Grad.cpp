@@ -54,30 +54,29 @@ Status saveGradients(const std::string &path, const runtime::Context &context, r
       &batch);
 }
 
-/// Of the first parameter whose gradient is not finite, after everything was written.
-Status checkFinite(const runtime::Context &context) {
+/// The first parameter whose gradient is not finite is named.
+Status warnOfNotFinite(const runtime::Context &context) {
   const runtime::Parameters &parameters = *context.parameters();
   const bool isDouble = parameters.manifest().type == runtime::DataType::F64;
-  std::vector<double> values;
+  std::vector<double> doubles;
   std::vector<float> floats;
   for (const std::string &name : parameters.names()) {
     auto place = parameters.find(name);
     if (!place.ok())
       return place.status();
     const size_t count = static_cast<size_t>(place->info->elements);
+    doubles.resize(isDouble ? count : 0);
     floats.resize(isDouble ? 0 : count);
-    values.resize(isDouble ? count : 0);
-    void *target = isDouble ? static_cast<void *>(values.data()) : floats.data();
+    void *target = isDouble ? static_cast<void *>(doubles.data()) : floats.data();
     if (Status status = parameters.getAt(*place, target, runtime::ParameterArena::Gradients); status.failed())
       return status;
     auto finite = [](double value) { return std::isfinite(value); };
-    if (isDouble ? std::all_of(values.begin(), values.end(), finite) : std::all_of(floats.begin(), floats.end(), finite))
+    if (std::all_of(doubles.begin(), doubles.end(), finite) && std::all_of(floats.begin(), floats.end(), finite))
       continue;
     const bool isScaled = parameters.manifest().copies == runtime::DataType::F16;
-    return Status(
-        runtime::ErrorKind::Numeric,
-        concat("the gradient of '", name, "' is not finite",
-               isScaled ? "; in f16 it is that of the loss times 1024, which may be too large: bf16 needs no scale" : ""));
+    note(concat("warning: the gradient of '", name, "' is not finite",
+                isScaled ? "; in f16 it is that of the loss times 1024, which may be too large: bf16 needs no scale" : ""));
+    return {};
   }
   return {};
 }
@@ -127,7 +126,7 @@ Status run(Options &options) {
   }
   if (status.ok())
     status = files.commit();
-  return status.ok() ? checkFinite(**context) : status;
+  return status.ok() ? warnOfNotFinite(**context) : status;
 }
 
 } // namespace
