@@ -3,6 +3,7 @@
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Call.h"
+#include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cmath>
 
