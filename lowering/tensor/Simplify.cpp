@@ -141,7 +141,8 @@ struct SliceBeforeContraction : OpRewritePattern<SliceOp> {
       return SliceOp::create(rewriter, op.getLoc(), type, operand, rewriter.getI64IntegerAttr(dim), op.getLowAttr());
     };
     Value a = sliced(dot.getA(), dot.getALabels()), b = sliced(dot.getB(), dot.getBLabels());
-    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), a, b, dot.getALabelsAttr(), dot.getBLabelsAttr());
+    auto part = DotOp::create(rewriter, op.getLoc(), op.getType(), a, b, dot.getALabelsAttr(), dot.getBLabelsAttr());
+    rewriter.replaceOp(op, multiplyingIn(dot->getAttr(kCompute), part).getOperation());
     return success();
   }
 };

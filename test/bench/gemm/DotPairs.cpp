@@ -1,4 +1,5 @@
 #include "DotPairs.h"
+#include "RandomHalves.h"
 
 #include <bit>
 #include <cmath>
@@ -19,16 +20,6 @@ float widen(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(b
   std::memcpy(&left, a, sizeof left);
   std::memcpy(&right, b, sizeof right);
   _mm512_storeu_ps(sum, _mm512_dpbf16_ps(_mm512_loadu_ps(sum), left, right));
-}
-
-/// A bf16 of any exponent, or (`narrow`) of one whose sums cancel and round.
-uint16_t randomHalf(std::mt19937 &random, bool narrow) {
-  uint32_t bits = static_cast<uint32_t>(random());
-  return static_cast<uint16_t>(narrow ? (bits & 0x807f) | ((119 + (bits >> 20) % 16) << 7) : bits);
-}
-
-bool agree(float a, float b) {
-  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
 }
 
 } // namespace

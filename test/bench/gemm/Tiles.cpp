@@ -1,4 +1,5 @@
 #include "Tiles.h"
+#include "RandomHalves.h"
 
 #include <bit>
 #include <cmath>
@@ -154,16 +155,6 @@ namespace {
   _tile_dpbf16ps(0, 4, 6);
   _tile_stored(0, c, kBytes);
   _tile_release();
-}
-
-/// A bf16 of any exponent, or (`narrow`) of one whose sums cancel and round.
-uint16_t randomHalf(std::mt19937 &random, bool narrow) {
-  uint32_t bits = static_cast<uint32_t>(random());
-  return static_cast<uint16_t>(narrow ? (bits & 0x807f) | ((119 + (bits >> 20) % 16) << 7) : bits);
-}
-
-bool agree(float a, float b) {
-  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
 }
 
 } // namespace

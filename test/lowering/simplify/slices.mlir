@@ -37,3 +37,27 @@ func.func @parts(%h: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kin
   tenon.output 1 "k", %k : tensor<4x3xf32>
   return
 }
+
+// What multiplies in a type of its own goes on doing so.
+// CHECK-LABEL: func.func @pinned
+// CHECK: %[[H:.*]] = tenon.slice %arg0 0 from
+// CHECK: tenon.dot %[[H]][0, 2], %arg1[1, 2] {tenon.compute = f32} : tensor<3x8xf32>, tensor<6x8xf32> -> tensor<3x6xf32>
+func.func @pinned(%h: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "eval", tenon.dims = [], tenon.states = []} {
+  %l = tenon.dot %h[0, 2], %w[1, 2] {tenon.compute = f32} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %y = tenon.slice %l 0 from affine_map<() -> (0)> : tensor<4x6xf32> -> tensor<3x6xf32>
+  tenon.output 0 "y", %y : tensor<3x6xf32>
+  return
+}
+
+// What else reads the whole result keeps it whole.
+// CHECK-LABEL: func.func @others
+// CHECK: %[[L:.*]] = tenon.dot %arg0[0, 2], %arg1[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+// CHECK-DAG: tenon.slice %[[L]] 0 from
+// CHECK-DAG: tenon.output 1 "l", %[[L]]
+func.func @others(%h: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "eval", tenon.dims = [], tenon.states = []} {
+  %l = tenon.dot %h[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %y = tenon.slice %l 0 from affine_map<() -> (0)> : tensor<4x6xf32> -> tensor<3x6xf32>
+  tenon.output 0 "y", %y : tensor<3x6xf32>
+  tenon.output 1 "l", %l : tensor<4x6xf32>
+  return
+}
