@@ -36,6 +36,7 @@ class Terminal:
         environment = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": "xterm", **variables}
         self.pid, self.master = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as in a window, also where the tests run under nohup
             os.execvpe(arguments[0], arguments, environment)
         termios.tcsetwinsize(self.master, (24, COLUMNS))
 
