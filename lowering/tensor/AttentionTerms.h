@@ -4,6 +4,9 @@
 
 namespace tenon {
 
+/// Size of the dimension of `x` that has the label.
+mlir::AffineExpr sizeAt(const Labelled &x, int64_t label);
+
 /// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
 class ScoreReader {
 public:

@@ -1,0 +1,58 @@
+#include "lowering/kernel/KernelResults.h"
+#include "dialect/Build.h"
+
+using namespace mlir;
+
+namespace tenon {
+
+void dropUnusedResults(func::FuncOp function) {
+  SmallVector<Operation *> kernels;
+  function.walk([&](Operation *op) {
+    if (isa<NestOp, GemmOp>(op) && llvm::any_of(op->getResults(), [](Value result) { return result.use_empty(); }))
+      kernels.push_back(op);
+  });
+  for (Operation *op : kernels) {
+    SmallVector<int64_t> renumbered;
+    SmallVector<Type> types;
+    for (Value result : op->getResults()) {
+      renumbered.push_back(result.use_empty() ? -1 : int64_t(types.size()));
+      if (!result.use_empty())
+        types.push_back(result.getType());
+    }
+    if (types.empty()) {
+      op->erase();
+      continue;
+    }
+    SmallVector<PutOp> puts;
+    op->walk([&](PutOp put) { puts.push_back(put); });
+    for (PutOp put : puts) {
+      int64_t number = renumbered[put.getResult()];
+      number < 0 ? put.erase() : put.setResult(number);
+    }
+    OperationState state(op->getLoc(), op->getName(), op->getOperands(), types, op->getAttrs());
+    for (Region &region : op->getRegions())
+      state.addRegion()->takeBody(region);
+    Operation *fresh = OpBuilder(op).create(state);
+    for (auto [old, number] : llvm::zip(op->getResults(), renumbered))
+      if (number >= 0)
+        old.replaceAllUsesWith(fresh->getResult(number));
+    op->erase();
+  }
+}
+
+void copyExchangedCarries(func::FuncOp function) {
+  function.walk([&](YieldOp yield) {
+    auto stack = dyn_cast<StackOp>(yield->getParentOp());
+    for (unsigned i = 0; stack && i < stack.getCarries().size(); ++i) {
+      auto argument = dyn_cast<BlockArgument>(yield.getOperand(i));
+      if (!argument || argument.getOwner() != yield->getBlock() || argument.getArgNumber() == i + 1)
+        continue;
+      OpBuilder builder(yield);
+      SmallVector<int64_t> all(llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(argument).getRank())));
+      yield.setOperand(
+          i, BroadcastOp::create(builder, yield.getLoc(), argument.getType(), argument, builder.getDenseI64ArrayAttr(all)));
+    }
+  });
+}
+
+} // namespace tenon

@@ -1,0 +1,122 @@
+// The operands of a fused attention, made of the terms that AttentionTerms.cpp has read.
+#include "lowering/tensor/AttentionTerms.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon {
+
+Value ScoreReader::arranged(const Labelled &x, ArrayRef<Labels> groups, double factor) {
+  Value result = space.arranged(x, groups);
+  return factor == 1 ? result : build.scale(result, factor);
+}
+
+AffineExpr sizeAt(const Labelled &x, int64_t label) {
+  return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()];
+}
+
+std::string ScoreReader::findPlace() {
+  SmallVector<std::pair<Read *, Labelled *>> reads;
+  for (auto [read, pair] : llvm::zip(positionReads, positions))
+    reads.push_back({&read, &pair.b});
+  for (Table &each : llvm::concat<Table>(scoreTables, valueTables))
+    reads.push_back({&each.read, &each.table});
+  if (reads.empty())
+    return {};
+  const Read &first = *reads.front().first;
+  if (llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); })) {
+    place = first.place;
+  } else {
+    place = distances.place();
+    for (auto [read, table] : reads)
+      if (!read->byDistance)
+        *table = distances.ordered(*table, kPlace, distances.along(read->index), read->clamp);
+  }
+  for (auto [read, table] : reads) {
+    AffineExpr rows = sizeAt(*table, kPlace);
+    if (places && places != rows)
+      return "the tables of two terms have different numbers of rows";
+    places = rows;
+  }
+  space.setSize(kPlace, places);
+  return {};
+}
+
+/// sum of factor * a . b as one contraction: where one side is the same everywhere the other is summed.
+std::string ScoreReader::sum(ArrayRef<Pair> pairs, ArrayRef<Labels> ofA, ArrayRef<Labels> ofB, Value &a, Value &b) {
+  const Pair &first = pairs.front();
+  bool sameA = llvm::all_of(pairs, [&](const Pair &pair) { return pair.a == first.a; }),
+       sameB = llvm::all_of(pairs, [&](const Pair &pair) { return pair.b == first.b; });
+  if (!sameA && !sameB)
+    return "not supported yet: two such terms that share neither side";
+  space.setSize(kContracted, sizeAt(first.a, kContracted));
+  for (const Pair &pair : pairs)
+    if (sizeAt(pair.a, kContracted) != space.size(kContracted))
+      return "the contracted widths of two terms differ";
+  for (const Pair &pair : pairs) {
+    if (sameB || &pair == &first)
+      accumulate(build, a, arranged(pair.a, ofA, sameB ? pair.factor : 1));
+    if (!sameB || &pair == &first)
+      accumulate(build, b, arranged(pair.b, ofB, sameB ? 1 : pair.factor));
+  }
+  return {};
+}
+
+/// A number that all contractions of keys have in common belongs to the sum: no query is multiplied for it.
+void ScoreReader::takeCommonFactor() {
+  const double common = contents.front().factor;
+  if (common == 1 || common == 0 || !std::isfinite(1 / common) ||
+      !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }))
+    return;
+  factor = common;
+  for (Pair &pair : llvm::concat<Pair>(contents, positions))
+    pair.factor /= common;
+  for (Table &table : scoreTables)
+    table.factor /= common;
+  for (auto &[scores, by] : selections)
+    by /= common;
+}
+
+Labels ScoreReader::headsOfKeys() const {
+  const Labels &heads = space.axes(kHead);
+  auto isOfKeys = [&](int64_t head) {
+    auto has = [&](const Labelled &tensor) { return llvm::is_contained(tensor.labels, head); };
+    return llvm::any_of(contents, [&](const Pair &pair) { return has(pair.b); }) ||
+           llvm::any_of(values, [&](auto &part) { return has(part.first); });
+  };
+  const auto *end = llvm::find_if_not(heads, isOfKeys);
+  if (std::any_of(end, heads.end(), isOfKeys))
+    return heads;
+  return end == heads.begin() ? Labels{AttentionSpace::kSharedHead} : Labels(heads.begin(), end);
+}
+
+std::string ScoreReader::finish() {
+  if (contents.empty())
+    return "no term contracts a query with keys";
+  if (values.empty())
+    return "no part of the value belongs to the key";
+  takeCommonFactor();
+  const Labels &batches = space.axes(kBatch), &heads = space.axes(kHead), &widths = space.axes(kWidth), ofKeys = headsOfKeys();
+  const SmallVector<Labels> ofQuery{batches, {kQuery}, heads, {kContracted}}, ofKey{batches, {kKey}, ofKeys, {kContracted}},
+      ofTable{{kPlace}, heads, {kContracted}};
+  std::string why = sum(contents, ofQuery, ofKey, query, key);
+  if (why.empty())
+    why = findPlace();
+  if (!why.empty())
+    return why;
+  for (auto &[scores, by] : selections)
+    accumulate(build, selectedScores, arranged(scores, {batches, {kQuery}, heads, {kSelected}}, by));
+  for (const Table &each : scoreTables)
+    accumulate(build, scoreTable, arranged(each.table, {{kPlace}, heads}, each.factor));
+  for (const Table &each : valueTables)
+    accumulate(build, valueTable, arranged(each.table, {{kPlace}, heads, widths}, each.factor));
+  for (auto &[part, factor] : values)
+    accumulate(build, value, arranged(part, {batches, {kKey}, ofKeys, widths}, factor));
+  if (positions.empty())
+    return {};
+  if (sizeAt(positions.front().a, kContracted) != space.size(kContracted))
+    return "the contracted widths of two terms differ";
+  return sum(positions, ofQuery, ofTable, positionQuery, table);
+}
+
+} // namespace tenon
