@@ -13,6 +13,12 @@ bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
   return microTile(tier).rows > 8 && rowStride > 0 && rowStride * elementBytes(storage) % 4096 == 0;
 }
 
+bool GemmSpec::mayStreamRight() const {
+  if (elementsOfA.areComputed || elementsOfB.areComputed || !isOne(b.colStride))
+    return false;
+  return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride));
+}
+
 bool GemmSpec::readsLeftInPlace() const {
   if (elementsOfA.areComputed)
     return false;

@@ -1,4 +1,5 @@
 #include "lowering/cpu/GemmPlan.h"
+#include "lowering/cpu/StreamRows.h"
 #include "lowering/cpu/TileKernel.h"
 
 #include <set>
@@ -59,7 +60,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   multipliesTiles = hasTiles ? emit.lessEqual(emit.constant(kFewestRows), spec.m) : emit.flag(false);
   if (hasTiles) // one strip that is not full at most
     rowsPerBlock = emit.min(emit.roundUp(rowsPerBlock, kStripRows), spec.m);
-  Value isWhole = emit.lessEqual(spec.k, emit.constant(limits.whole));
+  streamsRight = spec.mayStreamRight() ? emit.lessEqual(spec.m, emit.constant(kFewRows)) : emit.flag(false);
+  Value isWhole = emit.select(streamsRight, emit.flag(true), emit.lessEqual(spec.k, emit.constant(limits.whole)));
   depthBlocks = emit.select(isWhole, emit.constant(1), emit.ceilDiv(spec.k, limits.depth));
   depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), hasTiles ? kTileSteps : 16);
 
@@ -74,7 +76,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
     wanted = emit.max(wanted, spec.elementsOfA.areComputed || hasTiles ? limits.panels : kStagedPanels);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
-  wanted = emit.min(wanted, limits.panels);
+  wanted = emit.min(wanted, emit.select(streamsRight, emit.constant(kStreamedPanels), emit.constant(limits.panels)));
   Value blocks = emit.ceilDiv(panels, wanted);
   Value even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);
   blocks = emit.max(emit.select(emit.less(emit.constant(1), blocks), emit.min(even, panels), blocks), 1);
@@ -82,8 +84,8 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   columnBlocks = emit.ceilDiv(panels, panelsPerBlock);
   tiles = emit.mul(rowBlocks, columnBlocks);
 
-  std::optional<int64_t> always = Emitter::constantOf(multipliesTiles);
-  if (!always || *always == 0)
+  auto isAlways = [](Value condition) { return Emitter::constantOf(condition).value_or(0) != 0; };
+  if (!isAlways(multipliesTiles) && !isAlways(streamsRight))
     stripHeights = stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
                                   hasTiles ? kFewestRows - 1 : tile.rows);
 }

@@ -35,6 +35,7 @@ struct GemmPlan {
   mlir::Value panelsPerBlock;  ///< panels of all column blocks but the last
   mlir::Value columnBlocks;    ///< blocks along N
   mlir::Value tiles;           ///< rowBlocks * columnBlocks
+  mlir::Value streamsRight;    ///< i1: whether few rows of A read B where it is, all of K at once
   mlir::Value multipliesTiles; ///< i1: whether there are rows enough, where the tier and the type have tiles
 
   /// Row counts a micro-kernel may be called with, ascending; 1 .. rows of the register tile when m is not a constant. Of tiles

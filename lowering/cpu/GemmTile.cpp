@@ -3,6 +3,7 @@
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/PackPairs.h"
 #include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/StreamRows.h"
 #include "lowering/cpu/TileKernel.h"
 
 using namespace mlir;
@@ -80,6 +81,20 @@ public:
     rows = emit.min(plan.rowsPerBlock, emit.sub(spec.m, firstRow));
     Value firstPanel = emit.mul(columnBlock, plan.panelsPerBlock);
     Value panels = emit.min(plan.panelsPerBlock, emit.sub(plan.panels, firstPanel));
+    emit.branch(plan.streamsRight, [&] { streamPanels(firstPanel, panels); }, [&] { multiplyPanels(firstPanel, panels); });
+  }
+
+private:
+  /// A loop over [0, count) that disappears when it runs exactly once.
+  void repeat(Value count, llvm::function_ref<void(Value)> body) {
+    if (isOne(count))
+      body(emit.constant(0));
+    else
+      emit.loop(emit.constant(0), count, 1, body);
+  }
+
+  void multiplyPanels(Value firstPanel, Value panels) {
+    sumsPitch = emit.constant(plan.width);
     repeat(plan.depthBlocks, [&](Value block) {
       startDepth = emit.mul(block, plan.depthPerBlock);
       depth = emit.max(emit.min(plan.depthPerBlock, emit.sub(spec.k, startDepth)), int64_t(0));
@@ -93,13 +108,24 @@ public:
     });
   }
 
-private:
-  /// A loop over [0, count) that disappears when it runs exactly once.
-  void repeat(Value count, llvm::function_ref<void(Value)> body) {
-    if (isOne(count))
-      body(emit.constant(0));
-    else
-      emit.loop(emit.constant(0), count, 1, body);
+  /// All sums of the tile first, then the epilogue panel by panel.
+  void streamPanels(Value firstPanel, Value panels) {
+    Value firstColumn = emit.mul(firstPanel, plan.width);
+    Value columns = emit.min(emit.mul(panels, plan.width), emit.sub(spec.n, firstColumn));
+    sumsPitch = emit.mul(plan.panelsPerBlock, plan.width);
+    Type unit = memoryType(spec.storage);
+    func::FuncOp function = getStreamRows(emit.builder, emit.location, spec.tier, spec.storage);
+    func::CallOp::create(emit.builder, emit.location, function,
+                         ValueRange{rows, spec.k, columns, emit.at(spec.a.base, unit, emit.mul(firstRow, spec.a.rowStride)),
+                                    spec.a.rowStride, spec.a.colStride, emit.at(spec.b.base, unit, firstColumn), spec.b.rowStride,
+                                    sums, sumsPitch});
+    isLast = emit.flag(true);
+    isStreamed = true;
+    repeat(panels, [&](Value panel) {
+      panelSums = emit.at(sums, element, emit.mul(panel, plan.width));
+      finishPanel(panel, emit.mul(emit.add(firstPanel, panel), plan.width));
+    });
+    isStreamed = false;
   }
 
   /// A's rows of this tile and block of K into scratch: of the micro-kernels' type along the direction in which they are
@@ -196,9 +222,15 @@ private:
     Value offset = emit.mul(emit.mul(panel, rows), plan.width);
     panelSums = emit.at(sums, element, emit.select(isSplit, offset, emit.constant(0)));
     sumsPerRow = emit.select(isSplit, emit.constant(plan.width), emit.constant(0));
-    Value columns = emit.sub(spec.n, column);
     if (spec.elementsOfB.areComputed)
-      computedPanel = computeBlock(spec.elementsOfB, column, emit.min(columns, emit.constant(plan.width)), computedB);
+      computedPanel =
+          computeBlock(spec.elementsOfB, column, emit.min(emit.sub(spec.n, column), emit.constant(plan.width)), computedB);
+    finishPanel(panel, column);
+  }
+
+  /// What is left to do for a panel, by the number of its columns.
+  void finishPanel(Value panel, Value column) {
+    Value columns = emit.sub(spec.n, column);
     if (spec.runs.bytes > 0)
       enterRun(panel, column, columns);
     Value isFull = !mayBePartial ? emit.flag(true)
@@ -233,8 +265,10 @@ private:
     emit.branch(fits, [&] { emitColumns(column, columns, vectors); }, [&] { emitPartialPanel(column, columns, vectors + 1); });
   }
 
-  /// Packs one panel and runs the strips of rows over it. `columns` is null for a full panel.
+  /// Packs one panel and runs the strips of rows over it, unless its sums are there already. `columns` is null for a full panel.
   void emitColumns(Value column, Value columns, int64_t vectors) {
+    if (isStreamed)
+      return finishStrip(firstRow, rows, panelSums, column, columns, vectors);
     pack(column, columns ? columns : emit.constant(plan.width));
     emitStrips(column, columns, vectors);
   }
@@ -363,7 +397,7 @@ private:
       for (int64_t part = 0; part < vectors; ++part)
         masks[part] = emit.firstLanes(emit.sub(columns, part * lanes), lanes);
     emit.loop(emit.constant(0), stripRows, 1, [&](Value stripRow) {
-      Value from = emit.at(stripSums, element, emit.mul(stripRow, plan.width)), inMatrix = emit.add(row, stripRow);
+      Value from = emit.at(stripSums, element, emit.mul(stripRow, sumsPitch)), inMatrix = emit.add(row, stripRow);
       Value memory = spec.runs.bytes > 0 ? runMemory(emit.sub(inMatrix, firstRow)) : Value();
       for (int64_t part = 0; part < vectors; ++part) {
         Value sum = emit.load(vector, emit.at(from, element, part * lanes), bytes * lanes);
@@ -390,7 +424,9 @@ private:
   GemmOperand left; ///< rows of A in `staged`; with tiles, wherever they are
   Value wholeSteps; ///< with tiles: how often 32 steps of K are read there
   Value panelSums, sumsPerRow;
-  Value runColumn; ///< of the current panel's run
+  Value sumsPitch;         ///< elements from one row of sums to the next, when they are finished
+  bool isStreamed = false; ///< the code that is emitted finishes sums of streamPanels
+  Value runColumn;         ///< of the current panel's run
 };
 
 } // namespace

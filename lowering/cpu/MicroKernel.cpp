@@ -1,5 +1,4 @@
 #include "lowering/cpu/MicroKernel.h"
-#include "lowering/cpu/Emitter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/Twine.h"
@@ -16,17 +15,6 @@ std::string kernelName(const MicroKernel &kernel) {
   return ("tn_gemm_micro_" + tier + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" + llvm::Twine(kernel.vectors) +
           "_" + llvm::Twine(kernel.panelWidth))
       .str();
-}
-
-/// sum + a[2i + 1] b[2i + 1] + a[2i] b[2i] for lane i of vectors of i32, each of them two bf16: two fused multiply-adds, the odd
-/// one first, without denormals.
-Value emitDotPairs(Emitter &emit, Value sum, Value a, Value b) {
-  auto halves = VectorType::get({2 * cast<VectorType>(sum.getType()).getNumElements()}, emit.builder.getBF16Type());
-  auto asHalves = [&](Value pairs) -> Value { return LLVM::BitcastOp::create(emit.builder, emit.location, halves, pairs); };
-  auto name = emit.builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
-  return LLVM::CallIntrinsicOp::create(emit.builder, emit.location, sum.getType(), name,
-                                       ValueRange{sum, asHalves(a), asHalves(b)})
-      .getResults();
 }
 
 /// Emits the body of one micro-kernel. Accumulators are loop-carried 1-D vectors, row by row.
@@ -168,6 +156,15 @@ private:
 };
 
 } // namespace
+
+Value emitDotPairs(Emitter &emit, Value sum, Value a, Value b) {
+  auto halves = VectorType::get({2 * cast<VectorType>(sum.getType()).getNumElements()}, emit.builder.getBF16Type());
+  auto asHalves = [&](Value pairs) -> Value { return LLVM::BitcastOp::create(emit.builder, emit.location, halves, pairs); };
+  auto name = emit.builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
+  return LLVM::CallIntrinsicOp::create(emit.builder, emit.location, sum.getType(), name,
+                                       ValueRange{sum, asHalves(a), asHalves(b)})
+      .getResults();
+}
 
 func::FuncOp getMicroKernel(OpBuilder &builder, Location location, const MicroKernel &kernel) {
   Type index = builder.getI64Type();

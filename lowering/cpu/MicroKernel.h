@@ -1,6 +1,7 @@
 #ifndef TENON_LOWERING_CPU_MICROKERNEL_H
 #define TENON_LOWERING_CPU_MICROKERNEL_H
 
+#include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Tier.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -32,6 +33,10 @@ struct MicroKernel {
 /// matrix of bf16, whose odd last element is read alone: what lies behind it may be anything; transposed, it has pairs like B
 /// ([(K + 1) / 2][rows][2]), and aColStride counts pairs. C is f32, and each pair adds its odd product first.
 mlir::func::FuncOp getMicroKernel(mlir::OpBuilder &builder, mlir::Location location, const MicroKernel &kernel);
+
+/// sum + a[2i + 1] b[2i + 1] + a[2i] b[2i] for lane i of vectors of i32, each of them two bf16: two fused multiply-adds, the odd
+/// one first, without denormals.
+mlir::Value emitDotPairs(Emitter &emit, mlir::Value sum, mlir::Value a, mlir::Value b);
 
 } // namespace tenon::cpu
 

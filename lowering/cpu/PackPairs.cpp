@@ -28,7 +28,8 @@ public:
         };
         Value below = load(even), above = isSingle ? emit.zero(halves) : load(odd);
         for (bool upper : {false, true})
-          emit.store(interleave(below, above, upper), emit.at(emit.at(to, pair, column), pair, upper ? kLanes : 0), 64);
+          emit.store(interleavePairs(emit, below, above, upper), emit.at(emit.at(to, pair, column), pair, upper ? kLanes : 0),
+                     64);
       };
       Value bulk = emit.mul(emit.div(columns, 2 * kLanes), 2 * kLanes);
       emit.loop(zero, bulk, 2 * kLanes, [&](Value column) { columnsFrom(column, {}); });
@@ -110,15 +111,6 @@ public:
 private:
   Value asPairs(Value vector) { return LLVM::BitcastOp::create(emit.builder, emit.location, pairs, vector); }
 
-  /// Pairs (below[i], above[i]) of the lower or upper 16 columns.
-  Value interleave(Value below, Value above, bool upper) {
-    SmallVector<int64_t> mask;
-    for (int64_t lane = 0; lane < kLanes; ++lane)
-      for (int64_t which : {0, 1})
-        mask.push_back((upper ? kLanes : 0) + lane + which * 2 * kLanes);
-    return asPairs(emit.shuffle(below, above, mask));
-  }
-
   Emitter &emit;
   Type half, pair;
   VectorType halves, pairs;
@@ -126,6 +118,15 @@ private:
 };
 
 } // namespace
+
+Value interleavePairs(Emitter &emit, Value below, Value above, bool upper) {
+  SmallVector<int64_t> mask;
+  for (int64_t lane = 0; lane < kLanes; ++lane)
+    for (int64_t which : {0, 1})
+      mask.push_back((upper ? kLanes : 0) + lane + which * 2 * kLanes);
+  auto pairs = VectorType::get({kLanes}, emit.builder.getI32Type());
+  return LLVM::BitcastOp::create(emit.builder, emit.location, pairs, emit.shuffle(below, above, mask));
+}
 
 func::FuncOp getPackPairs(OpBuilder &builder, Location location, Tier tier, int64_t width, LayoutOfB layout) {
   assert(width % (2 * kLanes) == 0 && "packing writes whole vectors of 32 columns");

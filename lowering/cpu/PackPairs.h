@@ -1,5 +1,6 @@
 // Pairs of bf16 along K in 32 bits, as `vdpbf16ps` reads them: the even step below, the odd one above, zero behind an odd K.
 #pragma once
+#include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Pack.h"
 
 namespace tenon::cpu {
@@ -8,6 +9,9 @@ namespace tenon::cpu {
 /// getPackPanel. The panel has room for 16 pairs of steps more; in a tier that multiplies tiles it ends in zeros up to the next
 /// 16 pairs.
 mlir::func::FuncOp getPackPairs(mlir::OpBuilder &builder, mlir::Location location, Tier tier, int64_t width, LayoutOfB layout);
+
+/// Pairs (below[i], above[i]) of the lower or upper half of two vectors of 16 bits.
+mlir::Value interleavePairs(Emitter &emit, mlir::Value below, mlir::Value above, bool upper);
 
 /// The rows of A for a block of K in scratch, where K is not its contiguous direction:
 ///   (rows: i64, k: i64, source: ptr, rowStride: i64, colStride: i64, target: ptr, pitch: i64)

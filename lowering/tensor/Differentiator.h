@@ -88,8 +88,8 @@ private:
   mlir::LogicalResult differentiate(mlir::Operation *op, Gradients &gradients, mlir::OpBuilder &builder);
   mlir::LogicalResult differentiateSlice(AtDepthOp slice, Gradients &gradients, mlir::OpBuilder &builder);
   llvm::SetVector<mlir::Value> activeCaptures(StackOp stack);
-  void startReverse(StackOp stack, llvm::ArrayRef<unsigned> realCarries, const llvm::SetVector<mlir::Value> &captured, Gradients &gradients,
-                    ReversedStack &reversed, Gradients &inner, mlir::OpBuilder &inside);
+  void startReverse(StackOp stack, llvm::ArrayRef<unsigned> realCarries, const llvm::SetVector<mlir::Value> &captured,
+                    Gradients &gradients, ReversedStack &reversed, Gradients &inner, mlir::OpBuilder &inside);
   mlir::LogicalResult differentiateStack(StackOp stack, Gradients &gradients, mlir::OpBuilder &builder);
   void writeParameters(Gradients &gradients, mlir::OpBuilder &builder);
   void writeByDepth(const ParameterGradient &gradient, mlir::OpBuilder &builder);

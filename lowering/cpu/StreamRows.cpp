@@ -1,0 +1,120 @@
+#include "lowering/cpu/StreamRows.h"
+#include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/MicroKernel.h"
+#include "lowering/cpu/PackPairs.h"
+#include "lowering/cpu/ShortReals.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+namespace {
+
+/// Rows of B in one pass over the sums: as many streams as the processor fetches ahead, and as many loads of B for one of a sum.
+constexpr int64_t kStreams = 8;
+
+/// Emits the body: for each few rows of B, for each row of A, all columns. Sums are in the nearest cache.
+class StreamBody {
+public:
+  StreamBody(Emitter &emit, Tier tier, Type storage, ValueRange arguments)
+      : emit(emit), isPairs(multipliesPairs(tier, storage)), storage(memoryType(storage)),
+        element(elementModel(storage).compute), vector(tierVector(tier, element)), lanes(vector.getNumElements()),
+        bytes(elementBytes(element)), rows(arguments[0]), k(arguments[1]), columns(arguments[2]), a(arguments[3]),
+        aRowStride(arguments[4]), aColStride(arguments[5]), b(arguments[6]), bRowStride(arguments[7]), sums(arguments[8]),
+        pitch(arguments[9]) {}
+
+  void run() {
+    const int64_t width = columnsAtOnce();
+    emit.loop(emit.constant(0), rows, 1, [&](Value row) {
+      emit.loop(emit.constant(0), emit.roundUp(columns, width), lanes,
+                [&](Value column) { emit.store(emit.zero(vector), sumAt(row, column), bytes * lanes); });
+    });
+    Value bulk = emit.mul(emit.div(k, kStreams), kStreams);
+    emit.loop(emit.constant(0), bulk, kStreams, [&](Value step) { pass(step, kStreams); });
+    if (!isPairs)
+      return emit.loop(bulk, k, 1, [&](Value step) { pass(step, 1); });
+    Value even = emit.mul(emit.div(k, 2), 2);
+    emit.loop(bulk, even, 2, [&](Value step) { pass(step, 2); });
+    emit.loop(even, k, 1, [&](Value step) { pass(step, 1); });
+  }
+
+private:
+  /// A register of 16 bits is interleaved with another one into two of pairs.
+  int64_t columnsAtOnce() const { return isPairs ? 2 * lanes : lanes; }
+  Value sumAt(Value row, Value column) { return emit.at(sums, element, emit.add(emit.mul(row, pitch), column)); }
+
+  /// `count` steps of K from `step` on.
+  void pass(Value step, int64_t count) {
+    SmallVector<Value> rowsOfB;
+    for (int64_t number = 0; number < count; ++number)
+      rowsOfB.push_back(emit.at(b, storage, emit.mul(emit.add(step, number), bRowStride)));
+    emit.loop(emit.constant(0), rows, 1, [&](Value row) {
+      SmallVector<Value> left = leftOf(row, step, count);
+      const int64_t width = columnsAtOnce();
+      Value whole = emit.mul(emit.div(columns, width), width);
+      emit.loop(emit.constant(0), whole, width, [&](Value column) { multiply(rowsOfB, left, row, column, {}); });
+      emit.loop(whole, columns, width, [&](Value column) {
+        multiply(rowsOfB, left, row, column, emit.firstLanes(emit.sub(columns, column), width));
+      });
+    });
+  }
+
+  /// Elements, or pairs, of a row of A on all lanes.
+  SmallVector<Value> leftOf(Value row, Value step, int64_t count) {
+    SmallVector<Value> left;
+    for (int64_t number = 0; number < count; number += isPairs ? 2 : 1) {
+      Value place = emit.add(emit.mul(row, aRowStride), emit.mul(emit.add(step, number), aColStride));
+      Value address = emit.at(a, storage, place), factor;
+      Type pair = emit.builder.getI32Type();
+      if (!isPairs)
+        factor = emit.load(element, address, bytes);
+      else if (count == 1) // nothing is read behind the last step
+        factor = arith::ExtUIOp::create(emit.builder, emit.location, pair, emit.load(storage, address, 2));
+      else
+        factor = emit.load(pair, address, 2);
+      left.push_back(
+          vector::BroadcastOp::create(emit.builder, emit.location, isPairs ? vector.clone(pair) : vector, factor));
+    }
+    return left;
+  }
+
+  void multiply(ArrayRef<Value> rowsOfB, ArrayRef<Value> left, Value row, Value column, Value mask) {
+    auto type = VectorType::get({columnsAtOnce()}, storage);
+    SmallVector<Value> right;
+    for (Value start : rowsOfB)
+      right.push_back(emitVectorLoad(emit.builder, emit.location, type, emit.at(start, storage, column), mask));
+    if (isPairs && right.size() == 1)
+      right.push_back(emit.zero(type));
+    for (int64_t part = 0; part < (isPairs ? 2 : 1); ++part) {
+      Value address = emit.at(sumAt(row, column), element, part * lanes);
+      Value sum = emit.load(vector, address, bytes * lanes);
+      for (auto [number, factor] : llvm::enumerate(left))
+        sum = isPairs ? emitDotPairs(emit, sum, factor, interleavePairs(emit, right[2 * number], right[2 * number + 1], part == 1))
+                      : Value(math::FmaOp::create(emit.builder, emit.location, factor, right[number], sum));
+      emit.store(sum, address, bytes * lanes);
+    }
+  }
+
+  Emitter &emit;
+  bool isPairs;
+  Type storage, element; ///< in memory; of sums
+  VectorType vector;
+  int64_t lanes;
+  unsigned bytes;
+  Value rows, k, columns, a, aRowStride, aColStride, b, bRowStride, sums, pitch;
+};
+
+} // namespace
+
+func::FuncOp getStreamRows(OpBuilder &builder, Location location, Tier tier, Type storage) {
+  const bool isPairs = multipliesPairs(tier, storage);
+  llvm::StringRef ofTier = isPairs ? tierName(tier) : helperTierName(tier);
+  std::string name = ("tn_gemm_stream_" + ofTier + "_" + elementModel(storage).name()).str();
+  Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  return getOrCreateKernel(builder, location, name,
+                           {index, index, index, pointer, index, index, pointer, index, pointer, index},
+                           [&](Emitter &emit, ValueRange values) { StreamBody(emit, tier, storage, values).run(); });
+}
+
+} // namespace tenon::cpu
