@@ -4,6 +4,7 @@
 // kernels' own polynomials. Terminates: each rewrite removes an op, or replaces it by one that no rewrite makes into it again
 // (div to mul, add of neg to sub).
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Fold.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -328,11 +329,14 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   value.convert(cast<FloatType>(to).getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
   return fromReal(value, getContext());
 }
-/// Two conversions are one where the first loses nothing; rounding twice is not rounding once.
+/// Two conversions are one where the first loses nothing; rounding twice is not rounding once. 16 bits are computed in f32, and
+/// become f64 from there.
 LogicalResult ConvertOp::canonicalize(ConvertOp op, PatternRewriter &rewriter) {
   auto inner = op.getX().getDefiningOp<ConvertOp>();
   if (!inner || !isLossless(elementOf(inner.getX()), elementOf(op.getX())) || elementOf(inner.getX()) == elementOf(op.getY()))
     return rewriter.notifyMatchFailure(op, "no conversion before it that loses nothing");
+  if (elementOf(op.getY()).isF64() && elementModel(elementOf(inner.getX())).compute != elementOf(inner.getX()))
+    return rewriter.notifyMatchFailure(op, "from 16 bits to f64, which goes by way of f32");
   rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getType(), inner.getX());
   return success();
 }

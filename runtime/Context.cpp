@@ -211,9 +211,11 @@ Status Context::run() { return call(context.flags); }
 
 Status Context::call(uint64_t flags) {
   const bool computes = !(flags & TN_UPDATE_ONLY), updates = !(flags & TN_GRADIENTS_ONLY);
-  if (!computes && (!updates || info->kind != EntryInfo::Kind::Train))
-    return usageError("entry '", info->name, "' ",
-                      updates ? "has no update half: it does not train" : "runs one half alone, or both without a flag");
+  if (!computes && !updates)
+    return usageError("entry '", info->name, "' runs one half alone, or both without a flag");
+  const bool hasHalf = info->kind == EntryInfo::Kind::Train || (!updates && info->kind == EntryInfo::Kind::Grad);
+  if (!(computes && updates) && !hasHalf)
+    return usageError("entry '", info->name, "' has no ", updates ? "update" : "gradient", " half: it does not train");
   if (updates && info->kind == EntryInfo::Kind::Train && model->manifest().epochs > 0 && context.total_steps == 0)
     return usageError("entry '", info->name, "': the schedule counts epochs; say first how many steps these are");
   if (computes && updates && sliceCount < info->slices)

@@ -87,7 +87,7 @@ Status Context::bindSlices() {
 Status Context::setSlices(int64_t first, int64_t count) {
   int64_t begin = 0, length = info->slices;
   if (first < 0 || count < 1 || first + count > length)
-    return usageError("entry '", info->name, "' has the slices 0 to ", length - 1, ", not ", first, " to ", first + count - 1);
+    return usageError("entry '", info->name, "' has the slices 0 to ", length - 1, ", not ", count, " from ", first, " on");
   while (length > count) {
     const int64_t half = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(length - 1)));
     const bool isRight = first >= begin + half;

@@ -20,6 +20,7 @@ size_t movedOperands(const Node &node) {
   case Op::Flip:
   case Op::Window:
   case Op::Gather:
+  case Op::Append: // what is kept was made as what is new
     return 1;
   case Op::Concat:
     return node.operands.size();

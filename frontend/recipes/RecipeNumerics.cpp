@@ -110,7 +110,7 @@ private:
     if (std::string near = nearest(glob.text, paths); !near.empty())
       error.notes.emplace_back("help", "did you mean \"" + near + "\"?");
     else if (!paths.empty())
-      error.notes.emplace_back("help", "they are called " + paths.front() + ", " + paths.back() + "; * stands for any text");
+      error.notes.emplace_back("help", "such as " + paths.front() + " and " + paths.back() + "; * stands for any text");
   }
 
   const std::vector<Param> &params;

@@ -233,7 +233,7 @@ uint32_t StepDerivation::newState(const Node &rows) {
 NodeId StepDerivation::append(NodeId id, AxisId axis) {
   NodeId rows = rewrite(id, {});
   if (auto kept = sums.find(id); kept != sums.end() && old.nodes[id].axesFrom[0] == axis)
-    return kept->second; // with all its places already
+    return asWritten(kept->second, old.nodes[id]); // with all its places already
   Node made = kept(id, axis);
   made.operands = {rows, position()};
   made.index = newState(made);
@@ -252,8 +252,23 @@ Node StepDerivation::kept(NodeId id, AxisId axis) {
   return made;
 }
 
+/// The sum `x`, rounded where the text says so of `sum`.
+NodeId StepDerivation::asWritten(NodeId x, const Node &sum) {
+  if (sum.type.pinned.empty())
+    return x;
+  Node one = makeNode(Op::Constant, {Element::Real, {}, {}});
+  one.number = 1;
+  Node rounded = makeNode(Op::Mul, fresh.nodes[x].type);
+  rounded.type.pinned = sum.type.pinned;
+  rounded.stack = sum.stack;
+  rounded.range = sum.range;
+  rounded.operands = {x, emit(one)};
+  return emit(rounded);
+}
+
 /// The sum over the new places, on top of the sum at the last place before them. It is kept at every place, not at the last
-/// alone: a caller goes back to fewer places by setting the position.
+/// alone: a caller goes back to fewer places by setting the position. Of a sum that is written in 16 bits, what is kept is not
+/// rounded: it goes on from there.
 NodeId StepDerivation::runningSum(NodeId id) {
   const Node &node = old.nodes[id];
   AxisId axis = node.axesFrom[0];
@@ -262,8 +277,11 @@ NodeId StepDerivation::runningSum(NodeId id) {
   std::string outer = role;
   role = "sum";
   Node append = kept(id, axis);
+  append.type.pinned.clear();
   append.index = newState(append);
   role = outer;
+  ValueType unrounded = node.type;
+  unrounded.pinned.clear();
   auto made = [&](Op op, ValueType type, std::vector<NodeId> operands) {
     Node part = makeNode(op, std::move(type));
     part.operands = std::move(operands);
@@ -280,7 +298,7 @@ NodeId StepDerivation::runningSum(NodeId id) {
   Node all = made(Op::State, append.type, {});
   all.index = append.index;
   all.stack = node.stack;
-  ValueType atOnePlace = node.type;
+  ValueType atOnePlace = unrounded;
   std::erase(atOnePlace.axes, axis);
   Node last = made(Op::Gather, atOnePlace, {emit(all), emit(made(Op::Max, place, {before, zero}))});
   last.axesFrom = append.axesTo;
@@ -289,12 +307,13 @@ NodeId StepDerivation::runningSum(NodeId id) {
   Node start = made(Op::Select, atOnePlace, {isFirst, zero, emit(last)}); // the state may hold another text's sums
   start.stack = node.stack;
   NodeId within = clone(id, {});
-  Node sum = made(Op::Add, node.type, {within, emit(start)});
+  fresh.nodes[within].type.pinned.clear();
+  Node sum = made(Op::Add, unrounded, {within, emit(start)});
   sum.stack = node.stack;
   append.operands = {emit(sum), position()};
   NodeId result = append.operands[0];
   sums[id] = emit(append);
-  return result;
+  return asWritten(result, node);
 }
 
 /// `x`, whose axis `axis` has all places, with 0 at those that no call has brought yet: a sum of what stands there may be no

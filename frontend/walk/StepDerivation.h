@@ -58,6 +58,7 @@ private:
   NodeId append(NodeId id, AxisId axis);
   Node kept(NodeId id, AxisId axis);
   NodeId runningSum(NodeId id);
+  NodeId asWritten(NodeId x, const Node &sum);
   NodeId onlyBrought(NodeId x, AxisId axis);
   bool isSummed(NodeId asked);
   uint32_t newState(const Node &rows);

@@ -18,11 +18,10 @@ constexpr int64_t kStreams = 8;
 class StreamBody {
 public:
   StreamBody(Emitter &emit, Tier tier, Type storage, ValueRange arguments)
-      : emit(emit), isPairs(multipliesPairs(tier, storage)), storage(memoryType(storage)),
-        element(elementModel(storage).compute), vector(tierVector(tier, element)), lanes(vector.getNumElements()),
-        bytes(elementBytes(element)), rows(arguments[0]), k(arguments[1]), columns(arguments[2]), a(arguments[3]),
-        aRowStride(arguments[4]), aColStride(arguments[5]), b(arguments[6]), bRowStride(arguments[7]), sums(arguments[8]),
-        pitch(arguments[9]) {}
+      : emit(emit), isPairs(multipliesPairs(tier, storage)), storage(memoryType(storage)), element(elementModel(storage).compute),
+        vector(tierVector(tier, element)), lanes(vector.getNumElements()), bytes(elementBytes(element)), rows(arguments[0]),
+        k(arguments[1]), columns(arguments[2]), a(arguments[3]), aRowStride(arguments[4]), aColStride(arguments[5]),
+        b(arguments[6]), bRowStride(arguments[7]), sums(arguments[8]), pitch(arguments[9]) {}
 
   void run() {
     const int64_t width = columnsAtOnce();
@@ -54,9 +53,8 @@ private:
       const int64_t width = columnsAtOnce();
       Value whole = emit.mul(emit.div(columns, width), width);
       emit.loop(emit.constant(0), whole, width, [&](Value column) { multiply(rowsOfB, left, row, column, {}); });
-      emit.loop(whole, columns, width, [&](Value column) {
-        multiply(rowsOfB, left, row, column, emit.firstLanes(emit.sub(columns, column), width));
-      });
+      emit.loop(whole, columns, width,
+                [&](Value column) { multiply(rowsOfB, left, row, column, emit.firstLanes(emit.sub(columns, column), width)); });
     });
   }
 
@@ -73,8 +71,7 @@ private:
         factor = arith::ExtUIOp::create(emit.builder, emit.location, pair, emit.load(storage, address, 2));
       else
         factor = emit.load(pair, address, 2);
-      left.push_back(
-          vector::BroadcastOp::create(emit.builder, emit.location, isPairs ? vector.clone(pair) : vector, factor));
+      left.push_back(vector::BroadcastOp::create(emit.builder, emit.location, isPairs ? vector.clone(pair) : vector, factor));
     }
     return left;
   }
@@ -90,8 +87,9 @@ private:
       Value address = emit.at(sumAt(row, column), element, part * lanes);
       Value sum = emit.load(vector, address, bytes * lanes);
       for (auto [number, factor] : llvm::enumerate(left))
-        sum = isPairs ? emitDotPairs(emit, sum, factor, interleavePairs(emit, right[2 * number], right[2 * number + 1], part == 1))
-                      : Value(math::FmaOp::create(emit.builder, emit.location, factor, right[number], sum));
+        sum = isPairs
+                  ? emitDotPairs(emit, sum, factor, interleavePairs(emit, right[2 * number], right[2 * number + 1], part == 1))
+                  : Value(math::FmaOp::create(emit.builder, emit.location, factor, right[number], sum));
       emit.store(sum, address, bytes * lanes);
     }
   }
@@ -112,8 +110,7 @@ func::FuncOp getStreamRows(OpBuilder &builder, Location location, Tier tier, Typ
   llvm::StringRef ofTier = isPairs ? tierName(tier) : helperTierName(tier);
   std::string name = ("tn_gemm_stream_" + ofTier + "_" + elementModel(storage).name()).str();
   Type index = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return getOrCreateKernel(builder, location, name,
-                           {index, index, index, pointer, index, index, pointer, index, pointer, index},
+  return getOrCreateKernel(builder, location, name, {index, index, index, pointer, index, index, pointer, index, pointer, index},
                            [&](Emitter &emit, ValueRange values) { StreamBody(emit, tier, storage, values).run(); });
 }
 

@@ -132,3 +132,16 @@ func.func @signs(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor
   %f = tenon.div %x, %tiny : tensor<4xf32>
   return %a, %b, %c, %d, %e, %f : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// 16 bits become f64 by way of f32, the type that they are computed in.
+// CHECK-LABEL: func.func @widened
+func.func @widened(%x: tensor<4xbf16>, %y: tensor<4xf32>) -> (tensor<4xf64>, tensor<4xf64>) {
+  // CHECK: %[[WIDE:.*]] = tenon.convert %{{.*}} : tensor<4xbf16> -> tensor<4xf32>
+  // CHECK: %[[A:.*]] = tenon.convert %[[WIDE]] : tensor<4xf32> -> tensor<4xf64>
+  %w = tenon.convert %x : tensor<4xbf16> -> tensor<4xf32>
+  %a = tenon.convert %w : tensor<4xf32> -> tensor<4xf64>
+  // CHECK: %[[B:.*]] = tenon.convert %{{.*}} : tensor<4xf32> -> tensor<4xf64>
+  %b = tenon.convert %y : tensor<4xf32> -> tensor<4xf64>
+  // CHECK: return %[[A]], %[[B]]
+  return %a, %b : tensor<4xf64>, tensor<4xf64>
+}

@@ -3,7 +3,7 @@
 
 usage: step.py SPEC CASE [--spoil KIND]
 
-The cases of a spec (CASES below) say sizes and inputs. For f64 and f32, windows of 1, 3 and 17 and mixed ones, every place of
+The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`: f32 and bf16), windows of 1, 3 and 17 and mixed ones, every place of
 every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil must be noticed:
   position   the count of kept places is set one too low before the last window
   rows       the rows of the batch are swapped between two windows
@@ -20,13 +20,14 @@ import driver  # noqa: E402
 from tensors import Tensor, load_safetensors, save_npy, tensor  # noqa: E402
 
 ROWS, LENGTH = 3, 23
-BOUNDS = {"f64": 1e-12, "f32": 2e-5}  # of the largest value
+BOUNDS = {"f64": 1e-12, "f32": 2e-5, "bf16": 2e-5}  # of the largest value; the roundings of bf16 are the same
 WINDOWS = ([1] * LENGTH, [3] * 7 + [2], [17, 6], [17, 1, 1, 3, 1])
 # name: sizes, further options of `tenon compile`
 CASES = {
     "gpt2": ({"V": 13, "D": 24, "E": 8, "F": 20, "L": 32, "N": 3}, []),
     "open": ({}, []),                      # T has no bound: the call says how much room there is
     "bound": ({}, ["--bind", "T=29"]),
+    "typed": ({}, []),
 }
 
 
@@ -38,7 +39,7 @@ def compiled(folder, spec, case, dtype, entry):
     sets, options = CASES[case]
     target = os.path.join(folder, f"{entry}-{dtype}")
     words = options if entry != "infer" else []
-    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *(["--f64"] if dtype == "f64" else []),
+    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *(["--f64"] if dtype == "f64" else ["--numerics", dtype]),
                  "--tier", driver.best_tier(), "-o", target)
     return target
 
@@ -96,7 +97,7 @@ def main():
     with tempfile.TemporaryDirectory() as above:
         folder = os.path.join(above, options.case)
         os.makedirs(folder)
-        for dtype in BOUNDS:
+        for dtype in ("f32", "bf16") if options.case == "typed" else ("f64", "f32"):
             whole, step = (compiled(folder, options.spec, options.case, dtype, entry) for entry in ("infer", "step"))
             want = call(folder, whole, inputs, None)
             for windows in WINDOWS:

@@ -340,6 +340,7 @@ TEST(Context, RunsAStepInHalves) {
   EXPECT_EQ((*train)->state(0).address(), states);
   EXPECT_EQ(reinterpret_cast<const float *>((*train)->state(0).hostView())[5], 2); // doubled once
   expectError((*infer)->runUpdate(), ErrorKind::Usage, "entry 'infer' has no update half: it does not train");
+  expectError((*infer)->runGradients(), ErrorKind::Usage, "entry 'infer' has no gradient half: it does not train");
   (*train)->setFlags(3);
   expectError((*train)->run(), ErrorKind::Usage, "runs one half alone, or both without a flag");
 }

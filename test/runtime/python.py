@@ -96,7 +96,7 @@ def check_groups(model, context, inputs):
     context.gradients(step=0, **inputs)
     context.step = step
     assert context.slices == 1
-    expect(tenon.UsageError, 2, "has the slices 0 to 0, not 0 to 1", lambda: context.set_slices(0, 2))
+    expect(tenon.UsageError, 2, "has the slices 0 to 0, not 2 from 0 on", lambda: context.set_slices(0, 2))
     with model.context("step", B=1, T=1, T_capacity=4) as other:
         assert other.groups == []
         expect(tenon.UsageError, 2, "has no update half", other.update)
