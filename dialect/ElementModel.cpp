@@ -32,13 +32,19 @@ static Type typeAttribute(Operation *op, StringRef name) {
   return type ? type.getValue() : Type();
 }
 
-Type copyType(ModuleOp module) { return typeAttribute(module, kCompute); }
+Type narrowType(ModuleOp module) { return typeAttribute(module, kCompute); }
+Type parameterType(ModuleOp module) { return typeAttribute(module, kParameters); }
+Type copyType(ModuleOp module) { return parameterType(module) ? Type() : narrowType(module); }
+Type shortParameterType(ModuleOp module) {
+  Type stored = parameterType(module);
+  return stored ? stored : copyType(module);
+}
 Type reduceType(ModuleOp module) { return typeAttribute(module, kReduce); }
 
 Type computeType(Operation *contraction) {
   if (Type own = typeAttribute(contraction, kCompute))
     return own;
-  Type ofModule = copyType(contraction->getParentOfType<ModuleOp>());
+  Type ofModule = narrowType(contraction->getParentOfType<ModuleOp>());
   return ofModule ? ofModule : Float32Type::get(contraction->getContext());
 }
 

@@ -23,9 +23,16 @@ inline int64_t elementBytes(mlir::Type element) { return elementModel(element).b
 /// The attribute of a module in mixed precision, whose contractions multiply in that type of 16 bits, and of a contraction that
 /// multiplies in another one.
 inline constexpr llvm::StringLiteral kCompute = "tenon.compute";
-/// The type of 16 bits that a module in mixed precision multiplies in, and its parameters of f32 have copies in. Null: there is
-/// none.
+/// The type of 16 bits that a module in mixed precision multiplies in. Null: there is none.
+mlir::Type narrowType(mlir::ModuleOp module);
+/// The attribute of a module whose parameters of f32 lie in memory in that type of 16 bits, and in no other.
+inline constexpr llvm::StringLiteral kParameters = "tenon.parameters";
+/// Null: they lie there in their own type.
+mlir::Type parameterType(mlir::ModuleOp module);
+/// The type of 16 bits that parameters of f32 have copies in, for contractions. Null: they have none.
 mlir::Type copyType(mlir::ModuleOp module);
+/// The type of 16 bits in which parameters of f32 can be read: their own in memory, or that of their copies. Null: there is none.
+mlir::Type shortParameterType(mlir::ModuleOp module);
 /// The type of f32, bf16 and f16 that a contraction of f32 multiplies in: its own, else that of the module around it.
 mlir::Type computeType(mlir::Operation *contraction);
 /// The attribute of a module whose sums, softmax, normalizers and losses are computed in that type (f64) and stored in theirs.

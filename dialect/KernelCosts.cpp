@@ -292,8 +292,8 @@ Polynomial AppendStateOp::countBytes(FormulaSpace &space) {
 
 /// Per element: the norm of the gradient, clipping, and the rule of the optimizer (moments, bias correction, decay, update).
 static int64_t flopsOfRule(StringRef rule) { return rule == "sgd" ? 7 : rule == "adamax" ? 13 : 16; }
-/// Gradient twice (the norm comes first), parameter and its moments read and written.
-static int64_t touchesOfRule(StringRef rule) { return rule == "sgd" ? 6 : 8; }
+/// Gradient twice (the norm comes first), moments read and written, beside the parameter.
+static int64_t touchesOfRule(StringRef rule) { return rule == "sgd" ? 4 : 6; }
 
 /// `perElement(type)` summed over the elements of all parameters that are trained.
 static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(Type)> perElement) {
@@ -307,7 +307,10 @@ Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
   return overParameters(*this, space, [&](Type) { return flopsOfRule(getRule()); });
 }
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
-  return overParameters(*this, space, [&](Type type) { return touchesOfRule(getRule()) * bytesOfElement(type); });
+  const Type stored = parameterType(getOperation()->getParentOfType<ModuleOp>());
+  return overParameters(*this, space, [&](Type type) {
+    return touchesOfRule(getRule()) * bytesOfElement(type) + 2 * (stored ? elementBytes(stored) : bytesOfElement(type));
+  });
 }
 
 } // namespace tenon

@@ -27,7 +27,8 @@ def Tenon_PlaceAttr : AttrDef<Tenon_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "where a dense row-major tensor lies";
   let description = [{
-    A memory and in it a slot: for parameters, their copies of 16 bits and gradients the byte in their arena, for states,
+    A memory and in it a slot: for parameters (of 16 bits where the module has tenon.parameters), their copies of 16 bits and
+    gradients the byte in their arena, for states,
     workspace, inputs and outputs their number; the loss scale has slot 0. `steps` move it with the loops around.
   }];
   let parameters = (ins EnumParameter<Tenon_Memory>:$memory, "int64_t":$slot,

@@ -50,9 +50,9 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
-/// C1 to C4 of read_parameter. `copy`: the element type of copies, or null.
+/// C1 to C4 of read_parameter. `narrow`: the other element type in which parameters of f32 can be read, or null.
 template <typename OpTy>
-static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, Type copy) {
+static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols, Value value, Type narrow) {
   auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(op, op.getParameterAttr());
   if (!parameter) // C1
     return op.emitOpError("expects the name of a parameter, got ") << op.getParameterAttr();
@@ -63,12 +63,12 @@ static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols,
     return failure();
   RankedTensorType wanted = withoutLeading(parameter.getType(), parameter.depthCount());
   if (value.getType() != wanted &&
-      (!copy || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, copy))) // C3
+      (!narrow || !wanted.getElementType().isF32() || value.getType() != withElement(wanted, narrow))) // C3
     return op.emitOpError("expects a value of ") << wanted << " for " << op.getParameterAttr() << ", got " << value.getType();
   return parameter;
 }
 LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyUse(*this, symbols, getValue(), copyType((*this)->getParentOfType<ModuleOp>()));
+  return verifyUse(*this, symbols, getValue(), shortParameterType((*this)->getParentOfType<ModuleOp>()));
 }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), {});

@@ -52,9 +52,9 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     | depths | index, one per stack it lives in | index |
 
     Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of
-    these, with elements of f32 or of the module's `tenon.compute`: then it is the copy of the parameter in that type, which the
-    optimizer keeps; C4 a depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of
-    several layers it is round * layers + place.
+    these, with elements of f32, of the module's `tenon.parameters`, or without it of `tenon.compute`: then it is the copy; C4 a
+    depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is
+    round * layers + place.
 
     Gradient: `tenon.write_gradient`.
 

@@ -35,9 +35,10 @@ def Tenon_Dialect : Dialect {
 
     | | attribute | value |
     |---|---|---|
-    | E7 | tenon.compute of a module | bf16 or f16: contractions multiply that type, and parameters of f32 have copies in it |
+    | E7 | tenon.compute of a module | bf16 or f16: contractions multiply that type, parameters have copies in it without E10 |
     | E8 | tenon.compute of an op | f32, bf16 or f16: of a contraction that multiplies another type than its module says |
     | E9 | tenon.reduce of a module | f64: what sums is computed in it (reductions, softmax, normalizers, losses, attention) |
+    | E10 | tenon.parameters of a module | bf16 or f16: parameters of f32 lie in memory in that type, and in no other |
 
     A contraction with E8 (dot, attend, attention, attention_grad) hands it on to its gradient and to its parts.
   }];

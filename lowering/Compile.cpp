@@ -368,6 +368,8 @@ ModuleTypes Compilation::typesOfModule() const {
   ModuleTypes types{builder.getF32Type(), {}, {}, request.numerics.empty()};
   if (policy.compute == "bf16" || policy.compute == "f16")
     types.compute = policy.compute == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
+  if (policy.params == "bf16" || policy.params == "f16")
+    types.parameters = policy.params == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
   if (policy.reduce == "f64")
     types.reduce = builder.getF64Type();
   return types;

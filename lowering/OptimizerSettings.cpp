@@ -126,7 +126,7 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
   }
   if (const Setting *batches = recipe.find("accumulate"))
     out.real("accumulate", numberOf(*batches));
-  if (auto scale = lossScaleOf(recipe, copyType(function->getParentOfType<ModuleOp>()))) {
+  if (auto scale = lossScaleOf(recipe, narrowType(function->getParentOfType<ModuleOp>()))) {
     out.real("scale_growth", scale->growth);
     out.real("scale_backoff", scale->backoff);
     out.real("scale_every", double(scale->every));

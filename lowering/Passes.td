@@ -102,6 +102,9 @@ def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
     statistics, softmax, losses, sums, the optimizer. A contraction with a `tenon.compute` of its own multiplies that type:
     f32 in such a module (then what it reads and gives is saved in f32, too), or 16 bits where the module has none.
 
+    In a module with `tenon.parameters = bf16` (or f16), parameters are read in that type: as they are by contractions in it,
+    widened by all else. Without, contractions in the module's type read copies of them.
+
     In a module with `tenon.reduce = f64`, what sums takes its operands converted to f64 and gives what it gave (WidenSums.h);
     factors of attention are rounded before.
 

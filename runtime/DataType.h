@@ -37,5 +37,9 @@ float floatFromHalf(uint16_t bits);
 uint16_t bfloat16FromFloat(float value);
 /// To nearest, ties to even; too large numbers become infinite.
 uint16_t halfFromFloat(float value);
+/// Of f32, bf16 and f16: the largest finite number, as messages say it.
+constexpr std::string_view largestOf(DataType type) { return type == DataType::F16 ? "65504" : "3.4e38"; }
+/// Whether a finite number becomes infinite in f32, bf16 or f16.
+bool isBeyond(double value, DataType type);
 
 } // namespace tenon::runtime

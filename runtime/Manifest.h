@@ -173,6 +173,8 @@ struct Manifest {
   uint64_t parameterBytes = 0;
   std::vector<ParameterInfo> parameters;
   std::string optimizer;                      // kind, empty without a train recipe
+  DataType parameterType = DataType::F32;     // of parameters in memory and in files: `type`, or bf16, f16 beside f32
+  std::optional<DataType> compute;            // bf16, f16: what contractions multiply
   std::optional<DataType> copies;             // bf16, f16: every parameter, of f32, is kept in that type, too, for contractions
   std::optional<DataType> reduce;             // f64: sums are computed in it
   std::map<std::string, DataType> exceptions; // parameters and layers whose contractions multiply in another type than the others
@@ -187,6 +189,8 @@ struct Manifest {
   /// The partial sums that a training in slices keeps: one on each level of their tree below its root.
   uint64_t partialSumBytes() const;
   uint64_t levelStride() const { return (parameterBytes + 63) / 64 * 64; }
+  /// The bytes that as many elements as the arena of gradients has take in another type.
+  uint64_t parameterBytesIn(DataType other) const { return parameterBytes / byteSize(type) * byteSize(other); }
 };
 
 /// Reads and checks a manifest. Errors name the place: `manifest: params[3].shape[0]: ...`.

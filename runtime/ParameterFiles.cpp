@@ -70,8 +70,11 @@ bool isReal(DataType type) {
   return type == DataType::F64 || type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
 }
 
-/// The first number of a tensor that f32 cannot hold, in words; empty if there is none.
-Expected<std::string> beyondSingle(const SafetensorsFile &file, const SafetensorsEntry &entry) {
+/// The first number of a tensor that parameters of this type cannot hold, in words; empty if there is none.
+Expected<std::string> numberBeyond(const SafetensorsFile &file, const SafetensorsEntry &entry, DataType stored) {
+  const bool isWider = byteSize(entry.type) > byteSize(stored) || (stored == DataType::F16 && entry.type == DataType::BF16);
+  if (stored == DataType::F64 || !isWider)
+    return std::string();
   constexpr uint64_t chunk = 1 << 16;
   std::vector<double> values(std::min(chunk, entry.elements()));
   for (uint64_t first = 0; first < entry.elements(); first += chunk) {
@@ -79,9 +82,11 @@ Expected<std::string> beyondSingle(const SafetensorsFile &file, const Safetensor
     if (Status status = file.readReals(entry, first, count, DataType::F64, values.data()); status.failed())
       return status;
     for (uint64_t i = 0; i < count; ++i)
-      if (std::isfinite(values[i]) && !std::isfinite(static_cast<float>(values[i])))
-        return concat(entry.name, ": element ", placeText(first + i, entry.shape), " is ", values[i],
-                      ", more than 32-bit numbers hold (3.4e38); scale the weights, or use --f64");
+      if (isBeyond(values[i], stored))
+        return concat(entry.name, ": element ", placeText(first + i, entry.shape), " is ", values[i], ", more than ",
+                      stored == DataType::F32 ? "32-bit numbers hold" : concat(nameOf(stored), " holds"), " (", largestOf(stored),
+                      "); scale the weights, or ",
+                      stored == DataType::F32 ? "use --f64" : "keep parameters in f32 (`params` of the recipe's numerics)");
   }
   return std::string();
 }
@@ -199,8 +204,8 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
   std::set<std::string> looked;
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file->find(piece.tensor);
-    if (entry && entry->type == DataType::F64 && manifest().type == DataType::F32 && looked.insert(piece.tensor).second) {
-      auto problem = beyondSingle(*file, *entry);
+    if (entry && isReal(entry->type) && looked.insert(piece.tensor).second) {
+      auto problem = numberBeyond(*file, *entry, manifest().parameterType);
       if (!problem.ok())
         return problem.status();
       if (!problem->empty())
@@ -256,12 +261,25 @@ Status Parameters::checkArena(const SafetensorsFile &file, ParameterArena which)
   if (Status status = ownPieces(manifest(), pieces); status.failed())
     return status;
   Findings findings;
+  const bool takesShort = which == ParameterArena::Values && manifest().type == DataType::F32;
+  auto fits = [&](DataType type) { // whatever the numerics of the run were
+    return type == manifest().type || (takesShort && (type == DataType::BF16 || type == DataType::F16));
+  };
   for (const Piece &piece : pieces) {
     const SafetensorsEntry *entry = file.find(piece.tensor);
-    if (!entry)
+    if (!entry) {
       findings.missing.push_back(piece.tensor);
-    else if (entry->type != manifest().type || entry->shape != piece.shape)
+      continue;
+    }
+    if (!fits(entry->type) || entry->shape != piece.shape) {
       findings.wrong.push_back(concat(piece.tensor, " has type ", nameOf(entry->type), " and shape ", shapeText(entry->shape)));
+      continue;
+    }
+    auto problem = numberBeyond(file, *entry, typeOf(which));
+    if (!problem.ok())
+      return problem.status();
+    if (!problem->empty())
+      findings.wrong.push_back(*problem);
   }
   if (Status status = findings.status(file.path(), {}); status.failed() || which != ParameterArena::Values)
     return status;

@@ -47,7 +47,7 @@ static void declare(const Parameters &parameters, ParameterArena arena, std::spa
     for (const auto &[key, text] : parameters.notes)
       writer.note(key, text);
   for (const Group &group : groups)
-    writer.declare(group[0].tensor, parameters.manifest().type, group[0].shape);
+    writer.declare(group[0].tensor, parameters.typeOf(arena), group[0].shape);
   writer.note("format", "pt"); // other readers ask for it
   writer.note("tenon.signature", parameters.signature());
   if (states)
@@ -63,8 +63,8 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
   SafetensorsWriter writer;
   declare(parameters, arena, groups, states, writer);
   Status status = writer.begin(sink);
-  DataType type = parameters.manifest().type;
-  uint64_t size = byteSize(type);
+  const DataType type = parameters.typeOf(arena);
+  const uint64_t size = byteSize(type);
   auto write = [&](const char *bytes, uint64_t count) { return writer.write(bytes, count); };
   std::vector<char> values;
   for (const Group &group : groups)
@@ -73,12 +73,11 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
         return status;
       const ParameterInfo &info = *piece.place.info;
       if (!piece.transpose) { // stored as published: no copy
-        uint64_t begin = info.offset + info.stride * static_cast<uint64_t>(piece.place.stackIndex) + piece.ownFirst * size;
-        status = visitView(parameters.arena(arena).part(begin, piece.count * size), write);
+        status = visitView(parameters.stored(piece.place, arena).part(piece.ownFirst * size, piece.count * size), write);
         continue;
       }
       values.resize(static_cast<size_t>(info.elements) * size);
-      if (status = parameters.getAt(piece.place, values.data(), arena); status.failed())
+      if (status = parameters.stored(piece.place, arena).read(values.data()); status.failed())
         return status;
       Shape own(piece.shape.rbegin(), piece.shape.rend());
       transposeInPlace(values, own, type);
@@ -108,7 +107,7 @@ Status Parameters::saveShards(const std::string &folder, uint64_t shardBytes, co
   if (Status status = planSave(*this, scheme, groups); status.failed())
     return status;
   auto bytesOf = [&](const Group &group) {
-    uint64_t bytes = byteSize(manifest().type);
+    uint64_t bytes = byteSize(typeOf(ParameterArena::Values));
     for (uint64_t size : group[0].shape)
       bytes *= size;
     return bytes;

@@ -99,10 +99,9 @@ Status Parameters::ensure(ParameterArena which) {
   int index = static_cast<int>(which);
   if (present[index])
     return {};
-  const uint64_t bytes = which == ParameterArena::Copies      ? manifest().parameterBytes / 2
-                         : which == ParameterArena::Slices    ? manifest().partialSumBytes()
+  const uint64_t bytes = which == ParameterArena::Slices      ? manifest().partialSumBytes()
                          : which == ParameterArena::LossScale ? sizeof(TnLossScale)
-                                                              : manifest().parameterBytes;
+                                                              : manifest().parameterBytesIn(typeOf(which));
   const unsigned stagger = which == ParameterArena::Sums        ? sumsStagger
                            : which == ParameterArena::Copies    ? copiesStagger
                            : which == ParameterArena::Slices    ? slicesStagger
@@ -221,35 +220,51 @@ Expected<Parameters::Place> Parameters::find(const std::string &name) const {
   return found->second;
 }
 
-/// The bytes of one element of a stack.
+DataType Parameters::typeOf(ParameterArena which) const {
+  return which == ParameterArena::Values   ? manifest().parameterType
+         : which == ParameterArena::Copies ? manifest().copies.value_or(manifest().type)
+                                           : manifest().type;
+}
+
 DeviceView Parameters::stored(const Place &place, ParameterArena which) const {
-  const uint64_t offset = place.info->offset + place.info->stride * static_cast<uint64_t>(place.stackIndex);
-  return arena(which).part(offset, static_cast<uint64_t>(place.info->elements) * byteSize(manifest().type));
+  const ParameterInfo &info = *place.info;
+  const uint64_t first = (info.offset + info.stride * static_cast<uint64_t>(place.stackIndex)) / byteSize(manifest().type);
+  const uint64_t size = byteSize(typeOf(which));
+  return arena(which).part(first * size, static_cast<uint64_t>(info.elements) * size);
 }
 
 Status Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
-  return stored(place, which).read(values);
+  const DataType type = typeOf(which);
+  if (type == manifest().type)
+    return stored(place, which).read(values);
+  std::vector<uint16_t> bits(static_cast<size_t>(place.info->elements));
+  Status status = stored(place, which).read(bits.data());
+  if (status.ok())
+    std::transform(bits.begin(), bits.end(), static_cast<float *>(values),
+                   type == DataType::F16 ? floatFromHalf : floatFromBFloat16);
+  return status;
 }
 
 Status Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
-  Status status = fillView(stored(place, which), [&](char *target) {
-    std::memcpy(target, values, static_cast<size_t>(place.info->elements) * byteSize(manifest().type));
-    const bool copied = manifest().copies && which == ParameterArena::Values;
-    return copied ? setCopies(place, target) : Status();
-  });
+  const bool isShort = typeOf(which) != manifest().type;
+  Status status = isShort ? writeShort(place, which, static_cast<const float *>(values)) : stored(place, which).write(values);
+  if (status.ok() && which == ParameterArena::Values && manifest().copies)
+    status = writeShort(place, ParameterArena::Copies, static_cast<const float *>(values));
   if (status.ok() && which == ParameterArena::Values)
     given.emplace(place.info, place.stackIndex);
   return status;
 }
 
-/// The 16 bits of the values `source`.
-Status Parameters::setCopies(const Place &place, const char *source) {
-  const DeviceView view = stored(place, ParameterArena::Values);
-  const uint64_t offset = view.address() - arena(ParameterArena::Values).address();
-  return fillView(arena(ParameterArena::Copies).part(offset / 2, view.size() / 2), [&](char *target) {
-    const float *values = reinterpret_cast<const float *>(source);
-    std::transform(values, values + place.info->elements, reinterpret_cast<uint16_t *>(target),
-                   *manifest().copies == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
+/// A copy may be infinite, its parameter is not; a parameter of 16 bits has nothing else.
+Status Parameters::writeShort(const Place &place, ParameterArena which, const float *values) {
+  const DataType type = typeOf(which);
+  const float *end = values + place.info->elements;
+  if (which == ParameterArena::Values)
+    if (const float *found = std::find_if(values, end, [&](float value) { return isBeyond(value, type); }); found != end)
+      return inputError("'", place.info->elementName(place.stackIndex), "': element ", found - values, " is ", *found,
+                        ", more than ", nameOf(type), " holds (", largestOf(type), ")");
+  return fillView(stored(place, which), [&](char *target) {
+    std::transform(values, end, reinterpret_cast<uint16_t *>(target), type == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
     return Status();
   });
 }

@@ -76,11 +76,16 @@ public:
   /// All published names in manifest order.
   std::vector<std::string> names() const;
   Expected<Place> find(const std::string &name) const;
-  /// `bytes` must be elements * byteSize(manifest().type).
+  /// `values` are of manifest().type, `bytes` elements * byteSize of it: what parameters of 16 bits hold is widened, and what is
+  /// set is rounded. A number that these cannot hold is refused.
   Status get(const std::string &name, void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values) const;
   Status set(const std::string &name, const void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values);
   Status getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
   Status setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
+  /// Of elements in memory and in files.
+  DataType typeOf(ParameterArena arena) const;
+  /// The memory of one element of a stack, of typeOf(arena).
+  DeviceView stored(const Place &place, ParameterArena arena) const;
   /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
   Status checkGiven() const;
 
@@ -118,8 +123,7 @@ private:
   Parameters() = default;
   Status resetLossScale();
   std::shared_ptr<const Artifact> artifact;
-  DeviceView stored(const Place &place, ParameterArena arena) const;
-  Status setCopies(const Place &place, const char *stored);
+  Status writeShort(const Place &place, ParameterArena arena, const float *values);
   DeviceMemory arenas[8];
   bool present[8] = {};
   std::unordered_map<std::string, Place> places;

@@ -256,10 +256,17 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.triple = reader.member("target").member("triple").text();
   manifest.tiers = readTexts(reader.member("target").member("tiers"));
   manifest.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64});
-  if (reader.has("copies"))
-    manifest.copies = readType(reader.member("copies"), {DataType::BF16, DataType::F16});
-  if (manifest.copies && manifest.type != DataType::F32)
-    reader.fail("copies are of parameters of f32");
+  auto shortType = [&](const char *key) {
+    return reader.has(key) ? std::optional(readType(reader.member(key), {DataType::BF16, DataType::F16})) : std::nullopt;
+  };
+  const std::optional<DataType> stored = shortType("param_dtype");
+  manifest.parameterType = stored.value_or(manifest.type);
+  manifest.compute = shortType("compute");
+  manifest.copies = shortType("copies");
+  if ((manifest.copies || stored) && manifest.type != DataType::F32)
+    reader.fail("parameters and copies of 16 bits are of a model of f32");
+  if (manifest.copies && stored)
+    reader.fail("parameters of 16 bits have no copies");
   if (reader.has("reduce"))
     manifest.reduce = readType(reader.member("reduce"), {DataType::F64});
   if (reader.has("computed_in"))

@@ -122,6 +122,8 @@ void transposeInPlace(std::vector<char> &data, const Shape &shape, DataType type
   std::vector<char> copy = data;
   if (type == DataType::F64)
     transposeInto(reinterpret_cast<const uint64_t *>(copy.data()), reinterpret_cast<uint64_t *>(data.data()), sizes[0], sizes[1]);
+  else if (byteSize(type) == 2)
+    transposeInto(reinterpret_cast<const uint16_t *>(copy.data()), reinterpret_cast<uint16_t *>(data.data()), sizes[0], sizes[1]);
   else
     transposeInto(reinterpret_cast<const uint32_t *>(copy.data()), reinterpret_cast<uint32_t *>(data.data()), sizes[0], sizes[1]);
 }

@@ -163,7 +163,7 @@ const ExplainPages &explainParameters() {
        "once. `accumulate` takes the mean over batches that stand each for itself, whatever the loss is.",
        "loss mlm = sum(weight * each) / sum(weight)    # in a recipe with slices = 4", "loss mlm = mean(weight * each)"},
       {"T0690", "not supported yet",
-       "The recipe is right and says something that this version cannot train yet: a tokenizer model, parameters of 16 bits, "
+       "The recipe is right and says something that this version cannot train yet: a tokenizer model, "
        "f64 for a part of the numbers, other numerics for some layers of a stack, "
        "several tasks, slices of a batch where a state has no rows, an optimizer or schedule without a generated step. `tenon "
        "check` names the place.",

@@ -172,7 +172,8 @@ OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &
   MLIRContext *context = types.real.getContext();
   context->loadDialect<TenonDialect, func::FuncDialect, arith::ArithDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
-  for (auto [name, type] : {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce)})
+  for (auto [name, type] :
+       {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce), std::pair(kParameters, types.parameters)})
     if (type)
       (*module)->setAttr(name, TypeAttr::get(type));
   declareParameters(program, *module, types.real);

@@ -9,10 +9,11 @@ namespace tenon {
 
 /// What reals are, and what contractions multiply.
 struct ModuleTypes {
-  mlir::Type real;         // f32 or f64
-  mlir::Type compute = {}; // bf16 or f16: a module in mixed precision; else as `real`
-  mlir::Type reduce = {};  // f64: of sums in a module of f32; else as `real`
-  bool exceptions = true;  // those of the recipe (Program::computeOf) hold
+  mlir::Type real;            // f32 or f64
+  mlir::Type compute = {};    // bf16 or f16: a module in mixed precision; else as `real`
+  mlir::Type reduce = {};     // f64: of sums in a module of f32; else as `real`
+  bool exceptions = true;     // those of the recipe (Program::computeOf) hold
+  mlir::Type parameters = {}; // bf16 or f16: in memory, in a module of f32; else as `real`
 };
 
 /// One module: `tenon.parameter` symbols and one func.func per entry. The function's leading arguments are the symbolic dims

@@ -157,8 +157,6 @@ std::vector<std::pair<const Setting *, std::string>> unsupportedNumerics(const S
   std::vector<std::pair<const Setting *, std::string>> refused;
   const NumericsPolicy types = typesOf(policy);
   const Setting *params = keywordOf(policy, "params"), *compute = keywordOf(policy, "compute");
-  if (isShort(types.params))
-    refused.emplace_back(params, "numerics `params = " + types.params + "`: parameters of 16 bits; they are kept in f32");
   for (const Setting *given : {params, compute})
     if (given && given->text == "f64" && !types.isDouble()) {
       refused.emplace_back(given, "numerics `" + std::string(given == params ? "params" : "compute") +

@@ -407,8 +407,10 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"param_bytes", int64_t(facts.parameterBytes)},
                     {"params", parametersJson(program, module)},
                     {"entries", std::move(entries)}};
-  if (Type copies = copyType(module))
-    root["copies"] = elementModel(copies).name();
+  for (auto [key, type] : {std::pair("compute", narrowType(module)), std::pair("copies", copyType(module)),
+                           std::pair("param_dtype", parameterType(module))})
+    if (type)
+      root[key] = elementModel(type).name();
   if (Type reduce = reduceType(module))
     root["reduce"] = elementModel(reduce).name();
   json::Object exceptions;
@@ -435,7 +437,7 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
         const Setting *accumulate = recipe.find("accumulate");
         root["optimizer"] =
             json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};
-        if (auto scale = lossScaleOf(recipe, copyType(module)))
+        if (auto scale = lossScaleOf(recipe, narrowType(module)))
           root["optimizer"].getAsObject()->insert({"loss_scale", json::Object{{"initial", scale->initial},
                                                                               {"growth", scale->growth},
                                                                               {"backoff", scale->backoff},

@@ -270,10 +270,14 @@ LLVM::LLVMFuncOp KernelSequence::emitTileBody(const Kernel &kernel, StringRef na
   for (auto [i, entry] : llvm::enumerate(arguments.addresses)) {
     if (entry.alone)
       body.setArgAttr(first + i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-    const bool isCopy = entry.buffer.base == Buffer::Base::Copies;
-    const bool inArena = entry.buffer.base == Buffer::Base::Parameters || entry.buffer.base == Buffer::Base::Gradients;
+    const bool ofParameters = entry.buffer.base == Buffer::Base::Parameters;
+    const bool isShort = entry.buffer.base == Buffer::Base::Copies || (ofParameters && hasShortParameters());
+    const bool inArena = ofParameters || entry.buffer.base == Buffer::Base::Gradients;
     if (entry.buffer.steps.empty())
-      body.setArgAttr(first + i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(isCopy ? 2 : inArena ? 4 : 64));
+      body.setArgAttr(first + i, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI64IntegerAttr(isShort   ? 2
+                                                : inArena ? 4
+                                                          : 64));
   }
   OpBuilder::InsertionGuard guard(builder);
   Block *block = body.addEntryBlock(builder);

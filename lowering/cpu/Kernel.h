@@ -98,6 +98,7 @@ public:
   /// The place of a tensor, as the schedule says it. None where nobody reads it, and none while needs are noted.
   std::optional<Buffer> bufferOf(Value tensor);
   const ParameterTable &allParameters();
+  bool hasShortParameters() const { return bool(parameterType(source->getParentOfType<mlir::ModuleOp>())); }
   bool onlyNotes() const { return needs; }
   Tier tier() const { return targetTier; }
   mlir::func::FuncOp function() const { return source; }

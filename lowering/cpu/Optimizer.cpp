@@ -31,8 +31,10 @@ public:
       return failure();
     table = std::move(*tabulated);
     element = table.element;
+    auto module = op->getParentOfType<ModuleOp>();
+    stored = element.isF32() && parameterType(module) ? parameterType(module) : element;
     if (element.isF32())
-      copies = copyType(op->getParentOfType<ModuleOp>());
+      copies = copyType(module);
     collectTables();
     partials = sequence.temporary(getAffineConstantExpr(8 * int64_t(tileSegments.size() + table.bounds.size()), op.getContext()));
     addNorm();
@@ -122,10 +124,11 @@ private:
     auto &builder = code.builder;
     Value base = LLVM::LoadOp::create(builder, pointer(builder),
                                       byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
+    const Type held = number == TN_ARENA_COPIES ? copies : number == TN_ARENA_PARAMS ? stored : element;
+    if (held == element)
+      return byteAddress(builder, base, piece.offset);
     return byteAddress(builder, base,
-                       number == TN_ARENA_COPIES
-                           ? divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(copies)))
-                           : piece.offset);
+                       divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(held))));
   }
   int64_t laneCount() { return elementModel(element).lanes; }
 
@@ -360,12 +363,21 @@ private:
     lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
       auto read = [&](Value base) { return lanes.load(element, base, index).base; };
       auto write = [&](Value base, Value value) { lanes.store(element, base, index, LaneValue::lanes(value)); };
-      auto writeParameter = [&](Value value) {
-        write(parameters, value);
-        if (copies)
-          lanes.store(copies, narrowed, index, LaneValue::lanes(narrowToBits(builder, op.getLoc(), code.tier, copies, value)));
+      auto narrow = [&](Type type, Value base, Value value) {
+        lanes.store(type, base, index, LaneValue::lanes(narrowToBits(builder, op.getLoc(), code.tier, type, value)));
       };
-      Value p = read(parameters), g = mul(read(gradients), scale);
+      auto writeParameter = [&](Value value) {
+        if (isShortReal(stored))
+          narrow(stored, parameters, value);
+        else
+          write(parameters, value);
+        if (copies)
+          narrow(copies, narrowed, value);
+      };
+      Value p = lanes.load(stored, parameters, index).base;
+      if (isShortReal(stored))
+        p = widenBits(builder, op.getLoc(), code.tier, stored, p);
+      Value g = mul(read(gradients), scale);
       if (isSgd) {
         g = add(g, mul(decay, p));
         if (momentum > 0) {
@@ -395,7 +407,7 @@ private:
   OptimizeOp op;
   KernelSequence &sequence;
   StringRef rule;
-  Type element, copies; // of parameters, and of what is multiplied in their place; null: there are no copies
+  Type element, stored, copies; // of gradients; of parameters in memory; of what is multiplied in their place, null: nothing is
   OptimizerTable table;
   SmallVector<int32_t> tileSegments;
   std::string tileTable, wholeTable, realTable, boundTable;

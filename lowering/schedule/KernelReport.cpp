@@ -30,7 +30,9 @@ std::string placeOf(Location location) {
 class Rows {
 public:
   Rows(func::FuncOp function, FormulaSpace &space) : space(space) {
-    for (ParameterOp parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>())
+    auto module = function->getParentOfType<ModuleOp>();
+    isShort = bool(parameterType(module));
+    for (ParameterOp parameter : module.getOps<ParameterOp>())
       names[parameter.getOffset()] = parameter.getSymName();
     add(function.getBody().front(), Polynomial(1));
   }
@@ -90,13 +92,14 @@ private:
       if (auto read = tensor.getDefiningOp<PlaceOp>()) {
         const Memory memory = read.getPlace().getMemory();
         if (memory == Memory::Parameters || memory == Memory::Copies)
-          return names.lookup(read.getPlace().getSlot() * (memory == Memory::Copies ? 2 : 1)).str();
+          return names.lookup(read.getPlace().getSlot() * (memory == Memory::Copies || isShort ? 2 : 1)).str();
       }
     return {};
   }
 
   FormulaSpace &space;
-  llvm::DenseMap<int64_t, StringRef> names; // of parameters, by their offset in the arenas of parameters and of gradients
+  llvm::DenseMap<int64_t, StringRef> names; // of parameters, by their offset in the arena of gradients
+  bool isShort = false;                     // parameters lie in 16 bits, at half of it
 };
 
 } // namespace

@@ -58,9 +58,11 @@ private:
   }
   Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
     auto parameter = module.lookupSymbol<ParameterOp>(name);
-    const int64_t part = base == Buffer::Base::Copies
-                             ? elementBytes(parameter.getType().getElementType()) / elementBytes(copyType(module))
-                             : 1; // one layout, by elements
+    const Type stored = base == Buffer::Base::Copies       ? copyType(module)
+                        : base == Buffer::Base::Parameters ? parameterType(module)
+                                                           : Type();
+    // One layout, by elements.
+    const int64_t part = stored ? elementBytes(parameter.getType().getElementType()) / elementBytes(stored) : 1;
     Buffer buffer{base, int64_t(parameter.getOffset()) / part, {}};
     buffer.steps = depthSteps(depths, parameter.getType().getShape(),
                               getAffineConstantExpr(parameter.getStride() / part, builder.getContext()));
@@ -256,9 +258,15 @@ private:
 /// Kernels, what reads and writes memory, loops and scalars: all that the kernel form has.
 LogicalResult checkKernelForm(func::FuncOp function) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  const Type stored = parameterType(function->getParentOfType<ModuleOp>());
   WalkResult result = function.walk([&](Operation *op) {
     if (!isa<func::FuncOp, StackOp>(op->getParentOp()))
       return WalkResult::advance(); // the code of a kernel
+    if (auto read = dyn_cast<ReadParameterOp>(op); read && stored && tensorOf(read.getValue()).getElementType().isF32()) {
+      read.emitOpError("expects a value of ")
+          << stored << ", in which parameters lie in memory, got " << read.getValue().getType();
+      return WalkResult::interrupt();
+    }
     if (isa<StackOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(op) ||
         op->hasTrait<Address>() || (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getResultTypes(), isTensor)))
       return WalkResult::advance();

@@ -20,8 +20,8 @@ namespace {
 class Narrowing {
 public:
   Narrowing(func::FuncOp function, Type narrow)
-      : function(function), narrow(narrow), ofModule(copyType(function->getParentOfType<ModuleOp>())),
-        wide(Float32Type::get(function.getContext())) {}
+      : function(function), narrow(narrow), ofModule(narrowType(function->getParentOfType<ModuleOp>())),
+        ofParameters(shortParameterType(function->getParentOfType<ModuleOp>())), wide(Float32Type::get(function.getContext())) {}
 
   void run() {
     function.walk([&](MixedPrecisionOpInterface op) {
@@ -60,20 +60,21 @@ private:
       return it->second;
     OpBuilder builder(function.getContext());
     builder.setInsertionPointAfterValue(value);
-    Value narrowed = copyOfParameter(value, builder);
+    Value narrowed = shortParameter(value, builder);
     return roundedOf[value] = narrowed ? narrowed : Build(builder, value.getLoc()).convert(value, narrow);
   }
 
-  /// A parameter that nothing but views changed is read from its copy, which is rounded once a step. Null: it is none.
-  Value copyOfParameter(Value value, OpBuilder &builder) {
-    if (ofModule != narrow)
+  /// A parameter that nothing but views changed is read as it lies in memory in this type, or from its copy, which is rounded
+  /// once a step. Null: it is none.
+  Value shortParameter(Value value, OpBuilder &builder) {
+    if (ofParameters != narrow)
       return {};
     Operation *op = value.getDefiningOp();
     IRMapping mapping;
     if (op && op->hasTrait<View>() && op->getNumOperands() == 1) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPoint(op);
-      Value source = copyOfParameter(op->getOperand(0), builder);
+      Value source = shortParameter(op->getOperand(0), builder);
       if (!source)
         return {};
       mapping.map(op->getOperand(0), source);
@@ -220,16 +221,36 @@ private:
   }
 
   func::FuncOp function;
-  Type narrow, ofModule, wide;
-  llvm::MapVector<Value, Value> roundedOf; // in the order of making
+  Type narrow, ofModule, ofParameters, wide; // `ofParameters`: in which they can be read
+  llvm::MapVector<Value, Value> roundedOf;   // in the order of making
 };
+
+/// Parameters of f32 that lie in memory in 16 bits are read in these, and widened for whoever reads f32.
+void widenParameters(func::FuncOp function, Type stored) {
+  function.walk([&](ReadParameterOp read) {
+    Value value = read.getValue();
+    const Type wide = tensorOf(value).getElementType();
+    if (!wide.isF32())
+      return;
+    value.setType(withElement(tensorOf(value), stored));
+    OpBuilder builder(read->getContext());
+    builder.setInsertionPointAfter(read);
+    Value widened = Build(builder, read.getLoc()).convert(value, wide);
+    value.replaceAllUsesExcept(widened, widened.getDefiningOp());
+    if (widened.use_empty())
+      widened.getDefiningOp()->erase();
+  });
+}
 
 struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
   void runOnOperation() override {
     for (Type narrow : {Type(BFloat16Type::get(&getContext())), Type(Float16Type::get(&getContext()))})
       if (isUsed(narrow))
         Narrowing(getOperation(), narrow).run();
-    if (Type reduce = reduceType(getOperation()->getParentOfType<ModuleOp>()))
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    if (Type stored = parameterType(module))
+      widenParameters(getOperation(), stored);
+    if (Type reduce = reduceType(module))
       widenSums(getOperation(), reduce);
   }
 

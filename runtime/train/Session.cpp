@@ -176,9 +176,13 @@ void Session::setSeed(uint64_t seed) {
 
 std::vector<runtime::MemoryItem> Session::memoryItems() const {
   const runtime::Manifest &manifest = parameters->manifest();
-  std::vector<runtime::MemoryItem> items = {{"parameters", manifest.parameterBytes}, {"gradients", manifest.parameterBytes}};
+  std::vector<runtime::MemoryItem> items = {
+      {concat("parameters",
+              manifest.parameterType != manifest.type ? concat(" in ", runtime::nameOf(manifest.parameterType)) : ""),
+       manifest.parameterBytesIn(manifest.parameterType)},
+      {"gradients", manifest.parameterBytes}};
   if (manifest.copies)
-    items.push_back({concat("copies in ", runtime::nameOf(*manifest.copies)), manifest.parameterBytes / 2});
+    items.push_back({concat("copies in ", runtime::nameOf(*manifest.copies)), manifest.parameterBytesIn(*manifest.copies)});
   if (manifest.moments > 0)
     items.push_back({"optimizer", manifest.parameterBytes * static_cast<uint64_t>(manifest.moments)});
   if (manifest.accumulate > 1)

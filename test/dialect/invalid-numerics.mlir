@@ -7,6 +7,30 @@ module attributes {tenon.compute = f32} {
 }
 
 // -----
+// .. keeps parameters in 16 bits ..
+// expected-error @+1 {{'builtin.module' op expects bf16 or f16 as tenon.parameters, got f64}}
+module attributes {tenon.parameters = f64} {
+}
+
+// -----
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) {
+  // expected-error @+1 {{'tenon.dot' op expects tenon.parameters of a module}}
+  %y = tenon.dot %a[0, 2], %b[1, 2] {tenon.parameters = bf16} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+// .. in that type alone: copies in another one are none ..
+module attributes {tenon.parameters = bf16, tenon.compute = f16} {
+  tenon.parameter @w : tensor<6x8xf32>
+  func.func @f() {
+    // expected-error @+1 {{'tenon.read_parameter' op expects a value of 'tensor<6x8xf32>' for @w, got 'tensor<6x8xf16>'}}
+    %w = tenon.read_parameter @w : tensor<6x8xf16>
+    return
+  }
+}
+
+// -----
 // .. and sums in f64, where it says so.
 // expected-error @+1 {{'builtin.module' op expects f64 as tenon.reduce, got bf16}}
 module attributes {tenon.reduce = bf16} {

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Types written on values, exceptions of a policy and `reduce = f64`, against an evaluation in doubles with exactly the roundings
-of docs/training.md ("Mixed precision", "Other types for some values"); the evaluation is that of bf16.py.
+"""Types written on values, exceptions of a policy, parameters of 16 bits and `reduce = f64`, against an evaluation in doubles
+with exactly the roundings of docs/training.md ("Mixed precision", "Other types for some values", "Parameters of 16 bits"); the
+evaluation is that of bf16.py.
 
 usage: policy.py types|reduce [--controls]
   types   two specifications (a stack of MLPs, a stack with attention) under policies with exceptions, with types written on two
-          values. Loss and every gradient of `tenon grad --recipe` agree to TOLERANCE (relative L2 per tensor), on every tier.
-          --controls: the evaluation leaves the exception or the type out, which must be noticed.
+          values, and with parameters of 16 bits. Loss and every gradient of `tenon grad --recipe` agree to TOLERANCE (relative
+          L2 per tensor), on every tier.
+          --controls: the evaluation leaves the exception, the type or the rounding of parameters out, which must be noticed.
   reduce  sums, softmax, normalizers, losses, attention and their gradients with `reduce = f64` are the f32 nearest to what
           doubles give, but for EXACT of them.
           --controls: so are not those of `reduce = f32`.
@@ -124,9 +126,11 @@ class PolicyNet(bf16.Net):
 
 
 class Case:
-    def __init__(self, kind, policy, compute="f32", other=None, values=None, short="bf16", seed=5):
+    """`params`: the type of 16 bits that parameters are kept in."""
+
+    def __init__(self, kind, policy, compute="f32", other=None, values=None, short="bf16", seed=5, params=None):
         self.kind, self.policy, self.compute, self.other, self.short = kind, policy, compute, other or {}, short
-        self.values = values or {}
+        self.values, self.params = values or {}, params
         self.seed = seed
         self.batch, self.sizes = ((19,), {"D": 13, "F": 29}) if kind == "mlp" else ((3, 7), {"D": 11, "W": 7})
         draw = random.Random(seed + 100)
@@ -150,9 +154,10 @@ class Case:
             shapes.pop(block + ".key.bias", None)
         return bf16.drawn(self.seed, shapes)
 
-    def expected(self, **changed):
+    def expected(self, params=None, **changed):
         given = {"compute": self.compute, "other": self.other, "values": self.values, **changed}
-        weights = {name: bf16.rows_of(value) for name, value in self.weights().items()}
+        keep = SHORT[params][0] if params else float
+        weights = {name: [[keep(x) for x in row] for row in bf16.rows_of(value)] for name, value in self.weights().items()}
         net = PolicyNet(weights, self.sizes, self.x.shape, short=self.short, **given)
         mlp, attention = (PolicyNet.mlp, PolicyNet.mlp_back), (PolicyNet.attention, PolicyNet.attention_back)
         return net.run(bf16.rows_of(self.x), list(self.labels.values), *(mlp if self.kind == "mlp" else attention))
@@ -179,6 +184,14 @@ TYPES = {
                                               {"h": "f16", "logits": "bf16"}),
     "attention in f32": Case("attention", 'policy(compute = bf16, f32 = "*.look")', "bf16", {"look": "f32"}, seed=6),
     "attention in bf16": Case("attention", 'policy(compute = f32, bf16 = "*.look")', "f32", {"look": "bf16"}, seed=6),
+    "parameters in bf16": Case("mlp", "policy(params = bf16, compute = bf16)", "bf16", params="bf16"),
+    "parameters in bf16, attention": Case("attention", "policy(params = bf16, compute = bf16)", "bf16", params="bf16", seed=6),
+    "parameters in bf16, contracted in f32": Case("mlp", "policy(params = bf16)", params="bf16", seed=7),
+    "parameters in f16, contracted in f16": Case("mlp", "policy(params = f16, compute = f16)", "f16", short="f16", params="f16",
+                                                 seed=7),
+    "parameters in f16, contracted in bf16": Case("mlp", "policy(params = f16, compute = bf16)", "bf16", params="f16"),
+    "parameters in bf16, a layer in f32": Case("mlp", 'policy(params = bf16, compute = bf16, f32 = "*.down")', "bf16",
+                                               {"down": "f32"}, params="bf16"),
 }
 
 
@@ -189,13 +202,13 @@ def types(folder, controls):
         for tier in (tiers.of_bf16() if contracts else tiers.runnable())[:1 if controls else None]:
             got = case.compiled(folder, tier)
             if controls:
-                for part in [part for part in ("other", "values") if getattr(case, part)]:
-                    name, far = bf16.worst(got, case.expected(**{part: {}}))
+                for part in [part for part in ("other", "values", "params") if getattr(case, part)]:
+                    name, far = bf16.worst(got, case.expected(**{"params": case.params, part: {}}))
                     print(f"{what}, left out: {name} differs by {far:.1e}")
                     if not far > NOTICED:
                         wrong.append(f"{what}, left out: the difference is {far:.2g}, not noticed")
                 continue
-            name, far = bf16.worst(got, case.expected())
+            name, far = bf16.worst(got, case.expected(case.params))
             print(f"{what}, {tier}: {len(got)} tensors, worst {far:.1e} ({name})")
             if not far <= TOLERANCE:
                 wrong.append(f"{what}, {tier}: {name} differs by {far:.2g}")

@@ -6,7 +6,10 @@ import struct
 
 # name here: (array type code, numpy's descriptor, safetensors' name)
 TYPES = {"f64": ("d", "<f8", "F64"), "f32": ("f", "<f4", "F32"), "i32": ("i", "<i4", "I32"), "i64": ("q", "<i8", "I64"),
-         "bool": ("B", "|b1", "BOOL"), "u8": ("B", "|u1", "U8")}
+         "bool": ("B", "|b1", "BOOL"), "u8": ("B", "|u1", "U8"), "bf16": ("f", None, "BF16"), "f16": ("f", None, "F16")}
+# Of these, which files have as bits, `values` are the numbers.
+SHORT = {"bf16": lambda bits: struct.unpack(f"<{len(bits)}f", b"".join(struct.pack("<HH", 0, each) for each in bits)),
+         "f16": lambda bits: struct.unpack(f"<{len(bits)}e", bits.tobytes())}
 
 
 def count(shape):
@@ -69,6 +72,7 @@ def load_npy(path):
 
 
 def save_safetensors(path, tensors):
+    """Of types that arrays have."""
     header, offset = {}, 0
     for name, value in tensors.items():
         size = len(value.values) * value.values.itemsize
@@ -94,7 +98,8 @@ def load_safetensors(path):
         kinds = [kind for kind, names in TYPES.items() if names[2] == entry["dtype"]]
         if not kinds:
             raise ValueError(f"{path}: {name} has type {entry['dtype']}")
-        values = array.array(TYPES[kinds[0]][0])
+        values = array.array("H" if kinds[0] in SHORT else TYPES[kinds[0]][0])
         values.frombytes(data[slice(*entry["data_offsets"])])
+        values = SHORT[kinds[0]](values) if kinds[0] in SHORT else values
         result[name] = Tensor(kinds[0], entry["shape"], values)
     return result

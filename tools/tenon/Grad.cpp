@@ -74,7 +74,7 @@ Status warnOfNotFinite(const runtime::Context &context) {
     auto finite = [](double value) { return std::isfinite(value); };
     if (std::all_of(doubles.begin(), doubles.end(), finite) && std::all_of(floats.begin(), floats.end(), finite))
       continue;
-    const bool isScaled = parameters.manifest().copies == runtime::DataType::F16;
+    const bool isScaled = parameters.manifest().compute == runtime::DataType::F16;
     note(concat("warning: the gradient of '", name, "' is not finite",
                 isScaled ? "; in f16 it is that of the loss times 1024, which may be too large: bf16 needs no scale" : ""));
     return {};

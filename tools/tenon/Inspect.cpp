@@ -84,7 +84,7 @@ void printParameters(const Manifest &manifest) {
          initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
   }
   show("  %s parameters; %.1f MiB in an arena (padding %.2f %%)\n", grouped(total).c_str(),
-       static_cast<double>(manifest.parameterBytes) / 1048576.0,
+       static_cast<double>(manifest.parameterBytesIn(manifest.parameterType)) / 1048576.0,
        total ? 100.0 * (static_cast<double>(manifest.parameterBytes) / static_cast<double>(total * byteSize(manifest.type)) - 1.0)
              : 0.0);
 }
@@ -189,7 +189,11 @@ Status run(Options &options) {
     printJson(model->artifact->manifestText(), reports);
     return {};
   }
-  std::string mixed = manifest.copies ? concat(", factors and saved values in ", runtime::nameOf(*manifest.copies)) : "";
+  std::string mixed;
+  if (manifest.parameterType != manifest.type)
+    mixed += concat(", parameters in ", runtime::nameOf(manifest.parameterType));
+  if (manifest.compute)
+    mixed += concat(", factors and saved values in ", runtime::nameOf(*manifest.compute));
   if (manifest.reduce)
     mixed += concat(", sums in ", runtime::nameOf(*manifest.reduce));
   show("%s: model %s, %s%s, made by %s for %s\n", manifest.name.c_str(), manifest.model.c_str(),

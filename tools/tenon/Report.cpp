@@ -89,9 +89,9 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
       report.memory.push_back({name, formula, bytes});
     report.memorySum = runtime::checkedAdd(report.memorySum, bytes).value_or(UINT64_MAX);
   };
-  add("parameters", manifest.parameterBytes, "");
+  add("parameters", manifest.parameterBytesIn(manifest.parameterType), "");
   if (manifest.copies)
-    add("their copies", manifest.parameterBytes * runtime::byteSize(*manifest.copies) / runtime::byteSize(manifest.type), "");
+    add("their copies", manifest.parameterBytesIn(*manifest.copies), "");
   if (differentiated)
     add("gradients", manifest.parameterBytes, "");
   if (trains)

@@ -7,15 +7,15 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 7
+#define TN_ABI_VERSION 8
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
 typedef void (*TnTile)(const struct TnContext *context, int64_t tile, int64_t worker);
 
 enum TnArena {
-  TN_ARENA_PARAMS = 0,  /* parameters at the offsets of the manifest */
-  TN_ARENA_GRADS = 1,   /* same layout */
+  TN_ARENA_PARAMS = 0,  /* parameters at the offsets of the manifest; at half of them in its `param_dtype` (16 bits) */
+  TN_ARENA_GRADS = 1,   /* at the offsets of the manifest */
   TN_ARENA_MOMENT1 = 2, /* optimizer state, same layout; null when the optimizer has none */
   TN_ARENA_MOMENT2 = 3,
   TN_ARENA_STATES = 4, /* state tensors of the context: old values, read only */

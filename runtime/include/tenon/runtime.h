@@ -76,7 +76,9 @@ TN_API int tn_model_parameter_count(const tn_model *model);
 /* In manifest order; names like "blocks.3.wq.weight". */
 TN_API tn_error *tn_model_parameter_info(const tn_model *model, int parameter, tn_tensor_info *info);
 TN_API int tn_model_parameter_find(const tn_model *model, const char *name); /* -1 if there is no such parameter */
-/* Copies a whole tensor; `bytes` must be its size. */
+/* Copies a whole tensor; `bytes` must be its size. Values are of the type that tn_model_parameter_info says, f32 or f64:
+ * parameters that are kept in 16 bits (docs/training.md) are widened when they are read, and rounded to the nearest when they are
+ * set; a number that they cannot hold is an error, and nothing is set. */
 TN_API tn_error *tn_model_get_parameter(const tn_model *model, const char *name, void *values, uint64_t bytes);
 TN_API tn_error *tn_model_set_parameter(tn_model *model, const char *name, const void *values, uint64_t bytes);
 /* After the gradients half of a train entry, or a run of a gradient entry. */
