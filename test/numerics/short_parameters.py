@@ -93,8 +93,9 @@ def main():
                     settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}"
                     model = opened(folder, settings, policy, number)
                     model.set_parameter("table", flat)
-                    more = follow(model, make(), SCHEDULES[schedule], own, rows, cut(to_short, options.type) if options.cut else to_short,
-                                  f"{policy}\n{settings}", options.masters)
+                    more = follow(model, make(), SCHEDULES[schedule], own, rows,
+                                  cut(to_short, options.type) if options.cut else to_short, f"{policy}\n{settings}",
+                                  options.masters)
                     model.close()
                     number, lost, middles = number + 1, lost + more[0], middles + more[1]
                     count += STEPS * WIDTH * len(gradients_of(rows[0]))
@@ -103,8 +104,8 @@ def main():
         except Wrong as error:
             print(f"WRONG: {error}")
             return 1
-    print(f"{number} combinations, {STEPS} steps each; of {count} updates {lost / count:.0%} are lost, {middles / count:.2%} lie in "
-          "the middle")
+    print(f"{number} combinations, {STEPS} steps each; of {count} updates {lost / count:.0%} are lost, {middles / count:.2%} lie "
+          "in the middle")
     print("AGREES")
     return 0
 
