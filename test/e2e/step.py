@@ -3,8 +3,9 @@
 
 usage: step.py SPEC CASE [--spoil KIND]
 
-The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`: f32 and bf16), windows of 1, 3 and 17 and mixed ones, every place of
-every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil must be noticed:
+The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`: f32 and bf16), windows of 1, 3 and 17 and mixed
+ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil
+must be noticed:
   position   the count of kept places is set one too low before the last window
   rows       the rows of the batch are swapped between two windows
 """
@@ -39,8 +40,9 @@ def compiled(folder, spec, case, dtype, entry):
     sets, options = CASES[case]
     target = os.path.join(folder, f"{entry}-{dtype}")
     words = options if entry != "infer" else []
-    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *(["--f64"] if dtype == "f64" else ["--numerics", dtype]),
-                 "--tier", driver.best_tier(), "-o", target)
+    numerics = ["--f64"] if dtype == "f64" else ["--numerics", dtype]
+    driver.tenon("compile", spec, *driver.settings(sets), *words, "--entry", entry, *numerics, "--tier", driver.best_tier(),
+                 "-o", target)
     return target
 
 
