@@ -6,7 +6,8 @@ lint-ops.py [--dialect DIR] [--tests DIR]
   --tests    the folder of the stages' tests (default: test/lowering)
 
 An op is there where a line of a test says tenon.NAME, or names a function after it. Each op: somewhere. An op with a gradient: in
-differentiate/. An op with elements: in select-kernels/, which shows its scalar code. Prints what is missing, then the counts.
+differentiate/. An op with elements: in select-kernels/, which shows its scalar code. A kernel: in schedule/, with its places. Prints
+what is missing, then the counts.
 """
 import argparse
 import os
@@ -59,10 +60,11 @@ def main():
     missing = 0
     for what, folder, belongs in (("no stage", "", lambda says: True),
                                   ("differentiate/", "differentiate", lambda says: "DifferentiableOpInterface" in says),
-                                  ("select-kernels/", "select-kernels", lambda says: "ElementOpInterface" in says)):
+                                  ("select-kernels/", "select-kernels", lambda says: "ElementOpInterface" in says),
+                                  ("schedule/", "schedule", lambda says: "KernelOpInterface" in says)):
         present = checked(os.path.join(options.tests, folder))
         for name, says in sorted(all_ops.items()):
-            if belongs(says) and name not in present and not (folder and name in FUSED):
+            if belongs(says) and name not in present and not (folder == "differentiate" and name in FUSED):
                 print(f"tenon.{name}: in no compared line of {folder + '/' if folder else 'any test of a stage'}")
                 missing += 1
     print(f"{len(all_ops)} ops, {missing} missing")
