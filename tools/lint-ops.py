@@ -6,8 +6,8 @@ lint-ops.py [--dialect DIR] [--tests DIR]
   --tests    the folder of the stages' tests (default: test/lowering)
 
 An op is there where a line of a test says tenon.NAME, or names a function after it. Each op: somewhere. An op with a gradient: in
-differentiate/. An op with elements: in select-kernels/, which shows its scalar code. A kernel: in schedule/, with its places. Prints
-what is missing, then the counts.
+differentiate/. An op with elements: in select-kernels/, which shows its scalar code. A kernel: in schedule/, with its places.
+Prints what is missing, then the counts.
 """
 import argparse
 import os
