@@ -60,6 +60,7 @@ private:
   void printStage(StringRef stage);
   int outputFailure(std::error_code failure);
   int machineFailure(StringRef failure);
+  std::vector<cpu::Tier> tiersToEmit();
   int emit();
   int write(const EmitOptions &options);
   int writeFiles(const EmitOptions &options);
@@ -185,6 +186,22 @@ void Compilation::printStage(StringRef stage) {
   llvm::outs().flush();
 }
 
+std::vector<cpu::Tier> Compilation::tiersToEmit() {
+  const std::vector<cpu::Tier> own = cpu::tiersOf(*module);
+  if (request.tiers.empty())
+    return own;
+  auto best = own.begin(); // tiers are in the order of what they demand
+  for (auto tier = own.begin(); tier != own.end() && cpu::tierPublicName(*best) != request.machineTier; ++tier)
+    best = tier;
+  auto isAsked = [&](cpu::Tier tier) {
+    return llvm::is_contained(request.tiers, cpu::tierPublicName(tier)) ||
+           (tier == *best && llvm::is_contained(request.tiers, "best"));
+  };
+  std::vector<cpu::Tier> tiers(std::begin(cpu::kTiers), std::end(cpu::kTiers));
+  std::erase_if(tiers, [&](cpu::Tier tier) { return !isAsked(tier); });
+  return tiers;
+}
+
 int Compilation::emit() {
   llvm::SHA256 hash;
   for (const SourceFiles::Source &source : sources.files)
@@ -206,7 +223,9 @@ int Compilation::emit() {
     hash.update("recipe " + name + "=" + std::to_string(value));
   hash.update(request.check.recipe + request.dtype + request.numerics + request.target + (request.grad ? "grad" : "") +
               (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
-  for (const std::string &tier : request.tiers)
+  for (cpu::Tier tier : tiersToEmit())
+    facts.tiers.push_back(cpu::tierPublicName(tier).str());
+  for (const std::string &tier : facts.tiers)
     hash.update(tier);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
   for (auto function : module->getOps<func::FuncOp>())
@@ -215,13 +234,7 @@ int Compilation::emit() {
     else
       return kCompilerError;
   EmitOptions options;
-  options.tiers = cpu::tiersOf(*module);
-  if (!request.tiers.empty()) {
-    options.tiers.assign(std::begin(cpu::kTiers), std::end(cpu::kTiers));
-    std::erase_if(options.tiers, [&](cpu::Tier tier) { return !llvm::is_contained(request.tiers, cpu::tierPublicName(tier)); });
-  }
-  for (cpu::Tier tier : options.tiers)
-    facts.tiers.push_back(cpu::tierPublicName(tier).str());
+  options.tiers = tiersToEmit();
   options.flags = flags.get();
   options.name = request.name;
   options.manifest = [&](ArrayRef<ScheduledEntry> planned) { return writeManifest(*program, *module, facts, planned); };

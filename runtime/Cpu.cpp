@@ -105,7 +105,7 @@ Expected<Tier> tierFromName(std::string_view name) {
   for (int i = 0; i < tierCount; ++i)
     if (tierNames[i] == name)
       return static_cast<Tier>(i);
-  return usageError("unknown tier '", name, "': expected portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx");
+  return usageError("unknown tier '", name, "': expected portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx or best");
 }
 
 #if defined(__x86_64__)

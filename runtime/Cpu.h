@@ -19,6 +19,8 @@ constexpr Tier tiersByDemand[tierCount] = {Tier::X86V4Amx, Tier::X86V4Bf16, Tier
 
 std::string_view nameOf(Tier tier); // portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx
 Expected<Tier> tierFromName(std::string_view name);
+/// In place of a tier's name: the choice that is made where nothing is said.
+constexpr std::string_view kBestTier = "best";
 /// The best tier of this machine.
 Tier machineTier();
 /// Name of the first feature that `tier` needs and the machine lacks, empty if none. Of a machine with AMX, the first call for

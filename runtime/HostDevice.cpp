@@ -104,7 +104,7 @@ Status HostCode::choose(std::span<const TnEntry *const> entries, const std::vect
   if (wanted.empty())
     if (const char *forced = std::getenv("TENON_TIER"))
       wanted = forced;
-  if (!wanted.empty()) {
+  if (!wanted.empty() && wanted != kBestTier) {
     auto named = tierFromName(wanted);
     if (!named.ok())
       return named.status();

@@ -20,14 +20,19 @@ sys.path.insert(0, os.path.join(config.test_source_root, "support"))
 import tiers  # noqa: E402
 
 # The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the
-# machine has both. What compares the tiers itself, or runs all of itself on each, is left out.
-EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "bf16.test", "compile-time.test", "mixed-models.test",
-                    "op-gradients.test", "threads.test", "tiers.test", "tiles.test", "whole-gradient.test"]
+# machine has both. Left out is what compares the tiers itself, or runs all of itself on each, or names those that it runs ..
+EACH_TIER_INSIDE = ["goldens", "random", "artifact.test", "bf16.test", "compile-time.test", "f16.test", "mixed-models.test",
+                    "op-gradients.test", "optimizers.test", "policy.test", "rounds.test", "threads.test", "tiers.test",
+                    "tiles.test", "whole-gradient.test"]
+# .. and what is not about code: data, what commands say and keep, what is done once for all tiers.
+NOT_OF_A_TIER = ["allocation.test", "caller.test", "depth.test", "loss-scale.test", "mixed-commands.test", "newcomer.test",
+                 "own-data-mistakes.test", "own-data-weights.test", "own-data.test", "quickstart.test", "recipes.test",
+                 "symbols.test"]
 forced = os.environ.get("TENON_TEST_TIER")
 if getattr(config, "tenon_second_tier", False):
     config.name = "Tenon x86-64-v3"
     config.test_exec_root = os.path.join(config.tenon_build, "test-second-tier")
-    config.excludes += EACH_TIER_INSIDE
+    config.excludes += EACH_TIER_INSIDE + NOT_OF_A_TIER
     config.excludes += [name for name in os.listdir(config.test_source_root) if name not in ("numerics", "e2e")]
     config.unsupported = bool(forced) or tiers.other() == tiers.best()
     forced = forced if config.unsupported else tiers.other()
@@ -39,8 +44,11 @@ config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-
                               if tiers.NEEDS["x86-64-v4"] | tiers.ONLY_OF_BF16[tier] <= tiers.features()}
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
+# Specifications are compiled for the tier that the test runs, also for training: for all tiers it takes three times as long. What
+# is about the others names them, or compiles with `tenon compile`.
+config.environment["TENON_TIER"] = tiers.best(forced) if forced else "best"
 if forced:
-    config.environment["TENON_TEST_TIER"] = config.environment["TENON_TIER"] = tiers.best(forced)
+    config.environment["TENON_TEST_TIER"] = tiers.best(forced)
 # A test that hangs fails; the longest takes some three minutes on two busy cores.
 lit_config.maxIndividualTestTime = 1200
 # Features that stand; tests of others are counted as not run. Grows by hand, so that what once worked cannot drop out unseen.

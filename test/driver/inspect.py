@@ -7,6 +7,7 @@ inspect.py flops [--spoil]             GPT-2's training step; --spoil expects on
 import json
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import driver  # noqa: E402
@@ -16,31 +17,42 @@ def report(spec, *words):
     return json.loads(driver.tenon("inspect", spec, "--json", *words))
 
 
-def memory(spec, words):
-    manifest = report(spec, *words)
-    seen = 0
-    for entry in manifest["entries"]:
-        names = [dim["name"] for dim in entry["dims"]]
-        largest = {dim["name"]: dim["max"] if dim["max"] > 0 else 1000 for dim in entry["dims"]}
-        sums = []
-        for sizes in ((1, 2, 1, 1), (2, 17, 3, 1), (3, 67, 8, 2), (4, 131, 31, 5), (7, 300, 50, 9)):
-            bind = [f"--bind={name}={min(size, largest[name])}" for name, size in zip(names, sizes)]
-            found = report(spec, *words, "--entry", entry["name"], *bind)["report"][0]
-            parts = found["memory"]
-            if sum(parts.values()) != found["memory_sum"]:
-                return f"{entry['name']}: the parts do not give the sum {found['memory_sum']}"
-            if parts.get("saved values", 0) + parts.get("temporaries", 0) != found["workspace"]:
-                return f"{entry['name']}: saved values and temporaries do not give the workspace {found['workspace']}"
-            if (entry["kind"] == "train") != ("saved values" in parts):
-                return f"{entry['name']}: only a training step saves values"
-            sums.append(found["memory_sum"])
-            seen += 1
-            if not names:
-                break
-        if len(sums) > 1 and sums != sorted(set(sums)):
-            return f"{entry['name']}: the memory does not grow with the sizes: {sums}"
-    print(f"{seen} sizes agree")
+def mistake(entry, found):
+    """What is wrong with the parts of one entry's memory; None if nothing is."""
+    parts = found["memory"]
+    if sum(parts.values()) != found["memory_sum"]:
+        return f"{entry['name']}: the parts do not give the sum {found['memory_sum']}"
+    if parts.get("saved values", 0) + parts.get("temporaries", 0) != found["workspace"]:
+        return f"{entry['name']}: saved values and temporaries do not give the workspace {found['workspace']}"
+    if (entry["kind"] == "train") != ("saved values" in parts):
+        return f"{entry['name']}: only a training step saves values"
     return None
+
+
+def memory(spec, words):
+    """Of one artifact at all sizes, and of a specification that is compiled for one of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        driver.tenon("compile", spec, *words, "--tier", driver.best_tier(), "-o", folder)
+        manifest = report(folder)
+        seen = 0
+        for entry in manifest["entries"]:
+            names = [dim["name"] for dim in entry["dims"]]
+            largest = {dim["name"]: dim["max"] if dim["max"] > 0 else 1000 for dim in entry["dims"]}
+            sums = []
+            for sizes in ((1, 2, 1, 1), (2, 17, 3, 1), (3, 67, 8, 2), (4, 131, 31, 5), (7, 300, 50, 9)):
+                bind = [f"--bind={name}={min(size, largest[name])}" for name, size in zip(names, sizes)]
+                found = report(folder, "--entry", entry["name"], *bind)["report"][0]
+                if wrong := mistake(entry, found):
+                    return wrong
+                sums.append(found["memory_sum"])
+                seen += 1
+                if not names:
+                    break
+            if len(sums) > 1 and sums != sorted(set(sums)):
+                return f"{entry['name']}: the memory does not grow with the sizes: {sums}"
+    bound = report(spec, *words, "--entry", "infer", "--bind", "B=3", "--bind", "T=67")
+    print(f"{seen} sizes agree")
+    return mistake(bound["entries"][0], bound["report"][0])
 
 
 def flops(spoil):

@@ -57,8 +57,11 @@ class Terminal:
             require(self.read(0.05) and time.monotonic() < deadline, f"{pattern} did not come: {self.output[-2000:]}")
 
     def wait(self):
+        deadline = time.monotonic() + 120
         while self.read(0.05):
-            pass
+            if time.monotonic() > deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                require(False, f"it does not end: {self.output[-500:]}")
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 

@@ -37,14 +37,12 @@ SIZES = [*driver.settings(SETS), "--bind", "B=4", "--bind", "T=41"]
 INITIAL, EVERY = 1 << 28, 3  # overflows some times, and again soon after it has grown
 
 
-def specification(folder, policy, more=""):
+def specification(policy, more=""):
     """GPT-2 whose recipe `small` has this policy and these further settings."""
     with open(driver.model("gpt2.tn"), encoding="utf-8") as file:
         text = file.read()
-    spec = os.path.join(folder, f"gpt2-{len(os.listdir(folder))}.tn")
-    with open(spec, "w", encoding="utf-8") as file:
-        file.write(text.replace("train GPT2 as small {", f"train GPT2 as small {{\n  numerics = policy({policy})\n  {more}\n"))
-    return spec
+    return driver.specification(text.replace("train GPT2 as small {",
+                                             f"train GPT2 as small {{\n  numerics = policy({policy})\n  {more}\n"), "gpt2")
 
 
 def dynamic(initial=INITIAL, every=EVERY):
@@ -80,7 +78,7 @@ class GradScaler:
 
 def sequence(folder, spoil):
     for more in ("", "accumulate = 2", "slices = 2"):
-        run = train(folder, specification(folder, dynamic(), more), f"run{more[:3]}", 12)
+        run = train(folder, specification(dynamic(), more), f"run{more[:3]}", 12)
         scaler, skipped = GradScaler(INITIAL, EVERY, growth=4.0 if spoil else 2.0), []
         for line in lines(run):
             if "valid_lm" in line:
@@ -102,8 +100,8 @@ def skip(folder, spoil):
     huge = 1 << (4 if spoil else 36)
     results, gradients = {}, {}
     for scale in (huge, 1 << 10, 1 << 11):
-        spec = specification(folder, dynamic(scale, 2000))
-        model = library.Model(driver.compiled(spec, "--recipe", "small", *SIZES), "train", {})
+        spec = specification(dynamic(scale, 2000))
+        model = library.Model(driver.compiled(spec, "--recipe", "small", *SIZES, "--tier", driver.best_tier()), "train", {})
         before = {name: model.parameter(name) for name in model.parameters()}
         draw = random.Random(3)
         for name, (_, info) in model.inputs().items():
@@ -147,13 +145,13 @@ def said(folder, spoil):
                             " updates skipped, loss scale "]),
             (fixed, 4, [f"the gradients of the loss times {1 << 36} are not finite (scale = fixed(..) of the recipe); the update "
                         "is skipped", "10 updates in a row had a loss or gradient that is not finite"])):
-        got, text = output(specification(folder, policy), f"run{status}")
+        got, text = output(specification(policy), f"run{status}")
         missing = [sentence for sentence in sentences if sentence not in text]
         if got != status or missing:
             raise Wrong(f"{policy}: status {got}, not said: {missing}\n{text}")
     rule = f"from {INITIAL}, times 2 after {EVERY} updates with finite gradients, times 0.5 after others"
     for policy, line in ((searching, f"loss scale: {rule}\n"), (fixed, f"loss scale: {1 << 36}, fixed\n")):
-        if line not in driver.tenon("inspect", specification(folder, policy), "--recipe", "small", *SIZES):
+        if line not in driver.tenon("inspect", specification(policy), "--recipe", "small", *SIZES):
             raise Wrong(f"inspect does not say: {line}")
     print("what is skipped is said")
 
@@ -164,10 +162,10 @@ def checkpoint(run, step, name):
 
 
 def resume(folder, spoil):
-    spec = specification(folder, dynamic())
+    spec = specification(dynamic())
     whole = train(folder, spec, "whole", 12)
     train(folder, spec, "parts", 7)
-    other = specification(folder, dynamic(1 << 12)) if spoil else spec
+    other = specification(dynamic(1 << 12)) if spoil else spec
     words = ["--fresh"] if spoil else []
     parts = train(folder, other, "parts", 12, *words)
     for name in ("parameters", "moment1", "moment2"):

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Mixed precision in the commands: the recipe's policy and --numerics, checkpoints and weights under the other numerics.
 
-usage: mixed.py policy|checkpoints [--spoil]
+usage: mixed.py policy|checkpoints|tiers [--spoil]
 
   policy       `numerics = policy(compute = bf16)` trains the bits that --numerics bf16 trains; --numerics f32 and --f64 set it
                aside
                --spoil: the recipe has no policy
   checkpoints  a run in bf16 evaluates, generates and goes on in f32, and the other way round: parameters and moments are f32
                --spoil: weights of an earlier step
+  tiers        an artifact of all tiers, which share kernels, trains on each tier of the machine the bits of one that was compiled
+               for that tier alone
+               --spoil: another seed
 """
 import argparse
 import json
@@ -51,12 +54,9 @@ def near(what, left, right, other=None):
 def policy(folder, spoil):
     with open(driver.model("gpt2.tn"), encoding="utf-8") as file:
         text = file.read()
-    spec = os.path.join(folder, "gpt2.tn")
-    with open(spec, "w", encoding="utf-8") as file:
-        file.write(text if spoil else text.replace("train GPT2 as small {",
-                                                   "train GPT2 as small {\n  numerics = policy(params = f32, compute = bf16, "
-                                                   "reduce = f32)\n"))
-    plain = driver.model("gpt2.tn")
+    plain, said = driver.model("gpt2.tn"), "numerics = policy(params = f32, compute = bf16, reduce = f32)"
+    spec = plain if spoil else driver.specification(text.replace("train GPT2 as small {", f"train GPT2 as small {{\n  {said}\n"),
+                                                    "gpt2")
 
     def bits(path, *words):
         with open(weights(train(folder, path, f"run{len(os.listdir(folder))}", "--steps", 4, *words), 4), "rb") as file:
@@ -112,14 +112,30 @@ def checkpoints(folder, spoil):
         raise Wrong("going on in bf16 gave the digits of f32")
 
 
+def tiers(folder, spoil):
+    def bits(model, name, tier, seed):
+        words = ["--numerics", "bf16"] if model.endswith(".tn") else []
+        run = os.path.join(folder, name)
+        driver.tenon("train", model, *(SIZES if words else []), *words, "--text", properties.sample(folder), "--out", run,
+                     "--quiet", "--steps", 4, "--seed", seed, environment={"TENON_TIER": tier})
+        with open(weights(run, 4), "rb") as file:
+            return file.read()
+    every, here = os.path.join(folder, "every"), driver.tiers.of_bf16()
+    driver.tenon("compile", driver.model("gpt2.tn"), *SIZES, "--numerics", "bf16", "-o", every)
+    for tier in here:
+        if bits(every, f"every-{tier}", tier, 4) != bits(driver.model("gpt2.tn"), f"one-{tier}", tier, 5 if spoil else 4):
+            raise Wrong(f"the code for {tier} among others trains other bits than alone")
+    print(f"{', '.join(here)}: the bits of each alone")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("property", choices=["policy", "checkpoints"])
+    parser.add_argument("property", choices=["policy", "checkpoints", "tiers"])
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            {"policy": policy, "checkpoints": checkpoints}[options.property](folder, options.spoil)
+            {"policy": policy, "checkpoints": checkpoints, "tiers": tiers}[options.property](folder, options.spoil)
         except Wrong as error:
             print(f"WRONG: {error}")
             return 1

@@ -121,13 +121,6 @@ def states_model(by_data):
             "  use    stages = stack[N] Either\n  let    z = stages(y)\n  out    z\n}\n")
 
 
-def written(folder, name, text):
-    path = os.path.join(folder, name + ".tn")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
-
-
 def compare(what, got, want):
     bound = 1e-11 * max(1.0, max(abs(v) for v in want))
     if len(got) != len(want):
@@ -142,7 +135,7 @@ def numbers(folder, spoil):
               "y": tensors.Tensor("f64", [2, 5], [0.1 * (k * 3 % 10) - 0.4 for k in range(10)])}
     outs = [f"r{number}" for number in range(len(CONDITIONS))] + ["every", "n", "o", "p"]
     options = ["--f64", "--init", "--seed", "4", "--tier", "x86-64-v3"]
-    specs = [written(folder, f"chosen{by_data}", numbers_model(by_data, spoil)) for by_data in (False, True)]
+    specs = [driver.specification(numbers_model(by_data, spoil), f"chosen{by_data}") for by_data in (False, True)]
     values, wanted = (driver.run(folder, spec, inputs, outs, *options, "--entry", "infer") for spec in specs)
     for name in outs:
         compare(f"output {name}", values[name].values, wanted[name].values)
@@ -159,7 +152,7 @@ def states(folder):
     """Three calls; a layer that keeps nothing leaves its place as it starts."""
     kept = []
     for by_data in (False, True):
-        spec, path = written(folder, f"keeping{by_data}", states_model(by_data)), os.path.join(folder, "states.safetensors")
+        spec, path = driver.specification(states_model(by_data), f"keeping{by_data}"), os.path.join(folder, "states.safetensors")
         for call in range(3):
             inputs = {"y": tensors.Tensor("f64", [2, 3], [0.1 * k * (call + 1) for k in range(6)])}
             start = ["--states", path] if call else []
@@ -223,7 +216,7 @@ def sizes(folder, spoil):
     if spoil:
         cases = [("squares", "depth == 1 or depth == 4 or depth == 9 or depth == 16", SMALL, (4, 18))]
     for name, condition, block, counts in cases:
-        spec = written(folder, name, SIZED.replace("BLOCK", block).replace("CONDITION", condition))
+        spec = driver.specification(SIZED.replace("BLOCK", block).replace("CONDITION", condition), name)
         found = [compiled(folder, spec, count) for count in counts]
         print(f"{name}: " + ", ".join(f"{count} layers {size} bytes {seconds:.1f} s"
                                       for count, (size, seconds) in zip(counts, found)))
@@ -252,7 +245,7 @@ NAMES = """model Named {
 
 
 def names(folder, _spoil):
-    spec, weights = written(folder, "named", NAMES), os.path.join(folder, "named.safetensors")
+    spec, weights = driver.specification(NAMES, "named"), os.path.join(folder, "named.safetensors")
     driver.tenon("init", spec, "-o", weights)
     got = list(tensors.load_safetensors(weights))
     want = [f"blocks.{k}.{name}" for k in range(7)

@@ -120,14 +120,11 @@ class Wrong(Exception):
     pass
 
 
-def written(folder, name, values, *outs):
+def written(name, values, *outs):
     """The lines of the values begin at line `first`."""
-    path = os.path.join(folder, name + ".tn")
     frame = FRAME.format()
-    with open(path, "w", encoding="utf-8") as spec:
-        spec.write(frame + "".join(f"  let    {key}: [B, T, D] = {text}\n" for key, text in values.items()) +
-                   "".join(outs) + "}\n")
-    return path, frame.count("\n") + 1
+    lines = [f"  let    {key}: [B, T, D] = {text}\n" for key, text in values.items()]
+    return driver.specification(frame + "".join([*lines, *outs]) + "}\n", name), frame.count("\n") + 1
 
 
 def whole(folder, spec, names, inputs, *options):
@@ -154,7 +151,7 @@ def distance(got, want, low, high, name):
 
 
 def kept(folder, inputs, values):
-    spec, _ = written(folder, "kept", values, f"  out full = {', '.join(values)}\n", f"  out step(T) = {', '.join(values)}\n")
+    spec, _ = written("kept", values, f"  out full = {', '.join(values)}\n", f"  out step(T) = {', '.join(values)}\n")
     want = whole(folder, spec, values, inputs, "--entry", "full")
     states, position = os.path.join(folder, "states.safetensors"), os.path.join(folder, "position.npy")
     for windows in WINDOWS:
@@ -178,12 +175,12 @@ def kept(folder, inputs, values):
 def moving(folder, inputs, values):
     texts = {name: text for name, (text, _) in values.items()}
     inputs = {name: value for name, value in inputs.items() if name != "n"}  # no row reads it
-    spec, _ = written(folder, "whole", texts, f"  out full = {', '.join(texts)}\n")
+    spec, _ = written("whole", texts, f"  out full = {', '.join(texts)}\n")
     want, got = whole(folder, spec, texts, inputs), whole(folder, spec, texts, part(inputs, 0, SHORT))
     for name in texts:
         if distance(got, want, 0, SHORT, name) < 1e-3:
             raise Wrong(f"{name}: refused, but its places are the same for {SHORT} places and for {LENGTH}")
-    spec, first = written(folder, "moving", texts, *(f"  out s{number}(T) = {name}\n" for number, name in enumerate(texts)))
+    spec, first = written("moving", texts, *(f"  out s{number}(T) = {name}\n" for number, name in enumerate(texts)))
     done = subprocess.run(["tenon", "check", spec], capture_output=True, text=True, check=False)
     found = re.findall(r"error\[T0416\]: (`out s(\d+)\(T\)` walks axis T, but .*)\n *--> .*:(\d+):\d+", done.stderr)
     reasons = {int(number): (message, int(line)) for message, number, line in found}

@@ -294,9 +294,7 @@ class Case:
         return net.run(rows_of(self.x), list(self.labels.values), *self.functions)
 
     def compiled(self, folder, numerics, tier):
-        spec, file = os.path.join(folder, "net.tn"), os.path.join(folder, "weights.safetensors")
-        with open(spec, "w", encoding="utf-8") as out:
-            out.write(self.text)
+        spec, file = driver.specification(self.text, "net"), os.path.join(folder, "weights.safetensors")
         tensors.save_safetensors(file, self.weights())
         _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, *driver.settings(self.sizes),
                                         "--weights", file, "--numerics", numerics,

@@ -163,9 +163,7 @@ class Case:
         return net.run(bf16.rows_of(self.x), list(self.labels.values), *(mlp if self.kind == "mlp" else attention))
 
     def compiled(self, folder, tier):
-        spec, file = os.path.join(folder, "net.tn"), os.path.join(folder, "weights.safetensors")
-        with open(spec, "w", encoding="utf-8") as out:
-            out.write(self.text())
+        spec, file = driver.specification(self.text(), "net"), os.path.join(folder, "weights.safetensors")
         tensors.save_safetensors(file, self.weights())
         _, gradients = driver.gradients(folder, spec, {"x": self.x, "label": self.labels}, "--recipe", "small",
                                         *driver.settings(self.sizes), "--weights", file, environment={"TENON_TIER": tier})
@@ -326,10 +324,9 @@ class Sums:
                 for name, rows in (("class", dclass), ("shift", dshift), ("ask", dask))}
 
     def compiled(self, folder, tier, reduce):
-        spec, file = os.path.join(folder, "sums.tn"), os.path.join(folder, "weights.safetensors")
+        file = os.path.join(folder, "weights.safetensors")
         recipe = RECIPE.format(bind=f"B = {self.B}, T = {self.T}", policy=f"policy(reduce = {reduce})")
-        with open(spec, "w", encoding="utf-8") as out:
-            out.write(SUMS.format() + recipe.replace("data ", "loss       = nll + norms + looks\n  data "))
+        spec = driver.specification(SUMS.format() + recipe.replace("data ", "loss       = nll + norms + looks\n  data "), "sums")
         tensors.save_safetensors(file, self.weights)
         words = ("--recipe", "small", "--weights", file)
         asked = {name: value for name, value in self.inputs.items() if name in "xqkv"}

@@ -66,9 +66,8 @@ def specification():
 
 
 def losses_and_gradients(folder, kind, x):
-    spec, weights, out = (os.path.join(folder, name) for name in ("spec.tn", "weights.safetensors", "grad.safetensors"))
-    with open(spec, "w", encoding="utf-8") as file:
-        file.write(specification())
+    weights, out = (os.path.join(folder, name) for name in ("weights.safetensors", "grad.safetensors"))
+    spec = driver.specification(specification(), "smoothing")
     values = {form: tensors.Tensor(kind, [B, V], x) for form in FORMS}
     values.update({f"open_{form}": tensors.Tensor(kind, [B], [1.0] * B) for form in OPEN})
     tensors.save_safetensors(weights, values)

@@ -45,12 +45,17 @@ TEST(Artifact, PicksAndForcesTiers) {
   ASSERT_TRUE(forced.ok());
   EXPECT_EQ((*forced)->tier(), "portable");
   setenv("TENON_TIER", "portable", 1);
-  auto byEnvironment = Artifact::open(fakeLibrary());
+  auto byEnvironment = Artifact::open(fakeLibrary()), bestAgain = Artifact::open(fakeLibrary(), kBestTier);
+  setenv("TENON_TIER", "best", 1);
+  auto bestByEnvironment = Artifact::open(fakeLibrary());
   setenv("TENON_TIER", "fast", 1);
   auto unknown = Artifact::open(fakeLibrary());
   unsetenv("TENON_TIER");
   ASSERT_TRUE(byEnvironment.ok());
   EXPECT_EQ((*byEnvironment)->tier(), "portable");
+  ASSERT_TRUE(bestAgain.ok() && bestByEnvironment.ok());
+  EXPECT_EQ((*bestAgain)->tier(), nameOf(machineTier()));
+  EXPECT_EQ((*bestByEnvironment)->tier(), nameOf(machineTier()));
   expectError(unknown.status(), ErrorKind::Usage, "unknown tier 'fast'");
   expectError(Artifact::open(fakeLibrary("fake-portable"), "x86-64-v3").status(), ErrorKind::Input, "no code for tier x86-64-v3");
 }

@@ -58,6 +58,19 @@ def compiled(spec, *words):
     return made
 
 
+def specification(text, name):
+    """A file NAME.tn with this text, at the same place for all tests of a run: the cache of compiled models goes by the place."""
+    folder = os.path.join(os.environ["TENON_TEST_ARTIFACTS"], "specifications", hashlib.sha256(text.encode()).hexdigest()[:24])
+    path = os.path.join(folder, name + ".tn")
+    os.makedirs(folder, exist_ok=True)
+    if not os.path.exists(path):
+        part = f"{path}.{os.getpid()}"
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(part, path)
+    return path
+
+
 def model(name):
     return os.path.join(ROOT, "models", name)
 

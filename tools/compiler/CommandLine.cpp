@@ -49,8 +49,9 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_option("--target", line.target, "target (default: cpu)");
   compile
       ->add_option("--tier", line.tiers,
-                   "code for this tier only; may be given again (default: all that the model has code of its own for)")
-      ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx"}));
+                   "code for this tier only, best: the one that this machine takes; may be given again (default: all that the "
+                   "model has code of its own for)")
+      ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx", "best"}));
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember(
           {"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));

@@ -4,6 +4,7 @@
 #include "frontend/graph/Print.h"
 #include "frontend/syntax/Parse.h"
 #include "lowering/Compile.h"
+#include "runtime/Cpu.h"
 #include "tools/compiler/CommandLine.h"
 #include "tools/compiler/Format.h"
 #include "tools/compiler/Reproducer.h"
@@ -201,6 +202,7 @@ int runCompile(CommandLine &line) {
   request.decomposed = line.decomposed;
   request.simpleKernels = line.simpleKernels;
   request.tiers = line.tiers;
+  request.machineTier = runtime::nameOf(runtime::machineTier());
   request.emit = line.emit;
   request.mlirFlags = line.mlirFlags;
   int code = compile(request, sources, diagnostics);

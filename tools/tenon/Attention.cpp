@@ -229,7 +229,7 @@ private:
     vocabulary = symbols.take();
     trained = opened->artifact;
     source.entries = {target->entry->name};
-    source.compileTier = trained->tier();
+    source.tier = trained->tier();
     bindTo(source, target->batch, 1);
     if (options.promptGiven)
       return sizePrompt(manifest, *target);

@@ -22,7 +22,7 @@ using runtime::usageError;
 struct ModelOptions {
   std::string source; // a .tn file, an artifact directory or library, or a run directory
   std::string model, recipe, target, tier, numerics;
-  std::string compileTier;                            // the only one that a specification is compiled for; empty: all
+  bool everyTier = false;                             // a specification is compiled for all tiers, for any machine
   std::vector<std::string> set, bind, entries, roots; // roots: folders of std.tn and imports; empty: those of the compiler
   bool doublePrecision = false, gradient = false, decomposed = false, attentionMaps = false, defaultRecipe = false;
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone

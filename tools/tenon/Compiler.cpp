@@ -1,4 +1,5 @@
 // The way from a specification to an artifact: the compiler library, and the cache of what it made.
+#include "runtime/Cpu.h"
 #include "tools/compiler/Interface.h"
 #include "tools/tenon/Cache.h"
 #include "tools/tenon/KeptSources.h"
@@ -49,6 +50,16 @@ Expected<void *> openCompiler() {
                 concat("cannot open the compiler: ", reason));
 }
 
+/// Only the tier that will run is compiled, which takes a third of the time: the one that is asked for, as the runtime has it
+/// (HostDevice.cpp), or the best of this machine. All: empty, also for a name that the runtime will refuse.
+std::string tierOf(const ModelOptions &options) {
+  const char *forced = getenv("TENON_TIER");
+  const std::string name = options.tier.empty() && forced ? forced : options.tier, best(runtime::kBestTier);
+  if (name.empty())
+    return options.everyTier ? "" : best;
+  return name == best || runtime::tierFromName(name).ok() ? name : "";
+}
+
 std::vector<std::string> compileArguments(const ModelOptions &options, const std::string &directory) {
   std::vector<std::string> result = {"tenon", "compile", options.source, "-o", directory};
   auto add = [&](const char *option, const std::string &value) {
@@ -59,7 +70,7 @@ std::vector<std::string> compileArguments(const ModelOptions &options, const std
   add("--recipe", options.recipe);
   add("--target", options.target);
   add("--numerics", options.numerics);
-  add("--tier", options.compileTier);
+  add("--tier", tierOf(options));
   for (const auto &[option, values] :
        {std::pair("--set", &options.set), std::pair(options.bindRecipe ? "--bind-recipe" : "--bind", &options.bind),
         std::pair("--entry", &options.entries), std::pair("--model-root", &options.roots)})
@@ -86,6 +97,7 @@ std::string keyOf(const ModelOptions &options) {
   const char *models = getenv("TENON_MODELS");
   parts.push_back(models && *models ? fs::absolute(models, ignored).string() : "");
   parts.emplace_back(TENON_VERSION);
+  parts.emplace_back(runtime::nameOf(runtime::machineTier())); // a folder of several machines
   // Place, size and time of the compiler stand for its version: a rebuilt compiler makes new artifacts.
   struct stat info;
   if (std::string path = findCompiler(); !path.empty() && stat(path.c_str(), &info) == 0)

@@ -49,7 +49,8 @@ Status run(Options &options) {
     return usageError("--names says whose names a weights file has; it needs --weights");
   if (options.train.weights.empty() && options.train.partial)
     return usageError("--partial takes a part of a weights file; it needs --weights");
-  options.model.defaultRecipe = options.model.bindRecipe = true;
+  // The run has the model, and may be moved to another machine.
+  options.model.defaultRecipe = options.model.bindRecipe = options.model.everyTier = true;
   auto model = openModel(options.model);
   if (!model.ok())
     return model.status();

@@ -2,7 +2,7 @@
 // good update (the test begins with 8 and four of them).
 // RUN: tenon-kernel-test %s --dims=1 --dims=17 --tolerance=4e-6 | FileCheck %s
 // RUN: tenon-kernel-test %s --dims=17 --halves --tolerance=4e-6 | FileCheck %s
-// RUN: not tenon-kernel-test %s --dims=17 --corrupt=0.001 | FileCheck %s --check-prefix=CONTROL
+// RUN: not tenon-kernel-test %s --tier=portable --dims=17 --corrupt=0.001 | FileCheck %s --check-prefix=CONTROL
 // CHECK: ok:
 // CONTROL: FAILED
 

@@ -110,7 +110,7 @@ class Case:
         return ["--weights", self.path, "--names", "hf", *precision, *driver.settings(sets), *more]
 
     def environment(self):
-        """What is compiled has all tiers, so that one compilation serves every run of the case; --tier would ask for another."""
+        """Compiled for this tier alone, once for all calls of all tests: the cache goes by specification and sizes."""
         return {"TENON_TIER": self.tier}
 
     def ids(self, rows):

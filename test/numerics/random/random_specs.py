@@ -131,8 +131,8 @@ def contents(path, *words):
     return found
 
 
-def check(specification, spoil):
-    """Messages, none if all forms agree; and what the compiled program contains."""
+def check(specification, spoil, listed):
+    """Messages, none if all forms agree; and what the compiled program contains, where that is asked for."""
     seed, found, wrong = specification.seed, {}, []
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "random.tn")
@@ -143,7 +143,7 @@ def check(specification, spoil):
                 whole = compiled(path, seed, os.path.join(folder, "whole"), "--entry", "infer", "--f64", "--decomposed")
                 step = compiled(path, seed, os.path.join(folder, "step"), "--entry", "step", "--f64")
                 found = {"decomposed": walked(whole, "infer", specification), "fused": walked(step, "step", specification)}
-                ops = contents(path, "--entry", "step", "--f64")
+                ops = contents(path, "--entry", "step", "--f64") if listed else set()
             else:
                 words = ["--recipe", "whole"] + ([] if specification.trains else ["--grad"])
                 for form, (kind, more) in FORMS.items():
@@ -152,7 +152,7 @@ def check(specification, spoil):
                     artifact = compiled(path, seed, os.path.join(folder, form), *words, *more,
                                         *(["--f64"] if kind == "f64" else []))
                     found[form] = results(artifact, kind, specification)
-                ops = contents(path, *words, "--f64")
+                ops = contents(path, *words, "--f64") if listed else set()
         except driver.Failed as failed:
             return [failed.text], set()
     if spoil:
@@ -165,9 +165,9 @@ def check(specification, spoil):
     return wrong, ops
 
 
-def alone(words, spoil):
+def alone(words, spoil, listed):
     """The messages of one specification in a process of its own, and what it contains; a crash is a message, too."""
-    words = [sys.executable, __file__, "--one", *words] + (["--spoil"] if spoil else [])
+    words = [sys.executable, __file__, "--one", *words] + (["--spoil"] if spoil else []) + (["--contents"] if listed else [])
     done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     lines = [line for line in done.stdout.split("\n") if line]
     if done.returncode not in (0, 1) or (done.returncode == 1 and "WRONG" not in done.stdout):
@@ -223,7 +223,7 @@ def one(options):
         seed, picked = generate.specifications(options.first, options.number, options.length)[-1]
         kept = [int(k) for k in options.only.split(",")] if options.only else range(len(picked))
         specification = generate.Specification(seed, [picked[k] for k in kept])
-    wrong, ops = check(specification, options.spoil)
+    wrong, ops = check(specification, options.spoil, options.contents)
     for text in wrong:
         print("WRONG:", text.replace("\n", " | "))
     print("OPS", *sorted(ops))
@@ -241,6 +241,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--spoil", action="store_true")
     parser.add_argument("--one", action="store_true")
+    parser.add_argument("--contents", action="store_true", help="of --one: also list what it contains")
     options = parser.parse_args()
     if options.one or options.number == 1 or options.walk is not None:
         return one(options)
@@ -253,7 +254,7 @@ def main():
     walks = [walk.Walk(seed) for seed in walk_seeds]
     words = [chosen(options, k + 1) for k in range(len(made))] + [["--walk", str(seed)] for seed in walk_seeds]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        runs = list(pool.map(lambda words: alone(words, options.spoil), words))
+        runs = list(pool.map(lambda words: alone(words, options.spoil, not (fresh or options.spoil)), words))
     if options.spoil:
         noticed = sum(bool(messages) for messages, _ in runs)
         print(f"{noticed} of {len(runs)} changes noticed")
@@ -273,7 +274,7 @@ def reduced(options, k, made, messages):
     kept = list(range(len(made.picked)))
     for construct in reversed(list(kept)):
         fewer = [other for other in kept if other != construct]
-        if fewer and alone(chosen(options, k + 1, ",".join(map(str, fewer))), False)[0]:
+        if fewer and alone(chosen(options, k + 1, ",".join(map(str, fewer))), False, False)[0]:
             kept = fewer
     only = ",".join(map(str, kept))
     small = generate.Specification(made.seed, [made.picked[i] for i in kept])
