@@ -208,6 +208,9 @@ def Tenon_SliceOp : Tenon_ViewOp<"slice"> {
   let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"0">.method # [{
+    bool keepsRows() { return int64_t(getDim()) + 1 < getX().getType().getRank(); }
+  }];
 }
 def Tenon_PadOp : Tenon_ShapeOp<"pad", [Tenon_Moves]> {
   let summary = "zeros around one dimension";

@@ -146,6 +146,13 @@ bool RecipeChecker::checkNumerics(const Setting &policy) {
                       "f32 or f64");
     return false;
   }
+  const Setting *wide = keywordOf(policy, "f32"), *narrow = keywordOf(policy, "bf16");
+  if (const Setting *idle = types.compute == "bf16" ? narrow : types.compute == "f32" && !narrow ? wide : nullptr) {
+    diagnostics.error("T0610", idle->range,
+                      "`" + types.compute + "` names exceptions, but everything is multiplied in " + types.compute,
+                      "changes nothing");
+    return false;
+  }
   if (!scale || types.compute == "f16")
     return true;
   diagnostics.error("T0610", scale->range, "`scale` is for `compute = f16`, whose numbers end at 65504 and 6e-8",

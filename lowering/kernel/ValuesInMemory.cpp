@@ -46,6 +46,7 @@ private:
   /// Of computing an element again: the cost of what is computed, and the code; in additions, up to kLimit.
   struct Tree {
     unsigned cost = 0, code = 0;
+    bool readsRows = false; // with every element, a pass over a row
   };
   static constexpr unsigned kLimit = kCostOfRow;
   static constexpr unsigned kMostCostOfOperand = 6; // in all contractions; each may compute it once per block of columns
@@ -82,7 +83,7 @@ bool MemoryChoice::isOperandCode(Value value) {
   for (Operation *user : value.getUsers())
     contractions += user->hasTrait<Contraction>() && user->getBlock() == op->getBlock();
   return (contractions == 1 || contractions == 2) && contractions * costOfTree(value) <= kMostCostOfOperand &&
-         !couldJoinItsMaker(value);
+         !treeOf(value).readsRows && !couldJoinItsMaker(value);
 }
 
 MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
@@ -91,11 +92,12 @@ MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
     return {};
   if (auto it = trees.find(value); it != trees.end())
     return it->second;
-  Tree tree{costOf(op), codeOf(op)};
+  Tree tree{costOf(op), codeOf(op), op->hasTrait<ReadsRows>()};
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType())) {
       const Tree below = treeOf(operand);
-      tree = {std::min(kLimit, tree.cost + below.cost), std::min(kLimit, tree.code + below.code)};
+      tree = {std::min(kLimit, tree.cost + below.cost), std::min(kLimit, tree.code + below.code),
+              tree.readsRows || below.readsRows};
     }
   return trees[value] = tree;
 }
@@ -128,8 +130,11 @@ bool MemoryChoice::needsMemory(Value value) {
       return true;
     if (user->hasTrait<ReadsRows>() && costOfTree(value) > 0 && !isFreeSource(op))
       return true;
-    if (auto element = dyn_cast<ElementOpInterface>(user))
+    if (auto element = dyn_cast<ElementOpInterface>(user)) {
       repeated |= element.repeatsOperand();
+      if (treeOf(value).readsRows && !element.keepsRows())
+        return true;
+    }
     users += seen.insert(user).second;
   }
   unsigned cost = costOfTree(value);

@@ -198,6 +198,8 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
   EXPECT_EQ(mistakesOf("numerics = policy(reduce = bf16)"), "T0611 5:28");
   EXPECT_EQ(mistakesOf("numerics = policy(reduce = f64, f32 = (\"head.*\", \"rnn\"), bf16 = \"emb\")"), "");
   EXPECT_EQ(mistakesOf("numerics = policy(f32 = head)"), "T0623 5:25");
+  EXPECT_EQ(mistakesOf("numerics = policy(f32 = \"emb\")"), "T0610 5:25"); // all is f32 anyway
+  EXPECT_EQ(mistakesOf("numerics = policy(compute = bf16, bf16 = \"emb\")"), "T0610 5:42");
   EXPECT_EQ(mistakesOf("init = load(\"a\", names = tf)"), "T0615 5:26");
   EXPECT_EQ(mistakesOf("steps = 5\nepochs = 1"), "T0616 6:10");
   EXPECT_EQ(mistakesOf("mix = \"by share\""), "T0616 5:7");
