@@ -158,11 +158,18 @@ static std::string betterScheme(const Manifest &manifest, const SafetensorsFile 
                              : concat("names of the table ", best, " (--names ", best, ")"));
 }
 
-/// The element `index` of the `count` that a state of the model has.
+static bool fits(const SafetensorsEntry &entry, const StateInfo &state) {
+  return entry.type == state.type || (isReal(entry.type) && isReal(state.type));
+}
+
+/// The element `index` of the `count` that a state of the model has; reals in its type.
 static Status readElement(const SafetensorsFile &file, const SafetensorsEntry &entry, const ModelState &state, size_t index,
                           size_t count) {
   const uint64_t bytes = state.memory.size() / count;
-  return fillView(state.memory.view().part(index * bytes, bytes), [&](char *values) { return file.read(entry, values); });
+  return fillView(state.memory.view().part(index * bytes, bytes), [&](char *values) {
+    return entry.type == state.info.type ? file.read(entry, values)
+                                         : file.readReals(entry, 0, bytes / byteSize(state.info.type), state.info.type, values);
+  });
 }
 
 /// What a weights file says of itself beside its tensors.
@@ -220,7 +227,7 @@ Expected<LoadReport> Parameters::load(const std::string &path, const LoadOptions
     for (const auto &[key, state] : states)
       for (const std::string &name : stateNames(state.info)) {
         const SafetensorsEntry *entry = file->find(name);
-        examine(name, name, stateShape(state.info), {}, !entry || entry->type == state.info.type);
+        examine(name, name, stateShape(state.info), {}, !entry || fits(*entry, state.info));
       }
   for (const SafetensorsEntry &entry : file->entries()) {
     if (used.count(entry.name))

@@ -111,7 +111,8 @@ Expected<SafetensorsFile> SafetensorsFile::openIndex(const std::string &path) {
 static Expected<std::string> weightsIn(const std::string &folder) {
   std::error_code error;
   std::vector<std::string> found;
-  for (const char *name : {"model.safetensors.index.json", "model.safetensors"})
+  for (const char *name :
+       {"model.safetensors.index.json", "model.safetensors", "parameters.safetensors"}) // the last: checkpoints
     if (std::filesystem::exists(folder + "/" + name, error))
       return folder + "/" + name;
   for (const std::filesystem::directory_entry &entry : std::filesystem::directory_iterator(folder, error))
@@ -120,7 +121,7 @@ static Expected<std::string> weightsIn(const std::string &folder) {
   if (found.size() == 1)
     return found[0];
   return inputError("the folder '", folder, "' has ", found.empty() ? "no weights" : "several weights files and no index",
-                    ": model.safetensors.index.json or model.safetensors was looked for");
+                    ": model.safetensors.index.json, model.safetensors or parameters.safetensors was looked for");
 }
 
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {

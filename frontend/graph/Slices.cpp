@@ -212,7 +212,8 @@ public:
           {entry.nodes[mixed].range.file == slices.range.file ? entry.nodes[mixed].range : entry.nodes[mixed].caller,
            "over the rows, or by their number"});
     error.notes.emplace_back("note", "the rows are the places of " + entry.axes[batch].name + ", the first axis of the inputs");
-    error.notes.emplace_back("help", "mean(x) and sum(x) over the rows are; `accumulate` takes each batch by itself");
+    error.notes.emplace_back(
+        "help", "mean(x) over the rows is, and sum(x), but not both added in one loss; `accumulate` takes each batch by itself");
   }
 
 private:

@@ -1,4 +1,5 @@
 #include "lowering/artifact/NativeCode.h"
+#include "lowering/artifact/OneLaneStores.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -63,6 +64,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::ModulePassManager passes;
   llvm::cantFail(builder.parsePassPipeline(passes, passPipeline));
   passes.run(module, modules);
+  storeSingleLanes(module);
 }
 
 NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form) {

@@ -362,9 +362,10 @@ void Selector::selectBlock(Block &block) {
       selectDot(dot);
       dead.push_back(op);
     } else if (isKernel(op) || isAddress(op)) {
-      for (Region &region : op->getRegions())
-        for (Block &inner : region)
-          selectBlock(inner);
+      if (!isa<KernelOpInterface>(op)) // whose regions are code, not tensors
+        for (Region &region : op->getRegions())
+          for (Block &inner : region)
+            selectBlock(inner);
     } else if (isa<ElementOpInterface>(op)) {
       selectNest(op);
       dead.push_back(op);

@@ -10,7 +10,15 @@ namespace tenon {
 #include "lowering/Passes.h.inc"
 
 LogicalResult checkPlannable(func::FuncOp function) {
-  return function.isDeclaration() ? LogicalResult(function.emitOpError("expects a body, got a declaration")) : success();
+  if (function.isDeclaration())
+    return function.emitOpError("expects a body, got a declaration");
+  WalkResult planned = function.walk([](Operation *op) {
+    if (!isa<PlaceOp, CopyOp, LoopOp, ReadyOp, SumSlicesOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("has a place already: expects the kernel form, got the schedule form");
+    return WalkResult::interrupt();
+  });
+  return failure(planned.wasInterrupted());
 }
 
 namespace {

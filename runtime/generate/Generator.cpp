@@ -109,8 +109,13 @@ Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::
   if (Status status = checkMethod(settings.method); status.failed())
     return status;
   const EntryInfo *entry = parameters->manifest().findEntry(settings.entry);
-  if (!entry)
-    return inputError("the artifact has no entry '", settings.entry, "' to generate with");
+  if (!entry) {
+    std::string others;
+    for (const EntryInfo &other : parameters->manifest().entries)
+      others += (others.empty() ? "" : ", ") + other.name;
+    return inputError("the artifact has no entry '", settings.entry, "' to generate with, only ", others,
+                      "; `entry` of a generate block names another");
+  }
   if (entry->inputs.size() != 1 || entry->inputs[0].name != "ids" || entry->inputs[0].axes.size() != 2)
     return inputError("the entry ", settings.entry, " reads more than ids[B, T], so it cannot generate text by itself");
   std::vector<std::string> dims;

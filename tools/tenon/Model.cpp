@@ -110,6 +110,8 @@ Expected<ModelOptions> withNumerics(const train::RunDirectory &run, const ModelO
   if (!kept.ok())
     return kept.status().in("--numerics");
   kept->numerics = options.numerics;
+  kept->tier = options.tier;
+  kept->everyTier = options.everyTier;
   kept->doublePrecision = false;
   kept->gradient = options.gradient;
   return kept;
@@ -187,6 +189,8 @@ Expected<Model> openModel(const ModelOptions &options) {
       return compiled.status();
     directory = compiled->directory;
     model.cacheLock = std::move(compiled->lock);
+  } else if (!fs::exists(options.source, ignored)) {
+    return inputError(options.source, " does not exist");
   } else {
     const bool isRun = fs::is_directory(options.source + "/model", ignored);
     if (Status status = checkCompiledOptions(options, isRun); status.failed())
@@ -205,8 +209,6 @@ Expected<Model> openModel(const ModelOptions &options) {
         directory = compiled->directory;
         model.cacheLock = std::move(compiled->lock);
       }
-    } else if (!fs::exists(options.source, ignored)) {
-      return inputError(options.source, " does not exist");
     } else if (Status status = fs::is_directory(options.source, ignored) && !hasArtifact(options.source)
                                    ? checkOneRun(options.source)
                                    : Status();

@@ -32,6 +32,13 @@ public:
       }
     }
   }
+  /// Whether the body is one of a loop that is there: a stack of no elements leaves its body behind, unused.
+  bool runs(uint32_t body) const {
+    for (; body != kEntryBody; body = entry.nodes[producer[body]].stack)
+      if (producer[body] == kNoNode)
+        return false;
+    return true;
+  }
   bool reads(uint32_t state) const {
     for (NodeId i = 0; i < entry.nodes.size(); ++i)
       if (node[i] && entry.nodes[i].op == Op::State && entry.nodes[i].index == state)
@@ -301,7 +308,7 @@ std::optional<Entry> Checker::finish() {
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < nextValues.size(); ++i) {
-      if (needed[i])
+      if (needed[i] || !live.runs(nextValues[i].body))
         continue;
       bool isNeeded = live.reads(nextValues[i].state);
       for (NodeId node : nextValues[i].with)

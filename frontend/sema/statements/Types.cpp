@@ -62,14 +62,15 @@ NodeId Checker::pin(NodeId node, const std::string &element, ast::Range range) {
     return node;
   Node copy = graph[node];
   uint32_t body = copy.stack;
+  const bool isRounded = !copy.type.pinned.empty(); // to another type, which what is made of it sees
   copy.type.pinned = element;
-  switch (copy.op) {
+  switch (isRounded ? Op::Result : copy.op) {
   case Op::Constant:
   case Op::Input:
   case Op::Param:
   case Op::State:
   case Op::BodyArgument:
-  case Op::Result: // produced elsewhere: converted after the fact
+  case Op::Result: // made elsewhere: converted after the fact
     copy = makeNode(Op::ToReal, copy.type);
     copy.operands = {node};
     break;

@@ -28,6 +28,15 @@ func.func @train(%x: tensor<4x8xf32>, %s: tensor<4x7xf32>, %v: tensor<7x8xf32>)
       tenon.put 0[%i, %j], %e : f32
     }
   }
+  // Not even the order of its code is changed.
+  %u = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+  ^bb0(%i: index):
+    %row = arith.constant 3 : i32
+    %place = arith.index_cast %row : i32 to index
+    %e = tenon.at %last[%i, %place] : tensor<4x8xf32> -> f32
+    tenon.put 0[%i], %e : f32
+  }
   tenon.output 0 "t", %t : tensor<4x8xf32>
+  tenon.output 1 "u", %u : tensor<4xf32>
   return
 }
