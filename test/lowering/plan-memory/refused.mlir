@@ -6,3 +6,12 @@
 
 // expected-error@+1 {{expects a body, got a declaration}}
 func.func private @elsewhere(tensor<8xf32>)
+
+// -----
+
+func.func @planned() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  // expected-error@+1 {{has a place already: expects the kernel form, got the schedule form}}
+  %0 = tenon.place <parameters 0> : tensor<8xf32>
+  tenon.output 0 "y", %0 : tensor<8xf32>
+  return
+}
