@@ -21,9 +21,9 @@ public:
   ColumnBody(Emitter &emit, Tier tier, Type storage, ValueRange arguments)
       : emit(emit), isPairs(multipliesPairs(tier, storage)), storage(memoryType(storage)), element(elementModel(storage).compute),
         vector(tierVector(tier, element)), lanes(vector.getNumElements()), stepsOfLane(isPairs ? 2 : 1),
-        bytes(elementBytes(element)), storedBytes(elementBytes(storage)), rows(arguments[0]), k(arguments[1]), columns(arguments[2]), a(arguments[3]),
-        aRowStride(arguments[4]), aColStride(arguments[5]), b(arguments[6]), bColStride(arguments[7]), sums(arguments[8]),
-        pitch(arguments[9]) {}
+        bytes(elementBytes(element)), storedBytes(elementBytes(storage)), rows(arguments[0]), k(arguments[1]),
+        columns(arguments[2]), a(arguments[3]), aRowStride(arguments[4]), aColStride(arguments[5]), b(arguments[6]),
+        bColStride(arguments[7]), sums(arguments[8]), pitch(arguments[9]) {}
 
   void run() {
     Value zero = emit.constant(0);
@@ -68,12 +68,11 @@ private:
   /// At the end of K, or of the columns. An absent column reads one that exists: no address leaves the matrix.
   void multiplyRest(Value column, Value step, Value present) {
     Value last = emit.sub(columns, 1), mask = emit.firstLanes(emit.sub(k, step), lanes * stepsOfLane);
-    SmallVector<Value> right =
-        transposed([&](int64_t lane) { return emit.min(emit.add(column, lane), last); }, step, mask);
+    SmallVector<Value> right = transposed([&](int64_t lane) { return emit.min(emit.add(column, lane), last); }, step, mask);
     Value exists = emit.firstLanes(present, lanes);
     for (Value &factors : right)
-      factors = arith::SelectOp::create(emit.builder, emit.location, exists, factors,
-                                        emit.zero(cast<VectorType>(factors.getType())));
+      factors =
+          arith::SelectOp::create(emit.builder, emit.location, exists, factors, emit.zero(cast<VectorType>(factors.getType())));
     forRows(column, [&](Value row, Value sum) {
       for (auto [number, factors] : llvm::enumerate(right)) {
         Value here = emit.add(step, number * stepsOfLane);
@@ -94,9 +93,7 @@ private:
     return emit.at(a, storage, emit.add(emit.mul(row, aRowStride), emit.mul(step, aColStride)));
   }
   /// Element of a row of A, the last one behind it.
-  Value single(Value row, Value step) {
-    return emit.load(storage, placeInA(row, emit.min(step, emit.sub(k, 1))), storedBytes);
-  }
+  Value single(Value row, Value step) { return emit.load(storage, placeInA(row, emit.min(step, emit.sub(k, 1))), storedBytes); }
   /// A pair, whose upper half may lie behind the last step: it is zero then.
   Value lastPair(Value row, Value step) {
     auto wide = [&](Value half) { return arith::ExtUIOp::create(emit.builder, emit.location, unit(), half); };
