@@ -224,8 +224,13 @@ template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) 
 /// C1 .. C10.
 template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   auto query = tensorOf(op.getQuery()), key = tensorOf(op.getKey()), value = tensorOf(op.getValue()), y = tensorOf(op.getY());
-  for (RankedTensorType type : {query, key, value, y})
-    if (type.getRank() != 4 || type.getElementType() != query.getElementType())
+  // Keys and values of a forward kernel may be kept unrounded.
+  auto isKept = [&](RankedTensorType type) {
+    return std::is_same_v<OpTy, AttentionOp> && (type == key || type == value) &&
+           type.getElementType() == elementModel(query.getElementType()).compute;
+  };
+  for (RankedTensorType type : {query, y, key, value})
+    if (type.getRank() != 4 || (type.getElementType() != query.getElementType() && !isKept(type)))
       return op.emitOpError("expects query, key, value and result of rank 4 and one element type, got ") << type; // C1
   SmallVector<AffineExpr> q = sizesOf(query), k = sizesOf(key), v = sizesOf(value), out = sizesOf(y);
   bool agree = q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && k[2] == v[2] && q[3] == k[3];

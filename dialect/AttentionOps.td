@@ -97,10 +97,11 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
 
     query, key, value, position_query, table, value_table and y have one element type; the other tensors, and everything between,
-    are of the type that it is computed in.
+    are of the type that it is computed in. key and value, which a state may keep, may be of that type too: they are rounded to
+    the query's when they are read.
 
-    Constraints: C1 query, key, value and result agree as the table says, with one element type; H, K, E, F are numbers, H a
-    multiple of K;
+    Constraints: C1 query, key, value and result agree as the table says, with one element type but for keys and values that are
+    rounded when read; H, K, E, F are numbers, H a multiple of K;
     C2 position_query and table come together and have their shapes; score_table and value_table have their shapes and the P of
     table;
     C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do

@@ -100,8 +100,9 @@ std::pair<Value, Value> AttentionCode::step(Region &step, Value scores, bool slo
   return {result(0), slope ? result(1) : Value()};
 }
 
-void AttentionCode::packColumns(Elements source, Value count, int64_t ofWidth, Value panels, Value stride) {
-  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::Transposed);
+void AttentionCode::packColumns(Elements source, Value count, int64_t ofWidth, Value panels, Value stride, Type rounding) {
+  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::Transposed,
+                                   DepthOrder::Ascending, rounding);
   emit.loop(emit.constant(0), emit.ceilDiv(count, width), 1, [&](Value panel) {
     Value column = emit.mul(panel, width);
     Value columns = emit.min(emit.sub(count, column), width);
@@ -122,8 +123,10 @@ void AttentionCode::gatherRows(Elements source, Value count, int64_t ofWidth, Va
   });
 }
 
-void AttentionCode::packRows(Elements source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride) {
-  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::RowMajor);
+void AttentionCode::packRows(Elements source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride,
+                             Type rounding) {
+  func::FuncOp pack = getPackPanel(builder, builder.getLoc(), code.tier, source.storage, width, LayoutOfB::RowMajor,
+                                   DepthOrder::Ascending, rounding);
   for (int64_t column = 0; column < ofWidth; column += width)
     func::CallOp::create(builder, pack,
                          ValueRange{count, number(std::min(width, ofWidth - column)), at(source, number(column)).address, stride,

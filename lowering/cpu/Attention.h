@@ -43,6 +43,11 @@ struct AttentionOperands {
   Value anyTable() const { return table ? table : scoreTable ? scoreTable : valueTable; }
   /// Of 65536, the elements dropped.
   int64_t threshold() const { return std::llround(rate * 65536); }
+  /// To which keys or values that lie unrounded in memory are rounded; null: they are read as they are.
+  mlir::Type roundingOf(Value tensor) const {
+    const bool isUnrounded = mlir::cast<mlir::RankedTensorType>(tensor.getType()).getElementType() != storage();
+    return isUnrounded ? storage() : mlir::Type();
+  }
   /// All tensors among them.
   llvm::SmallVector<Value> tensors() const;
 };
@@ -154,10 +159,12 @@ public:
   /// sets of the first-level cache.
   void gatherRows(Elements source, Value count, int64_t ofWidth, Value rows, Value stride);
   static int64_t rowWidth(int64_t width) { return roundUp(width, 16) + 16; }
-  /// Panels over `columns` positions `stride` elements apart, the width along the depth (a transposed copy).
-  void packColumns(Elements source, Value count, int64_t ofWidth, Value panels, Value stride);
+  /// Panels over `columns` positions `stride` elements apart, the width along the depth (a transposed copy). `rounding`: as of
+  /// getPackPanel.
+  void packColumns(Elements source, Value count, int64_t ofWidth, Value panels, Value stride, mlir::Type rounding = {});
   /// Panels over the width, `count` positions `stride` elements apart along the depth.
-  void packRows(Elements source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride);
+  void packRows(Elements source, Value count, int64_t ofWidth, Value panels, Value panelStride, Value stride,
+                mlir::Type rounding = {});
   Value panelStride(int64_t depth) { return number(roundUp(depth, lanes) * width); }
   Value panelStride(Value depth) { return emit.mul(emit.roundUp(depth, lanes), width); }
   void contract(const BlockContraction &block);

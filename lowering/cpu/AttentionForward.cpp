@@ -72,8 +72,8 @@ public:
     if (on.group == 1)
       enter();
     fits = emit.lessEqual(on.keys, emit.constant(AttentionCode::chunkKeys));
-    emit.branch(fits, [&] { pack(emit.constant(0), on.keys); });
     Value first = emit.div(emit.mul(part, strips()), count), end = emit.div(emit.mul(emit.add(part, 1), strips()), count);
+    emit.branch(emit.select(fits, emit.less(first, end), emit.flag(false)), [&] { packReached(first, end); });
     emit.loop(first, end, 1, [&](Value number) {
       strip = number;
       Value ofHead = strip;
@@ -92,11 +92,24 @@ public:
 private:
   Value valuePanelStride(Value count) { return on.panelStride(count); }
 
-  void pack(Value firstKey, Value count) {
-    on.packColumns(on.keyRow(operands.key, batch, firstKey, keyHead, on.keyWidth), count, on.keyWidth, keyPanels,
-                   on.number(on.keyHeads * on.keyWidth));
-    on.packRows(on.keyRow(operands.value, batch, firstKey, keyHead, on.valueWidth), count, on.valueWidth, valuePanels,
-                valuePanelStride(count), on.number(on.keyHeads * on.valueWidth));
+  /// All keys that a query of the strips [first, end) may see: of a state that is kept for many places, those that are filled.
+  void packReached(Value first, Value end) {
+    Value firstQuery = on.number(0), endQuery = on.queries;
+    if (on.group == 1) // otherwise strips are of several heads
+      firstQuery = emit.mul(first, on.stripRows), endQuery = emit.min(emit.mul(end, on.stripRows), on.queries);
+    KeyRange range = mask.ofStrip(code, batch, firstQuery, emit.sub(endQuery, 1), on.keys);
+    pack(emit.constant(0), on.keys, on.roundDown(range.low, std::max(on.width, on.rowLanes)), range.high);
+  }
+
+  /// Keys [low, high) of the `count` from `firstKey` on; low is a multiple of the panels' width.
+  void pack(Value firstKey, Value count, Value low, Value high) {
+    Value number = emit.max(emit.sub(high, low), int64_t(0)), key = emit.add(firstKey, low);
+    on.packColumns(on.keyRow(operands.key, batch, key, keyHead, on.keyWidth), number, on.keyWidth,
+                   on.at(keyPanels, emit.mul(emit.div(low, on.width), on.panelStride(on.keyWidth))),
+                   on.number(on.keyHeads * on.keyWidth), operands.roundingOf(operands.key));
+    on.packRows(on.keyRow(operands.value, batch, key, keyHead, on.valueWidth), number, on.valueWidth,
+                on.at(valuePanels, emit.mul(low, on.width)), valuePanelStride(count), on.number(on.keyHeads * on.valueWidth),
+                operands.roundingOf(operands.value));
   }
 
   void emitBlock(AttentionScores::Block block) {
@@ -117,8 +130,8 @@ private:
   void emitChunk(AttentionScores::Block block, Value chunk, KeyRange range) {
     Value start = emit.mul(chunk, AttentionCode::chunkKeys);
     Value count = emit.min(emit.sub(on.keys, start), AttentionCode::chunkKeys);
-    emit.branch(fits, [] {}, [&] { pack(start, count); });
     terms.setKeys(block, mask, range, start, count);
+    emit.branch(fits, [] {}, [&] { pack(start, count, block.low, block.high); });
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });

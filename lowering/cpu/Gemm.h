@@ -79,7 +79,7 @@ struct GemmSpec {
   GemmRuns runs;
   GemmTarget target;
   mlir::Type element() const { return elementModel(storage).compute; } ///< f32 or f64: products and sums
-  bool mayStreamRight() const;   ///< few rows of A read a row-major B where it is, once (StreamRows.h)
+  bool mayStreamRight() const;   ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
   bool readsLeftInPlace() const; ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
 };
 

@@ -53,6 +53,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   MicroTile tile = microTile(spec.tier);
   width = tile.vectors * tierLanes(spec.tier, spec.element());
   panelsPerRun = GemmRuns::mostColumns / width;
+  const int64_t streamedPanels = kStreamedBytes / (width * elementBytes(spec.element()));
 
   rowBlocks = emit.ceilDiv(spec.m, limits.rows);
   const bool hasTiles = cpu::multipliesTiles(spec.tier, spec.storage);
@@ -76,7 +77,7 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
     wanted = emit.max(wanted, spec.elementsOfA.areComputed || hasTiles ? limits.panels : kStagedPanels);
   if (leastPanels)
     wanted = emit.max(wanted, leastPanels);
-  wanted = emit.min(wanted, emit.select(streamsRight, emit.constant(kStreamedPanels), emit.constant(limits.panels)));
+  wanted = emit.min(wanted, emit.select(streamsRight, emit.constant(streamedPanels), emit.constant(limits.panels)));
   Value blocks = emit.ceilDiv(panels, wanted);
   Value even = emit.mul(emit.div(emit.add(blocks, 1), 2), 2);
   blocks = emit.max(emit.select(emit.less(emit.constant(1), blocks), emit.min(even, panels), blocks), 1);

@@ -3,6 +3,7 @@
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/PackPairs.h"
 #include "lowering/cpu/ShortReals.h"
+#include "lowering/cpu/StreamColumns.h"
 #include "lowering/cpu/StreamRows.h"
 #include "lowering/cpu/TileKernel.h"
 
@@ -114,11 +115,14 @@ private:
     Value columns = emit.min(emit.mul(panels, plan.width), emit.sub(spec.n, firstColumn));
     sumsPitch = emit.mul(plan.panelsPerBlock, plan.width);
     Type unit = memoryType(spec.storage);
-    func::FuncOp function = getStreamRows(emit.builder, emit.location, spec.tier, spec.storage);
+    const bool byRows = isOne(spec.b.colStride);
+    func::FuncOp function = byRows ? getStreamRows(emit.builder, emit.location, spec.tier, spec.storage)
+                                   : getStreamColumns(emit.builder, emit.location, spec.tier, spec.storage);
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{rows, spec.k, columns, emit.at(spec.a.base, unit, emit.mul(firstRow, spec.a.rowStride)),
-                                    spec.a.rowStride, spec.a.colStride, emit.at(spec.b.base, unit, firstColumn), spec.b.rowStride,
-                                    sums, sumsPitch});
+                                    spec.a.rowStride, spec.a.colStride,
+                                    emit.at(spec.b.base, unit, emit.mul(firstColumn, spec.b.colStride)),
+                                    byRows ? spec.b.rowStride : spec.b.colStride, sums, sumsPitch});
     isLast = emit.flag(true);
     isStreamed = true;
     repeat(panels, [&](Value panel) {

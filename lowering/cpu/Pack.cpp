@@ -10,7 +10,8 @@ namespace {
 
 /// Elements in memory: where they are, and as what they are computed in.
 struct Stored {
-  Stored(Emitter &emit, Tier tier, Type storage) : emit(emit), tier(tier), storage(storage) {}
+  Stored(Emitter &emit, Tier tier, Type storage, Type rounding = {})
+      : emit(emit), tier(tier), storage(storage), rounding(rounding) {}
   Value at(Value pointer, Value index) { return emit.at(pointer, memoryType(storage), index); }
   /// A `type` of the computed elements: one or a vector, of which `mask` may leave out lanes.
   Value load(Type type, Value pointer, Value mask = {}) {
@@ -18,11 +19,14 @@ struct Stored {
     Type inMemory = vector ? Type(vector.clone(memoryType(storage))) : memoryType(storage);
     Value loaded = vector ? emitVectorLoad(emit.builder, emit.location, cast<VectorType>(inMemory), pointer, mask)
                           : emit.load(inMemory, pointer, elementBytes(storage));
+    if (rounding)
+      return widenBits(emit.builder, emit.location, tier, rounding,
+                       narrowToBits(emit.builder, emit.location, tier, rounding, loaded));
     return isShortReal(storage) ? widenBits(emit.builder, emit.location, tier, storage, loaded) : loaded;
   }
   Emitter &emit;
   Tier tier;
-  Type storage;
+  Type storage, rounding;
 };
 
 /// Where a step of K is written.
@@ -34,8 +38,8 @@ llvm::StringRef suffixOf(DepthOrder order) { return order == DepthOrder::OddFirs
 /// Emits the body of one packing function.
 class PackBody {
 public:
-  PackBody(Emitter &emit, Tier tier, Type storage, int64_t width, DepthOrder order, ValueRange arguments)
-      : emit(emit), source(emit, tier, storage), order(order), element(elementModel(storage).compute),
+  PackBody(Emitter &emit, Tier tier, Type storage, Type rounding, int64_t width, DepthOrder order, ValueRange arguments)
+      : emit(emit), source(emit, tier, storage, rounding), order(order), element(elementModel(storage).compute),
         vector(tierVector(tier, element)), lanes(vector.getNumElements()), width(width), bytes(elementBytes(element)),
         k(arguments[0]), columns(arguments[1]), matrix(arguments[2]), rowStride(arguments[3]), colStride(arguments[4]),
         panel(arguments[5]) {}
@@ -274,16 +278,19 @@ SmallVector<Value> emitTranspose(OpBuilder &builder, Location location, ArrayRef
 }
 
 func::FuncOp getPackPanel(OpBuilder &builder, Location location, Tier tier, Type storage, int64_t width, LayoutOfB layout,
-                          DepthOrder order) {
+                          DepthOrder order, Type rounding) {
+  assert((!rounding || storage.isF32()) && "f32 is rounded");
   llvm::StringRef form = layout == LayoutOfB::RowMajor ? "copy" : layout == LayoutOfB::Transposed ? "transpose" : "strided";
   llvm::StringRef type = elementModel(storage).name();
   std::string name =
       ("tn_gemm_pack_" + helperTierName(tier) + "_" + type + "_" + form + "_" + llvm::Twine(width) + suffixOf(order)).str();
+  if (rounding)
+    name += "_to_" + elementModel(rounding).name().str();
   Type index = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return getOrCreateKernel(builder, location, name, {index, index, pointer, index, index, pointer},
                            [&](Emitter &emit, ValueRange values) {
-                             PackBody body(emit, tier, storage, width, order, values);
+                             PackBody body(emit, tier, storage, rounding, width, order, values);
                              if (layout == LayoutOfB::RowMajor)
                                body.copyRows();
                              else if (layout == LayoutOfB::Transposed)

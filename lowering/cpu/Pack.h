@@ -24,9 +24,9 @@ enum class DepthOrder {
 ///   (k: i64, columns: i64 in [1, width], source: ptr, rowStride: i64, colStride: i64, panel: ptr)
 /// `storage`: of B in memory; bf16 and f16 become f32 in the panel. The panel is aligned to 64 bytes and has room for K rounded
 /// up to whole vectors of rows (the transposing form writes zero rows behind the last one). `width` is a multiple of the tier's
-/// lanes.
+/// lanes. `rounding`: bf16 or f16, to which f32 is rounded on its way; null: as it is.
 mlir::func::FuncOp getPackPanel(mlir::OpBuilder &builder, mlir::Location location, Tier tier, mlir::Type storage, int64_t width,
-                                LayoutOfB layout, DepthOrder order = DepthOrder::Ascending);
+                                LayoutOfB layout, DepthOrder order = DepthOrder::Ascending, mlir::Type rounding = {});
 
 /// Elements from one row of A in scratch to the next: whole vectors and one more, so that rows of a power of two do not share the
 /// sets of a cache.

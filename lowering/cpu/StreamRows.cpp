@@ -48,14 +48,27 @@ private:
     SmallVector<Value> rowsOfB;
     for (int64_t number = 0; number < count; ++number)
       rowsOfB.push_back(emit.at(b, storage, emit.mul(emit.add(step, number), bRowStride)));
-    emit.loop(emit.constant(0), rows, 1, [&](Value row) {
+    auto multiplyRow = [&](Value row, bool fetches) {
       SmallVector<Value> left = leftOf(row, step, count);
       const int64_t width = columnsAtOnce();
       Value whole = emit.mul(emit.div(columns, width), width);
-      emit.loop(emit.constant(0), whole, width, [&](Value column) { multiply(rowsOfB, left, row, column, {}); });
+      emit.loop(emit.constant(0), whole, width, [&](Value column) {
+        if (fetches)
+          fetchAhead(rowsOfB, column);
+        multiply(rowsOfB, left, row, column, {});
+      });
       emit.loop(whole, columns, width,
                 [&](Value column) { multiply(rowsOfB, left, row, column, emit.firstLanes(emit.sub(columns, column), width)); });
-    });
+    };
+    multiplyRow(emit.constant(0), count == kStreams);
+    emit.loop(emit.constant(1), rows, 1, [&](Value row) { multiplyRow(row, false); });
+  }
+
+  /// The rows of the next pass, into the second-level cache: more lines can be on their way there than to the first.
+  void fetchAhead(ArrayRef<Value> rowsOfB, Value column) {
+    Value next = emit.add(emit.mul(bRowStride, kStreams), column);
+    for (Value start : rowsOfB)
+      LLVM::Prefetch::create(emit.builder, emit.location, emit.at(start, storage, next), /*rw=*/0, /*hint=*/2, /*cache=*/1);
   }
 
   /// Elements, or pairs, of a row of A on all lanes.

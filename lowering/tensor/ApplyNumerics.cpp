@@ -47,11 +47,20 @@ private:
 
   void narrowOp(MixedPrecisionOpInterface op) {
     for (OpOperand *operand : op.narrowOperands())
-      if (isWide(operand->get()))
+      if (isWide(operand->get()) && !isRoundedWhenRead(*operand))
         operand->set(rounded(operand->get()));
     for (OpResult result : op.narrowResults())
       if (isWide(result))
         changeType(result);
+  }
+
+  /// Keys and values that a state keeps: attention rounds those it reaches, which are fewer than the places that there is room
+  /// for.
+  static bool isRoundedWhenRead(OpOperand &operand) {
+    auto attention = dyn_cast<AttentionOp>(operand.getOwner());
+    const unsigned number = operand.getOperandNumber();
+    return attention && operand.get().getDefiningOp<AppendStateOp>() &&
+           (number == attention.getKeyMutable().getOperandNumber() || number == attention.getValueMutable().getOperandNumber());
   }
 
   /// `value` in 16 bits, made once, where it is defined: a loop does not round again what stands outside of it.

@@ -10,6 +10,14 @@ func.func @c1_rank(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<
 }
 
 // -----
+// attention C1: keys and values may be unrounded beside queries of 16 bits, not the other way round.
+func.func @c1_kept(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xbf16>, %v: tensor<2x7x4x6xbf16>) {
+  // expected-error @+1 {{'tenon.attention' op expects query, key, value and result of rank 4 and one element type, got 'tensor<2x7x4x8xbf16>'}}
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{CONTENT, SETTINGS}> : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xbf16>, tensor<2x7x4x6xbf16>) -> RESULTS
+  return
+}
+
+// -----
 // attention C1: heads of one size.
 func.func @c1_sizes(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x9xf32>, %v: tensor<2x7x4x6xf32>) {
   // expected-error @+1 {{'tenon.attention' op expects query [B, I, H, E], key [B, J, K, E], value [B, J, K, F] and result [B, I, H, F]}}
