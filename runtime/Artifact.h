@@ -10,9 +10,9 @@ namespace tenon::runtime {
 class Artifact {
 public:
   /// `path` is DIR (with exactly one libNAME.so) or the .so itself. `tierName`: empty = the environment variable TENON_TIER, else
-  /// the best one that artifact and machine share, as for kBestTier. Refuses another ABI, a manifest that disagrees with the entry
-  /// table, a tier that is not there. `device`: runs the code and holds the buffers of everything that is made of the artifact (Parameters,
-  /// Context, training, generation); it must outlive them.
+  /// the best one that artifact and machine share, as for kBestTier. Refuses another ABI, a manifest that disagrees with the
+  /// entry table, a tier that is not there. `device`: runs the code and holds the buffers of everything that is made of the
+  /// artifact (Parameters, Context, training, generation); it must outlive them.
   static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {},
                                                         Device &device = hostDevice());
   /// An artifact linked into the program. The table must outlive the result.

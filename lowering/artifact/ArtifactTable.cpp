@@ -3,6 +3,7 @@
 #include "runtime/include/tenon/artifact.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include <map>
 
 using namespace mlir;
 
@@ -13,7 +14,6 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> plann
   llvm::LLVMContext &context = module.getContext();
   auto *address = llvm::PointerType::get(context, 0);
   auto *i32 = llvm::Type::getInt32Ty(context);
-  auto *null = llvm::ConstantPointerNull::get(address);
   llvm::IRBuilder<> builder(context);
   auto constantGlobal = [&](llvm::Constant *value, const char *name) -> llvm::Constant * {
     auto *global = new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::InternalLinkage, value, name);
@@ -24,22 +24,27 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> plann
     return constantGlobal(llvm::ConstantDataArray::getString(context, value), name);
   };
   auto number = [&](int64_t value) -> llvm::Constant * { return llvm::ConstantInt::get(i32, value); };
-  auto *runs = llvm::ArrayType::get(address, std::size(cpu::kTiers));
-  auto *entryType = llvm::StructType::get(context, {address, address, runs, i32, i32, i32, i32, i32});
+  auto *variantType = llvm::StructType::get(context, {address, address});
+  auto *entryType = llvm::StructType::get(context, {address, address, address, i32, i32, i32, i32, i32, i32});
+  std::map<cpu::Tier, llvm::Constant *> names;
+  for (cpu::Tier tier : tiers)
+    names[tier] = text(cpu::tierPublicName(tier).str(), "variant_name");
   llvm::SmallVector<llvm::Constant *> entries;
   for (const ScheduledEntry &entry : planned) {
     func::FuncOp source = entry.function;
-    llvm::SmallVector<llvm::Constant *> run(std::size(cpu::kTiers), null);
+    llvm::SmallVector<llvm::Constant *> variants;
     for (cpu::Tier tier : tiers) {
       auto *function = llvm::Function::Create(llvm::FunctionType::get(i32, {address}, false), llvm::GlobalValue::ExternalLinkage,
                                               cpu::runSymbol(source.getName(), tier), module);
       function->setVisibility(llvm::GlobalValue::HiddenVisibility);
-      run[int(tier)] = function;
+      variants.push_back(llvm::ConstantStruct::get(variantType, {names[tier], function}));
     }
     entries.push_back(llvm::ConstantStruct::get(
-        entryType, {text(source.getName().str(), "entry_name"), module.getFunction(cpu::bindSymbol(source.getName())),
-                    llvm::ConstantArray::get(runs, run), number(entry.offsets()), number(entry.dims), number(entry.inputs),
-                    number(entry.outputs), number(int32_t(entry.arenas.stateCount()))}));
+        entryType,
+        {text(source.getName().str(), "entry_name"), module.getFunction(cpu::bindSymbol(source.getName())),
+         constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(variantType, variants.size()), variants), "variants"),
+         number(variants.size()), number(entry.offsets()), number(entry.dims), number(entry.inputs), number(entry.outputs),
+         number(int32_t(entry.arenas.stateCount()))}));
   }
   auto *list = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(entryType, entries.size()), entries), "entries");
   auto *artifactType = llvm::StructType::get(context, {i32, i32, address, address, address});

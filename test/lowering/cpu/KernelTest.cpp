@@ -141,8 +141,12 @@ static bool sameBits(const std::string &what, const Results &a, const Results &b
   return good;
 }
 
-static bool hasTier(int tier) {
-  switch (cpu::kTiers[tier]) {
+static cpu::Tier tierOf(const TnVariant &variant) {
+  return *llvm::find_if(cpu::kTiers, [&](cpu::Tier tier) { return cpu::tierPublicName(tier) == variant.name; });
+}
+
+static bool hasTier(cpu::Tier tier) {
+  switch (tier) {
   case cpu::Tier::Portable:
     return true;
   case cpu::Tier::Avx2:
@@ -181,23 +185,23 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
       Run run(entries[e], artifact.entries[e], dims, {seed, stepNumber, inputScale, halves, timing});
       const Results expected = run.reference(corrupt);
       std::optional<Results> first;
-      for (int tier = 0; tier < int(std::size(cpu::kTiers)); ++tier) {
-        if (!artifact.entries[e].run[tier])
-          continue;
-        if (!hasTier(tier)) {
-          unavailable = " (no " + cpu::tierPublicName(cpu::kTiers[tier]).str() + " on this machine)";
+      for (int32_t v = 0; v < artifact.entries[e].variant_count; ++v) {
+        const TnVariant &variant = artifact.entries[e].variants[v];
+        if (!hasTier(tierOf(variant))) {
+          unavailable = std::string(" (no ") + variant.name + " on this machine)";
           continue;
         }
-        std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + std::to_string(tier);
-        Results forward = run.execute(tier, false);
-        good &= sameBits(what + " with tiles reversed", forward, run.execute(tier, true));
+        std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + variant.name;
+        Results forward = run.execute(variant, false);
+        good &= sameBits(what + " with tiles reversed", forward, run.execute(variant, true));
         good &= compare(what, forward, expected);
-        if (first && cpu::kTiers[tier] != cpu::Tier::Amx) // which adds in an order of its own
+        if (first && tierOf(variant) != cpu::Tier::Amx) // which adds in an order of its own
           good &= sameBits(what + " against another tier", forward, *first);
         if (wide) {
-          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims, {seed, stepNumber, inputScale, halves, timing});
+          const TnEntry &wideEntry = wide->artifact->entries[e];
+          Run wideRun(wide->functions()[e], wideEntry, dims, {seed, stepNumber, inputScale, halves, timing});
           wideRun.useInputs(inputsWithY(entries[e], run.inputs(), forward));
-          good &= sameWhenRounded(what, forward, wideRun.execute(tier, false), corrupt);
+          good &= sameWhenRounded(what, forward, wideRun.execute(wideEntry.variants[v], false), corrupt);
         }
         if (!tilesOfThread().areReleased()) {
           llvm::outs() << what << ": tiles are left configured\n";
