@@ -388,27 +388,32 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   return object;
 }
 
+json::Object targetJson(const ManifestFacts &facts) {
+  return json::Object{{"name", facts.target->name()},
+                      {"device", facts.target->device()},
+                      {"triple", facts.target->triple()},
+                      {"tiers", stringArray(facts.variants)}};
+}
+
 } // namespace
 
 std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<ScheduledEntry> planned) {
   json::Array entries, generate;
   for (auto [entry, itsPlan] : llvm::zip_equal(program.entries, planned))
     entries.push_back(entryJson(program, entry, facts, itsPlan));
-  json::Object root{
-      {"format", 1},
-      {"abi", TN_ABI_VERSION},
-      {"tool", "tenon 0.1.0"},
-      {"name", facts.name},
-      {"model", program.model},
-      {"dims", stringArray(program.dims)},
-      {"build_id", facts.buildId},
-      {"spec_sha256", facts.specHash},
-      {"target",
-       json::Object{{"name", "cpu"}, {"device", "host"}, {"triple", "x86_64-pc-linux-gnu"}, {"tiers", stringArray(facts.tiers)}}},
-      {"dtype", facts.dtype},
-      {"param_bytes", int64_t(facts.parameterBytes)},
-      {"params", parametersJson(program, module)},
-      {"entries", std::move(entries)}};
+  json::Object root{{"format", 1},
+                    {"abi", TN_ABI_VERSION},
+                    {"tool", "tenon 0.1.0"},
+                    {"name", facts.name},
+                    {"model", program.model},
+                    {"dims", stringArray(program.dims)},
+                    {"build_id", facts.buildId},
+                    {"spec_sha256", facts.specHash},
+                    {"target", targetJson(facts)},
+                    {"dtype", facts.dtype},
+                    {"param_bytes", int64_t(facts.parameterBytes)},
+                    {"params", parametersJson(program, module)},
+                    {"entries", std::move(entries)}};
   for (auto [key, type] : {std::pair("compute", narrowType(module)), std::pair("copies", copyType(module)),
                            std::pair("param_dtype", parameterType(module))})
     if (type)

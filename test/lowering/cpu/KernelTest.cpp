@@ -5,7 +5,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Emit.h"
 #include "lowering/cpu/CpuTarget.h"
-#include "lowering/cpu/EmitTier.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -141,9 +141,7 @@ static bool sameBits(const std::string &what, const Results &a, const Results &b
   return good;
 }
 
-static cpu::Tier tierOf(const TnVariant &variant) {
-  return *llvm::find_if(cpu::kTiers, [&](cpu::Tier tier) { return cpu::tierPublicName(tier) == variant.name; });
-}
+static cpu::Tier tierOf(const TnVariant &variant) { return *cpu::tierOfPublicName(variant.name); }
 
 static bool hasTier(cpu::Tier tier) {
   switch (tier) {
@@ -236,7 +234,7 @@ static const TnArtifact *load(ModuleOp module, EmitOptions options) {
   if (!entries || llvm::sys::fs::createUniqueDirectory("tenon-kernel-test", folder))
     return nullptr;
   options.directory = folder.str().str();
-  if (failed(emitEntries(module, *entries, options, llvm::outs())))
+  if (failed(emitEntries(module, *entries, cpu::cpuTarget(), options, llvm::outs())))
     return nullptr;
   void *library = dlopen((options.directory + "/libkernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   llvm::sys::fs::remove_directories(folder);
@@ -251,7 +249,7 @@ static const TnArtifact *load(ModuleOp module, EmitOptions options) {
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "tests of the CPU kernels\n");
   DialectRegistry registry;
-  cpu::registerCpu(registry);
+  cpu::cpuTarget().registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, &context);
@@ -269,15 +267,17 @@ int main(int argc, char **argv) {
   options.name = "kernel";
   options.manifest = [](ArrayRef<ScheduledEntry>) { return std::string("{}"); };
   options.buildId = "0";
-  options.tiers = cpu::tiersOf(*module);
+  options.code.variants = cpu::cpuTarget().variantsOf(*module);
   if (!tierName.empty())
-    std::erase_if(options.tiers, [](cpu::Tier tier) { return cpu::tierName(tier) != tierName.getValue(); });
+    std::erase_if(options.code.variants, [](const std::string &variant) {
+      return cpu::tierName(*cpu::tierOfPublicName(variant)) != tierName.getValue();
+    });
   if (!hasTiles() && emitText.empty())
-    options.edit = [](llvm::Module &code, cpu::Tier) { replaceTiles(code); };
+    options.code.edit = [](llvm::Module &code, llvm::StringRef) { replaceTiles(code); };
   if (!emitText.empty()) {
     options.kind = emitText == "asm" ? EmitOptions::Kind::Assembly : EmitOptions::Kind::Llvm;
     std::optional<std::vector<ScheduledEntry>> entries = scheduled(*module);
-    return !entries || failed(emitEntries(*module, *entries, options, llvm::outs()));
+    return !entries || failed(emitEntries(*module, *entries, cpu::cpuTarget(), options, llvm::outs()));
   }
   Compiled compiled{module->clone()}, wide;
   compiled.artifact = load(*module, options);
