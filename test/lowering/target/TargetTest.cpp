@@ -67,13 +67,15 @@ public:
 const CountingTarget counting;
 
 constexpr const char *kProgram = R"(
-func.func @first(%T: index, %x: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
-  %y = tenon.nest affine_map<(d0) -> (d0, 8)> : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>> {
+#rows = affine_map<(d0) -> (d0, 8)>
+func.func @first(%T: index, %x: tensor<?x8xf32, #rows>)
+    attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
+  %y = tenon.nest #rows : tensor<?x8xf32, #rows> {
   ^bb0(%i: index, %j: index):
-    %e = tenon.at %x[%i, %j] : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>> -> f32
+    %e = tenon.at %x[%i, %j] : tensor<?x8xf32, #rows> -> f32
     tenon.put 0 [%i, %j], %e : f32
   }
-  tenon.output 0 "y", %y : tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>
+  tenon.output 0 "y", %y : tensor<?x8xf32, #rows>
   return
 }
 func.func @second(%x: tensor<8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
