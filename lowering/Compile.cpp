@@ -9,10 +9,10 @@
 #include "lowering/PassMessages.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
+#include "lowering/Targets.h"
 #include "lowering/artifact/Emit.h"
 #include "lowering/artifact/Header.h"
 #include "lowering/artifact/Manifest.h"
-#include "lowering/cpu/EmitTier.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Verifier.h"
@@ -56,11 +56,11 @@ private:
   bool takeLossesOfRecipes();
   void makeGradEntry();
   void describeOptimizers();
+  bool findTargetOfRequest();
   LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
   int outputFailure(std::error_code failure);
   int machineFailure(StringRef failure);
-  std::vector<cpu::Tier> tiersToEmit();
   int emit();
   int write(const EmitOptions &options);
   int writeFiles(const EmitOptions &options);
@@ -70,6 +70,7 @@ private:
   Diagnostics &diagnostics;
   std::optional<Program> program;
   const CheckedRecipe *recipe = nullptr;
+  const Target *target = nullptr;
   std::unique_ptr<PassFlags> flags;
   DialectRegistry registry;
   std::unique_ptr<MLIRContext> context;
@@ -156,6 +157,27 @@ void Compilation::describeOptimizers() {
       describeOptimizer(function, *recipe, diagnostics);
 }
 
+/// And the variants that are asked of it. False after a message.
+bool Compilation::findTargetOfRequest() {
+  registerTargets(registry);
+  target = findTarget(request.target);
+  if (!target) {
+    std::vector<std::string> names;
+    for (const Target *known : knownTargets())
+      names.push_back(known->name().str());
+    complain("not supported yet: target " + request.target + "; " + alternatives(names) + " is");
+    return false;
+  }
+  std::vector<std::string> known = target->variants();
+  known.push_back(kBestVariant.str());
+  for (const std::string &wanted : request.tiers)
+    if (!llvm::is_contained(known, wanted)) {
+      complain("unknown tier '" + wanted + "': expected " + alternatives(known));
+      return false;
+    }
+  return true;
+}
+
 /// Which function the passes are at.
 struct WatchEntry : PassInstrumentation {
   explicit WatchEntry(std::string &entry) : entry(entry) {}
@@ -186,22 +208,6 @@ void Compilation::printStage(StringRef stage) {
   llvm::outs().flush();
 }
 
-std::vector<cpu::Tier> Compilation::tiersToEmit() {
-  const std::vector<cpu::Tier> own = cpu::tiersOf(*module);
-  if (request.tiers.empty())
-    return own;
-  auto best = own.begin(); // tiers are in the order of what they demand
-  for (auto tier = own.begin(); tier != own.end() && cpu::tierPublicName(*best) != request.machineTier; ++tier)
-    best = tier;
-  auto isAsked = [&](cpu::Tier tier) {
-    return llvm::is_contained(request.tiers, cpu::tierPublicName(tier)) ||
-           (tier == *best && llvm::is_contained(request.tiers, "best"));
-  };
-  std::vector<cpu::Tier> tiers(std::begin(cpu::kTiers), std::end(cpu::kTiers));
-  std::erase_if(tiers, [&](cpu::Tier tier) { return !isAsked(tier); });
-  return tiers;
-}
-
 int Compilation::emit() {
   llvm::SHA256 hash;
   for (const SourceFiles::Source &source : sources.files)
@@ -213,7 +219,8 @@ int Compilation::emit() {
                       llvm::toHex(hash.final(), true),
                       lossesHash(),
                       parameterBytes(*module),
-                      {},
+                      target,
+                      target->chooseVariants(*module, request.tiers, request.machineTier),
                       typesOfModule().exceptions ? program->computeOf : std::map<std::string, std::string>()};
   for (auto &[name, value] : request.check.set)
     hash.update(name + "=" + value);
@@ -223,10 +230,8 @@ int Compilation::emit() {
     hash.update("recipe " + name + "=" + std::to_string(value));
   hash.update(request.check.recipe + request.dtype + request.numerics + request.target + (request.grad ? "grad" : "") +
               (request.decomposed ? "decomposed" : "") + (request.simpleKernels ? "simple" : ""));
-  for (cpu::Tier tier : tiersToEmit())
-    facts.tiers.push_back(cpu::tierPublicName(tier).str());
-  for (const std::string &tier : facts.tiers)
-    hash.update(tier);
+  for (const std::string &variant : facts.variants)
+    hash.update(variant);
   facts.buildId = llvm::toHex(hash.final(), true).substr(0, 32);
   for (auto function : module->getOps<func::FuncOp>())
     if (FailureOr<ScheduledEntry> entry = ScheduledEntry::of(function); succeeded(entry))
@@ -234,8 +239,8 @@ int Compilation::emit() {
     else
       return kCompilerError;
   EmitOptions options;
-  options.tiers = tiersToEmit();
-  options.flags = flags.get();
+  options.code.variants = facts.variants;
+  options.code.flags = flags.get();
   options.name = request.name;
   options.manifest = [&](ArrayRef<ScheduledEntry> planned) { return writeManifest(*program, *module, facts, planned); };
   options.header = writeHeader;
@@ -247,7 +252,7 @@ int Compilation::emit() {
   else if (emits("obj"))
     options.kind = EmitOptions::Kind::Object;
   if (onlyText())
-    return failed(emitEntries(*module, entries, options, llvm::outs())) ? kCompilerError : 0;
+    return failed(emitEntries(*module, entries, *target, options, llvm::outs())) ? kCompilerError : 0;
   return write(options);
 }
 
@@ -306,7 +311,7 @@ int Compilation::writeFiles(const EmitOptions &options) {
   inFolder.fileFailure = &failure;
   std::string lacking;
   inFolder.machineFailure = &lacking;
-  bool made = succeeded(emitEntries(*module, entries, inFolder, llvm::outs()));
+  bool made = succeeded(emitEntries(*module, entries, *target, inFolder, llvm::outs()));
   std::error_code walk;
   for (fs::directory_iterator file(folder, walk), end; made && !failure && !walk && file != end; file.increment(walk))
     failure = fs::rename(file->path(), request.outputDirectory + "/" + llvm::sys::path::filename(file->path()));
@@ -343,11 +348,8 @@ int Compilation::run() {
   for (const CheckedRecipe &candidate : program->recipes)
     if (candidate.kind == "train" && candidate.name == request.check.recipe)
       recipe = &candidate;
-  cpu::registerCpu(registry);
-  if (!findTarget(request.target)) {
-    complain("not supported yet: target " + request.target + "; cpu is");
+  if (!findTargetOfRequest())
     return kUsageError;
-  }
   registry.insert<TenonDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();

@@ -197,19 +197,4 @@ def Schedule : Pass<"tenon-schedule", "::mlir::func::FuncOp"> {
                  Option<"nominal", "nominal", "int64_t", "64", "the size of every symbolic dim that overlaps are chosen for">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
-
-def EmitCpu : Pass<"tenon-emit-cpu", "::mlir::ModuleOp"> {
-  let summary = "schedule form to functions of one CPU tier";
-  let description = [{
-    Every entry becomes `tn_run_ENTRY_TIER`, a function of the LLVM dialect that calls its kernels in order, and each kernel a
-    function of a tile with vector, scf and arith ops in it.
-    With `bind` also `tn_bind_ENTRY`, the offsets and sizes for given dims.
-
-    Before: the schedule form. After: no op of the dialect `tenon`; lowering to the LLVM dialect alone is left to passes of MLIR.
-    Refuses: ops that have no kernel, at the op; functions without a schedule.
-  }];
-  let options = [Option<"tier", "tier", "std::string", "\"portable\"",
-                        "portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx">,
-                 Option<"bind", "bind", "bool", "false", "the functions that evaluate the memory plan too">];
-}
 #endif

@@ -1,9 +1,6 @@
 #include "lowering/Pipelines.h"
 #include "lowering/Passes.h"
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "lowering/artifact/HostCode.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -48,19 +45,6 @@ static void buildSchedulePipeline(OpPassManager &module, const FormOptions &opti
   module.addNestedPass<func::FuncOp>(createSchedule(own));
 }
 
-void buildLlvmPipeline(OpPassManager &module) {
-  module.addPass(createSCFToControlFlowPass());
-  module.addPass(arith::createArithExpandOpsPass());
-  module.addPass(createConvertToLLVMPass());
-  module.addPass(createReconcileUnrealizedCastsPass());
-}
-
-void buildCpuPipeline(OpPassManager &module, const CpuOptions &options) {
-  module.addNestedPass<func::FuncOp>(createSchedule());
-  module.addPass(createEmitCpu({options.tier.getValue(), /*bind=*/false}));
-  buildLlvmPipeline(module);
-}
-
 ArrayRef<Stage> stages() {
   static const Stage all[] = {
       {"tenon-fuse-pipeline", "fused", "the frontend's output to a tensor form with fused attention", buildFusePipeline},
@@ -80,7 +64,6 @@ void registerTenonPipelines() {
                                           for (const Stage &stage : stages().drop_back())
                                             stage.build(module, options);
                                         });
-  PassPipelineRegistration<CpuOptions>("tenon-cpu-pipeline", "kernel form to the LLVM dialect, for one tier", buildCpuPipeline);
   PassPipelineRegistration<>("tenon-llvm-pipeline", "emitted functions to the LLVM dialect", buildLlvmPipeline);
 }
 

@@ -17,10 +17,6 @@ struct FormOptions : mlir::PassPipelineOptions<FormOptions> {
       llvm::cl::init(false)};
   Option<std::string> target{*this, "target", llvm::cl::desc("whose kernels are to run"), llvm::cl::init("cpu")};
 };
-struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
-  Option<std::string> tier{*this, "tier", llvm::cl::desc("portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx"),
-                           llvm::cl::init("portable")};
-};
 
 /// A pipeline over the module between two texts of `tenon compile --emit`.
 struct Stage {
@@ -33,12 +29,7 @@ struct Stage {
 /// tenon-kernel-form-pipeline.
 llvm::ArrayRef<Stage> stages();
 
-/// tenon-cpu-pipeline: kernel form to the LLVM dialect, for one tier.
-void buildCpuPipeline(mlir::OpPassManager &module, const CpuOptions &options);
-/// tenon-llvm-pipeline, the end of it: emitted functions to the LLVM dialect, by passes of MLIR alone. A new version of MLIR is
-/// checked against this list.
-void buildLlvmPipeline(mlir::OpPassManager &module);
-
+/// All but those of targets (Targets.h).
 void registerTenonPipelines();
 
 } // namespace tenon

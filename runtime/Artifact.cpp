@@ -77,6 +77,8 @@ Status Artifact::read(std::string_view tierName) {
   if (!parsed.ok())
     return parsed.status();
   description = parsed.take();
+  if (!owner->runsCodeFor(description.device))
+    return inputError("the artifact is for the device '", description.device, "', this one is '", owner->name(), "'");
   if (!table->build_id || description.buildId != table->build_id)
     return inputError("manifest and code are from different builds");
   if (static_cast<size_t>(table->entry_count) != description.entries.size())
@@ -100,7 +102,7 @@ Status Artifact::matchEntry(const EntryInfo &info, const TnEntry &entry) const {
               entry.input_count == static_cast<int32_t>(info.inputs.size()) &&
               entry.output_count == static_cast<int32_t>(info.outputs.size()) &&
               entry.state_count == static_cast<int32_t>(info.states.size()) && entry.offset_count >= entry.state_count;
-  if (!same || !entry.bind)
+  if (!same || !entry.bind || entry.variant_count < 0 || (entry.variant_count > 0 && !entry.variants))
     return inputError("manifest and code disagree about entry '", info.name, "'");
   return {};
 }

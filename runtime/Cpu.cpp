@@ -105,7 +105,20 @@ Expected<Tier> tierFromName(std::string_view name) {
   for (int i = 0; i < tierCount; ++i)
     if (tierNames[i] == name)
       return static_cast<Tier>(i);
-  return usageError("unknown tier '", name, "': expected portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx or best");
+  return usageError("unknown tier '", name, "': expected ", listOfTierChoices());
+}
+
+std::vector<std::string> tierChoices() {
+  std::vector<std::string> names(std::begin(tierNames), std::end(tierNames));
+  names.emplace_back(kBestTier);
+  return names;
+}
+
+std::string listOfTierChoices() {
+  std::string text;
+  for (std::string_view name : tierNames)
+    text += concat(text.empty() ? "" : ", ", name);
+  return concat(text, " or ", kBestTier);
 }
 
 #if defined(__x86_64__)

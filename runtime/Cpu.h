@@ -2,25 +2,27 @@
 #pragma once
 #include "runtime/Status.h"
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tenon::runtime {
 
-enum class Tier : int {
-  Portable = 0,
-  X86V3 = 1,
-  X86V4 = 2,
-  X86V4Bf16 = 3,
-  X86V4Amx = 4
-}; // index into TnEntry::run; each needs what those before it need
+/// Each needs what those before it need.
+enum class Tier : int { Portable = 0, X86V3 = 1, X86V4 = 2, X86V4Bf16 = 3, X86V4Amx = 4 };
 constexpr int tierCount = 5;
 /// The most demanding first.
 constexpr Tier tiersByDemand[tierCount] = {Tier::X86V4Amx, Tier::X86V4Bf16, Tier::X86V4, Tier::X86V3, Tier::Portable};
 
-std::string_view nameOf(Tier tier); // portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx
+/// As in TnVariant, in manifests and on command lines.
+std::string_view nameOf(Tier tier);
 Expected<Tier> tierFromName(std::string_view name);
 /// In place of a tier's name: the choice that is made where nothing is said.
 constexpr std::string_view kBestTier = "best";
+/// What may be asked for, the least demanding first, then kBestTier.
+std::vector<std::string> tierChoices();
+/// The same for a sentence: "portable, .. or best".
+std::string listOfTierChoices();
 /// The best tier of this machine.
 Tier machineTier();
 /// Name of the first feature that `tier` needs and the machine lacks, empty if none. Of a machine with AMX, the first call for

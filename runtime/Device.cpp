@@ -2,6 +2,13 @@
 
 namespace tenon::runtime {
 
+const TnVariant *variantOf(const TnEntry &entry, std::string_view name) {
+  for (const TnVariant *each = entry.variants; each != entry.variants + entry.variant_count; ++each)
+    if (each->name && each->run && name == each->name)
+      return each;
+  return nullptr;
+}
+
 Status DeviceView::write(const void *from) const { return bytes == 0 ? Status() : owner->copyIn(*this, from); }
 
 Status DeviceView::read(void *to) const { return bytes == 0 ? Status() : owner->copyOut(to, *this); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tenon::runtime {
@@ -62,6 +63,9 @@ private:
   std::unique_ptr<Block> block;
 };
 
+/// The variant of an entry that has this name, null where the artifact has none.
+const TnVariant *variantOf(const TnEntry &entry, std::string_view name);
+
 /// The code of an artifact on a device.
 class DeviceCode {
 public:
@@ -72,7 +76,7 @@ public:
   /// Fixes which of the code's variants runs. `wanted`: empty for the best one; `listed`: those of the manifest, for messages.
   virtual Status choose(std::span<const TnEntry *const> entries, const std::vector<std::string> &listed,
                         std::string_view wanted) = 0;
-  /// The name of the one that was chosen: x86-64-v4.
+  /// The name of the one that was chosen.
   virtual std::string_view variant() const = 0;
   /// Runs an entry, or the half of it that the flags name, behind everything that the device was told to do before. Arenas,
   /// inputs, outputs and scratch of `call` are addresses of the device, the rest is the host's and may change after the return.
@@ -89,6 +93,8 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0; // for messages
+  /// Whether it runs code for the device that a manifest names.
+  virtual bool runsCodeFor(std::string_view device) const { return device == name(); }
   /// Whether its memory is the host's: every view has a host view, whose pointer is its address, and code takes any buffer of
   /// the process. The runtime reads and writes in place then and copies nothing.
   virtual bool sharesMemory() const = 0;

@@ -89,7 +89,7 @@ public:
   Status choose(std::span<const TnEntry *const> entries, const std::vector<std::string> &listed,
                 std::string_view wanted) override;
   std::string_view variant() const override { return nameOf(tier); }
-  Expected<int32_t> run(const TnEntry &entry, const TnContext &call) override { return entry.run[static_cast<int>(tier)](&call); }
+  Expected<int32_t> run(const TnEntry &entry, const TnContext &call) override { return variantOf(entry, variant())->run(&call); }
 
 private:
   void *library;
@@ -99,7 +99,7 @@ private:
 Status HostCode::choose(std::span<const TnEntry *const> entries, const std::vector<std::string> &listed,
                         std::string_view wanted) {
   auto present = [&](Tier one) {
-    return std::all_of(entries.begin(), entries.end(), [&](const TnEntry *entry) { return entry->run[static_cast<int>(one)]; });
+    return std::all_of(entries.begin(), entries.end(), [&](const TnEntry *entry) { return variantOf(*entry, nameOf(one)); });
   };
   if (wanted.empty())
     if (const char *forced = std::getenv("TENON_TIER"))
@@ -127,7 +127,7 @@ Status HostCode::choose(std::span<const TnEntry *const> entries, const std::vect
     lacking = feature; // of the least demanding tier in the end
   }
   if (lacking.empty())
-    return inputError("the artifact has no tier that covers all its entries");
+    return inputError("the artifact has no tier that covers all its entries (tiers of the artifact: ", listOf(listed), ")");
   return inputError("this machine cannot run the artifact: it lacks ", lacking, " (tiers of the artifact: ", listOf(listed), ")");
 }
 

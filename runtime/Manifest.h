@@ -167,6 +167,7 @@ struct LossScaleInfo {
 
 struct Manifest {
   std::string tool, name, model, buildId, specHash, triple;
+  std::string device;            // whose code this is
   std::vector<std::string> dims; // all that the model declares, bound ones too
   std::vector<std::string> tiers;
   DataType type = DataType::F32; // of every real tensor

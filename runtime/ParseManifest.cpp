@@ -253,6 +253,7 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
     manifest.dims = readTexts(reader.member("dims"));
   manifest.buildId = reader.member("build_id").text();
   manifest.specHash = reader.member("spec_sha256").text();
+  manifest.device = reader.member("target").member("device").text();
   manifest.triple = reader.member("target").member("triple").text();
   manifest.tiers = readTexts(reader.member("target").member("tiers"));
   manifest.type = readType(reader.member("dtype"), {DataType::F32, DataType::F64});

@@ -1,5 +1,5 @@
 #include "lowering/artifact/ArtifactTable.h"
-#include "lowering/cpu/EmitTier.h"
+#include "lowering/artifact/Bind.h"
 #include "runtime/include/tenon/artifact.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -8,12 +8,11 @@ using namespace mlir;
 
 namespace tenon {
 
-void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned, llvm::ArrayRef<cpu::Tier> tiers,
-                      const std::string &manifest, const std::string &buildId) {
+void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned,
+                      llvm::ArrayRef<ArtifactParts::Variant> variants, const std::string &manifest, const std::string &buildId) {
   llvm::LLVMContext &context = module.getContext();
   auto *address = llvm::PointerType::get(context, 0);
   auto *i32 = llvm::Type::getInt32Ty(context);
-  auto *null = llvm::ConstantPointerNull::get(address);
   llvm::IRBuilder<> builder(context);
   auto constantGlobal = [&](llvm::Constant *value, const char *name) -> llvm::Constant * {
     auto *global = new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::InternalLinkage, value, name);
@@ -24,22 +23,26 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> plann
     return constantGlobal(llvm::ConstantDataArray::getString(context, value), name);
   };
   auto number = [&](int64_t value) -> llvm::Constant * { return llvm::ConstantInt::get(i32, value); };
-  auto *runs = llvm::ArrayType::get(address, std::size(cpu::kTiers));
-  auto *entryType = llvm::StructType::get(context, {address, address, runs, i32, i32, i32, i32, i32});
+  auto *variantType = llvm::StructType::get(context, {address, address});
+  auto *entryType = llvm::StructType::get(context, {address, address, address, i32, i32, i32, i32, i32, i32});
+  llvm::SmallVector<llvm::Constant *> names;
+  for (const ArtifactParts::Variant &variant : variants)
+    names.push_back(text(variant.name, "variant_name"));
   llvm::SmallVector<llvm::Constant *> entries;
-  for (const ScheduledEntry &entry : planned) {
-    func::FuncOp source = entry.function;
-    llvm::SmallVector<llvm::Constant *> run(std::size(cpu::kTiers), null);
-    for (cpu::Tier tier : tiers) {
+  for (auto [index, entry] : llvm::enumerate(planned)) {
+    const std::string name = func::FuncOp(entry.function).getName().str();
+    llvm::SmallVector<llvm::Constant *> runs;
+    for (auto [variant, variantName] : llvm::zip_equal(variants, names)) {
       auto *function = llvm::Function::Create(llvm::FunctionType::get(i32, {address}, false), llvm::GlobalValue::ExternalLinkage,
-                                              cpu::runSymbol(source.getName(), tier), module);
+                                              variant.runs[index], module);
       function->setVisibility(llvm::GlobalValue::HiddenVisibility);
-      run[int(tier)] = function;
+      runs.push_back(llvm::ConstantStruct::get(variantType, {variantName, function}));
     }
-    entries.push_back(llvm::ConstantStruct::get(
-        entryType, {text(source.getName().str(), "entry_name"), module.getFunction(cpu::bindSymbol(source.getName())),
-                    llvm::ConstantArray::get(runs, run), number(entry.offsets()), number(entry.dims), number(entry.inputs),
-                    number(entry.outputs), number(int32_t(entry.arenas.stateCount()))}));
+    auto *table = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(variantType, runs.size()), runs), "variants");
+    entries.push_back(llvm::ConstantStruct::get(entryType, {text(name, "entry_name"), module.getFunction(bindSymbol(name)), table,
+                                                            number(runs.size()), number(entry.offsets()), number(entry.dims),
+                                                            number(entry.inputs), number(entry.outputs),
+                                                            number(int32_t(entry.arenas.stateCount()))}));
   }
   auto *list = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(entryType, entries.size()), entries), "entries");
   auto *artifactType = llvm::StructType::get(context, {i32, i32, address, address, address});

@@ -1,16 +1,8 @@
 #include "lowering/artifact/Emit.h"
-#include "dialect/TenonDialect.h"
-#include "lowering/PassFlags.h"
-#include "lowering/Pipelines.h"
 #include "lowering/artifact/ArtifactTable.h"
-#include "lowering/artifact/NativeCode.h"
-#include "lowering/cpu/EmitTier.h"
-#include "lowering/cpu/SharedTiers.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LLVMContext.h"
+#include "lowering/artifact/Bind.h"
+#include "lowering/artifact/HostCode.h"
+#include "lowering/artifact/Link.h"
 #include "llvm/IR/Module.h"
 #include <pthread.h>
 
@@ -20,48 +12,18 @@ namespace tenon {
 
 namespace {
 
-/// A module on its way to an object file. LLVM contexts are not shared, so that tiers compile in parallel.
-struct Unit {
-  std::string name;
-  cpu::Tier tier;
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module = nullptr;
-  NativeResult result = {};
-};
-
-LogicalResult toLlvmDialect(ModuleOp module, const std::string &name, PassFlags *flags) {
-  PassManager passes(module.getContext());
-  buildLlvmPipeline(passes);
-  return flags ? flags->run(passes, module, name + " code to LLVM") : passes.run(module);
-}
-
-/// `isVisible`: names that the other units may use, or that it uses of them.
-LogicalResult translate(ModuleOp module, Unit &unit, PassFlags *flags, llvm::function_ref<bool(llvm::StringRef)> isVisible) {
-  if (failed(toLlvmDialect(module, unit.name, flags)))
-    return failure();
-  unit.module = translateModuleToLLVMIR(module, *unit.context, unit.name);
-  if (!unit.module)
-    return failure(); // the translation has said why
-  // Two tiers must never merge a helper of the same name: everything but the entries, and what is shared on purpose, is internal.
-  for (llvm::Function &function : *unit.module)
-    if (isVisible(function.getName())) {
-      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
-      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
-    } else if (!function.isDeclaration()) {
-      function.setLinkage(llvm::GlobalValue::InternalLinkage);
-    }
-  return success();
-}
-
-LogicalResult emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options,
-                         const std::string &manifest, Unit &unit) {
-  OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
+/// The table with the functions that it names. Null: an error was reported.
+std::shared_ptr<HostModule> emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries,
+                                       ArrayRef<ArtifactParts::Variant> variants, const EmitOptions &options,
+                                       const std::string &manifest) {
+  OwningOpRef<ModuleOp> functions = ModuleOp::create(module.getLoc());
   for (const ScheduledEntry &entry : entries)
-    cpu::emitBind(*target, entry);
-  if (failed(translate(*target, unit, options.flags, [](llvm::StringRef) { return false; })))
-    return failure();
-  addArtifactTable(*unit.module, entries, options.tiers, manifest, options.buildId);
-  return success();
+    emitBind(*functions, entry);
+  std::shared_ptr<HostModule> tables =
+      translateForHost(*functions, "tables", options.code.flags, [](llvm::StringRef) { return false; });
+  if (tables)
+    addArtifactTable(*tables->code, entries, variants, manifest, options.buildId);
+  return tables;
 }
 
 LogicalResult writeFile(const EmitOptions &options, const std::string &name, llvm::StringRef content) {
@@ -122,66 +84,37 @@ void inThreads(size_t count, const std::function<void(size_t)> &work) {
       work(call.index);
 }
 
-/// The code of each tier, as LLVM's.
-LogicalResult emitTiers(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options, std::vector<Unit> &units) {
-  llvm::StringSet<> shared;
-  auto isVisible = [&](llvm::StringRef name) { return name.starts_with("tn_run_") || shared.contains(name); };
-  auto finish = [&](ModuleOp target, Unit &unit) {
-    if (failed(translate(target, unit, options.flags, isVisible)))
-      return failure();
-    if (options.edit)
-      options.edit(*unit.module, unit.tier);
-    return success();
-  };
-  OwningOpRef<ModuleOp> base; // of x86-64-v4, which waits for the tiers that use its kernels
-  size_t baseUnit = 0;
-  for (cpu::Tier tier : options.tiers) {
-    units.push_back({cpu::tierName(tier).str(), tier});
-    OwningOpRef<ModuleOp> target = ModuleOp::create(module.getLoc());
-    if (failed(cpu::emitTier(*target, entries, module, tier)))
-      return failure();
-    if (tier == cpu::Tier::Avx512) {
-      base = std::move(target);
-      baseUnit = units.size() - 1;
-      continue;
-    }
-    if (base && cpu::isOnlyForBf16(tier))
-      cpu::shareCode(*target, *base, shared);
-    if (failed(finish(*target, units.back())))
-      return failure();
-  }
-  return base ? finish(*base, units[baseUnit]) : success();
-}
-
 } // namespace
 
-LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, const EmitOptions &options,
+LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, const Target &target, const EmitOptions &options,
                           llvm::raw_ostream &text) {
-  std::vector<Unit> units;
-  if (failed(emitTiers(module, entries, options, units)))
+  ArtifactParts parts;
+  if (failed(target.emit(module, entries, options.code, parts)))
     return failure();
   std::string manifest;
   if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
     manifest = options.manifest(entries);
-    units.push_back({"tables", cpu::Tier::Portable});
-    if (failed(emitTables(module, entries, options, manifest, units.back())))
+    std::shared_ptr<HostModule> tables = emitTables(module, entries, parts.variants, options, manifest);
+    if (!tables)
       return failure();
+    parts.code.push_back({"tables", [tables](CodeForm form) { return compileForHost(*tables, {}, form); }});
   }
-  const NativeForm form = options.kind == EmitOptions::Kind::Llvm       ? NativeForm::Llvm
-                          : options.kind == EmitOptions::Kind::Assembly ? NativeForm::Assembly
-                                                                        : NativeForm::Object;
-  inThreads(units.size(), [&](size_t i) { units[i].result = compileModule(*units[i].module, units[i].tier, form); });
+  const CodeForm form = options.kind == EmitOptions::Kind::Llvm       ? CodeForm::Llvm
+                        : options.kind == EmitOptions::Kind::Assembly ? CodeForm::Assembly
+                                                                      : CodeForm::Object;
+  std::vector<CodeResult> results(parts.code.size());
+  inThreads(results.size(), [&](size_t i) { results[i] = parts.code[i].make(form); });
   std::vector<std::string> objects;
-  for (Unit &unit : units) {
-    if (!unit.result.error.empty())
-      return module.emitError(unit.name + ": " + unit.result.error);
-    if (form != NativeForm::Object) {
-      text << unit.result.data;
+  for (const auto &[part, result] : llvm::zip_equal(parts.code, results)) {
+    if (!result.error.empty())
+      return module.emitError(part.name + ": " + result.error);
+    if (form != CodeForm::Object) {
+      text << result.data;
       continue;
     }
-    std::string object = options.name + "." + unit.name + ".o";
+    std::string object = options.name + "." + part.name + ".o";
     objects.push_back(options.directory + "/" + object);
-    if (failed(writeFile(options, object, unit.result.data)))
+    if (failed(writeFile(options, object, result.data)))
       return failure();
   }
   if (options.kind != EmitOptions::Kind::Library)

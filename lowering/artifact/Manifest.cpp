@@ -388,6 +388,13 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
   return object;
 }
 
+json::Object targetJson(const ManifestFacts &facts) {
+  return json::Object{{"name", facts.target->name()},
+                      {"device", facts.target->device()},
+                      {"triple", facts.target->triple()},
+                      {"tiers", stringArray(facts.variants)}};
+}
+
 } // namespace
 
 std::string writeManifest(const Program &program, ModuleOp module, const ManifestFacts &facts, ArrayRef<ScheduledEntry> planned) {
@@ -402,7 +409,7 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"dims", stringArray(program.dims)},
                     {"build_id", facts.buildId},
                     {"spec_sha256", facts.specHash},
-                    {"target", json::Object{{"triple", "x86_64-pc-linux-gnu"}, {"tiers", stringArray(facts.tiers)}}},
+                    {"target", targetJson(facts)},
                     {"dtype", facts.dtype},
                     {"param_bytes", int64_t(facts.parameterBytes)},
                     {"params", parametersJson(program, module)},

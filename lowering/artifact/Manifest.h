@@ -2,6 +2,7 @@
 #pragma once
 #include "frontend/Program.h"
 #include "lowering/schedule/ScheduledEntry.h"
+#include "lowering/target/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
@@ -12,7 +13,8 @@ struct ManifestFacts {
   std::string buildId, specHash;
   std::string lossesHash; // of what the recipe's losses compute, at any sizes; empty without a recipe
   uint64_t parameterBytes = 0;
-  std::vector<std::string> tiers;
+  const Target *target = nullptr;
+  std::vector<std::string> variants;
   std::map<std::string, std::string> exceptions; // of the numerics policy that it was compiled with, as Program::computeOf
 };
 

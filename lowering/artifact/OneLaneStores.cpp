@@ -4,6 +4,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include <optional>
+#include <utility>
 
 namespace tenon {
 

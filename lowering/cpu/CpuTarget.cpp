@@ -1,11 +1,19 @@
 #include "lowering/cpu/CpuTarget.h"
 #include "dialect/Refusal.h"
+#include "lowering/artifact/HostCode.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
+#include "lowering/cpu/KernelDialects.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
+
+void CpuTarget::registerDialects(DialectRegistry &registry) const {
+  registry.insert<TenonDialect>();
+  registerKernelDialects(registry);
+  registerKernelGenerators(registry);
+}
 
 std::optional<std::string> CpuTarget::refuses(KernelOpInterface kernel) const {
   if (!isa<CpuKernelOpInterface>(kernel.getOperation()))
@@ -38,6 +46,26 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
   }
   return all;
 }
+
+std::vector<std::string> CpuTarget::variants() const {
+  std::vector<std::string> names;
+  for (Tier tier : kTiers)
+    names.push_back(tierPublicName(tier).str());
+  return names;
+}
+
+std::vector<std::string> CpuTarget::variantsOf(ModuleOp module) const {
+  WalkResult found = module.walk([](GemmOp op) {
+    return multipliesPairs(Tier::Avx512Bf16, op.typeOfA().getElementType()) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  std::vector<std::string> names;
+  for (Tier tier : kTiers)
+    if (found.wasInterrupted() || !isOnlyForBf16(tier))
+      names.push_back(tierPublicName(tier).str());
+  return names;
+}
+
+llvm::StringRef CpuTarget::triple() const { return hostTriple(); }
 
 const CpuTarget &cpuTarget() {
   static const CpuTarget target;

@@ -1,15 +1,24 @@
-// The CPU, as a target of the stages before its code is emitted.
+// The CPU, as a target. Its variants are the tiers (Tier.h).
 #pragma once
-#include "lowering/schedule/Target.h"
+#include "lowering/target/Target.h"
 
 namespace tenon::cpu {
 
 class CpuTarget : public Target {
 public:
   llvm::StringRef name() const override { return "cpu"; }
+  void registerDialects(mlir::DialectRegistry &registry) const override;
+  void registerPasses() const override; // CpuPasses.cpp
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
   /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
+  std::vector<std::string> variants() const override;
+  /// Code for pairs of bf16 only where something is contracted in bf16.
+  std::vector<std::string> variantsOf(mlir::ModuleOp module) const override;
+  mlir::LogicalResult emit(mlir::ModuleOp module, llvm::ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
+                           ArtifactParts &parts) const override; // EmitTiers.cpp
+  llvm::StringRef triple() const override;
+  llvm::StringRef device() const override { return "host"; }
 };
 
 const CpuTarget &cpuTarget();

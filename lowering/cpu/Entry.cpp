@@ -161,7 +161,7 @@ LogicalResult KernelSequence::emitLoop(LoopOp loop) {
   LogicalResult result = success();
   forLoop(builder, constant(builder, 0), count, [&](Value iteration) {
     Value steps = loop.getReverse() ? subtract(builder, subtract(builder, count, constant(builder, 1)), iteration) : iteration;
-    LLVM::StoreOp::create(builder, cpu::add(builder, lowest, steps), indexAddress, 8);
+    LLVM::StoreOp::create(builder, tenon::add(builder, lowest, steps), indexAddress, 8);
     result = emitBlock(loop.getBody().front());
   });
   --loops;

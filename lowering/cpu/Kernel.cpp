@@ -40,27 +40,6 @@ Value FunctionCode::pointerField(int64_t offset) {
   return LLVM::LoadOp::create(builder, pointer_(), byteAddress(builder, context, constant(builder, offset)), 8);
 }
 
-Value evaluateSize(ImplicitLocOpBuilder &builder, AffineExpr expression, ArrayRef<Value> dims) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expression))
-    return constant(builder, number.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expression))
-    return dims[dim.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  Value left = evaluateSize(builder, binary.getLHS(), dims), right = evaluateSize(builder, binary.getRHS(), dims);
-  switch (expression.getKind()) {
-  case AffineExprKind::Add:
-    return add(builder, left, right);
-  case AffineExprKind::Mul:
-    return multiply(builder, left, right);
-  case AffineExprKind::FloorDiv:
-    return divide(builder, left, right);
-  case AffineExprKind::CeilDiv:
-    return ceilDivide(builder, left, right);
-  default:
-    return remainder(builder, left, right);
-  }
-}
-
 Value FunctionCode::size(AffineExpr expression) { return evaluateSize(builder, expression, dimValues); }
 
 Value FunctionCode::scalar(Value index) {

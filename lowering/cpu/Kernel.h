@@ -6,7 +6,7 @@
 #include "lowering/cpu/SharedBodies.h"
 #include "lowering/cpu/Tier.h"
 #include "lowering/schedule/ScheduledEntry.h"
-#include "lowering/schedule/Target.h"
+#include "lowering/target/KernelNeeds.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -153,8 +153,6 @@ mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequen
 /// Adds up the gradients of slices: tenon.sum_slices.
 void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, KernelSequence &sequence);
 
-/// A size for given dims (i64).
-Value evaluateSize(ImplicitLocOpBuilder &builder, mlir::AffineExpr expression, llvm::ArrayRef<Value> dims);
 /// Row-major strides in elements, over the dims.
 llvm::SmallVector<mlir::AffineExpr> rowMajorStrides(mlir::RankedTensorType type);
 

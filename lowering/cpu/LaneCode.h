@@ -1,8 +1,8 @@
 // Scalar code of the kernel form as straight-line code over one element (no lanes) or over 16 neighbours at a time: every scalar
 // of the source is uniform, affine in the lane, or a vector.
 #pragma once
+#include "lowering/artifact/Scalars.h"
 #include "lowering/cpu/Kernel.h"
-#include "lowering/cpu/Scalars.h"
 
 namespace tenon::cpu {
 

@@ -1,6 +1,6 @@
 // Structured loops over i64 in generated code.
 #pragma once
-#include "lowering/cpu/Scalars.h"
+#include "lowering/artifact/Scalars.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tenon::cpu {

@@ -1,7 +1,7 @@
 // The loss scale of tenon.optimize: what torch.amp.GradScaler does, in the step itself.
 #include "lowering/artifact/Abi.h"
+#include "lowering/artifact/Scalars.h"
 #include "lowering/cpu/Optimizer.h"
-#include "lowering/cpu/Scalars.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 #include "lowering/cpu/Math.h"
-#include "lowering/cpu/Scalars.h"
+#include "lowering/artifact/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -335,7 +335,7 @@ private:
     auto larger = [&](Value a, Value b) -> Value { return arith::MaximumFOp::create(builder, a, b); };
     Value one = real(code, 1), rate = mul(scalar(rateScalar), piece.rate);
     Value clipPlace =
-        elementAddress(builder, code.temporary(0), f64, cpu::add(builder, constant(builder, tileSegments.size()), piece.norm));
+        elementAddress(builder, code.temporary(0), f64, tenon::add(builder, constant(builder, tileSegments.size()), piece.norm));
     Value clip = LLVM::LoadOp::create(builder, f64, clipPlace, 8);
     if (op.isScaled())
       clip = mul(clip, scalar(unscaleScalar));
@@ -346,7 +346,7 @@ private:
     Value stepRate = rate, secondScale = one;
     if (corrected || isAdamax) {
       Value t = arith::AddFOp::create(
-          builder, arith::UIToFPOp::create(builder, f64, cpu::divide(builder, code.field(abi::Step), batchesPerUpdate(code))),
+          builder, arith::UIToFPOp::create(builder, f64, tenon::divide(builder, code.field(abi::Step), batchesPerUpdate(code))),
           one);
       stepRate = divide(rate, sub(one, call(code, "pow", {real(code, beta1), t})));
       if (corrected)

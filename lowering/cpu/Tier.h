@@ -4,6 +4,7 @@
 #include "dialect/ElementModel.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 
 namespace tenon::cpu {
 
@@ -17,7 +18,7 @@ enum class Tier {
   Avx512Bf16, ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
   Amx         ///< with AMX-BF16, too: contractions of bf16 with enough rows multiply tiles, all else is that of x86-64-v4-bf16
 };
-/// From the least to the most demanding; the number of a tier is its place in TnEntry::run.
+/// From the least to the most demanding.
 constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16, Tier::Amx};
 
 /// Register tile of the contraction micro-kernel: `rows` x (`vectors` * lanes) accumulators, `unroll` steps of K per iteration.
@@ -44,7 +45,7 @@ inline llvm::StringRef tierName(Tier tier) {
   return "";
 }
 
-/// As in manifests, in `--tier` and in options of passes.
+/// As a variant of the target: in the table of the artifact and the manifest, in `--tier` and in options of passes.
 inline llvm::StringRef tierPublicName(Tier tier) {
   switch (tier) {
   case Tier::Portable:
@@ -59,6 +60,13 @@ inline llvm::StringRef tierPublicName(Tier tier) {
     return "x86-64-v4-amx";
   }
   return "";
+}
+
+inline std::optional<Tier> tierOfPublicName(llvm::StringRef name) {
+  for (Tier tier : kTiers)
+    if (tierPublicName(tier) == name)
+      return tier;
+  return std::nullopt;
 }
 
 /// The `-mcpu` of the tier's target machine and its `-mattr`: together exactly the tier's features.

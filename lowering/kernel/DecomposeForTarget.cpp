@@ -2,7 +2,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "lowering/Passes.h"
-#include "lowering/schedule/Target.h"
+#include "lowering/target/Target.h"
 
 using namespace mlir;
 

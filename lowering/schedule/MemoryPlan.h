@@ -2,13 +2,16 @@
 // states, inputs and outputs have arenas or buffers of their own. No value is moved unless its planned place differs from its
 // sink's.
 #pragma once
-#include "lowering/schedule/Target.h"
+#include "dialect/TenonDialect.h"
+#include "lowering/target/KernelNeeds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/DenseMap.h"
 #include <vector>
 
 namespace tenon {
+
+class Target;
 
 /// The place of one tensor value: base address + offset + depth * depthStride, dense row-major, 64-byte aligned at depth 0.
 struct Buffer {

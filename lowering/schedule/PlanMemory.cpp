@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "lowering/schedule/MemoryPlan.h"
+#include "lowering/target/Target.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "lowering/Passes.h"
 #include "lowering/schedule/MemoryPlan.h"
+#include "lowering/target/Target.h"
 
 using namespace mlir;
 

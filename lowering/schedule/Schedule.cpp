@@ -4,6 +4,7 @@
 #include "dialect/Refusal.h"
 #include "lowering/Passes.h"
 #include "lowering/schedule/GradientGroups.h"
+#include "lowering/target/Target.h"
 
 using namespace mlir;
 

@@ -119,10 +119,11 @@ static int32_t grad(const TnContext *c) {
   "\"flops\": 1024, \"bytes\": 4096}]"
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 8, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
+    "{\"format\": 1, \"abi\": 9, \"tool\": \"tenon test\", \"name\": \"bigram\", \"model\": \"Bigram\", \"build_id\": "
     "\"bigram-" TYPE "\","
     "\"spec_sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\","
-    "\"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\"]}, \"dtype\": \"" TYPE "\", \"param_bytes\": "
+    "\"target\": {\"name\": \"cpu\", \"device\": \"host\", "
+    "\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\"]}, \"dtype\": \"" TYPE "\", \"param_bytes\": "
 #ifdef WIDE
     "524288"
 #else
@@ -156,9 +157,11 @@ static const char manifest[] =
     "\"method\": {\"call\": \"sample\", \"args\": [], \"keywords\": {\"temperature\": 0.8, \"limit\": 40}}}}]}";
 // clang-format on
 
-static const TnEntry entries[] = {{"infer", bindOpen, {infer, 0, 0}, 1, 2, 1, 1, 1},
-                                  {"eval", bindFixed, {evaluate, 0, 0}, 1, 0, 2, 1, 1},
-                                  {"grad", bindFixed, {grad, 0, 0}, 1, 0, 2, 1, 1},
-                                  {"train", bindFixed, {train, 0, 0}, 1, 0, 2, 4, 1}};
+static const TnVariant inferVariants[] = {{"portable", infer}}, evaluateVariants[] = {{"portable", evaluate}},
+                       gradVariants[] = {{"portable", grad}}, trainVariants[] = {{"portable", train}};
+static const TnEntry entries[] = {{"infer", bindOpen, inferVariants, 1, 1, 2, 1, 1, 1},
+                                  {"eval", bindFixed, evaluateVariants, 1, 1, 0, 2, 1, 1},
+                                  {"grad", bindFixed, gradVariants, 1, 1, 0, 2, 1, 1},
+                                  {"train", bindFixed, trainVariants, 1, 1, 0, 2, 4, 1}};
 static const TnArtifact artifact = {TN_ABI_VERSION, 4, entries, manifest, "bigram-" TYPE};
 __attribute__((visibility("default"))) const TnArtifact *tn_artifact(void) { return &artifact; }

@@ -58,13 +58,12 @@ struct MirrorKernel : cpu::CpuKernelOpInterface::ExternalModel<MirrorKernel, dem
     kernel.tiles = [=](cpu::FunctionCode &code) { return code.size(rows); };
     kernel.body = [=](cpu::FunctionCode &code) {
       ImplicitLocOpBuilder &builder = code.builder;
-      Value count = code.size(width), first = cpu::multiply(builder, code.tile, count);
-      cpu::forLoop(builder, cpu::constant(builder, 0), count, [&](Value i) {
-        Value last = cpu::subtract(builder, cpu::subtract(builder, count, cpu::constant(builder, 1)), i);
-        Value number = LLVM::LoadOp::create(
-            builder, element, cpu::elementAddress(builder, code.pointer(x), element, cpu::add(builder, first, last)));
-        LLVM::StoreOp::create(builder, number,
-                              cpu::elementAddress(builder, code.pointer(y), element, cpu::add(builder, first, i)));
+      Value count = code.size(width), first = multiply(builder, code.tile, count);
+      cpu::forLoop(builder, constant(builder, 0), count, [&](Value i) {
+        Value last = subtract(builder, subtract(builder, count, constant(builder, 1)), i);
+        Value number =
+            LLVM::LoadOp::create(builder, element, elementAddress(builder, code.pointer(x), element, add(builder, first, last)));
+        LLVM::StoreOp::create(builder, number, elementAddress(builder, code.pointer(y), element, add(builder, first, i)));
       });
     };
     sequence.add(kernel);

@@ -30,7 +30,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 8");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 9");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -58,6 +58,27 @@ TEST(Artifact, PicksAndForcesTiers) {
   EXPECT_EQ((*bestByEnvironment)->tier(), nameOf(machineTier()));
   expectError(unknown.status(), ErrorKind::Usage, "unknown tier 'fast'");
   expectError(Artifact::open(fakeLibrary("fake-portable"), "x86-64-v3").status(), ErrorKind::Input, "no code for tier x86-64-v3");
+}
+
+// Of a compiler that knows more tiers than this runtime.
+TEST(Artifact, PassesOverVariantsThatItDoesNotKnow) {
+  auto newer = Artifact::open(fakeLibrary("fake-newer"));
+  ASSERT_TRUE(newer.ok()) << newer.status().message();
+  EXPECT_EQ((*newer)->tier(), "portable");
+  auto parameters = Parameters::create(*newer);
+  ASSERT_TRUE(parameters.ok());
+  auto context = Context::create(*parameters, "infer", {{"B", 3}}, makePool(1));
+  ASSERT_TRUE(context.ok());
+  EXPECT_TRUE((*context)->run().ok()); // the unknown one fails a check
+  expectError(Artifact::open(fakeLibrary("fake-newer"), "x86-64-v9").status(), ErrorKind::Usage, "unknown tier 'x86-64-v9'");
+  expectError(Artifact::open(fakeLibrary("fake-unknown")).status(), ErrorKind::Input,
+              "the artifact has no tier that covers all its entries");
+  expectError(Artifact::open(fakeLibrary("fake-portable"), "x86-64-v4").status(), ErrorKind::Input, "no code for tier x86-64-v4");
+}
+
+TEST(Artifact, RefusesCodeOfAnotherDevice) {
+  expectError(Artifact::open(fakeLibrary("fake-device")).status(), ErrorKind::Input,
+              "the artifact is for the device 'elsewhere', this one is 'host'");
 }
 
 TEST(Cpu, TiersIncludeEachOther) {
@@ -128,7 +149,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 8", "\"abi\": 9", "ABI version 9, this runtime has 8"},
+      {"\"abi\": 9", "\"abi\": 8", "ABI version 8, this runtime has 9"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -152,7 +173,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 8", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 9", "\"abi\": 18446744073709551616", "is too large"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"param_dtype\": \"f16\"", "are of a model of f32"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"f32\"", "f32"},

@@ -12,6 +12,7 @@ class GuardedDevice : public Device {
 public:
   ~GuardedDevice() override;
   std::string_view name() const override { return "guarded"; }
+  bool runsCodeFor(std::string_view device) const override { return hostDevice().runsCodeFor(device); }
   bool sharesMemory() const override { return false; }
   Expected<DeviceMemory> allocate(uint64_t bytes, unsigned staggerSteps, const char *purpose) override;
   uint64_t availableBytes() const override { return uint64_t(1) << 30; }

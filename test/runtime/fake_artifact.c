@@ -1,8 +1,9 @@
 /* A model library written by hand, so that the runtime is tested without the compiler.
  * FAKE: y[B, O] = x[B, I] * weight^T + bias with weight [O = 20, I = 3] in panels of 16, in each of two layers "blocks.0",
  * "blocks.1" whose results are added; a state `count` of the context, a state `mean` of the model, and an embedding input `ids`
- * with bound 5. Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers, -DFAKE_BUILD="..." for a
- * wrong build id, -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
+ * with bound 5. Build with -DFAKE_ABI=2 for another ABI version, -DFAKE_TIERS=4 for a bit mask of tiers (32: one that
+ * no runtime knows), -DFAKE_DEVICE="..." for code of another device, -DFAKE_BUILD="..." for a wrong build id,
+ * -DFAKE_OPTIMIZER="adam" -DFAKE_MOMENTS="2" for an optimizer that has moments. */
 #include "tenon/artifact.h"
 #include <stddef.h>
 #include <string.h>
@@ -12,6 +13,9 @@
 #endif
 #ifndef FAKE_TIERS
 #define FAKE_TIERS 31
+#endif
+#ifndef FAKE_DEVICE
+#define FAKE_DEVICE "host"
 #endif
 #ifndef FAKE_BUILD
 #define FAKE_BUILD "fake-1"
@@ -26,8 +30,9 @@ enum { WEIGHT = 0, WEIGHT_STRIDE = OUTPUTS * INPUTS * 4 + GAP, BIAS = LAYERS * W
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
 
 static const char manifest[] =
-    "{\"format\": 1, \"abi\": 8, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
-    " \"spec_sha256\": \"00\", \"target\": {\"triple\": \"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
+    "{\"format\": 1, \"abi\": 9, \"tool\": \"by hand\", \"name\": \"fake\", \"model\": \"FAKE\", \"build_id\": \"fake-1\","
+    " \"spec_sha256\": \"00\", \"target\": {\"name\": \"cpu\", \"device\": \"" FAKE_DEVICE "\", \"triple\": "
+    "\"x86_64-pc-linux-gnu\", \"tiers\": [\"portable\", \"x86-64-v3\", "
     "\"x86-64-v4\", \"x86-64-v4-bf16\", \"x86-64-v4-amx\"]},"
     " \"dtype\": \"f32\", \"param_bytes\": 1084, \"params\": ["
     " {\"name\": \"blocks.*.weight\", \"stack\": [2], \"axes\": [\"O\", \"I\"], \"shape\": [20, 3], \"offset\": 0, \"stride\": "
@@ -139,24 +144,21 @@ static int32_t run_train(const TnContext *context) {
   return 0;
 }
 
-#define TIER(bit, function) (FAKE_TIERS & (bit) ? (function) : NULL)
+static int32_t run_unknown(const TnContext *context) {
+  (void)context;
+  return 77;
+}
+
+/* What the mask leaves out has neither name nor function: no variant. */
+#define VARIANT(bit, name, function) {FAKE_TIERS & (bit) ? (name) : NULL, FAKE_TIERS & (bit) ? (function) : NULL}
+#define VARIANTS(function)                                                                                                       \
+  {VARIANT(32, "x86-64-v9", run_unknown), VARIANT(1, "portable", function),       VARIANT(2, "x86-64-v3", function),             \
+   VARIANT(4, "x86-64-v4", function),     VARIANT(8, "x86-64-v4-bf16", function), VARIANT(16, "x86-64-v4-amx", function)}
+static const TnVariant infer_variants[] = VARIANTS(run_infer), train_variants[] = VARIANTS(run_train);
+enum { VARIANT_COUNT = sizeof infer_variants / sizeof *infer_variants };
 static const TnEntry entries[] = {
-    {"infer",
-     bind_infer,
-     {TIER(1, run_infer), TIER(2, run_infer), TIER(4, run_infer), TIER(8, run_infer), TIER(16, run_infer)},
-     3,
-     1,
-     1,
-     1,
-     2},
-    {"train",
-     bind_train,
-     {TIER(1, run_train), TIER(2, run_train), TIER(4, run_train), TIER(8, run_train), TIER(16, run_train)},
-     1,
-     1,
-     1,
-     1,
-     1},
+    {"infer", bind_infer, infer_variants, VARIANT_COUNT, 3, 1, 1, 1, 2},
+    {"train", bind_train, train_variants, VARIANT_COUNT, 1, 1, 1, 1, 1},
 };
 static const TnArtifact artifact = {FAKE_ABI, 2, entries, manifest, FAKE_BUILD};
 

@@ -1,4 +1,5 @@
 #include "tools/compiler/CommandLine.h"
+#include "runtime/Cpu.h"
 #include "tools/Help.h"
 #include <algorithm>
 #include <cstdio>
@@ -33,6 +34,14 @@ void addModelOptions(CLI::App &command, CommandLine &line, Texts &texts) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
+/// As the library says those of IsMember, for help and completion.
+std::string choicesOf(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ",") + name;
+  return "{" + text + "}";
+}
+
 void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   CLI::App *check = app.add_subcommand("check", "shapes, index ranges, names and recipes of every model of a file");
   addModelOptions(*check, line, texts);
@@ -51,7 +60,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
       ->add_option("--tier", line.tiers,
                    "code for this tier only, best: the one that this machine takes; may be given again (default: all that the "
                    "model has code of its own for)")
-      ->check(CLI::IsMember({"portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx", "best"}));
+      ->type_name("TEXT:" + choicesOf(runtime::tierChoices())); // checked by the target
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember(
           {"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));

@@ -1,4 +1,5 @@
 #include "tools/tenon/CommandTables.h"
+#include "runtime/Cpu.h"
 
 namespace tenon::driver {
 
@@ -76,7 +77,7 @@ const Meanings &environmentVariables() {
                       "Without it: XDG_CACHE_HOME/tenon, "
                       "or ~/.cache/tenon"},
       {"TENON_MODELS", "directory in which imports and std.tn are looked up first"},
-      {"TENON_TIER", "code tier: portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx or best; as --tier"},
+      {"TENON_TIER", "code tier: " + runtime::listOfTierChoices() + "; as --tier"},
       {"TENON_COMPILER", "the compiler library, instead of the installed one"},
       {"NO_COLOR", "if it is set, messages have no colours"}};
   return variables;

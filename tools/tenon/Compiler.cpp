@@ -51,13 +51,11 @@ Expected<void *> openCompiler() {
 }
 
 /// Only the tier that will run is compiled, which takes a third of the time: the one that is asked for, as the runtime has it
-/// (HostDevice.cpp), or the best of this machine. All: empty, also for a name that the runtime will refuse.
+/// (HostDevice.cpp), or the best of this machine. All: empty.
 std::string tierOf(const ModelOptions &options) {
   const char *forced = getenv("TENON_TIER");
-  const std::string name = options.tier.empty() && forced ? forced : options.tier, best(runtime::kBestTier);
-  if (name.empty())
-    return options.everyTier ? "" : best;
-  return name == best || runtime::tierFromName(name).ok() ? name : "";
+  const std::string name = options.tier.empty() && forced ? forced : options.tier;
+  return !name.empty() ? name : options.everyTier ? "" : std::string(runtime::kBestTier);
 }
 
 std::vector<std::string> compileArguments(const ModelOptions &options, const std::string &directory) {

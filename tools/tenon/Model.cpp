@@ -1,4 +1,5 @@
 // Opening a model: SPEC-or-DIR to an artifact, and its parameters.
+#include "runtime/Cpu.h"
 #include "runtime/train/RunState.h"
 #include "tools/tenon/Command.h"
 #include "tools/tenon/KeptSources.h"
@@ -24,8 +25,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
   command.add_option("--target", options.target, "target of the compiler (default: cpu)");
   if (use != ModelUse::Weights)
     command.add_option("--tier", options.tier,
-                       "code tier: portable, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx, best (default: best); a "
-                       "specification is compiled for it alone, by default for training for all");
+                       "code tier: " + runtime::listOfTierChoices() +
+                           " (default: best); a specification is compiled for it alone, by default for training for all");
   if (use == ModelUse::Compute || use == ModelUse::Doubles)
     command.add_option("--threads", options.threads, "threads (default: all CPUs)")->transform(whole(1, 4096));
   CLI::Option *wide = command.add_flag("--f64", options.doublePrecision, "double precision");

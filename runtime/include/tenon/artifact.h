@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 8
+#define TN_ABI_VERSION 9
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -77,11 +77,18 @@ typedef void (*TnBind)(const int64_t *dims, int64_t *offsets, int64_t *sizes);
  * new places. */
 typedef int32_t (*TnRun)(const TnContext *context);
 
+/* The code of an entry for some machines. What its name asks of one, the device knows that runs it; it passes over names that it
+ * does not know. */
+typedef struct TnVariant {
+  const char *name; /* as the manifest lists it */
+  TnRun run;
+} TnVariant;
+
 typedef struct TnEntry {
   const char *name;
   TnBind bind;
-  TnRun run[5]; /* per tier: portable, x86-64-v3, x86-64-v4 (AVX-512), x86-64-v4-bf16 (AVX512_BF16 too), x86-64-v4-amx (AMX-BF16
-                   too); null where the artifact has no such tier */
+  const TnVariant *variants; /* each of another name */
+  int32_t variant_count;
   int32_t offset_count;
   int32_t dim_count, input_count, output_count, state_count;
 } TnEntry;

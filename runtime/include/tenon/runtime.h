@@ -57,9 +57,9 @@ TN_API void tn_threads_free(tn_threads *threads); /* models keep what they use *
 
 /* ---- models: an artifact with its parameters ---- */
 typedef struct tn_model tn_model;
-/* `path`: the artifact's directory or library, which is code: open only what you trust. `tier`: "portable", "x86-64-v3",
- * "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx", "best", or NULL for the environment variable TENON_TIER, else the best. No run
- * before each parameter has been initialized, loaded or set. */
+/* `path`: the artifact's directory or library, which is code: open only what you trust. `tier`: one of the
+ * manifest's, "best", or NULL for the environment variable TENON_TIER, else the best. No run before each parameter has been
+ * initialized, loaded or set. */
 TN_API tn_error *tn_model_open(const char *path, const char *tier, tn_model **model);
 TN_API void tn_model_close(tn_model *model);                 /* its contexts keep what they use */
 TN_API const char *tn_model_manifest(const tn_model *model); /* JSON text */

@@ -74,10 +74,9 @@ class Model(Handle):
     @classmethod
     def open(cls, path: Path, tier: Optional[str] = None, which: Which = "") -> "Model":
         """Opens an artifact's folder, its library, or the `model` of a run directory together with a checkpoint (`which`: "" the
-        newest, "best", or the number of its step). An artifact is code: open only what you trust. `tier`: "portable",
-        "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx" or "best" (default: TENON_TIER, else "best"). Nothing runs
-        before initialize, load, load_checkpoint or values for each parameter, but for a run directory, whose checkpoint is
-        loaded."""
+        newest, "best", or the number of its step). An artifact is code: open only what you trust. `tier`: one of the
+        manifest's, or "best" (default: TENON_TIER, else "best"). Nothing runs before initialize, load, load_checkpoint or values
+        for each parameter, but for a run directory, whose checkpoint is loaded."""
         inside = os.path.join(os.fspath(path), "model")
         if not os.path.isdir(os.path.join(os.fspath(path), "checkpoints")):
             if which != "":

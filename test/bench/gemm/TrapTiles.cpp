@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <string_view>
 #include <ucontext.h>
 #include <vector>
 
@@ -117,8 +118,6 @@ void onTrap(int, siginfo_t *, void *context) {
 
 void sayTrapped() { std::fprintf(stderr, "tiles: %ld instructions by definition\n", trapped.load()); }
 
-constexpr int kBf16 = 3, kAmx = 4; // of TnEntry::run
-
 const TnArtifact *wrap() {
   const char *path = std::getenv("TENON_TEST_WRAPPED");
   void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
@@ -129,8 +128,17 @@ const TnArtifact *wrap() {
   }
   static TnArtifact artifact = *table();
   static std::vector<TnEntry> entries(artifact.entries, artifact.entries + artifact.entry_count);
-  for (TnEntry &entry : entries)
-    entry.run[kBf16] = entry.run[kAmx];
+  static std::vector<std::vector<TnVariant>> variants;
+  for (TnEntry &entry : entries) { // the code for AMX under the name of x86-64-v4-bf16
+    std::vector<TnVariant> &list = variants.emplace_back();
+    for (int32_t i = 0; i < entry.variant_count; ++i)
+      if (std::string_view(entry.variants[i].name) == "x86-64-v4-amx")
+        list.push_back({"x86-64-v4-bf16", entry.variants[i].run});
+      else if (std::string_view(entry.variants[i].name) != "x86-64-v4-bf16")
+        list.push_back(entry.variants[i]);
+    entry.variants = list.data();
+    entry.variant_count = static_cast<int32_t>(list.size());
+  }
   artifact.entries = entries.data();
   struct sigaction action = {};
   action.sa_sigaction = onTrap;

@@ -239,7 +239,7 @@ void Run::checkGuards(const Buffers &buffers) {
     die("memory behind the scratch was written");
 }
 
-Results Run::execute(int tier, bool reverseTiles) {
+Results Run::execute(const TnVariant &variant, bool reverseTiles) {
   std::vector<int64_t> offsets(entry.offset_count);
   int64_t sizes[4];
   entry.bind(dims.data(), offsets.data(), sizes);
@@ -276,7 +276,7 @@ Results Run::execute(int tier, bool reverseTiles) {
   const std::vector<char> parameters(arenaPointers[TN_ARENA_PARAMS], arenaPointers[TN_ARENA_PARAMS] + arenaBytes);
   for (uint64_t flags : options.halves ? std::vector<uint64_t>{TN_GRADIENTS_ONLY, TN_UPDATE_ONLY} : std::vector<uint64_t>{0}) {
     context.flags = flags;
-    if (entry.run[tier](&context) != 0)
+    if (variant.run(&context) != 0)
       die("the entry failed");
     if (flags == TN_GRADIENTS_ONLY && memcmp(parameters.data(), arenaPointers[TN_ARENA_PARAMS], parameters.size()) != 0)
       die("the gradients half has changed a parameter");
@@ -288,7 +288,7 @@ Results Run::execute(int tier, bool reverseTiles) {
       std::vector<char>(reinterpret_cast<const char *>(scaled), reinterpret_cast<const char *>(scaled) + sizeof scaled)};
   checkGuards(buffers);
   if (options.timing > 0)
-    measure(context, tier);
+    measure(context, variant);
   return results;
 }
 
@@ -297,17 +297,17 @@ void Run::die(const std::string &what) {
   exit(1);
 }
 
-void Run::measure(const TnContext &context, int tier) {
+void Run::measure(const TnContext &context, const TnVariant &variant) {
   double best = INFINITY;
   for (unsigned i = 0; i < options.timing; ++i) {
     timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    entry.run[tier](&context);
+    variant.run(&context);
     clock_gettime(CLOCK_MONOTONIC, &to);
     best = std::min(best, (to.tv_sec - from.tv_sec) * 1e6 + (to.tv_nsec - from.tv_nsec) * 1e-3);
   }
-  llvm::outs() << function.getName() << " tier " << tier << ": " << llvm::format("%.1f", best) << " us, at most " << largestTiles
-               << " tiles\n";
+  llvm::outs() << function.getName() << " " << variant.name << ": " << llvm::format("%.1f", best) << " us, at most "
+               << largestTiles << " tiles\n";
 }
 
 void Run::forParameters(llvm::function_ref<void(ParameterOp, Type, int64_t, int64_t)> body) {

@@ -29,16 +29,16 @@ public:
   void useInputs(std::vector<Numbers> inputs) { start.inputs = machine.inputs = std::move(inputs); }
   /// `corrupt` is added to element 0 of every result.
   Results reference(double corrupt);
-  /// The code of one tier; the tiles of a kernel from the last to the first if `reverseTiles`. Ends the process if memory outside
-  /// of buffers was written.
-  Results execute(int tier, bool reverseTiles);
+  /// One variant of the entry's code; the tiles of a kernel from the last to the first if `reverseTiles`. Ends the process if
+  /// memory outside of buffers was written.
+  Results execute(const TnVariant &variant, bool reverseTiles);
 
 private:
   struct Buffers;
   void fill(Buffers &buffers, llvm::ArrayRef<int64_t> offsets);
   Results collect(const Buffers &buffers, llvm::ArrayRef<int64_t> offsets);
   void checkGuards(const Buffers &buffers);
-  void measure(const TnContext &context, int tier);
+  void measure(const TnContext &context, const TnVariant &variant);
   [[noreturn]] void die(const std::string &what);
   /// Calls `body(parameter, element type, index in the stack, elements)` for each element of each stack.
   void forParameters(llvm::function_ref<void(ParameterOp, mlir::Type, int64_t, int64_t)> body);

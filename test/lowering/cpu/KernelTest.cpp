@@ -5,7 +5,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Emit.h"
 #include "lowering/cpu/CpuTarget.h"
-#include "lowering/cpu/EmitTier.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -141,8 +141,10 @@ static bool sameBits(const std::string &what, const Results &a, const Results &b
   return good;
 }
 
-static bool hasTier(int tier) {
-  switch (cpu::kTiers[tier]) {
+static cpu::Tier tierOf(const TnVariant &variant) { return *cpu::tierOfPublicName(variant.name); }
+
+static bool hasTier(cpu::Tier tier) {
+  switch (tier) {
   case cpu::Tier::Portable:
     return true;
   case cpu::Tier::Avx2:
@@ -181,23 +183,23 @@ static bool runAll(Compiled &compiled, Compiled *wide) {
       Run run(entries[e], artifact.entries[e], dims, {seed, stepNumber, inputScale, halves, timing});
       const Results expected = run.reference(corrupt);
       std::optional<Results> first;
-      for (int tier = 0; tier < int(std::size(cpu::kTiers)); ++tier) {
-        if (!artifact.entries[e].run[tier])
-          continue;
-        if (!hasTier(tier)) {
-          unavailable = " (no " + cpu::tierPublicName(cpu::kTiers[tier]).str() + " on this machine)";
+      for (int32_t v = 0; v < artifact.entries[e].variant_count; ++v) {
+        const TnVariant &variant = artifact.entries[e].variants[v];
+        if (!hasTier(tierOf(variant))) {
+          unavailable = std::string(" (no ") + variant.name + " on this machine)";
           continue;
         }
-        std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + std::to_string(tier);
-        Results forward = run.execute(tier, false);
-        good &= sameBits(what + " with tiles reversed", forward, run.execute(tier, true));
+        std::string what = func::FuncOp(entries[e]).getName().str() + " dims " + list + " tier " + variant.name;
+        Results forward = run.execute(variant, false);
+        good &= sameBits(what + " with tiles reversed", forward, run.execute(variant, true));
         good &= compare(what, forward, expected);
-        if (first && cpu::kTiers[tier] != cpu::Tier::Amx) // which adds in an order of its own
+        if (first && tierOf(variant) != cpu::Tier::Amx) // which adds in an order of its own
           good &= sameBits(what + " against another tier", forward, *first);
         if (wide) {
-          Run wideRun(wide->functions()[e], wide->artifact->entries[e], dims, {seed, stepNumber, inputScale, halves, timing});
+          const TnEntry &wideEntry = wide->artifact->entries[e];
+          Run wideRun(wide->functions()[e], wideEntry, dims, {seed, stepNumber, inputScale, halves, timing});
           wideRun.useInputs(inputsWithY(entries[e], run.inputs(), forward));
-          good &= sameWhenRounded(what, forward, wideRun.execute(tier, false), corrupt);
+          good &= sameWhenRounded(what, forward, wideRun.execute(wideEntry.variants[v], false), corrupt);
         }
         if (!tilesOfThread().areReleased()) {
           llvm::outs() << what << ": tiles are left configured\n";
@@ -232,7 +234,7 @@ static const TnArtifact *load(ModuleOp module, EmitOptions options) {
   if (!entries || llvm::sys::fs::createUniqueDirectory("tenon-kernel-test", folder))
     return nullptr;
   options.directory = folder.str().str();
-  if (failed(emitEntries(module, *entries, options, llvm::outs())))
+  if (failed(emitEntries(module, *entries, cpu::cpuTarget(), options, llvm::outs())))
     return nullptr;
   void *library = dlopen((options.directory + "/libkernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   llvm::sys::fs::remove_directories(folder);
@@ -247,7 +249,7 @@ static const TnArtifact *load(ModuleOp module, EmitOptions options) {
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "tests of the CPU kernels\n");
   DialectRegistry registry;
-  cpu::registerCpu(registry);
+  cpu::cpuTarget().registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, &context);
@@ -265,15 +267,17 @@ int main(int argc, char **argv) {
   options.name = "kernel";
   options.manifest = [](ArrayRef<ScheduledEntry>) { return std::string("{}"); };
   options.buildId = "0";
-  options.tiers = cpu::tiersOf(*module);
+  options.code.variants = cpu::cpuTarget().variantsOf(*module);
   if (!tierName.empty())
-    std::erase_if(options.tiers, [](cpu::Tier tier) { return cpu::tierName(tier) != tierName.getValue(); });
+    std::erase_if(options.code.variants, [](const std::string &variant) {
+      return cpu::tierName(*cpu::tierOfPublicName(variant)) != tierName.getValue();
+    });
   if (!hasTiles() && emitText.empty())
-    options.edit = [](llvm::Module &code, cpu::Tier) { replaceTiles(code); };
+    options.code.edit = [](llvm::Module &code, llvm::StringRef) { replaceTiles(code); };
   if (!emitText.empty()) {
     options.kind = emitText == "asm" ? EmitOptions::Kind::Assembly : EmitOptions::Kind::Llvm;
     std::optional<std::vector<ScheduledEntry>> entries = scheduled(*module);
-    return !entries || failed(emitEntries(*module, *entries, options, llvm::outs()));
+    return !entries || failed(emitEntries(*module, *entries, cpu::cpuTarget(), options, llvm::outs()));
   }
   Compiled compiled{module->clone()}, wide;
   compiled.artifact = load(*module, options);

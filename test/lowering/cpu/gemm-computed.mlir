@@ -2,7 +2,7 @@
 // RUN: tenon-kernel-test %s --dims=1,1 --dims=2,3 --dims=17,2 --dims=67,3 --dims=131,1 --tolerance=2e-5 | FileCheck %s
 // CHECK: ok:
 // RUN: not tenon-kernel-test %s --tier=portable --dims=2,3 --tolerance=2e-5 --corrupt=1e-3 | FileCheck %s --check-prefix=CORRUPT
-// CORRUPT: joined dims 2,3 tier 0: output 0[0] is
+// CORRUPT: joined dims 2,3 tier portable: output 0[0] is
 // CORRUPT: FAILED
 
 #x = affine_map<(d0, d1) -> (d1, d0, 24)>

@@ -3,7 +3,7 @@
 // CHECK: ok:
 // The types are no decoration: against inputs that are off in one element of the result, it fails.
 // RUN: not tenon-kernel-test %s --tier=portable --dims=2,3 --tolerance=2e-5 --corrupt=1e-3 | FileCheck %s --check-prefix=CORRUPT
-// CORRUPT: linear dims 2,3 tier 0: output 0[0] is
+// CORRUPT: linear dims 2,3 tier portable: output 0[0] is
 // CORRUPT: FAILED
 
 #x = affine_map<(d0, d1) -> (d1, d0, 24)>

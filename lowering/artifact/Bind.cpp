@@ -1,11 +1,11 @@
-// The function that evaluates the sizes of an entry: TnBind of runtime/include/tenon/artifact.h.
-#include "lowering/cpu/EmitTier.h"
-#include "lowering/cpu/Kernel.h"
-#include "lowering/cpu/Scalars.h"
+#include "lowering/artifact/Bind.h"
+#include "lowering/artifact/Scalars.h"
 
 using namespace mlir;
 
-namespace tenon::cpu {
+namespace tenon {
+
+std::string bindSymbol(llvm::StringRef entry) { return ("tn_bind_" + entry).str(); }
 
 void emitBind(ModuleOp module, const ScheduledEntry &entry) {
   ImplicitLocOpBuilder builder(module.getLoc(), module.getContext());
@@ -50,4 +50,4 @@ void emitBind(ModuleOp module, const ScheduledEntry &entry) {
   LLVM::ReturnOp::create(builder, ValueRange());
 }
 
-} // namespace tenon::cpu
+} // namespace tenon

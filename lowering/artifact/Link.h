@@ -1,24 +1,9 @@
-// LLVM: optimisation, code generation for one tier, linking.
+// Object files to the shared library.
 #pragma once
-#include "lowering/cpu/Tier.h"
 #include <string>
 #include <vector>
 
-namespace llvm {
-class Module;
-}
-
 namespace tenon {
-
-enum class NativeForm { Llvm, Assembly, Object };
-struct NativeResult {
-  std::string data;
-  std::string error; // empty: none
-};
-
-/// Optimises (O3, without LLVM's own vectorisers: the code comes as vectors) and compiles for x86-64 Linux. Safe to call from
-/// several threads with modules of different contexts.
-NativeResult compileModule(llvm::Module &module, cpu::Tier tier, NativeForm form);
 
 struct LinkResult {
   enum class Kind {

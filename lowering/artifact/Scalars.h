@@ -1,4 +1,4 @@
-// i64 arithmetic and addresses in generated code; constants fold.
+// i64 arithmetic, addresses and sizes in generated code; constants fold.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -6,7 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include <optional>
 
-namespace tenon::cpu {
+namespace tenon {
 
 inline mlir::Value constant(mlir::ImplicitLocOpBuilder &builder, int64_t value) {
   return mlir::arith::ConstantOp::create(builder, builder.getI64IntegerAttr(value));
@@ -52,5 +52,7 @@ inline mlir::Value elementAddress(mlir::ImplicitLocOpBuilder &builder, mlir::Val
 inline mlir::Value byteAddress(mlir::ImplicitLocOpBuilder &builder, mlir::Value base, mlir::Value bytes) {
   return elementAddress(builder, base, builder.getI8Type(), bytes);
 }
+/// A size for given dims (i64).
+mlir::Value evaluateSize(mlir::ImplicitLocOpBuilder &builder, mlir::AffineExpr expression, llvm::ArrayRef<mlir::Value> dims);
 
-} // namespace tenon::cpu
+} // namespace tenon

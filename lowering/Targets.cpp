@@ -1,0 +1,17 @@
+#include "lowering/Targets.h"
+#include "lowering/cpu/CpuTarget.h"
+
+namespace tenon {
+
+void registerTargets(mlir::DialectRegistry &registry) {
+  registerTarget(cpu::cpuTarget());
+  for (const Target *target : knownTargets())
+    target->registerDialects(registry);
+}
+
+void registerTargetPasses() {
+  for (const Target *target : knownTargets())
+    target->registerPasses();
+}
+
+} // namespace tenon

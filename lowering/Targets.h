@@ -1,0 +1,12 @@
+// The targets of this compiler.
+#pragma once
+#include "lowering/target/Target.h"
+
+namespace tenon {
+
+/// Makes all targets known (findTarget), and what their kernels need, in a context that modules are compiled in.
+void registerTargets(mlir::DialectRegistry &registry);
+/// Their own passes and pipelines. The targets are known.
+void registerTargetPasses();
+
+} // namespace tenon

@@ -1,0 +1,47 @@
+#include "lowering/target/Target.h"
+
+namespace tenon {
+
+static llvm::SmallVector<const Target *> &targets() {
+  static llvm::SmallVector<const Target *> all;
+  return all;
+}
+
+const Target *findTarget(llvm::StringRef name) {
+  for (const Target *target : targets())
+    if (target->name() == name)
+      return target;
+  return nullptr;
+}
+
+void registerTarget(const Target &target) {
+  if (!findTarget(target.name()))
+    targets().push_back(&target);
+}
+
+llvm::ArrayRef<const Target *> knownTargets() { return targets(); }
+
+std::vector<std::string> Target::chooseVariants(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted,
+                                                llvm::StringRef machineBest) const {
+  const std::vector<std::string> own = variantsOf(module);
+  if (wanted.empty())
+    return own;
+  auto best = own.begin(); // variants are in the order of what they demand
+  for (auto variant = own.begin(); variant != own.end() && *best != machineBest; ++variant)
+    best = variant;
+  std::vector<std::string> chosen = variants();
+  std::erase_if(chosen, [&](const std::string &variant) {
+    const bool isBest = best != own.end() && variant == *best;
+    return !llvm::is_contained(wanted, variant) && !(isBest && llvm::is_contained(wanted, kBestVariant));
+  });
+  return chosen;
+}
+
+std::string alternatives(llvm::ArrayRef<std::string> names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return text;
+}
+
+} // namespace tenon

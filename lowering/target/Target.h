@@ -1,0 +1,100 @@
+// A target: all that the compiler asks of the machine that it compiles for, from the selection of kernels to the code and the
+// manifest of the artifact. A target has a folder and a library of its own; Targets.cpp names it, and nothing else does.
+#pragma once
+#include "dialect/TenonDialect.h"
+#include "lowering/target/KernelNeeds.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+}
+
+namespace tenon {
+
+class PassFlags;
+struct ScheduledEntry;
+
+enum class CodeForm { Llvm, Assembly, Object };
+
+struct CodeResult {
+  std::string data;
+  std::string error; // empty: none
+};
+
+/// One file of code, whose making is put off until all parts of the artifact are known: then they are made at the same time.
+struct CodePart {
+  std::string name; // in the name of its object file, and in messages
+  /// Called once, in any thread. An object is one for the host's linker, whatever it holds for another machine.
+  std::function<CodeResult(CodeForm)> make;
+};
+
+/// What a target makes of a program.
+struct ArtifactParts {
+  struct Variant {
+    std::string name;
+    std::vector<std::string> runs; // symbols of TnRun (runtime/include/tenon/artifact.h), one per entry
+  };
+  std::vector<Variant> variants;
+  std::vector<CodePart> code;
+};
+
+struct CodeOptions {
+  std::vector<std::string> variants; // of Target::variants(), in its order
+  PassFlags *flags = nullptr;        // MLIR's own, if any were given
+  /// Of tests: changes the LLVM code of a variant before it is optimised.
+  std::function<void(llvm::Module &, llvm::StringRef variant)> edit = {};
+};
+
+/// In place of a variant's name: the best one of those made by default that the machine has.
+constexpr llvm::StringLiteral kBestVariant = "best";
+
+/// Stateless: one object serves all compilations.
+class Target {
+public:
+  virtual ~Target() = default;
+  virtual llvm::StringRef name() const = 0;
+
+  // Before there is code.
+  /// What its kernels need in the context of the module: dialects, interfaces attached to the ops.
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+  /// Passes and pipelines of its own, for tenon-opt.
+  virtual void registerPasses() const {}
+  /// Why it has no kernel for the op, or nothing. What it refuses is decomposed where that is possible.
+  virtual std::optional<std::string> refuses(KernelOpInterface kernel) const = 0;
+  /// Of a kernel op of an entry. Fails where the target has no kernel for it, with the reason reported at the op.
+  virtual mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const = 0;
+
+  // Code. A variant is all code of a program for some of the target's machines.
+  /// The names of all variants, from the least to the most demanding one, each of which demands what those before it do.
+  virtual std::vector<std::string> variants() const = 0;
+  /// Those that have code of their own for the module, which are made by default.
+  virtual std::vector<std::string> variantsOf(mlir::ModuleOp module) const = 0;
+  /// The entries' functions TnRun and what they call, for the variants of the options. The module holds the tenon.parameter ops
+  /// and is not changed. Errors are reported at ops.
+  virtual mlir::LogicalResult emit(mlir::ModuleOp module, llvm::ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
+                                   ArtifactParts &parts) const = 0;
+
+  // In the manifest.
+  virtual llvm::StringRef triple() const = 0;
+  /// The device of the runtime that runs the code (Device::name, runtime/Device.h).
+  virtual llvm::StringRef device() const = 0;
+
+  /// The variants to emit where `wanted` ones were asked for, by name or kBestVariant; without: variantsOf. `machineBest`: the
+  /// most demanding one that the machine can run.
+  std::vector<std::string> chooseVariants(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted,
+                                          llvm::StringRef machineBest) const;
+};
+
+/// The target of this name, or null. Targets are there for the whole run of the program.
+const Target *findTarget(llvm::StringRef name);
+void registerTarget(const Target &target);
+llvm::ArrayRef<const Target *> knownTargets();
+
+/// "a, b or c".
+std::string alternatives(llvm::ArrayRef<std::string> names);
+
+} // namespace tenon
