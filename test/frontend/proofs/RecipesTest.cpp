@@ -281,14 +281,14 @@ TEST(Recipes, ExceptionsOfNumerics) {
     return c.mistakes();
   };
   using Types = std::map<std::string, std::string>;
-  EXPECT_EQ(of("f32 = \"emb\""), "");
+  EXPECT_EQ(of("compute = bf16, f32 = \"emb\""), "");
   EXPECT_EQ(types, (Types{{"emb", "f32"}}));
   EXPECT_EQ(of("bf16 = (\"rnn.*\", \"*.weight\"), f32 = \"*\""), ""); // the first that matches wins
   EXPECT_EQ(types, (Types{{"rnn", "bf16"}, {"blocks.*.w.weight", "bf16"}, {"blocks.*.w", "f32"}, {"emb", "f32"}}));
-  EXPECT_EQ(of("f32 = \"blocks.*.w\""), "");
+  EXPECT_EQ(of("compute = bf16, f32 = \"blocks.*.w\""), "");
   EXPECT_EQ(types, (Types{{"blocks.*.w", "f32"}}));
-  EXPECT_EQ(of("f32 = (\"emb\", \"rmn\")"), "T0640 5:33");
-  EXPECT_EQ(of("f32 = \"blocks.1*\""), "T0690 5:25"); // 1, 10 and 11 of twelve
+  EXPECT_EQ(of("compute = bf16, f32 = (\"emb\", \"rmn\")"), "T0640 5:49");
+  EXPECT_EQ(of("compute = bf16, f32 = \"blocks.1*\""), "T0690 5:41"); // 1, 10 and 11 of twelve
   EXPECT_EQ(of("compute = bf16"), "");
   EXPECT_EQ(types, Types());
 }

@@ -7,7 +7,7 @@
 // CHECK-DAG: llvm.func internal @tn_gemm_micro_{{.*}}_f32_row_
 // TILES-DAG: llvm.func internal @tn_gemm_micro_amx_tiles_2x1_32
 // TILES-DAG: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
-// TILES-DAG: llvm.func internal @tn_gemm_micro_amx_bf16_row_3x1_32
+// TILES-DAG: llvm.func internal @tn_gemm_micro_amx_bf16_row_6x1_32
 // TILES-DAG: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
 
 // TILES-LABEL: llvm.func internal @y.gemm.body(
@@ -19,7 +19,7 @@
 // TILES: llvm.call_intrinsic "llvm.x86.tilerelease"
 // TILES-LABEL: llvm.func internal @y.gemm_1.body(
 // TILES-NOT: tile
-// TILES: llvm.call @tn_gemm_micro_amx_bf16_row_3x1_32
+// TILES: llvm.call @tn_gemm_micro_amx_bf16_row_6x1_32
 // TILES-NOT: tile
 // TILES-LABEL: llvm.func internal @y.gemm_2.body(
 // TILES: llvm.call @tn_gemm_tiles_amx_configure
@@ -36,12 +36,12 @@
 // ASM-DAG: tdpbf16ps
 // ASM-DAG: tilestored
 // ASM-DAG: tilerelease
-func.func @y(%T: index, %a: tensor<64x9xbf16>, %b: tensor<5x9xbf16>, %few: tensor<3x9xbf16>, %some: tensor<?x9xbf16, affine_map<(d0) -> (d0, 9)>>, %c: tensor<32x9xf16>, %d: tensor<5x9xf16>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
+func.func @y(%T: index, %a: tensor<64x9xbf16>, %b: tensor<5x9xbf16>, %few: tensor<6x9xbf16>, %some: tensor<?x9xbf16, affine_map<(d0) -> (d0, 9)>>, %c: tensor<32x9xf16>, %d: tensor<5x9xf16>) attributes {tenon.kind = "out", tenon.dims = ["T"], tenon.states = []} {
   %y = tenon.gemm %a[0, 2], %b[1, 2] rank 2 : tensor<64x9xbf16>, tensor<5x9xbf16> -> tensor<64x5xf32> {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
-  %f = tenon.gemm %few[0, 2], %b[1, 2] rank 2 : tensor<3x9xbf16>, tensor<5x9xbf16> -> tensor<3x5xf32> {
+  %f = tenon.gemm %few[0, 2], %b[1, 2] rank 2 : tensor<6x9xbf16>, tensor<5x9xbf16> -> tensor<6x5xf32> {
   ^bb0(%i: index, %j: index, %sum: f32):
     tenon.put 0 [%i, %j], %sum : f32
   }
@@ -54,7 +54,7 @@ func.func @y(%T: index, %a: tensor<64x9xbf16>, %b: tensor<5x9xbf16>, %few: tenso
     tenon.put 0 [%i, %j], %sum : f32
   }
   tenon.output 0 "y", %y : tensor<64x5xf32>
-  tenon.output 1 "f", %f : tensor<3x5xf32>
+  tenon.output 1 "f", %f : tensor<6x5xf32>
   tenon.output 2 "s", %s : tensor<?x5xf32, affine_map<(d0) -> (d0, 5)>>
   tenon.output 3 "z", %z : tensor<32x5xf32>
   return
