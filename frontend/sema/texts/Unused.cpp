@@ -203,9 +203,12 @@ public:
       for (const ast::Name *name : {&formal.name, formal.output ? &*formal.output : nullptr})
         if (name && isUnused(*name, mentions))
           session.warning("T0114", name->range, owner + " never mentions its axis " + name->text);
-    for (auto &parameter : of.parameters)
-      if (isUnused(parameter.name, mentions))
-        session.warning("T0114", parameter.name.range, owner + " never reads its argument " + parameter.name.text);
+    for (size_t i = 0; i < of.parameters.size(); ++i) {
+      const bool mayBeCarry = of.results.size() > 1 && i < of.results.size(); // `stack` hands results on as these arguments
+      if (!mayBeCarry && isUnused(of.parameters[i].name, mentions))
+        session.warning("T0114", of.parameters[i].name.range,
+                        owner + " never reads its argument " + of.parameters[i].name.text);
+    }
     body(of.body, mentions, owner);
   }
   void body(const std::vector<ast::StmtPtr> &body, const Mentions &mentions, const std::string &owner) {
