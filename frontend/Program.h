@@ -233,9 +233,11 @@ inline bool bodiesMeet(const std::vector<StackInfo> &stacks, uint32_t a, uint32_
 }
 
 struct Initializer {
-  std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant
+  std::string kind; // normal, trunc_normal, uniform, xavier_uniform, kaiming_normal, orthogonal, constant, table
   double a = 0;     // std, bound or value; fan-based kinds are resolved: a is the bound (xavier_uniform) or std (kaiming_normal)
   std::vector<double> perElement; // where the text uses `depth`: one `a` per element of the stack (row-major), else empty
+  std::vector<double> table;      // table: an expression of indices, row-major over the axes of the parameter that are `along`
+  std::vector<bool> along;        // one per axis of the parameter; the values are the same along the others
 };
 struct PublicName {
   std::string name;      // with '#' for the stack index where transform is "stacked"

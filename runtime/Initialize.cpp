@@ -76,8 +76,17 @@ void initialValues(const ParameterInfo &info, int64_t stackIndex, uint64_t seed,
       orthogonal(draws, rows, count / rows, a, values);
     return;
   }
+  auto inTable = [&](int64_t element) { // its place in the table
+    int64_t place = 0;
+    for (size_t axis = info.shape.size(); axis-- > 0; element /= info.shape[axis])
+      place += element % info.shape[axis] * info.init.strides[axis];
+    return static_cast<size_t>(place);
+  };
   for (int64_t i = 0; i < count; ++i)
     switch (info.init.kind) {
+    case Kind::Table:
+      values[i] = info.init.table[inTable(first + i)];
+      break;
     case Kind::Uniform:
     case Kind::XavierUniform:
       values[i] = a * (2 * draws.uniform(first + i) - 1);

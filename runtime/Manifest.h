@@ -22,9 +22,20 @@ struct SizeForm {
 std::string expandStars(std::string name, std::span<const int64_t> stack, int64_t index);
 
 struct InitializerInfo {
-  enum class Kind { Normal, TruncatedNormal, Uniform, XavierUniform, KaimingNormal, Orthogonal, Constant } kind = Kind::Constant;
+  enum class Kind {
+    Normal,
+    TruncatedNormal,
+    Uniform,
+    XavierUniform,
+    KaimingNormal,
+    Orthogonal,
+    Constant,
+    Table
+  } kind = Kind::Constant;
   double a = 0;                   // deviation, bound, gain or value
   std::vector<double> perElement; // one `a` per stack element where they differ, else empty
+  std::vector<double> table;      // Table: row-major over the axes with a stride in `strides`
+  std::vector<int64_t> strides;   // Table: per axis of the parameter, in elements of `table`; 0 where all values are the same
   double of(int64_t stackIndex) const { return perElement.empty() ? a : perElement[static_cast<size_t>(stackIndex)]; }
 };
 

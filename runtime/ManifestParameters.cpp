@@ -63,12 +63,32 @@ void checkPlace(const ManifestReader &reader, const ParameterInfo &info, const M
     reader.fail(concat("stride ", info.stride, " is less than the ", *bytes, " bytes of one element of the stack"));
 }
 
+void readTable(const ManifestReader &reader, ParameterInfo &info) {
+  InitializerInfo &init = info.init;
+  reader.member("values").each([&](const ManifestReader &item) { init.table.push_back(item.number()); });
+  std::vector<bool> along;
+  reader.member("along").each([&](const ManifestReader &item) { along.push_back(item.truth()); });
+  if (along.size() != info.shape.size())
+    reader.fail(concat("expected ", info.shape.size(), " truth values in along, one per axis"));
+  init.strides.assign(along.size(), 0);
+  int64_t elements = 1;
+  for (size_t axis = std::min(along.size(), info.shape.size()); axis-- > 0;)
+    if (along[axis]) {
+      init.strides[axis] = elements;
+      elements *= info.shape[axis];
+    }
+  if (static_cast<int64_t>(init.table.size()) != elements)
+    reader.fail(concat("expected ", elements, " values of the table, found ", init.table.size()));
+}
+
 void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
   using Kind = InitializerInfo::Kind;
-  static const Kind kinds[] = {Kind::Normal,        Kind::TruncatedNormal, Kind::Uniform, Kind::XavierUniform,
-                               Kind::KaimingNormal, Kind::Orthogonal,      Kind::Constant};
+  static const Kind kinds[] = {Kind::Normal,        Kind::TruncatedNormal, Kind::Uniform,  Kind::XavierUniform,
+                               Kind::KaimingNormal, Kind::Orthogonal,      Kind::Constant, Kind::Table};
   info.init.kind = kinds[reader.member("kind").oneOf(
-      {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant"})];
+      {"normal", "trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "constant", "table"})];
+  if (info.init.kind == Kind::Table)
+    return readTable(reader, info);
   if (const JsonValue *a = reader.json().find("a"); a && a->isArray()) {
     reader.member("a").each([&](const ManifestReader &item) { info.init.perElement.push_back(item.number()); });
     if (static_cast<int64_t>(info.init.perElement.size()) != info.stackElements)

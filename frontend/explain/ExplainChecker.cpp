@@ -90,7 +90,10 @@ static const ExplainPages &valuePages() {
       {"T0310", "an index of reals", "Places are whole numbers: iota, index inputs, binders of attend, and arithmetic of them.",
        "x[T: y / 2]", "x[T: i div 2]"},
       {"T0311", "not an initializer",
-       "After ~ stands a distribution, after = a number. Distributions are normal, trunc_normal, uniform, xavier_uniform, "
+       "After ~ stands a distribution, after = a number or an expression of indices: param a: [N] = log(1 + iota[N]()), with "
+       "elementwise\n"
+       "functions of iota and numbers alone, over axes of the parameter, at most 65536 values. Distributions are normal, "
+       "trunc_normal, uniform, xavier_uniform, "
        "kaiming_normal,\northogonal; a spread is not negative.",
        "param w: [D] ~ relu", "param w: [D] ~ normal(0.02)"},
       {"T0312", "a condition that only the run knows",

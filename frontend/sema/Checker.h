@@ -37,6 +37,9 @@ public:
   static bool isBuiltin(const std::string &name);
   static std::vector<std::string> builtins();
 
+  /// Of a real number; null for other nodes.
+  static double (*unaryFunction(Op op))(double);
+
 private:
   Session &session;
   const ast::Model &model;
@@ -136,7 +139,10 @@ private:
   bool isAnotherShape(const std::string &path, const std::vector<AxisId> &axes) const;
   Value parameterValue(Scope *scope, const ast::Stmt &statement, const Keyword *given);
   Value tiedParameter(const Value &tied, const std::vector<AxisId> &axes, const ast::Stmt &statement, ast::Range range);
-  std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param);
+  std::optional<Initializer> initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param,
+                                         const std::vector<AxisId> &axes);
+  /// Of an expression over indices of `axes`, such as log(1 + iota[N]()); nullopt after a message.
+  std::optional<Initializer> tableOf(NodeId value, const std::vector<AxisId> &axes, ast::Range range, const std::string &name);
   std::vector<int64_t> declaredSizes(Scope *scope, const ast::Type &type);
   std::optional<Initializer> initializerOf(const Value &value, const std::vector<int64_t> &fan, ast::Range range,
                                            const std::string &name);

@@ -75,6 +75,18 @@ json::Array stringArray(const std::vector<std::string> &texts) {
   return array;
 }
 
+json::Object initializerJson(const Initializer &init) {
+  if (init.kind == "table") {
+    json::Array along;
+    for (bool each : init.along)
+      along.push_back(each);
+    return json::Object{{"kind", init.kind}, {"values", json::Array(init.table)}, {"along", std::move(along)}};
+  }
+  // One value per stack element where the text uses `depth`.
+  json::Value a = init.perElement.empty() ? json::Value(init.a) : json::Value(json::Array(init.perElement));
+  return json::Object{{"kind", init.kind}, {"a", std::move(a)}};
+}
+
 json::Array parametersJson(const Program &program, ModuleOp module) {
   json::Array array;
   for (const Param &param : program.params) {
@@ -87,16 +99,13 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
             json::Object{{"name", name.name}, {"transform", name.transform}, {"part", name.part}, {"parts", name.parts}});
       names[scheme] = std::move(list);
     }
-    // One value per stack element where the text uses `depth`.
-    json::Value spread =
-        param.init.perElement.empty() ? json::Value(param.init.a) : json::Value(json::Array(param.init.perElement));
     array.push_back(json::Object{{"name", param.path},
                                  {"stack", json::Array(param.stackCounts)},
                                  {"axes", stringArray(param.axes)},
                                  {"shape", json::Array(param.shape)},
                                  {"offset", int64_t(op.getOffset())},
                                  {"stride", int64_t(op.getStride())},
-                                 {"init", json::Object{{"kind", param.init.kind}, {"a", std::move(spread)}}},
+                                 {"init", initializerJson(param.init)},
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});
     if (param.publishedShape != param.shape)

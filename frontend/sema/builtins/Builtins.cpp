@@ -181,13 +181,12 @@ std::optional<int64_t> Checker::staticInt(const Value &value, ast::Range range, 
   return std::nullopt;
 }
 
-Value Checker::unaryBuiltin(const Call &call) {
-  if (!arity(call, 1, 1, {}, 0))
-    return poison();
-  struct Function {
-    Op op;
-    double (*apply)(double);
-  };
+namespace {
+struct Function {
+  Op op;
+  double (*apply)(double);
+};
+const std::map<std::string, Function> &unaryFunctions() {
   static const std::map<std::string, Function> functions = {
       {"exp", {Op::Exp, [](double x) { return std::exp(x); }}},
       {"log", {Op::Log, [](double x) { return std::log(x); }}},
@@ -206,7 +205,21 @@ Value Checker::unaryBuiltin(const Call &call) {
       {"stop_gradient", {Op::StopGradient, [](double x) { return x; }}},
       {"real", {Op::ToReal, [](double x) { return x; }}},
   };
-  const Function &function = functions.at(call.name);
+  return functions;
+}
+} // namespace
+
+double (*Checker::unaryFunction(Op op))(double) {
+  for (auto &[name, function] : unaryFunctions())
+    if (function.op == op)
+      return function.apply;
+  return nullptr;
+}
+
+Value Checker::unaryBuiltin(const Call &call) {
+  if (!arity(call, 1, 1, {}, 0))
+    return poison();
+  const Function &function = unaryFunctions().at(call.name);
   const Value &argument = call.arguments[0];
   if (argument.isStatic()) {
     if (function.op == Op::Abs && argument.number())

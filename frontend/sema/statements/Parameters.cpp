@@ -96,7 +96,7 @@ Value Checker::parameterValue(Scope *scope, const ast::Stmt &statement, const Ke
         error("T0214", statement.name.range, "param " + statement.name.text + " has more than 2^46 elements");
         return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
       }
-  auto init = initializer(scope, statement, given, param);
+  auto init = initializer(scope, statement, given, param, *axes);
   if (!init)
     return Value::ofTensor(graph.opaque({Element::Real, *axes, {}}, statement.name.range));
   param.init = *init;
@@ -153,12 +153,18 @@ std::vector<int64_t> Checker::declaredSizes(Scope *scope, const ast::Type &type)
   return sizes;
 }
 
-std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param) {
+std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &statement, const Keyword *given, Param &param,
+                                                const std::vector<AxisId> &axes) {
   const std::vector<int64_t> &fan = param.publishedShape;
   if (given)
     return initializerOf(given->value, fan, given->range, statement.name.text);
+  auto initial = [&] {
+    Value value = evaluate(scope, statement.value);
+    return value.kind == Value::Kind::Tensor ? tableOf(value.node, axes, statement.value->range, statement.name.text)
+                                             : initializerOf(value, fan, statement.value->range, statement.name.text);
+  };
   if (param.stackCounts.empty())
-    return initializerOf(evaluate(scope, statement.value), fan, statement.value->range, statement.name.text);
+    return initial();
   // In a stack the initializer may use `depth`, the index in the innermost stack.
   std::optional<Initializer> first;
   std::vector<double> perDepth;
@@ -168,7 +174,11 @@ std::optional<Initializer> Checker::initializer(Scope *scope, const ast::Stmt &s
   usedStaticDepth = false;
   for (int64_t depth = 0; depth < std::max<int64_t>(count, 1); ++depth) {
     staticDepth = depth;
-    auto init = initializerOf(evaluate(scope, statement.value), fan, statement.value->range, statement.name.text);
+    auto init = initial();
+    if (init && usedStaticDepth && !init->table.empty()) {
+      error("T0311", statement.value->range, "the initializer of " + statement.name.text + " uses an axis' index and depth");
+      init.reset();
+    }
     if (!init || !usedStaticDepth) {
       first = init;
       perDepth.clear();
@@ -203,7 +213,7 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
     return std::nullopt;
   }
   if (auto number = value.asReal())
-    return Initializer{"constant", *number, {}};
+    return Initializer{"constant", *number, {}, {}, {}};
   Distribution distribution;
   if (value.kind == Value::Kind::Distribution)
     distribution = *value.distribution;
@@ -214,7 +224,7 @@ std::optional<Initializer> Checker::initializerOf(const Value &value, const std:
           "the initializer of " + name + " must be a number or a distribution such as normal(0.02), this is " + text(value));
     return std::nullopt;
   }
-  Initializer init{distribution.kind, distribution.arguments.empty() ? 1.0 : distribution.arguments[0], {}};
+  Initializer init{distribution.kind, distribution.arguments.empty() ? 1.0 : distribution.arguments[0], {}, {}, {}};
   // Fans as in PyTorch: first axis out, the rest in; from three axes on the later ones are a receptive field that counts for
   // both.
   double out = fan.empty() ? 1 : double(fan[0]), in = 1;

@@ -206,8 +206,7 @@ public:
     for (size_t i = 0; i < of.parameters.size(); ++i) {
       const bool mayBeCarry = of.results.size() > 1 && i < of.results.size(); // `stack` hands results on as these arguments
       if (!mayBeCarry && isUnused(of.parameters[i].name, mentions))
-        session.warning("T0114", of.parameters[i].name.range,
-                        owner + " never reads its argument " + of.parameters[i].name.text);
+        session.warning("T0114", of.parameters[i].name.range, owner + " never reads its argument " + of.parameters[i].name.text);
     }
     body(of.body, mentions, owner);
   }

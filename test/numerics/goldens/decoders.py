@@ -112,8 +112,8 @@ def adaptive(case):
     """Two segments; the loss of the second one, given as targets, is the mean of its own log-probabilities."""
     v, spec, sizes = case.values, driver.model("transformer_xl_adaptive.tn"), case.values["config"]
     case.weights(adaptive_names(sizes["div_val"], sizes["d_embed"], [5, 7, 18]))
-    sets = {"V0": 5, "V1": 7, "V2": 18, "Q": 2, "D": 16, "X": sizes["d_embed"], "shrink": sizes["div_val"], "H": 2, "F": 32, "N": 2,
-            "M": sizes["mem_len"], "far": max(sizes["clamp_len"], 0), "same": sizes["same_length"]}
+    sets = {"V0": 5, "V1": 7, "V2": 18, "Q": 2, "D": 16, "X": sizes["d_embed"], "shrink": sizes["div_val"], "H": 2, "F": 32,
+            "N": 2, "M": sizes["mem_len"], "far": max(sizes["clamp_len"], 0), "same": sizes["same_length"]}
     texts = [{"ids": case.ids(v[f"segment{n}"])} for n in (1, 2)]
     first, second = two_segments(case, spec, texts, "logp", sets)
     case.same("log-probabilities of segment 1", first.row(0, 4), v["logprobs1_last"], 1e-5)
