@@ -79,16 +79,18 @@ private:
   void sortLabels() {
     if (!b.has(contiguousLabel()) && a.has(contiguousLabel()))
       std::swap(a, b);
+    if (depthOrder(); a.element && !b.element && !isRun(b, depth)) // B would be read element by element, A is so anyway
+      std::swap(a, b);
+    depthOrder();
     Labels onlyA, onlyB, both;
     for (int64_t label : a.labels)
       if (!b.has(label))
         onlyA.push_back(label);
-      else
-        (label < rank ? both : depth).push_back(label);
+      else if (label < rank)
+        both.push_back(label);
     for (int64_t label : b.labels)
       if (!a.has(label))
         onlyB.push_back(label);
-    depth = depthOrder();
     isReordered = !isRun(a, depth);
     isGathered = !isRun(b, depth);
     if (isReordered) {
@@ -117,14 +119,26 @@ private:
 
   bool isRun(const GemmSide &side, const Labels &labels) { return side.runOf(labels, sizes).size() == labels.size(); }
 
-  /// The order of A, or that of B where more operands have it in memory.
-  Labels depthOrder() {
-    Labels ofB;
-    for (int64_t label : b.labels)
-      if (llvm::is_contained(depth, label))
-        ofB.push_back(label);
-    auto count = [&](const Labels &labels) { return isRun(a, labels) + isRun(b, labels); };
-    return count(ofB) > count(depth) ? ofB : depth;
+  /// Sets `depth` in the order of A, or in that of B where more operands have it in memory, or are computed side by side.
+  void depthOrder() {
+    auto orderOf = [&](const GemmSide &side) {
+      Labels order;
+      for (int64_t label : side.labels)
+        if (label >= rank)
+          order.push_back(label);
+      return order;
+    };
+    auto gain = [&](const GemmSide &side, const Labels &order) {
+      if (!side.element)
+        return isRun(side, order) ? 2 : 0;
+      Labels wide;
+      for (int64_t label : order)
+        if (!isOneElement(sizes.lookup(label)))
+          wide.push_back(label);
+      return !wide.empty() && side.contiguous(side.labels, sizes) == wide.back() ? 1 : 0;
+    };
+    const Labels ofA = orderOf(a), ofB = orderOf(b);
+    depth = gain(a, ofB) + gain(b, ofB) > gain(a, ofA) + gain(b, ofA) ? ofB : ofA;
   }
 
   /// Of labels that B alone has, where its elements are read one by one: those along which the result is contiguous; all, where
