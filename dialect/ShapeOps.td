@@ -238,6 +238,48 @@ def Tenon_PadOp : Tenon_ShapeOp<"pad", [Tenon_Moves]> {
   let assemblyFormat = "$x $dim `from` $low attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
 }
+def Tenon_WindowOp : Tenon_ViewOp<"window"> {
+  let summary = "dimensions seen through sliding windows";
+  let description = [{
+    Formula: `y[.., i, k, ..] = x[.., j, ..]` with `j = (stride i + dilation k - pad) / divisor` where that is whole and inside x,
+    else `fill`; so for each dimension of `dims`, which becomes two: windows i and places k inside. `paired`: x has the dimension
+    of the places already, behind that of the windows, and `y[.., i, k, ..] = x[.., j, k, ..]`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y, with one dimension (`paired`: two) for each pair | as y |
+
+    A view: contractions and reductions compute elements where they read them, and the windows are in no memory.
+
+    Constraints: C1 dims ascending and inside x, with `paired` each followed by one of its own; C2 one stride, dilation, pad and
+    divisor for each, strides and divisors at least 1; C3 x and y agree in all other sizes, with `paired` in those of the places;
+    C4 in the element type, too; C5 fill is a whole number for integers, 0 or 1 for truth values.
+
+    Gradient: the window of dy that is `paired`, with stride and divisor exchanged, dilation and pad negative; summed over the
+    places unless y was paired.
+
+    Source: Dumoulin & Visin 2016, sections 2 and 4 (stride, padding, dilation; the transpose of a convolution).
+
+    Example:
+    ```mlir
+    %y = tenon.window %x [1] stride [2] dilation [1] pad [1] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<4x4x3xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_Tensor:$x, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$dilation,
+                   DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$divisor, F64Attr:$fill, UnitAttr:$paired);
+  let results = (outs Tenon_Tensor:$y);
+  let assemblyFormat = "(`paired` $paired^)? $x $dims `stride` $stride `dilation` $dilation `pad` $pad `divisor` $divisor `fill` "
+                       "$fill attr-dict `:` type($x) `->` type($y)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"0">.method # [{
+    bool repeatsOperand() { return !getPaired(); }
+    bool enlargesOperand() { return true; }
+    /// Dimensions of y: windows, and the places inside of them, for entry `index` of dims.
+    int64_t windowDim(size_t index) { return getDims()[index] + (getPaired() ? 0 : int64_t(index)); }
+    int64_t placeDim(size_t index) { return windowDim(index) + 1; }
+  }];
+}
 def Tenon_ConcatOp : Tenon_ShapeOp<"concat", [InferTypeOpAdaptor, Tenon_Moves]> {
   let summary = "tensors one after the other along one dimension";
   let description = [{

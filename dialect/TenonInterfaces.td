@@ -27,6 +27,10 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
       "Whether an element of an operand is read for several elements of the result, so that computing it there repeats work.",
       "bool", "repeatsOperand", (ins), "", [{ return false; }]>,
     InterfaceMethod<
+      "Whether the result has more elements than memory is to be spent on: it is computed where it is read, however often, and "
+      "what an element of it costs to compute is in memory instead.",
+      "bool", "enlargesOperand", (ins), "", [{ return false; }]>,
+    InterfaceMethod<
       "Whether the elements of a row of the result, along the last dimension, read elements of one row of each operand of its "
       "rank, so that what the operand computes once per row is still computed once.",
       "bool", "keepsRows", (ins), "", [{ return ConcreteOp::template hasTrait<::tenon::Elementwise>(); }]>,

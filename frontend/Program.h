@@ -86,7 +86,7 @@ enum class Op : uint8_t {
   Gather,    // operands: x, index. axis axesFrom[0] of x is indexed; axes common to both are batched; result axes as in `type`
   Concat,    // operands in order; axesFrom[i] of operand i; axesTo[0] the result axis
   Flip,      // axesFrom[0]
-  Window,    // axesFrom[i] -> axesTo[2i] windows, axesTo[2i+1] inside; stride, padLow, padHigh, number = fill
+  Window,    // axesFrom[i] -> axesTo[2i] windows, axesTo[2i+1] inside; windows[i], number = fill
   Put,       // operands x, at, value, [where]; axesFrom[0]
   // contraction, reductions, normalizers; axesFrom = the reduced axes
   Dot,
@@ -140,6 +140,11 @@ struct LayerPath {
   std::vector<int64_t> stackCounts; // one for each *
 };
 
+/// How windows lie on an axis: window i begins at stride i - padLow, its places are `dilation` apart.
+struct WindowSteps {
+  int64_t stride = 1, padLow = 0, padHigh = 0, dilation = 1;
+};
+
 struct Node {
   Op op;
   ValueType type;
@@ -153,7 +158,7 @@ struct Node {
   std::shared_ptr<const LayerPath> layer;      // Dot, Attend; of equal nodes that of the first
   bool interleaved = false, t2tSteps = false;  // Sinusoid
   int64_t clamp = 0;                           // Sinusoid; its start is `size`
-  int64_t stride = 1, padLow = 0, padHigh = 0; // Window
+  std::vector<WindowSteps> windows;            // Window: for each axis of axesFrom; `number`: what stands outside
   bool clampIndex = false;                     // Gather: in range only under a mask; clamp when evaluated outside it
   uint32_t stack = ~0u;                        // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
   ast::Range range;

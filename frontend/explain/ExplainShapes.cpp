@@ -75,8 +75,7 @@ const ExplainPages &explainShapes() {
        "dim R = T - 2", "dim R = T - 1"},
       {"T0215", "a window that does not fit",
        "Windows of K places, `stride` apart, over an axis of N places with p0 and p1 places of padding: there are (N + p0 + p1 - "
-       "K) div stride + 1 "
-       "of them, and the axis of the windows has this size.",
+       "dilation (K - 1) - 1) div stride + 1 of them, and the axis of the windows has this size.",
        "dim K = 3\nlet w = window[T -> T * K](x)", "dim K = 3\nlet w = window[T -> T * K](x, pad = 1)"},
       {"T0216", "axes in the wrong form",
        "Each operation writes its axes in its own way: x[T -> S], x[T: i], x[T: a .. b -> K], sum[T](x), dot[E](a, b), concat[A "

@@ -36,8 +36,10 @@ std::string keyOf(const Node &node) {
   Key key;
   key.number(node.op).number(node.type.element).list(node.type.axes).word(node.type.pinned);
   key.list(node.operands).list(node.axesFrom).list(node.axesTo).number(node.index).number(node.integer).number(node.number);
-  key.size(node.size).number(node.interleaved).number(node.t2tSteps).number(node.clamp).number(node.stride);
-  key.number(node.padLow).number(node.padHigh).number(node.clampIndex).number(node.stack);
+  key.size(node.size).number(node.interleaved).number(node.t2tSteps).number(node.clamp);
+  key.number(node.clampIndex).number(node.stack);
+  for (const WindowSteps &steps : node.windows)
+    key.number(steps.stride).number(steps.padLow).number(steps.padHigh).number(steps.dilation);
   if (auto *attend = node.attend.get()) {
     key.number(attend->key).list(attend->queries).number(attend->scores).number(attend->masks).number(attend->scale);
     key.number(attend->scaleOperand).number(attend->dropRate).number(attend->site);

@@ -147,7 +147,9 @@ private:
           << (node.interleaved ? " interleaved" : "") << (node.t2tSteps ? " t2t" : "");
       break;
     case Op::Window:
-      out << " stride=" << node.stride << " pad=" << node.padLow << "," << node.padHigh << " fill=" << number(node.number);
+      for (const WindowSteps &steps : node.windows)
+        out << " stride=" << steps.stride << " pad=" << steps.padLow << "," << steps.padHigh << " dilation=" << steps.dilation;
+      out << " fill=" << number(node.number);
       break;
     case Op::Attend: {
       const AttendInfo &info = *node.attend;

@@ -11,8 +11,6 @@ namespace {
 /// The construct that no code is made for; null if there is some.
 const char *refused(const Entry &entry, const Node &node) {
   switch (node.op) {
-  case Op::Window:
-    return "window";
   case Op::Top:
     return "top";
   case Op::Sample:

@@ -118,6 +118,31 @@ Value EntryGenerator::generateFlip(const Node &node) {
                 false);
 }
 
+Value EntryGenerator::generateWindow(const Node &node) {
+  SmallVector<int64_t> dims, strides, dilations, pads;
+  Axes result;
+  for (auto [dim, axis] : llvm::enumerate(axesOf(node.operands[0]))) {
+    const size_t entry = llvm::find(node.axesFrom, axis) - node.axesFrom.begin();
+    if (entry == node.axesFrom.size()) {
+      result.push_back(axis);
+      continue;
+    }
+    const WindowSteps &steps = node.windows[entry];
+    dims.push_back(dim);
+    strides.push_back(steps.stride);
+    dilations.push_back(steps.dilation);
+    pads.push_back(steps.padLow);
+    result.insert(result.end(), {node.axesTo[2 * entry], node.axesTo[2 * entry + 1]});
+  }
+  Value x = operand(node, 0);
+  Value y = WindowOp::create(*at, current, typeOf(result, tensorOf(x).getElementType()), x, at->getDenseI64ArrayAttr(dims),
+                             at->getDenseI64ArrayAttr(strides), at->getDenseI64ArrayAttr(dilations),
+                             at->getDenseI64ArrayAttr(pads),
+                             at->getDenseI64ArrayAttr(SmallVector<int64_t>(dims.size(), 1)), at->getF64FloatAttr(node.number),
+                             UnitAttr());
+  return spread(y, result, node.type.axes);
+}
+
 /// The first index at which the largest element stands; the last index where none equals the largest (NaN).
 Value EntryGenerator::generateArgMax(const Node &node) {
   Build build(*at, current);

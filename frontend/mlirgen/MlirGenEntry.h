@@ -75,6 +75,7 @@ private:
   mlir::Value generateGather(const Node &node);
   mlir::Value sliceOfScan(const Node &node);
   mlir::Value generateFlip(const Node &node);
+  mlir::Value generateWindow(const Node &node);
   mlir::Value generateArgMax(const Node &node);
   mlir::Value generateCumsum(const Node &node);
   mlir::Value generatePut(const Node &node);

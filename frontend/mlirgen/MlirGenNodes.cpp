@@ -164,7 +164,7 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Flip:
     return generateFlip(node);
   case Op::Window:
-    return unsupported(node, "window");
+    return generateWindow(node);
   case Op::Put:
     return generatePut(node);
   case Op::ArgMax:

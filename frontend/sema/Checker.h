@@ -335,6 +335,9 @@ private:
   Value topBuiltin(const Call &call);
   Value putBuiltin(const Call &call);
   Value windowBuiltin(const Call &call);
+  std::optional<std::vector<int64_t>> numbersOfAxes(const Call &call, const char *name, int64_t least);
+  bool readPads(const Call &call, std::vector<WindowSteps> &steps);
+  bool fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId inside, const WindowSteps &steps);
   struct ConcatAxes {
     std::vector<AxisId> parts;
     AxisId whole;

@@ -114,8 +114,10 @@ bool Walk::over(const Node &node) const {
 
 std::string Walk::window(const Node &node) const {
   for (size_t i = 0; i < node.axesFrom.size(); ++i) {
-    Size reach = node.padLow + 1; // windows that end at their own place
-    if (along(node.axesFrom[i]) && (node.stride != 1 || node.padHigh != 0 || entry.axes[node.axesTo[2 * i + 1]].size != reach))
+    const WindowSteps &steps = node.windows[i];
+    auto reach = multiply(entry.axes[node.axesTo[2 * i + 1]].size, Size(steps.dilation)); // windows that end at their own place
+    if (along(node.axesFrom[i]) &&
+        (steps.stride != 1 || steps.padHigh != 0 || !reach || *reach != Size(steps.padLow + steps.dilation)))
       return "a window that is not causal (stride 1, pad = (K - 1, 0))";
   }
   return "";

@@ -324,9 +324,9 @@ WalkDrift::Drift WalkDrift::concat(NodeId id, const Shifts &shifts) {
 /// Nothing, or `fill`, stands where a window reaches past the ends.
 WalkDrift::Drift WalkDrift::window(NodeId id, const Shifts &shifts) {
   const Node &node = entry.nodes[id];
-  for (AxisId axis : node.axesFrom)
-    if (node.padHigh != 0 && drift(entry.axes[axis].size) != 0)
-      return object(id, "a window over the end of " + entry.axes[axis].name + ", whose size depends on it");
+  for (size_t i = 0; i < node.axesFrom.size(); ++i)
+    if (const Axis &axis = entry.axes[node.axesFrom[i]]; node.windows[i].padHigh != 0 && drift(axis.size) != 0)
+      return object(id, "a window over the end of " + axis.name + ", whose size depends on it");
   return unmoved(id, shifts);
 }
 

@@ -1,6 +1,7 @@
 // tenon.gemm: labels sorted into rows, columns, depth and batch of packed contractions (Gemm.h); the body becomes the epilogue.
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/GemmReads.h"
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
@@ -14,27 +15,6 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
-/// One operand: which dimension has which label.
-struct Side {
-  Value tensor;
-  RankedTensorType type;
-  ArrayRef<int64_t> labels;
-  Block *element; ///< its code; null: it is in memory
-  SmallVector<AffineExpr> strides;
-  Side(Value tensor, RankedTensorType type, ArrayRef<int64_t> labels, Block *element)
-      : tensor(tensor), type(type), labels(labels), element(element), strides(rowMajorStrides(type)) {}
-  int64_t dimOf(int64_t label) const {
-    auto found = llvm::find(labels, label);
-    return found == labels.end() ? -1 : found - labels.begin();
-  }
-  AffineExpr strideOf(int64_t label) const {
-    int64_t dim = dimOf(label);
-    return dim < 0 ? getAffineConstantExpr(0, type.getContext()) : strides[dim];
-  }
-};
-
-using Labels = SmallVector<int64_t, 4>;
-
 /// Of one random site, for one row of a run of columns.
 constexpr int64_t kKeepBytes = KeepBits::bytes(GemmRuns::mostColumns);
 
@@ -43,8 +23,8 @@ public:
   Contraction(GemmOp op, KernelSequence &sequence)
       : op(op), sequence(sequence), block(op.getBody().front()), rank(op.getRank()),
         a(op.getA(), op.typeOfA(), op.getALabels(), op.elementOfA()),
-        b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()) {
-    for (const Side *side : {&a, &b})
+        b(op.getB(), op.typeOfB(), op.getBLabels(), op.elementOfB()), reads(sizes) {
+    for (const GemmSide *side : {&a, &b})
       for (auto [dim, label] : llvm::enumerate(side->labels))
         sizes.try_emplace(label, sizesOf(side->type)[dim]);
   }
@@ -57,26 +37,26 @@ public:
     kernel.reads.append(read.begin(), read.end());
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
     bool good = true;
-    if (sortLabels()) {
-      findKeptRuns();
-      kernel.scratchBytes =
-          gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), a.element, b.element);
-      kernel.tiles = [&](FunctionCode &code) {
-        if (batch.empty())
-          return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
-        return batchedGemmTileCount(code.builder, op.getLoc(), batched(code, nullptr, good));
-      };
-      kernel.body = [&](FunctionCode &code) {
-        LaneCode epilogue = outsideCode(code, tierLanes(sequence.tier(), compute()));
-        if (batch.empty())
-          emitGemmTile(code.builder, op.getLoc(), specOf(code, &epilogue, {}, good), code.tile, code.scratch);
-        else
-          emitBatchedGemmTile(code.builder, op.getLoc(), batched(code, &epilogue, good), code.tile, code.scratch);
-      };
-    } else {
-      kernel.tiles = [&](FunctionCode &code) { return ceilDivide(code.builder, rowCount(code), rowsPerTile(code)); };
-      kernel.body = [&](FunctionCode &code) { good = emitLoops(code); };
-    }
+    sortLabels();
+    if (isReordered)
+      reorder(good);
+    findKeptRuns();
+    if (isReordered)
+      kernel.temporaries.push_back(ordered);
+    kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), a.element,
+                                           b.element || isGathered);
+    kernel.tiles = [&](FunctionCode &code) {
+      if (batch.empty())
+        return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
+      return batchedGemmTileCount(code.builder, op.getLoc(), batched(code, nullptr, good));
+    };
+    kernel.body = [&](FunctionCode &code) {
+      LaneCode epilogue = outsideCode(code, tierLanes(sequence.tier(), compute()));
+      if (batch.empty())
+        emitGemmTile(code.builder, op.getLoc(), specOf(code, &epilogue, {}, good), code.tile, code.scratch);
+      else
+        emitBatchedGemmTile(code.builder, op.getLoc(), batched(code, &epilogue, good), code.tile, code.scratch);
+    };
     sequence.add(kernel);
     return success(good);
   }
@@ -94,73 +74,148 @@ private:
     return rank - 1;
   }
 
-  /// The longest run at the end of `labels` (ordered by dimension of `side`) that is one strided dimension there, and in `other`
-  /// too where it has them. What is left over goes to the front of `rest`.
-  static Labels takeRun(const Side &side, const Side *other, Labels &labels) {
-    Labels run;
-    while (!labels.empty()) {
-      int64_t label = labels.back();
-      if (!run.empty() &&
-          (side.dimOf(run.front()) != side.dimOf(label) + 1 || (other && other->dimOf(run.front()) != other->dimOf(label) + 1)))
-        break;
-      run.insert(run.begin(), label);
-      labels.pop_back();
-    }
-    return run;
-  }
-
-  /// False: the depth is not one strided dimension of both operands.
-  bool sortLabels() {
-    if (b.dimOf(contiguousLabel()) < 0 && a.dimOf(contiguousLabel()) >= 0)
+  /// Sorts labels into rows, columns, depth and batch. An operand in memory whose depth is no strided dimension is brought in
+  /// order first (A), or read element by element where it is packed (B).
+  void sortLabels() {
+    if (!b.has(contiguousLabel()) && a.has(contiguousLabel()))
       std::swap(a, b);
+    if (depthOrder(); a.element && !b.element && !isRun(b, depth)) // B would be read element by element, A is so anyway
+      std::swap(a, b);
+    depthOrder();
     Labels onlyA, onlyB, both;
     for (int64_t label : a.labels)
-      if (b.dimOf(label) < 0)
+      if (!b.has(label))
         onlyA.push_back(label);
-      else
-        (label < rank ? both : depth).push_back(label);
+      else if (label < rank)
+        both.push_back(label);
     for (int64_t label : b.labels)
-      if (a.dimOf(label) < 0)
+      if (!a.has(label))
         onlyB.push_back(label);
-    Labels left = depth;
-    depth = takeRun(a, &b, left);
-    if (!left.empty())
-      return false;
-    rows = takeRun(a, nullptr, onlyA);
-    columns = takeRun(b, nullptr, onlyB);
+    isReordered = !isRun(a, depth);
+    isGathered = !isRun(b, depth);
+    if (isReordered) {
+      inMemory = a;
+      ordering = both;
+      ordering.append(onlyA);
+      ordering.append(depth);
+      AffineExpr stride = getAffineConstantExpr(1, op.getContext());
+      for (int64_t label : llvm::reverse(ordering)) {
+        a.strides[llvm::find(a.labels, label) - a.labels.begin()] = stride;
+        stride = stride * sizes.lookup(label);
+      }
+      a.offset = getAffineConstantExpr(0, op.getContext());
+    }
+    rows = a.runOf(onlyA, sizes);
+    columns = b.element || isGathered ? columnsOfResult(onlyB) : b.runOf(onlyB, sizes);
     batch = both;
-    batch.append(onlyA);
-    batch.append(onlyB);
+    for (int64_t label : onlyA)
+      if (!llvm::is_contained(rows, label))
+        batch.push_back(label);
+    for (int64_t label : onlyB)
+      if (!llvm::is_contained(columns, label))
+        batch.push_back(label);
     llvm::sort(batch);
-    return true;
+  }
+
+  bool isRun(const GemmSide &side, const Labels &labels) { return side.runOf(labels, sizes).size() == labels.size(); }
+
+  /// Sets `depth` in the order of A, or in that of B where more operands have it in memory, or are computed side by side.
+  void depthOrder() {
+    auto orderOf = [&](const GemmSide &side) {
+      Labels order;
+      for (int64_t label : side.labels)
+        if (label >= rank)
+          order.push_back(label);
+      return order;
+    };
+    auto gain = [&](const GemmSide &side, const Labels &order) {
+      if (!side.element)
+        return isRun(side, order) ? 2 : 0;
+      Labels wide;
+      for (int64_t label : order)
+        if (!isOneElement(sizes.lookup(label)))
+          wide.push_back(label);
+      return !wide.empty() && side.contiguous(side.labels, sizes) == wide.back() ? 1 : 0;
+    };
+    const Labels ofA = orderOf(a), ofB = orderOf(b);
+    depth = gain(a, ofB) + gain(b, ofB) > gain(a, ofA) + gain(b, ofA) ? ofB : ofA;
+  }
+
+  /// Of labels that B alone has, where its elements are read one by one: those along which the result is contiguous; all, where
+  /// these are too few for panels.
+  Labels columnsOfResult(Labels labels) {
+    constexpr int64_t kFewColumns = 64;
+    PutOp put = block.getOps<PutOp>().empty() ? PutOp() : *block.getOps<PutOp>().begin();
+    Labels ordered, near;
+    bool isNear = true;
+    for (Value index : put ? llvm::to_vector(llvm::reverse(put.getIndices())) : SmallVector<Value>()) {
+      auto argument = dyn_cast<BlockArgument>(index);
+      const int64_t label = argument && argument.getOwner() == &block ? int64_t(argument.getArgNumber()) : -1;
+      if (llvm::is_contained(labels, label) && !llvm::is_contained(ordered, label)) {
+        ordered.insert(ordered.begin(), label);
+        if (isNear)
+          near.insert(near.begin(), label);
+      } else {
+        isNear &= label >= 0 && isOneElement(sizes.lookup(label));
+      }
+    }
+    if (ordered.size() != labels.size())
+      return labels;
+    SmallVector<AffineExpr> factors;
+    for (int64_t label : near)
+      factors.push_back(sizes.lookup(label));
+    auto places = dyn_cast<AffineConstantExpr>(product(factors, op.getContext()));
+    return places && places.getValue() < kFewColumns ? ordered : near;
+  }
+
+  /// A kernel of its own in front: A as rows of its depth, in a temporary.
+  void reorder(bool &good) {
+    const Type storage = inMemory.type.getElementType();
+    SmallVector<AffineExpr> factors;
+    for (int64_t label : ordering)
+      factors.push_back(sizes.lookup(label));
+    ordered = sequence.temporary(product(factors, op.getContext()) * elementBytes(storage));
+    Kernel kernel{"gemm_order", op.getLoc(), {inMemory.tensor}, {}, {}, {ordered}, 0, {}, {}};
+    kernel.tiles = [this](FunctionCode &code) { return ceilDivide(code.builder, orderedRows(code), rowsPerTile(code)); };
+    kernel.body = [this, &good](FunctionCode &code) {
+      auto &builder = code.builder;
+      LaneCode lanes(code, {}, elementModel(inMemory.type.getElementType()).lanes);
+      Value low = multiply(builder, code.tile, rowsPerTile(code)), length = reads.sizeOf(code, depth);
+      Value high = minimum(builder, add(builder, low, rowsPerTile(code)), orderedRows(code));
+      forLoop(builder, low, high, [&](Value row) {
+        IndicesOfLabels indices;
+        reads.split(code, outerOrdering(), LaneValue::uniform(row), lanes, indices);
+        Value target = elementAddress(builder, code.temporary(0), memoryType(inMemory.type.getElementType()),
+                                      multiply(builder, row, length));
+        good &= reads.read(code, lanes, inMemory, code.pointer(inMemory.tensor), indices,
+                           {depth, constant(builder, 0), length, target, 16});
+      });
+    };
+    sequence.add(kernel);
+  }
+  ArrayRef<int64_t> outerOrdering() { return ArrayRef<int64_t>(ordering).drop_back(depth.size()); }
+  Value orderedRows(FunctionCode &code) { return reads.sizeOf(code, outerOrdering()); }
+  Value rowsPerTile(FunctionCode &code) {
+    auto &builder = code.builder;
+    Value most = maximum(builder, reads.sizeOf(code, depth), constant(builder, 1));
+    return maximum(builder, divide(builder, constant(builder, 40000), most), constant(builder, 1));
+  }
+
+  /// Memory of an operand; null: its elements are computed.
+  Value memoryOf(FunctionCode &code, const GemmSide &side) {
+    if (side.element)
+      return {};
+    return &side == &a && isReordered ? code.temporary(0) : code.pointer(side.tensor);
   }
 
   /// GemmSpec::readsLeftInPlace, before there is code; false where it is not known.
   bool readsLeftInPlace() const {
     auto strideOf = [&](const Labels &labels) {
-      auto number = labels.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(a.strideOf(labels.back()));
+      auto number = dyn_cast<AffineConstantExpr>(a.strideOf(labels, sizes));
       return number ? number.getValue() : 0;
     };
     return !a.element && !isShortReal(a.type.getElementType()) && // with pairs it depends on the tier
            !(strideOf(depth) == 1 && rowsShareSet(sequence.tier(), a.type.getElementType(), strideOf(rows)));
-  }
-
-  Value sizeOf(FunctionCode &code, const Labels &labels) {
-    SmallVector<AffineExpr> factors;
-    for (int64_t label : labels)
-      factors.push_back(sizes.lookup(label));
-    return code.size(product(factors, op.getContext()));
-  }
-
-  /// The index of each label from the number of a place in the merged dimension.
-  template <typename Indices>
-  void split(FunctionCode &code, const Labels &labels, LaneValue number, LaneCode &lanes, Indices &indices) {
-    for (size_t i = labels.size(); i-- > 0;) {
-      LaneValue size = LaneValue::uniform(code.size(sizes.lookup(labels[i])));
-      indices[labels[i]] = i == 0 ? number : lanes.divide(number, size, true);
-      if (i > 0)
-        number = lanes.divide(number, size, false);
-    }
   }
 
   /// Scalar code whose outside values are computed here, so that they dominate every epilogue.
@@ -180,27 +235,25 @@ private:
 
   GemmSpec specOf(FunctionCode &code, LaneCode *outside, ArrayRef<LaneValue> batchIndices, bool &good) {
     auto &builder = code.builder;
-    auto operand = [&](const Side &side, const Labels &outer, const Labels &inner) {
+    auto operand = [&](const GemmSide &side, const Labels &outer, const Labels &inner) {
       GemmOperand result;
-      auto stride = [&](const Labels &labels) {
-        return labels.empty() ? constant(builder, 0) : code.size(side.strideOf(labels.back()));
-      };
+      auto stride = [&](const Labels &labels) { return code.size(side.strideOf(labels, sizes)); };
       result.rowStride = stride(outer);
       result.colStride = stride(inner);
       if (outside && !side.element) {
-        Value offset = constant(builder, 0);
+        Value offset = code.size(side.offset);
         for (int64_t label : batch)
           offset = add(builder, offset, multiply(builder, batchIndices[label].base, code.size(side.strideOf(label))));
-        result.base = elementAddress(builder, code.pointer(side.tensor), memoryType(side.type.getElementType()), offset);
+        result.base = elementAddress(builder, memoryOf(code, side), memoryType(side.type.getElementType()), offset);
       }
       return result;
     };
     GemmSpec spec;
     spec.tier = sequence.tier();
     spec.storage = a.type.getElementType();
-    spec.m = sizeOf(code, rows);
-    spec.n = sizeOf(code, columns);
-    spec.k = sizeOf(code, depth);
+    spec.m = reads.sizeOf(code, rows);
+    spec.n = reads.sizeOf(code, columns);
+    spec.k = reads.sizeOf(code, depth);
     spec.a = operand(a, rows, depth);
     spec.b = operand(b, depth, columns);
     SmallVector<LaneValue> fixed(batchIndices);
@@ -216,6 +269,13 @@ private:
       bindKeptRuns(code, lanes, fixed, result);
       bindIndices(code, lanes, fixed, LaneValue::uniform(result.row),
                   LaneValue::affine(result.column, constant(code.builder, 1), lanes.lanes()));
+      SmallVector<Value> merged;
+      SmallVector<AffineExpr> mergedSizes;
+      for (int64_t label : columns) {
+        merged.push_back(block.getArgument(label));
+        mergedSizes.push_back(sizes.lookup(label));
+      }
+      lanes.bindMerged(merged, mergedSizes, LaneValue::affine(result.column, constant(code.builder, 1), lanes.lanes()));
       lanes.bind(block.getArgument(rank), LaneValue::lanes(result.sum));
       good &= lanes.emitOps(block);
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
@@ -238,40 +298,29 @@ private:
   }
 
   /// `lines`: the labels of rows of A or columns of B.
-  GemmElements elementsOf(FunctionCode &code, const Side &side, const Labels &lines, LaneCode *outside,
+  GemmElements elementsOf(FunctionCode &code, const GemmSide &side, const Labels &lines, LaneCode *outside,
                           const SmallVector<LaneValue> &fixed, bool &good) {
     GemmElements elements;
-    elements.areComputed = side.element;
-    elements.alongDepth = side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
+    elements.areComputed = side.element || (&side == &b && isGathered);
+    Labels candidates(lines);
+    candidates.append(depth);
+    const int64_t near = side.contiguous(candidates, sizes);
+    elements.alongDepth = near >= 0 ? llvm::is_contained(depth, near)
+                                    : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
     elements.compute = [this, &code, &side, &lines, outside, fixed, along = elements.alongDepth,
                         &good](OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode lanes = *outside;
-      good &= lanes.forLanes(constant(code.builder, 0), count, [&](LaneValue place) {
-        DenseMap<int64_t, LaneValue> indices;
-        for (int64_t label : batch)
-          indices[label] = fixed[label];
-        LaneValue inner = LaneValue::affine(add(code.builder, first, place.base), constant(code.builder, 1), along ? 16 : 1);
-        split(code, lines, along ? LaneValue::uniform(line) : inner, lanes, indices);
-        split(code, depth, along ? inner : LaneValue::uniform(line), lanes, indices);
-        std::optional<LaneValue> value = elementAt(side, lanes, indices);
-        if (value)
-          lanes.store(side.type.getElementType(), target, place, *value);
-        return value.has_value();
-      });
+      IndicesOfLabels indices;
+      for (int64_t label : batch)
+        indices[label] = fixed[label];
+      reads.split(code, along ? lines : depth, LaneValue::uniform(line), lanes, indices);
+      good &= reads.read(code, lanes, side, memoryOf(code, side), indices,
+                         {along ? depth : lines, first, count, target, along ? 16 : 1});
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
     };
     return elements;
-  }
-
-  /// One element of a computed operand, or 16 neighbours; `indices`: by label.
-  std::optional<LaneValue> elementAt(const Side &side, LaneCode &lanes, const DenseMap<int64_t, LaneValue> &indices) {
-    for (auto [argument, label] : llvm::zip(side.element->getArguments(), side.labels))
-      lanes.bind(argument, indices.at(label));
-    if (!lanes.emitOps(*side.element))
-      return std::nullopt;
-    return lanes.get(side.element->getTerminator()->getOperand(0));
   }
 
   /// A put whose last index is that of the columns, at the labels alone.
@@ -302,8 +351,8 @@ private:
 
   void bindIndices(FunctionCode &code, LaneCode &lanes, ArrayRef<LaneValue> fixed, LaneValue row, LaneValue column) {
     SmallVector<LaneValue> indices(fixed);
-    split(code, rows, row, lanes, indices);
-    split(code, columns, column, lanes, indices);
+    reads.split(code, rows, row, lanes, indices);
+    reads.split(code, columns, column, lanes, indices);
     for (int64_t label = 0; label < rank; ++label)
       lanes.bind(block.getArgument(label), indices[label]);
   }
@@ -383,13 +432,13 @@ private:
 
   BatchedGemmSpec batched(FunctionCode &code, LaneCode *outside, bool &good) {
     BatchedGemmSpec spec;
-    spec.batch = sizeOf(code, batch);
+    spec.batch = reads.sizeOf(code, batch);
     spec.specOf = [this, &code, outside, &good](OpBuilder &at, Location, Value index) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
       LaneCode scalars(code, {}, 1);
       SmallVector<LaneValue> indices(std::max<int64_t>(rank, 1));
-      split(code, batch, LaneValue::uniform(index), scalars, indices);
+      reads.split(code, batch, LaneValue::uniform(index), scalars, indices);
       GemmSpec single = specOf(code, outside, indices, good);
       at.restoreInsertionPoint(code.builder.saveInsertionPoint());
       return single;
@@ -397,87 +446,18 @@ private:
     return spec;
   }
 
-  // The general form, for labels that are no matrices: rows of the result one by one, its last dimension on the lanes.
-
-  Labels outer() { return llvm::to_vector_of<int64_t, 4>(llvm::seq<int64_t>(0, std::max<int64_t>(rank - 1, 0))); }
-  Value rowCount(FunctionCode &code) { return sizeOf(code, outer()); }
-  Labels summed() {
-    Labels labels;
-    for (int64_t label : a.labels)
-      if (label >= rank)
-        labels.push_back(label);
-    return labels;
-  }
-  Value rowsPerTile(FunctionCode &code) {
-    auto &builder = code.builder;
-    Value work = multiply(builder, sizeOf(code, summed()), rank > 0 ? code.size(sizes.lookup(rank - 1)) : constant(builder, 1));
-    return maximum(builder, divide(builder, constant(builder, 40000), maximum(builder, work, constant(builder, 1))),
-                   constant(builder, 1));
-  }
-
-  bool emitLoops(FunctionCode &code) {
-    auto &builder = code.builder;
-    LaneCode lanes = outsideCode(code, elementModel(a.type.getElementType()).lanes);
-    Value low = multiply(builder, code.tile, rowsPerTile(code));
-    Value high = minimum(builder, add(builder, low, rowsPerTile(code)), rowCount(code));
-    bool good = true;
-    forLoop(builder, low, high, [&](Value row) {
-      SmallVector<LaneValue> indices(rank);
-      split(code, outer(), LaneValue::uniform(row), lanes, indices);
-      auto element = [&](LaneValue last) {
-        if (rank > 0)
-          indices[rank - 1] = last;
-        for (int64_t label = 0; label < rank; ++label)
-          lanes.bind(block.getArgument(label), indices[label]);
-        Labels labels = summed();
-        Type carried = rank > 0 ? Type(VectorType::get({lanes.lanes()}, compute())) : compute();
-        Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(carried));
-        DenseMap<int64_t, Value> position;
-        Value sum = sumLoop(code, lanes, labels, 0, indices, position, zero);
-        lanes.bind(block.getArgument(rank), rank > 0 ? LaneValue::lanes(sum) : LaneValue::uniform(sum));
-        return lanes.emitOps(block);
-      };
-      if (rank == 0)
-        good = element({});
-      else
-        good = lanes.forLanes(constant(builder, 0), code.size(sizes.lookup(rank - 1)), element);
-    });
-    return good;
-  }
-
-  Value sumLoop(FunctionCode &code, LaneCode &lanes, const Labels &labels, size_t next, ArrayRef<LaneValue> indices,
-                DenseMap<int64_t, Value> &position, Value sum) {
-    auto &builder = code.builder;
-    if (next < labels.size())
-      return forLoop(builder, constant(builder, 0), code.size(sizes.lookup(labels[next])), constant(builder, 1), sum,
-                     [&](Value index, ValueRange carried) {
-                       position[labels[next]] = index;
-                       return SmallVector<Value>{sumLoop(code, lanes, labels, next + 1, indices, position, carried[0])};
-                     })[0];
-    auto factor = [&](const Side &side) {
-      LaneValue linear = LaneValue::uniform(constant(builder, 0));
-      DenseMap<int64_t, LaneValue> all;
-      for (int64_t label : side.labels) {
-        all[label] = label < rank ? indices[label] : LaneValue::uniform(position[label]);
-        if (!side.element)
-          linear = lanes.addValues(linear, lanes.multiplyValues(all[label], LaneValue::uniform(code.size(side.strideOf(label)))));
-      }
-      Type storage = side.type.getElementType();
-      LaneValue loaded = side.element ? elementAt(side, lanes, all).value_or(LaneValue::uniform(constant(builder, 0)))
-                                      : lanes.load(storage, code.pointer(side.tensor), linear);
-      Value stored = rank > 0 ? lanes.lanesOf(loaded) : loaded.base;
-      return isShortReal(storage) ? widenBits(builder, op.getLoc(), code.tier, storage, stored) : stored;
-    };
-    return math::FmaOp::create(builder, factor(a), factor(b), sum);
-  }
-
   GemmOp op;
   KernelSequence &sequence;
   Block &block;
   int64_t rank;
-  Side a, b;
-  DenseMap<int64_t, AffineExpr> sizes;
+  GemmSide a, b;
+  SizesOfLabels sizes;
+  GemmReads reads;
   Labels rows, columns, depth, batch;
+  bool isReordered = false, isGathered = false; ///< A is brought in order first; B is read element by element
+  GemmSide inMemory = a;                        ///< A before that
+  Labels ordering;                              ///< of A after it
+  unsigned ordered = 0;                         ///< number of its temporary
   SmallVector<RandomKeepOp> keptRuns; ///< whose bits are drawn for runs of columns
 };
 

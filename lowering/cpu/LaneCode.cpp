@@ -240,10 +240,21 @@ bool LaneCode::emitOp(Operation &op) {
     return true;
   }
   if (auto at = dyn_cast<AtOp>(op)) {
+    if (isGuarded(at))
+      return true;
     auto type = cast<RankedTensorType>(at.getTensor().getType());
     values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, at.getIndices()));
     return true;
   }
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    if (auto at = select.getTrueValue().getDefiningOp<AtOp>(); at && isGuarded(at)) {
+      auto type = cast<RankedTensorType>(at.getTensor().getType());
+      if (std::optional<LaneValue> loaded = loadGuarded(at, select)) {
+        values[select] = *loaded;
+        return true;
+      }
+      values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, at.getIndices()));
+    }
   if (auto put = dyn_cast<PutOp>(op)) {
     auto [base, type] = results[put.getResult()];
     store(type.getElementType(), base, linearIndex(type, put.getIndices()), get(put.getElement()));

@@ -51,6 +51,10 @@ public:
   void bind(Value source, LaneValue value) { values[source] = value; }
   /// The bits of `op` (vector<lanes x i1>) are drawn already.
   void bindKeep(RandomKeepOp op, Value keep) { drawnKeeps[op] = keep; }
+  /// Indices that are the places of one merged number, outermost first: beside each other in a tensor they are that number.
+  void bindMerged(llvm::ArrayRef<Value> sources, llvm::ArrayRef<mlir::AffineExpr> sizes, LaneValue number) {
+    merged = {llvm::SmallVector<Value>(sources), llvm::SmallVector<mlir::AffineExpr>(sizes), number};
+  }
   LaneValue get(Value source);
   /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
   bool emitOps(mlir::Block &block);
@@ -91,6 +95,9 @@ private:
   Value foldInLanes(FoldOp fold, llvm::ArrayRef<Value> sizes, Value accumulator);
   bool eachLoops(EachOp each, llvm::ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested);
   bool isQuotientPair(Value quotient, Value rest, mlir::AffineExpr size, Value &whole);
+  bool endsMerged(mlir::ValueRange indices, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  bool isGuarded(AtOp at);
+  std::optional<LaneValue> loadGuarded(AtOp at, mlir::arith::SelectOp select);
   mlir::VectorType vectorOf(Type element) { return mlir::VectorType::get({laneCount}, element); }
 
   FunctionCode &code;
@@ -102,6 +109,11 @@ private:
   llvm::DenseMap<mlir::Operation *, std::array<Value, 4>> randomWords; // of the current 128 elements
   llvm::DenseMap<mlir::Operation *, Value> drawnKeeps;
   llvm::DenseMap<Value, LaneValue> values;
+  struct Merged {
+    llvm::SmallVector<Value> sources;
+    llvm::SmallVector<mlir::AffineExpr> sizes;
+    LaneValue number;
+  } merged;
 };
 
 /// What a scalar is in registers: i64 for `index`, i16 for the bits of bf16 and f16, the type itself else.

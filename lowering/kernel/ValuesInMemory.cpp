@@ -52,6 +52,7 @@ private:
   static constexpr unsigned kMostCostOfOperand = 6; // in all contractions; each may compute it once per block of columns
   bool needsMemory(Value value);
   bool isOperandCode(Value value);
+  bool isReadEnlarged(Value value);
   bool couldJoinItsMaker(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
@@ -76,9 +77,22 @@ bool MemoryChoice::couldJoinItsMaker(Value value) {
          });
 }
 
+static bool isEnlarged(Operation *op) {
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element && element.enlargesOperand();
+}
+/// Whether something that gets no memory repeats what an element of it costs.
+bool MemoryChoice::isReadEnlarged(Value value) {
+  return costOfTree(value) > 0 && !isFreeSource(value.getDefiningOp()) && llvm::any_of(value.getUsers(), [](Operation *user) {
+           return isEnlarged(user) && cast<ElementOpInterface>(user).repeatsOperand();
+         });
+}
+
 /// What contractions compute where they would pack it, instead of reading it from memory.
 bool MemoryChoice::isOperandCode(Value value) {
   Operation *op = value.getDefiningOp();
+  if (isEnlarged(op))
+    return true;
   unsigned contractions = 0;
   for (Operation *user : value.getUsers())
     contractions += user->hasTrait<Contraction>() && user->getBlock() == op->getBlock();
@@ -115,6 +129,8 @@ bool MemoryChoice::needsMemory(Value value) {
     return element && element.comparesExactly();
   };
   if (llvm::any_of(value.getUsers(), isCompared) && costOfTree(value) > 0)
+    return true;
+  if (isReadEnlarged(value))
     return true;
   const bool isComputed = isOperandCode(value);
   unsigned users = 0;

@@ -70,6 +70,13 @@ private:
     OpBuilder builder(function.getContext());
     builder.setInsertionPointAfterValue(value);
     Value narrowed = shortParameter(value, builder);
+    if (auto view = value.getDefiningOp<ElementOpInterface>(); !narrowed && view && view.enlargesOperand()) {
+      IRMapping mapping; // what it shows is rounded, once
+      mapping.map(view->getOperand(0), rounded(view->getOperand(0)));
+      builder.setInsertionPointAfterValue(value);
+      narrowed = builder.clone(*view, mapping)->getResult(0);
+      narrowed.setType(withElement(tensorOf(value), narrow));
+    }
     return roundedOf[value] = narrowed ? narrowed : Build(builder, value.getLoc()).convert(value, narrow);
   }
 

@@ -5,6 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/tensor/AttentionOrder.h"
 #include "lowering/tensor/LoopContractions.h"
+#include "lowering/tensor/WindowContractions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -209,8 +210,10 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add<DropAddedZero>(&getContext());
     addAttentionOrder(patterns);
     addLoopContractions(patterns, afterDifferentiation);
-    if (afterDifferentiation)
+    if (afterDifferentiation) {
       patterns.add<DropStopGradient, ScatterOntoSum>(&getContext());
+      addWindowContractions(patterns);
+    }
     // What is left over when the driver stops early computes the same; that it does not stop is a property of the patterns.
     [[maybe_unused]] LogicalResult ends = applyPatternsGreedily(function, std::move(patterns));
     assert(succeeded(ends) && "the patterns come to an end");

@@ -75,3 +75,21 @@ func.func @composed(%x: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>, %y: tensor
   // CHECK: return %[[S]], %[[P]], %[[B]], %[[T]]
   return %s2, %p2, %b2, %t : tensor<?x2xf32, affine_map<(d0) -> (d0, 2)>>, tensor<?x12xf32, affine_map<(d0) -> (d0, 12)>>, tensor<2x8xf32>, tensor<3x8x8xf32>
 }
+
+// Windows of one element are a dimension of size 1, windows of a constant that also stands outside that constant; others stay.
+// CHECK-LABEL: func.func @windows
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[P:.*]]: tensor<4x1xf32>)
+func.func @windows(%x: tensor<4x8xf32>, %p: tensor<4x1xf32>) -> (tensor<4x8x1xf32>, tensor<4x1xf32>, tensor<4x8x3xf32>, tensor<4x4x1xf32>, tensor<4x8x3xf32>) {
+  // CHECK: %[[ZERO:.*]] = tenon.constant 0.000000e+00 : tensor<4x8x3xf32>
+  // CHECK: %[[ONE:.*]] = tenon.reshape %[[X]] [1, 2] : tensor<4x8xf32> -> tensor<4x8x1xf32>
+  %one = tenon.window %x [1] stride [1] dilation [1] pad [0] divisor [1] fill 1.0 : tensor<4x8xf32> -> tensor<4x8x1xf32>
+  %same = tenon.window paired %p [0] stride [1] dilation [5] pad [0] divisor [1] fill 0.0 : tensor<4x1xf32> -> tensor<4x1xf32>
+  %zero = tenon.constant 0.0 : tensor<4x8xf32>
+  %zeros = tenon.window %zero [1] stride [1] dilation [1] pad [1] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<4x8x3xf32>
+  // CHECK: %[[APART:.*]] = tenon.window %[[X]] [1] stride [2]
+  %apart = tenon.window %x [1] stride [2] dilation [1] pad [0] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<4x4x1xf32>
+  // CHECK: %[[OTHER:.*]] = tenon.window %{{.*}} fill 1.000000e+00
+  %other = tenon.window %zero [1] stride [1] dilation [1] pad [1] divisor [1] fill 1.0 : tensor<4x8xf32> -> tensor<4x8x3xf32>
+  // CHECK: return %[[ONE]], %[[P]], %[[ZERO]], %[[APART]], %[[OTHER]]
+  return %one, %same, %zeros, %apart, %other : tensor<4x8x1xf32>, tensor<4x1xf32>, tensor<4x8x3xf32>, tensor<4x4x1xf32>, tensor<4x8x3xf32>
+}

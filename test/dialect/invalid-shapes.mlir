@@ -207,3 +207,52 @@ func.func @running_sum_c1(%x: tensor<3x8xf32>) {
   %y = tenon.running_sum %x dim 2 : tensor<3x8xf32>
   return
 }
+
+// -----
+func.func @window_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.window' op expects ascending dimensions inside rank 2}}
+  %y = tenon.window %x [1, 0] stride [1, 1] dilation [1, 1] pad [0, 0] divisor [1, 1] fill 0.0 : tensor<4x8xf32> -> tensor<4x1x8x1xf32>
+  return
+}
+
+// -----
+func.func @window_c1_paired(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.window' op expects ascending dimensions inside rank 2}}
+  %y = tenon.window paired %x [1] stride [1] dilation [1] pad [0] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+func.func @window_c2(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.window' op expects one stride, dilation, pad and divisor for each dimension, strides and divisors at least 1}}
+  %y = tenon.window %x [1] stride [0] dilation [1] pad [0] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<4x6x3xf32>
+  return
+}
+
+// -----
+func.func @window_c3_rank(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.window' op expects two dimensions for each windowed one and the element type of its operand, got 'tensor<4x8xf32>' and 'tensor<4x6xf32>'}}
+  %y = tenon.window %x [1] stride [1] dilation [1] pad [0] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+func.func @window_c3(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.window' op expects dimension 0 to keep its size, got 4 and 5}}
+  %y = tenon.window %x [1] stride [1] dilation [1] pad [0] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<5x6x3xf32>
+  return
+}
+
+// -----
+func.func @window_c3_paired(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.window' op expects dimension 1 to keep its size, got 8 and 7}}
+  %y = tenon.window paired %x [0] stride [1] dilation [1] pad [0] divisor [1] fill 0.0 : tensor<4x8xf32> -> tensor<6x7xf32>
+  return
+}
+
+// -----
+func.func @window_c5(%x: tensor<8xi32>) {
+  // expected-error @+1 {{'tenon.window' op expects a fill that 'i32' has, got 5.000000e-01}}
+  %y = tenon.window %x [0] stride [1] dilation [1] pad [0] divisor [1] fill 0.5 : tensor<8xi32> -> tensor<6x3xi32>
+  return
+}

@@ -30,6 +30,10 @@ func.func @views(%x: tensor<4x8xf32>, %z: tensor<3x8xf32>) {
   %l = tenon.slice %x 1 from affine_map<() -> (2)> : tensor<4x8xf32> -> tensor<4x3xf32>
   // CHECK: %{{.*}} = tenon.pad %{{.*}} 1 from [[$TWO]] : tensor<4x8xf32> -> tensor<4x12xf32>
   %p = tenon.pad %x 1 from affine_map<() -> (2)> : tensor<4x8xf32> -> tensor<4x12xf32>
+  // CHECK: %{{.*}} = tenon.window %{{.*}} [0, 1] stride [1, 2] dilation [1, 3] pad [1, 0] divisor [1, 1] fill 5.000000e-01 : tensor<4x8xf32> -> tensor<4x3x2x2xf32>
+  %w = tenon.window %x [0, 1] stride [1, 2] dilation [1, 3] pad [1, 0] divisor [1, 1] fill 0.5 : tensor<4x8xf32> -> tensor<4x3x2x2xf32>
+  // CHECK: %{{.*}} = tenon.window paired %{{.*}} [0] stride [1] dilation [-1] pad [-1] divisor [2] fill 0.000000e+00 : tensor<4x8xf32> -> tensor<7x8xf32>
+  %v = tenon.window paired %x [0] stride [1] dilation [-1] pad [-1] divisor [2] fill 0.0 : tensor<4x8xf32> -> tensor<7x8xf32>
   // CHECK: %{{.*}} = tenon.concat 0 %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<3x8xf32> -> tensor<7x8xf32>
   %c = tenon.concat 0 %x, %z : tensor<4x8xf32>, tensor<3x8xf32> -> tensor<7x8xf32>
   return

@@ -17,6 +17,7 @@ HEADER = """
   config K = 2, HE = H * E, W = 5, V = 256, N = 3
   dim    B, T
   dim    S = T, T1 = T - 1, U = M + T, P = M + T, R = 2 * U - 1, A2 = A, A3 = A, C2 = C, C3 = C - 2, A5 = A + C
+  dim    W1 = 1, W3 = 3, Z3 = 3, A6 = A, C6 = C, A7 = (A - 1) div 2 + 1, C7 = (C - 1) div 2 + 1  # places and windows
   in     ids, target: index(V)[B, T]
   let    some = ids mod A
   let    other = ids div A mod A
@@ -123,6 +124,10 @@ row("merge", "A HE", {"p": "A, H, E"}, "$p[H * E -> HE] ^ 2")
 row("merge of axes apart", "HE A", {"p": "H, A, E"}, "$y", "let $y: [HE, A] = sin($p[E * H -> HE])")
 row("transpose", "C A", AC, "$y", "let $y: [C, A] = exp($p)")
 row("rename", "A A2", {"p": "A, C", "q": "A, C"}, "dot[C]($p, $q[A -> A2])")
+row("window", "A6 W3 C", AC, "sin(window[A -> A6 * W3]($p, pad = 1, fill = 0.3))")
+row("window of integers", "B T C", {"p": "A, C"}, "$p[A: some] * real(sum[W3](window[T -> T * W3](ids, pad = 1, fill = 2))) / 64")
+row("max pooling", "A7 C7", AC, "max[W3, Z3](window[A -> A7 * W3, C -> C7 * Z3](sin(3 * $p), stride = 2, pad = 1, fill = -9))")
+row("mean pooling of a run-time axis", "B T C", {"p": "A, C"}, "mean[W3](window[T -> T * W3](exp($p[A: some]), pad = 1))")
 row("convert", "A C", AC, "$p * where($p > 0, 1, 0)")
 
 # ---- contractions
@@ -137,6 +142,25 @@ row("dot of a vector", "A", {"p": "A, C", "q": "C"}, "dot[C]($p, $q)")
 row("scores", "B H T S", {"p": "A, H, E", "q": "A, H, E"}, "dot[E]($p[A: some], $q[A: other][T -> S])")
 row("linear", "B T G", {"p": "A, C"}, "$l($p[A: some])", "use $l = Linear[C -> G]")
 row("linear to two axes", "B T H E", {"p": "A, C"}, "$l($p[A: some])", "use $l = Conv1D[C -> H * E]")
+row("convolution", "A6 C6 G", {"p": "H, A, C", "q": "G, H, W3, Z3"},
+    "dot[H, W3, Z3](window[A -> A6 * W3, C -> C6 * Z3](sin($p), pad = 1), $q)")
+row("convolution in steps", "A7 C7 G", {"p": "H, A, C", "q": "G, H, W3, Z3"},
+    "dot[H, W3, Z3](window[A -> A7 * W3, C -> C7 * Z3]($p, stride = 2, pad = 1), $q)")
+row("convolution of a batch", "B G A6 C7", {"p": "H, A, C", "q": "G, H, W3, Z3"},
+    "$y", "let $x = expand[B]($p) * real(1 + iota[B]())\n  "
+    "let $y: [B, G, A6, C7] = dot[H, W3, Z3](window[A -> A6 * W3, C -> C7 * Z3]($x, stride = (1, 2), pad = ((2, 0), (1, 1))), $q)")
+row("convolution with channels last", "A6 C6 G", {"p": "A, C, H", "q": "W3, Z3, H, G"},
+    "dot[W3, Z3, H](window[A -> A6 * W3, C -> C6 * Z3]($p, pad = 1), $q)")
+row("convolution of one place, in steps", "A7 G", {"p": "A, C", "q": "G, C, W1"},
+    "dot[C, W1](window[A -> A7 * W1]($p, stride = 2), $q)")
+row("convolution of one place", "A6 G", {"p": "C, A", "q": "G, C, W1"}, "dot[C, W1](window[A -> A6 * W1]($p), $q)")
+row("causal convolution", "B T G", {"p": "A, C", "q": "G, C, W3"},
+    "dot[C, W3](window[T -> T * W3]($p[A: some], pad = (2, 0)), $q)")
+row("dilated convolution", "B T G", {"p": "A, C", "q": "W3, C, G"},
+    "dot[C, W3](window[T -> T * W3]($p[A: some], pad = 2, dilation = 2), $q)")
+row("grouped convolution", "H A6 G", {"p": "H, E, A", "q": "H, G, E, W3"}, "dot[E, W3](window[A -> A6 * W3]($p, pad = 1), $q)")
+row("depthwise convolution", "B T C", {"p": "A, C", "q": "W3, C"},
+    "sum[W3](window[T -> T * W3]($p[A: some], pad = (2, 0)) * $q)")
 
 # ---- attention
 QKV = {"q": "A, H, E", "k": "A, H, E", "v": "A, H, F"}

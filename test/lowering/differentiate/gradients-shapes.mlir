@@ -138,3 +138,44 @@ module {
     return
   }
 }
+
+// -----
+
+// Stride and divisor change places, dilation and pad their sign.
+// CHECK-LABEL: func.func @window(
+// CHECK: tenon.output 0
+// CHECK-NEXT: %[[TERMS:.*]] = tenon.window paired %arg0 [1] stride [1] dilation [-2] pad [-1] divisor [3] fill 0.000000e+00 : tensor<4x3x2xf32> -> tensor<4x8x2xf32>
+// CHECK-NEXT: %[[SUM:.*]] = tenon.reduce sum %[[TERMS]] [2] : tensor<4x8x2xf32> -> tensor<4x8xf32>
+// CHECK-NEXT: tenon.write_gradient @a, %[[SUM]]
+// CHECK-NEXT: return
+module {
+  tenon.parameter @a : tensor<4x8xf32>
+  func.func @window(%dy: tensor<4x3x2xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+    %a = tenon.read_parameter @a : tensor<4x8xf32>
+    %y = tenon.window %a [1] stride [3] dilation [2] pad [1] divisor [1] fill 0.5 : tensor<4x8xf32> -> tensor<4x3x2xf32>
+    %w = tenon.mul %y, %dy : tensor<4x3x2xf32>
+    %l = tenon.reduce sum %w [0, 1, 2] : tensor<4x3x2xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}
+
+// -----
+
+// And back again.
+// CHECK-LABEL: func.func @paired(
+// CHECK: tenon.output 0
+// CHECK-NEXT: %[[TERMS:.*]] = tenon.window paired %arg0 [1] stride [3] dilation [2] pad [1] divisor [1] fill 0.000000e+00 : tensor<4x8x2xf32> -> tensor<4x3x2xf32>
+// CHECK-NEXT: tenon.write_gradient @a, %[[TERMS]]
+// CHECK-NEXT: return
+module {
+  tenon.parameter @a : tensor<4x3x2xf32>
+  func.func @paired(%dy: tensor<4x8x2xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+    %a = tenon.read_parameter @a : tensor<4x3x2xf32>
+    %y = tenon.window paired %a [1] stride [1] dilation [-2] pad [-1] divisor [3] fill 0.0 : tensor<4x3x2xf32> -> tensor<4x8x2xf32>
+    %w = tenon.mul %y, %dy : tensor<4x8x2xf32>
+    %l = tenon.reduce sum %w [0, 1, 2] : tensor<4x8x2xf32> -> tensor<f32>
+    tenon.output 0 "loss", %l : tensor<f32>
+    return
+  }
+}

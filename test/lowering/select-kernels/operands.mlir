@@ -126,3 +126,44 @@ func.func @stored(%x: tensor<4x8xf32>, %u: tensor<8x8xf32>, %w: tensor<6x8xf32>)
   tenon.output 0 "y", %y : tensor<4x6xf32>
   return
 }
+
+// A convolution reads its input through its windows, whatever the number of contractions that do: no window is stored.
+// CHECK-LABEL: func.func @windows
+// CHECK-NOT: tenon.nest
+// CHECK: tenon.gemm %{{.*}}[1, 4, 5, 6], element[0, 4, 2, 5, 3, 6] rank 4 : tensor<6x3x3x3xf32>, tensor<2x3x8x3x8x3xf32> -> tensor<2x6x8x8xf32> {
+// CHECK: } b {
+// CHECK: tenon.at %arg0[
+// CHECK: arith.select
+// CHECK: tenon.gemm %{{.*}}, element[
+// CHECK: } b {
+// CHECK: tenon.gemm %{{.*}}, element[
+// CHECK: } b {
+// CHECK-NOT: tenon.nest
+// CHECK: return
+func.func @windows(%x: tensor<2x3x8x8xf32>, %w: tensor<6x3x3x3xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %v = tenon.window %x [2, 3] stride [1, 1] dilation [1, 1] pad [1, 1] divisor [1, 1] fill 0.0 : tensor<2x3x8x8xf32> -> tensor<2x3x8x3x8x3xf32>
+  %y = tenon.dot %w[1, 4, 5, 6], %v[0, 4, 2, 5, 3, 6] : tensor<6x3x3x3xf32>, tensor<2x3x8x3x8x3xf32> -> tensor<2x6x8x8xf32>
+  %z = tenon.dot %w[1, 4, 5, 6], %v[0, 4, 2, 5, 3, 6] : tensor<6x3x3x3xf32>, tensor<2x3x8x3x8x3xf32> -> tensor<2x6x8x8xf32>
+  %u = tenon.dot %w[1, 4, 5, 6], %v[0, 4, 2, 5, 3, 6] : tensor<6x3x3x3xf32>, tensor<2x3x8x3x8x3xf32> -> tensor<2x6x8x8xf32>
+  tenon.output 0 "y", %y : tensor<2x6x8x8xf32>
+  tenon.output 1 "z", %z : tensor<2x6x8x8xf32>
+  tenon.output 2 "u", %u : tensor<2x6x8x8xf32>
+  return
+}
+
+// What the windows show is computed once, in memory.
+// CHECK-LABEL: func.func @shown
+// CHECK: tenon.nest
+// CHECK: arith.addf
+// CHECK: tenon.put 0
+// CHECK-NOT: tenon.nest
+// CHECK: tenon.gemm
+// CHECK-NOT: tenon.nest
+// CHECK: return
+func.func @shown(%x: tensor<2x3x8xf32>, %w: tensor<6x3x3xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %s = tenon.add %x, %x : tensor<2x3x8xf32>
+  %v = tenon.window %s [2] stride [1] dilation [1] pad [1] divisor [1] fill 0.0 : tensor<2x3x8xf32> -> tensor<2x3x8x3xf32>
+  %y = tenon.dot %w[1, 3, 4], %v[0, 3, 2, 4] : tensor<6x3x3xf32>, tensor<2x3x8x3xf32> -> tensor<2x6x8xf32>
+  tenon.output 0 "y", %y : tensor<2x6x8xf32>
+  return
+}

@@ -16,11 +16,12 @@ import tempfile
 
 import decoders
 import encoders
+import images
 import sequences
 from case import Case
 import tiers  # test/support
 
-CASES = encoders.CASES | decoders.CASES | sequences.CASES
+CASES = encoders.CASES | decoders.CASES | images.CASES | sequences.CASES
 
 
 def main():

@@ -1,0 +1,11 @@
+// What contractions do with windows.
+#pragma once
+#include "mlir/IR/PatternMatch.h"
+
+namespace tenon {
+
+/// The gradient of a contraction's windows: its terms, which lie apart until they are summed over the places of the windows, are
+/// summed in the contraction, so that they are in no memory.
+void addWindowContractions(mlir::RewritePatternSet &patterns);
+
+} // namespace tenon
