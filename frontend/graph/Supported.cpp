@@ -13,10 +13,6 @@ const char *refused(const Entry &entry, const Node &node) {
   switch (node.op) {
   case Op::Window:
     return "window";
-  case Op::Top:
-    return "top";
-  case Op::Sample:
-    return "sample";
   case Op::Stack:
   case Op::Scan: {
     unsigned levels = 0;
