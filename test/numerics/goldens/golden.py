@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 import driver  # noqa: E402
 import tiers  # noqa: E402
+from golden_electra import electra  # noqa: E402
 from tensors import Tensor, count, save_safetensors, tensor  # noqa: E402
 
 NORM = re.compile(r"(LayerNorm|layer_norm|ln_1|ln_2|ln_f|norm\d*)\.weight$")
@@ -105,9 +106,9 @@ class Case:
         self.path = os.path.join(self.folder, "weights.safetensors")
         save_safetensors(self.path, made)
 
-    def words(self, sets, more=()):
+    def words(self, sets, more=(), names="hf"):
         precision = ["--f64"] if self.options.f64 else []
-        return ["--weights", self.path, "--names", "hf", *precision, *driver.settings(sets), *more]
+        return ["--weights", self.path, "--names", names, *precision, *driver.settings(sets), *more]
 
     def environment(self):
         """Compiled for this tier alone, once for all calls of all tests: the cache goes by specification and sizes."""
@@ -119,11 +120,11 @@ class Case:
             rows[0][0], rows[0][1] = rows[0][1], rows[0][0]
         return tensor("i32", rows)
 
-    def run(self, spec, sets, inputs, outputs, *more):
-        return driver.run(self.folder, spec, inputs, outputs, *self.words(sets, more), environment=self.environment())
+    def run(self, spec, sets, inputs, outputs, *more, names="hf"):
+        return driver.run(self.folder, spec, inputs, outputs, *self.words(sets, more, names), environment=self.environment())
 
-    def loss(self, spec, sets, inputs, names):
-        losses, _ = driver.gradients(self.folder, spec, inputs, *self.words(sets), environment=self.environment())
+    def loss(self, spec, sets, inputs, names, *more):
+        losses, _ = driver.gradients(self.folder, spec, inputs, *self.words(sets, more), environment=self.environment())
         return sum(losses[name] for name in names)
 
     def same(self, what, got, want, tolerance=None):
@@ -272,7 +273,8 @@ def main():
             folder = options.folder or temporary
             os.makedirs(folder, exist_ok=True)
             case = Case(options, folder, tier)
-            {"bert": bert, "gpt2": gpt2, "nezha": nezha, "txl": transformer_xl, "xlnet": xlnet}[options.case.split("_")[0]](case)
+            {"bert": bert, "electra": electra, "gpt2": gpt2, "nezha": nezha, "txl": transformer_xl,
+             "xlnet": xlnet}[options.case.split("_")[0]](case)
         good &= bool(case.worst) and all(worst <= 1 for worst in case.worst)
         if options.spoil == "bit" and first:
             values = next(iter(case.bits.values()))
