@@ -1,4 +1,5 @@
-// Which elements of a row are the largest, and the noise that makes a draw of the largest: element code, decompositions, verifiers.
+// Which elements of a row are the largest, and the noise that makes a draw of the largest: element code, decompositions,
+// verifiers.
 #include "dialect/Build.h"
 #include "dialect/ElementFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,8 +19,8 @@ static Value compareScalars(OpBuilder &builder, Location location, arith::CmpFPr
 
 // ---- argmax
 
-/// Two passes: the largest element, and the first place at which it stands. Both compute an element by the same code over the same
-/// lanes, so that the second meets the very numbers of the first.
+/// Two passes: the largest element, and the first place at which it stands. Both compute an element by the same code over the
+/// same lanes, so that the second meets the very numbers of the first.
 Value ArgMaxOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
   Location location = getLoc();
   auto x = tensorOf(getX());
@@ -36,8 +37,7 @@ Value ArgMaxOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, E
       builder, location, number,
       SizeValueOp::create(builder, location, builder.getIndexType(), sizeAttribute(size, dimCountOf(x))));
   Value first = fold(builder, location, Reduction::min, number, size, dimCountOf(x), [&](ValueRange j) -> Value {
-    Value isLargest =
-        compareScalars(builder, location, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, element(j), largest);
+    Value isLargest = compareScalars(builder, location, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, element(j), largest);
     Value place = arith::IndexCastOp::create(builder, location, number, j[0]);
     return arith::SelectOp::create(builder, location, isLargest, place, count);
   });
@@ -99,8 +99,7 @@ SmallVector<Value> TopOp::decompose(OpBuilder &builder) {
   sizes = sizesOf(y);
   sizes.push_back(sizesOf(x).back());
   auto chosen = tensorType(sizes, y.getElementType(), dims); // [.., k, own]
-  Value isHere =
-      g.compare(Comparison::eq, g.broadcast(rank, ofOther, chosen), IotaOp::create(builder, getLoc(), chosen, last));
+  Value isHere = g.compare(Comparison::eq, g.broadcast(rank, ofOther, chosen), IotaOp::create(builder, getLoc(), chosen, last));
   Value place = IotaOp::create(builder, getLoc(), chosen, last + 1);
   return {g.reduce(Reduction::sum, g.select(isHere, place, g.constant(chosen, 0)), last + 1)};
 }

@@ -66,8 +66,7 @@ private:
     Value turned =
         arith::AndIOp::create(builder, location, sign, number(builder, type, APInt::getSignedMaxValue(unsigned(width))));
     Value isNone = arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNO, x, x);
-    return arith::SelectOp::create(builder, location, isNone,
-                                   number(builder, type, APInt::getSignedMinValue(unsigned(width))),
+    return arith::SelectOp::create(builder, location, isNone, number(builder, type, APInt::getSignedMinValue(unsigned(width))),
                                    arith::XOrIOp::create(builder, location, bits, turned));
   }
   Value widened(Emitter &emit, Value value, bool isSigned) {

@@ -1,5 +1,6 @@
 // rtd: ELECTRA's pre-training data (Clark et al. 2020; google-research/electra, build_pretraining_dataset.py and
-// pretrain_helpers.py). Sample g of an epoch starts at a sentence of its own, as those of mlm_nsp; places are drawn anew for each.
+// pretrain_helpers.py). Sample g of an epoch starts at a sentence of its own, as those of mlm_nsp; places are drawn anew for
+// each.
 #include "runtime/data/Random.h"
 #include "runtime/data/SentenceTask.h"
 #include <algorithm>
@@ -30,8 +31,8 @@ private:
     Segments result;
     for (int64_t sentence = start, length = 0; sentence < end && length < target; ++sentence) {
       const int64_t size = text.length(sentence), before = static_cast<int64_t>(result.first.size());
-      const bool isFirst = before == 0 || before + size < ofFirst ||
-                           (result.second.empty() && before < ofFirst && random.uniform() < 0.5);
+      const bool isFirst =
+          before == 0 || before + size < ofFirst || (result.second.empty() && before < ofFirst && random.uniform() < 0.5);
       append(isFirst ? result.first : result.second, sentence);
       length += size;
     }

@@ -137,9 +137,7 @@ TEST(ReplacedData, PlacesAreUniform) {
   EXPECT_EQ(seen[0] + seen[T - 1], 0);
 }
 
-TEST(ReplacedData, PositionIsAllThereIs) {
-  expectRestartable(settings(), proseOf(300, 12), Vocabulary::bytes(true), inputs());
-}
+TEST(ReplacedData, PositionIsAllThereIs) { expectRestartable(settings(), proseOf(300, 12), Vocabulary::bytes(true), inputs()); }
 
 TEST(ReplacedData, MistakesAreNamed) {
   std::unique_ptr<DataTask> task;
