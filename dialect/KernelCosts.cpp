@@ -284,6 +284,14 @@ SmallVector<AffineExpr> RunningSumOp::parallelDomain() {
 }
 Polynomial RunningSumOp::countFlops(FormulaSpace &space) { return elementsOf(getY(), space); }
 
+SmallVector<AffineExpr> TopOp::parallelDomain() {
+  SmallVector<AffineExpr> sizes = sizesOf(tensorOf(getX()));
+  sizes.pop_back();
+  return sizes;
+}
+/// Each element is compared with the smallest of the best.
+Polynomial TopOp::countFlops(FormulaSpace &space) { return elementsOf(getX(), space); }
+
 SmallVector<AffineExpr> AppendStateOp::parallelDomain() { return sizesOf(tensorOf(getRows())); }
 Polynomial AppendStateOp::countFlops(FormulaSpace &) { return 0; }
 Polynomial AppendStateOp::countBytes(FormulaSpace &space) {

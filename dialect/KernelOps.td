@@ -239,6 +239,34 @@ def Tenon_RandomKeepOp : Tenon_Op<"random_keep", [Pure]> {
   let assemblyFormat = "$index (`depth` $depth^)? `site` $site `threshold` $threshold attr-dict";
   let hasFolder = 1;
 }
+def Tenon_RandomBitsOp : Tenon_Op<"random_bits", [Pure]> {
+  let summary = "32 random bits of an element";
+  let description = [{
+    Formula: `bits = random32(seed, step, site, depth, index)`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | index | index | index |
+    | depth | index of the stack, optional | index |
+
+    With e the index: Philox 4x32-10, key (seed), counter words (16 (e div 64) + e mod 16, step, site, depth); word (e div 16)
+    mod 4. Sixteen neighbours thus share one vector evaluation.
+
+    Constraints: C1 site is a number of 32 bits.
+
+    Gradient: none, kernels are made after differentiation.
+
+    Source: Salmon et al. 2011 (Philox 4x32-10).
+
+    Example:
+    ```mlir
+    %bits = tenon.random_bits %e site 3 // %e: index
+    ```
+  }];
+  let arguments = (ins Index:$index, Optional<Index>:$depth, Tenon_Site:$site);
+  let results = (outs I32:$bits);
+  let assemblyFormat = "$index (`depth` $depth^)? `site` $site attr-dict";
+}
 def Tenon_GemmOp : Tenon_Op<"gemm", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments,
                                      DeclareOpInterfaceMethods<KernelOpInterface,
                                                                ["tensorsRead", "parallelDomain", "countBytes"]>]> {

@@ -116,6 +116,68 @@ def Tenon_RunningSumOp : Tenon_LayerOp<"running_sum", [SameOperandsAndResultType
   let hasFolder = 1;
 }
 
+def Tenon_ArgMaxOp : Tenon_Op<"argmax", [Pure, InferTypeOpAdaptor, DeclareOpInterfaceMethods<ElementOpInterface>,
+                                         DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+  let summary = "where the largest element stands along one dimension";
+  let description = [{
+    Formula: `y[k] = the smallest i at which x[.., i, ..] is max over all j of x[.., j, ..]`, i and j along dimension `dim`.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y with the dimension `dim` | number |
+    | y | as x without it | i32 |
+
+    As in a `max`, a NaN is below every number; where there is nothing else, y is 0. Elements are computed twice where they are
+    read, so that an operand which nobody else reads needs no memory.
+
+    Constraints: C1 x has dimension `dim`, y lacks it.
+
+    Gradient: none, its result is an index.
+
+    Source: docs/functions.md, "Reductions".
+
+    Example:
+    ```mlir
+    %y = tenon.argmax %x dim 1 : tensor<4x8xf32> -> tensor<4xi32>
+    ```
+  }];
+  let arguments = (ins Tenon_NumberTensor:$x, Tenon_Natural:$dim);
+  let results = (outs Tenon_IntTensor:$y);
+  let assemblyFormat = "$x `dim` $dim attr-dict `:` type($x) `->` type($y)";
+  let extraClassDeclaration = Tenon_ElementCost<"kCostOfRow">.method # [{
+    bool isRowResult(unsigned) { return int64_t(getDim()) + 1 == getX().getType().getRank(); }
+  }];
+}
+def Tenon_TopOp : Tenon_Op<"top", [Pure, Tenon_ReadsMemory, DeclareOpInterfaceMethods<DecomposableOpInterface>,
+                                   DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
+  let summary = "where the k largest elements of each row stand";
+  let description = [{
+    Formula: `y[.., k]` is the place of the element number k of the row `x[.., :]` in descending order, equal ones by their place.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | at least one dimension | number |
+    | y | as x, the last dimension at most as long | i32 |
+
+    A NaN is below every number, and 0 is -0. The places of a row all differ.
+
+    Constraints: C1 x has a dimension; C2 y has its other dimensions; C3 the last one of y is not longer.
+
+    Gradient: none, its result is an index; the elements themselves are a `tenon.gather`.
+
+    Source: Floyd 1964 and Williams 1964 (heap, heapsort), over the k best so far.
+
+    Example:
+    ```mlir
+    %y = tenon.top %x : tensor<4x8xf32> -> tensor<4x3xi32>
+    ```
+  }];
+  let arguments = (ins Tenon_NumberTensor:$x);
+  let results = (outs Tenon_IntTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
 def Tenon_SoftmaxOp : Tenon_LayerOp<"softmax", [SameOperandsAndResultType, Tenon_ReadsRows, Tenon_ReadsMemory,
                                                 DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "softmax or its logarithm along the last dimension";
@@ -305,5 +367,35 @@ def Tenon_DropoutOp : Tenon_LayerOp<"dropout", [Tenon_ElementwiseTrait, AllTypes
   let assemblyFormat = "$x (`depth` $depth^)? `rate` $rate `site` $site (`shared` $shared^)? attr-dict `:` type($x)";
   let hasFolder = 1;
   let extraClassDeclaration = Tenon_ElementCost<"30">.method;
+}
+def Tenon_GumbelOp : Tenon_Op<"gumbel", [Pure, Tenon_ElementwiseTrait, AllTypesMatch<["x", "y"]>,
+                                         DeclareOpInterfaceMethods<ElementOpInterface>]> {
+  let summary = "adds noise whose largest sum stands where softmax draws";
+  let description = [{
+    Formula: `y = x - ln(-ln(u))`, u = (w div 512 + 1/2) / 2^23 with w the 32 random bits of (seed, step, site, depth, e). Of the
+    element v of a row r of V elements, both row-major, e = 64 r ceil(V / 64) + v. u is a number of f32 between 0 and 1, so that
+    f32 and f64 draw the same.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | x | as y, at least one dimension | real, as y |
+    | depth | index of the stack, optional | index |
+
+    Constraints: C1 x has a dimension, y its type; C2 site is a number of 32 bits.
+
+    Gradient: none; its largest elements are found by `tenon.argmax`, which has none.
+
+    Source: Gumbel 1954; Maddison, Tarlow & Minka 2014, section 2 (argmax of x - ln(-ln(u)) is a draw from softmax(x)).
+
+    Example:
+    ```mlir
+    %y = tenon.gumbel %x site 7 : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$x, Optional<Index>:$depth, Tenon_Site:$site);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "$x (`depth` $depth^)? `site` $site attr-dict `:` type($x)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"60">.method;
 }
 #endif

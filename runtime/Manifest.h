@@ -155,7 +155,8 @@ struct EntryInfo {
   std::vector<DimInfo> dims;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<StateInfo> states;
-  std::string walk; // axis of `out step(T)`, else empty
+  std::string walk;   // axis of `out step(T)`, else empty
+  bool draws = false; // results hang on seed and step also where nothing is dropped
   MemoryInfo memory;
   SizeForm capacity;      // with walk: places that are kept at most
   int positionState = -1; // with walk: the state that counts them

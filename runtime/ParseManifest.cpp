@@ -214,6 +214,7 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
     ++number;
   });
   reader.member("states").each([&](const ManifestReader &item) { info.states.push_back(readState(item, info.dims)); });
+  info.draws = reader.has("draws");
   if (reader.has("walk"))
     readWalk(reader, info);
   if (reader.has("groups")) {

@@ -11,10 +11,15 @@ namespace {
 /// The construct that no code is made for; null if there is some.
 const char *refused(const Entry &entry, const Node &node) {
   switch (node.op) {
+<<<<<<< HEAD
   case Op::Top:
     return "top";
   case Op::Sample:
     return "sample";
+=======
+  case Op::Window:
+    return "window";
+>>>>>>> sample
   case Op::Stack:
   case Op::Scan: {
     unsigned levels = 0;

@@ -118,6 +118,7 @@ Value EntryGenerator::generateFlip(const Node &node) {
                 false);
 }
 
+<<<<<<< HEAD
 Value EntryGenerator::generateWindow(const Node &node) {
   SmallVector<int64_t> dims, strides, dilations, pads;
   Axes result;
@@ -144,23 +145,43 @@ Value EntryGenerator::generateWindow(const Node &node) {
 }
 
 /// The first index at which the largest element stands; the last index where none equals the largest (NaN).
+=======
+>>>>>>> sample
 Value EntryGenerator::generateArgMax(const Node &node) {
-  Build build(*at, current);
   const Axes &axes = axesOf(node.operands[0]);
-  AxisId axis = node.axesFrom[0];
-  int64_t dim = llvm::find(axes, axis) - axes.begin();
-  Value x = operand(node, 0);
-  if (entry.nodes[node.operands[0]].type.element == Element::Bool)
-    x = build.convert(x, IntegerType::get(context, 32));
   Axes rest;
-  for (AxisId other : axes)
-    if (other != axis)
-      rest.push_back(other);
-  Value index = numbered(axis, axes),
-        isLargest = build.compare(Comparison::eq, x, spread(build.reduce(Reduction::max, x, dim), rest, axes));
-  auto type = tensorOf(index);
-  Value last = build.sub(build.sizeLike(sizeOf(axis), type), build.constant(type, 1));
-  return spread(build.reduce(Reduction::min, build.select(isLargest, index, last), dim), rest, node.type.axes);
+  for (AxisId axis : axes)
+    if (axis != node.axesFrom[0])
+      rest.push_back(axis);
+  Value x = operand(node, 0);
+  const int64_t dim = llvm::find(axes, node.axesFrom[0]) - axes.begin();
+  return spread(ArgMaxOp::create(*at, current, x, at->getI64IntegerAttr(dim)).getY(), rest, node.type.axes);
+}
+
+/// The places of the largest, and what stands there.
+Value EntryGenerator::generateTop(const Node &node, NodeId id) {
+  Axes arranged, best;
+  for (AxisId axis : axesOf(node.operands[0]))
+    if (axis != node.axesFrom[0])
+      arranged.push_back(axis);
+  best = arranged;
+  arranged.push_back(node.axesFrom[0]);
+  best.push_back(node.axesTo[0]);
+  Value x = spread(operand(node, 0), axesOf(node.operands[0]), arranged);
+  Value places = TopOp::create(*at, current, typeOf(best, IntegerType::get(context, 32)), x);
+  Value values = gather(x, arranged, node.axesFrom[0], places, best, best, false);
+  results[id] = {spread(values, best, node.type.axes), spread(places, best, node.type.axes)};
+  return results[id][0];
+}
+
+/// The largest sum of a logit and its noise: one draw of softmax(logits). Each draw has noise of its own.
+Value EntryGenerator::generateSample(const Node &node) {
+  Axes arranged = node.type.axes;
+  arranged.push_back(node.axesFrom[0]);
+  Value logits = spread(Build(*at, current).convert(operand(node, 0), real), axesOf(node.operands[0]), arranged);
+  Value noisy = GumbelOp::create(*at, current, logits.getType(), logits, countedDepth(node.stack),
+                                 at->getI64IntegerAttr(program.sites[node.index].id));
+  return ArgMaxOp::create(*at, current, noisy, at->getI64IntegerAttr(int64_t(arranged.size()) - 1)).getY();
 }
 
 Value EntryGenerator::generateCumsum(const Node &node) {

@@ -77,6 +77,8 @@ private:
   mlir::Value generateFlip(const Node &node);
   mlir::Value generateWindow(const Node &node);
   mlir::Value generateArgMax(const Node &node);
+  mlir::Value generateTop(const Node &node, NodeId id);
+  mlir::Value generateSample(const Node &node);
   mlir::Value generateCumsum(const Node &node);
   mlir::Value generatePut(const Node &node);
   mlir::Value generateConcat(const Node &node);
@@ -112,7 +114,7 @@ private:
   std::deque<OpenStack> open; // a deque: builders inside are referred to while stacks open and close
   llvm::DenseMap<NodeId, mlir::Value> values;
   llvm::DenseMap<NodeId, mlir::Attribute> multiplied;             // types of contractions that are not those of the module
-  llvm::DenseMap<NodeId, llvm::SmallVector<mlir::Value>> results; // of stacks
+  llvm::DenseMap<NodeId, llvm::SmallVector<mlir::Value>> results; // of stacks, top
   std::vector<bool> written;                                      // states
   bool failed = false;
   mlir::OpBuilder *at = nullptr; // where the node being generated goes

@@ -172,9 +172,9 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
   case Op::Cumsum:
     return generateCumsum(node);
   case Op::Top:
-    return unsupported(node, "top");
+    return generateTop(node, id);
   case Op::Sample:
-    return unsupported(node, "sample");
+    return generateSample(node);
   default:
     return generateElementwise(node);
   }

@@ -150,7 +150,6 @@ static std::vector<Function> plannedTasks() {
                   tokens = whole("tokens");
   const std::vector<std::pair<std::string_view, std::vector<Parameter>>> tasks = {
       {"mlm_blocks", {text, vocab, merges, rate, choice("mask", {"static", "dynamic"})}},
-      {"rtd", {text, vocab, rate, probability("keep")}},
       {"pairs", {file, vocab, merges, pieces, length, form, pad}},
       {"single", {file, vocab, merges, pieces, length, form, pad, vectors}},
       {"groups", {file, vocab, length, required(whole("size", 2))}},
@@ -225,6 +224,18 @@ static std::vector<Function> dataTasks() {
         word,
         weight,
         {"follows", "B", Element::Whole, Values::Below, 2}}},
+      {"data task",
+       "rtd",
+       {text, vocab, starting(fraction("rate"), 0.15), starting(fraction("keep"), 0.15), unit},
+       false,
+       {},
+       true,
+       {ids,
+        {"masked", "BT", Element::Whole, Values::Symbols},
+        {"seg", "BT", Element::Whole, Values::Below, 2},
+        {"len", "B", Element::Whole, Values::PlacesAndOne},
+        at,
+        weight}},
       {"data task", "arrays", {of("stream", Type::Bool)}, false, {}, true, {}, call("file", "array", Type::Source)},
       {"data task", "jsonl", {text}, false, {}, true, {}, of("key", Type::Text)}};
   for (Function &task : plannedTasks())

@@ -52,9 +52,10 @@ std::string Walk::objection(const Node &node) const {
   case Op::LogSoftmax:
   case Op::Normalize:
   case Op::Top:
-  case Op::Sample:
   case Op::CrossEntropy:
     return over(node) ? "a sum, maximum or norm over it" : overTable(node);
+  case Op::Sample:
+    return sample(node);
   case Op::Attend:
     return attend(node);
   case Op::Input:
@@ -64,6 +65,14 @@ std::string Walk::objection(const Node &node) const {
   default:
     return "";
   }
+}
+
+/// A draw's number counts all places of a row: what a call with more places draws there is another one.
+std::string Walk::sample(const Node &node) const {
+  for (AxisId axis : node.type.axes)
+    if (along(axis))
+      return "draws along it, which are other ones when there are more places";
+  return over(node) ? "a draw over it" : overTable(node);
 }
 
 std::string Walk::objectionToResult(const Node &node, bool leavesEntry) const {

@@ -41,6 +41,7 @@ private:
   std::string alongTable(const std::string &what, const Node &node) const;
   std::string overTable(const Node &node) const;
   std::string window(const Node &node) const;
+  std::string sample(const Node &node) const;
   std::vector<NodeId> keyBounds(std::vector<NodeId> masks, AxisId key) const;
   std::string attend(const Node &node) const;
 };

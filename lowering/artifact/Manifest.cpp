@@ -385,6 +385,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"states", std::move(states)},
                       {"memory", memoryJson(planned, space)},
                       {"kernels", kernelsJson(planned, space)}};
+  if (func::FuncOp(planned.function).walk([](RandomBitsOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    object["draws"] = true;
   if (differentiated)
     object["groups"] = groupsJson(planned);
   if (entry.slices > 1)

@@ -38,6 +38,7 @@ void registerKernelGenerators(DialectRegistry &registry) {
     attachWidening<GemmOp, generateGemm>(*context);
     attach<ScatterAddOp, generateScatterAdd>(*context);
     attach<RunningSumOp, generateRunningSum>(*context);
+    attach<TopOp, generateTop>(*context);
     attachWidening<AttentionOp, generateAttention>(*context);
     attachWidening<AttentionGradOp, generateAttentionGrad>(*context);
     attach<AppendStateOp, generateAppendState>(*context);

@@ -146,6 +146,7 @@ mlir::LogicalResult generateNest(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateGemm(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateScatterAdd(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateRunningSum(mlir::Operation *op, KernelSequence &sequence);
+mlir::LogicalResult generateTop(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttention(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAttentionGrad(mlir::Operation *op, KernelSequence &sequence);
 mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &sequence);

@@ -266,6 +266,8 @@ bool LaneCode::emitOp(Operation &op) {
     return emitFold(fold);
   if (auto keep = dyn_cast<RandomKeepOp>(op))
     return emitRandomKeep(keep);
+  if (auto bits = dyn_cast<RandomBitsOp>(op))
+    return emitRandomBits(bits);
   if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
     return emitMath(op);
   if (emitConversion(op))

@@ -85,12 +85,21 @@ public:
   bool emitOp(mlir::Operation &op);
 
 private:
+  /// Where the random numbers of an element are: the counter word, and which of the block's numbers.
+  struct RandomPlace {
+    Value block, which; // `which` is one number where all lanes share it
+    bool isUniform, areNeighbours;
+  };
   bool emitElementwise(mlir::Operation &op);
   bool emitConversion(mlir::Operation &op);
   bool emitInteger(mlir::Operation &op);
   bool emitMath(mlir::Operation &op);
   bool emitFold(FoldOp fold);
   bool emitRandomKeep(RandomKeepOp op);
+  bool emitRandomBits(RandomBitsOp op);
+  RandomPlace placeOfRandom(const LaneValue &element, int64_t ofBlock);
+  llvm::SmallVector<Value> sharedWords(int64_t site, Value depth);
+  Value wordOf(const std::array<Value, 4> &words, Value which);
   std::optional<LaneValue> foldSequential(FoldOp fold, llvm::ArrayRef<Value> sizes, unsigned dim, Value accumulator);
   Value foldInLanes(FoldOp fold, llvm::ArrayRef<Value> sizes, Value accumulator);
   bool eachLoops(EachOp each, llvm::ArrayRef<Value> sizes, unsigned dim, Value low, Value high, bool nested);

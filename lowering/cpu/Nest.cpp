@@ -18,7 +18,7 @@ int64_t opCost(Operation &op) {
     return 100;
   if (isa<PutOp>(op))
     return 150;
-  if (isa<RandomKeepOp>(op))
+  if (isa<RandomKeepOp, RandomBitsOp>(op))
     return 3000;
   if (isa<math::PowFOp>(op))
     return 6000;

@@ -61,6 +61,7 @@ Status makeStreamTask(const TaskSettings &, std::string_view text, Vocabulary, s
 Status makeSlidingTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makePermutationTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeMaskedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
+Status makeReplacedTask(const TaskSettings &, std::string_view text, Vocabulary, std::unique_ptr<DataTask> &);
 Status makeArraysTask(const TaskSettings &, Part, std::unique_ptr<DataTask> &);
 /// `known`: the names of classes that the run has already; null: those of the file.
 Status makeJsonlTask(const TaskSettings &, Part, const Vocabulary *known, std::unique_ptr<DataTask> &);

@@ -1,8 +1,8 @@
 // mlm_nsp: BERT's pre-training data (Devlin et al. 2018; google-research/bert, create_pretraining_data.py). Instance g of an
 // epoch starts at a sentence of its own (a permutation of all sentences), where the original walks through each document once per
 // duplicate: so any instance can be made on its own. Masks are new in every epoch.
-#include "runtime/data/Inputs.h"
 #include "runtime/data/Random.h"
+#include "runtime/data/SentenceTask.h"
 #include <algorithm>
 #include <cmath>
 
@@ -12,59 +12,9 @@ namespace {
 
 enum : size_t { kIds, kSeg, kLen, kAt, kWord, kWeight, kFollows };
 
-class MaskedTask : public DataTask {
+class MaskedTask : public SentenceTask {
 public:
-  MaskedTask(const TaskSettings &settings, Vocabulary vocabulary) : settings(settings) { symbols = std::move(vocabulary); }
-
-  Status read(std::string_view source) {
-    struct {
-      const char *name;
-      int32_t &id;
-    } marks[] = {{"cls", cls}, {"sep", sep}, {"mask", mask}, {"pad", pad}};
-    for (auto &[name, id] : marks) {
-      auto found = symbols.special(name);
-      if (!found)
-        return inputError("mlm_nsp needs [CLS], [SEP], [MASK] and [PAD] in the vocabulary; it has no <", name,
-                          "> or the like in capitals");
-      id = *found;
-    }
-    if (Status status = splitSentences(symbols, source, false, text); !status.ok())
-      return status;
-    return text.count() < 2 ? inputError("mlm_nsp needs a text of at least two lines") : Status();
-  }
-
-  std::vector<std::string> gives() const override { return inputsOf(settings.name); }
-
-  Status bind(const std::vector<InputTensor> &inputs) override {
-    if (Status status = bindInputs(settings.name, givenBy(settings.name, symbols.size()), inputs, binding); !status.ok())
-      return status;
-    if (binding.T < 5 || binding.B < 1)
-      return inputError("mlm_nsp needs an input of B rows of at least 5 tokens, such as ids");
-    return {};
-  }
-
-  Status fill(uint64_t index, std::vector<InputTensor> &inputs) const override {
-    return write(index, binding.B, binding.B, inputs);
-  }
-  /// The tensors may have validRows(index) rows.
-  Status fillEvaluation(uint64_t index, std::vector<InputTensor> &inputs) const override {
-    const int64_t rows = binding.at[kIds] >= 0 ? inputs[static_cast<size_t>(binding.at[kIds])].shape[0] : binding.B;
-    return write(index, rows, validRows(index), inputs);
-  }
-
-  uint64_t batchesPerEpoch() const override {
-    return std::max<uint64_t>(1, static_cast<uint64_t>(text.count()) / static_cast<uint64_t>(std::max<int64_t>(1, binding.B)));
-  }
-  uint64_t evaluationBatches() const override {
-    const uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(1, binding.B));
-    return (static_cast<uint64_t>(text.count()) + rows - 1) / rows;
-  }
-  int64_t validRows(uint64_t index) const override {
-    return std::min(binding.B, text.count() - static_cast<int64_t>(index) * binding.B);
-  }
-  Extent extent() const override { return {text.count(), text.count(), "rows"}; }
-  bool resetsBefore(uint64_t) const override { return true; }
-  int64_t tokensPerBatch() const override { return binding.B * binding.T; }
+  using SentenceTask::SentenceTask;
 
 private:
   struct Instance {
@@ -76,30 +26,15 @@ private:
     int32_t word;
   };
 
-  /// Pairs of batch `index`; rows from `valid` on repeat the last of them.
-  Status write(uint64_t index, int64_t rows, int64_t valid, std::vector<InputTensor> &inputs) const {
-    Writer write(binding, inputs);
-    for (int64_t b = 0; b < rows; ++b) {
-      uint64_t sample = index * static_cast<uint64_t>(binding.B) + static_cast<uint64_t>(std::min(b, valid - 1));
-      Instance instance = makePair(sample);
-      std::vector<Prediction> predictions = maskTokens(instance, sample);
-      writeRow(write, b, instance, predictions);
-    }
-    return {};
-  }
-
-  void append(std::vector<int32_t> &to, int64_t sentence) const {
-    int64_t begin = text.begins[static_cast<size_t>(sentence)];
-    // A line longer than a sequence would only be trimmed again.
-    int64_t length = std::min(text.length(sentence), 2 * binding.T);
-    for (int64_t i = 0; i < length; ++i)
-      to.push_back(text.tokens[begin + i]);
+  void writeRow(const Writer &write, int64_t b, uint64_t sample) const override {
+    Instance instance = makePair(sample);
+    std::vector<Prediction> predictions = maskTokens(instance, sample);
+    writeRow(write, b, instance, predictions);
   }
 
   Instance makePair(uint64_t sample) const {
-    uint64_t count = static_cast<uint64_t>(text.count());
     RandomStream random(settings.seed, Purpose::Pairs, sample);
-    int64_t first = static_cast<int64_t>(Permutation(settings.seed, sample / count, count)(sample % count));
+    const int64_t first = sentenceOf(sample);
     int64_t document = text.documentOf(first), end = text.documents[static_cast<size_t>(document) + 1];
     int64_t most = binding.T - 3;
     int64_t target = random.uniform() < settings.shortRate ? random.between(2, most) : most;
@@ -206,18 +141,13 @@ private:
     write.integer(kLen, b, length);
     write.integer(kFollows, b, instance.random);
   }
-
-  TaskSettings settings;
-  Sentences text;
-  Binding binding;
-  int32_t cls = 0, sep = 0, mask = 0, pad = 0;
 };
 
 } // namespace
 
 Status makeMaskedTask(const TaskSettings &settings, std::string_view text, Vocabulary vocabulary,
                       std::unique_ptr<DataTask> &result) {
-  auto task = std::make_unique<MaskedTask>(settings, std::move(vocabulary));
+  auto task = std::make_unique<MaskedTask>(settings, std::move(vocabulary), kIds);
   if (Status status = task->read(text); !status.ok())
     return status;
   result = std::move(task);

@@ -118,6 +118,8 @@ Status makeTaskFromText(const TaskSettings &settings, std::string_view text, Voc
     return makePermutationTask(settings, text, std::move(vocabulary), result);
   if (settings.name == "mlm_nsp")
     return makeMaskedTask(settings, text, std::move(vocabulary), result);
+  if (settings.name == "rtd")
+    return makeReplacedTask(settings, text, std::move(vocabulary), result);
   return inputError("not supported yet: the data task ", settings.name, "; there are ", schema::working("data task"));
 }
 
@@ -134,7 +136,7 @@ Status makeTask(const TaskSettings &settings, Part part, const Vocabulary *known
   if (Status status = readTexts(settings.texts, characters, text); !status.ok())
     return status;
   Vocabulary vocabulary;
-  bool specials = settings.name == "permutation_lm" || settings.name == "mlm_nsp";
+  bool specials = settings.name == "permutation_lm" || settings.name == "mlm_nsp" || settings.name == "rtd";
   if (known)
     vocabulary = *known;
   else if (!settings.vocabulary.empty()) {

@@ -49,10 +49,11 @@ struct TaskSettings {
   int64_t alpha = 6, beta = 1; // a span of n tokens lies in n * alpha / beta tokens of context
   int64_t maxSpan = 5;
   bool bothWays = false; // the second half of the rows reads the streams backwards
-  // mlm_nsp
+  // mlm_nsp, rtd
   double rate = 0.15; // share of the tokens that is predicted
   bool wholeWords = false;
   double shortRate = 0.1; // share of the sequences with a shorter random target length
+  double keepRate = 0.15; // rtd: share of the tokens to predict that the generator sees as they are
 };
 
 class DataTask {

@@ -68,6 +68,7 @@ Status readTask(Call &call, data::TaskSettings &task, int64_t &every) {
   call.take("both_ways", task.bothWays);
   call.take("rate", task.rate);
   call.take("short", task.shortRate);
+  call.take("keep", task.keepRate);
   call.take("words", words);
   call.take("stream", task.stream);
   if (words == "jieba")

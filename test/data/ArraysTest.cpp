@@ -257,10 +257,10 @@ TEST(Jsonl, ListsTextsAndNames) {
 // One table says what a task gives: gives() and bind agree with it, and every task that it calls working can be made.
 TEST(Table, TasksGiveWhatTheTableSays) {
   std::string text = proseOf(300, 10);
-  for (const char *name : {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp"}) {
+  for (const char *name : {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "rtd"}) {
     TaskSettings settings;
     settings.name = name;
-    const bool marks = settings.name == "permutation_lm" || settings.name == "mlm_nsp";
+    const bool marks = settings.name == "permutation_lm" || settings.name == "mlm_nsp" || settings.name == "rtd";
     auto task = makeOrFail(settings, text, Vocabulary::bytes(marks));
     EXPECT_EQ(task->gives(), inputsOf(name));
     Batch batch;
@@ -290,6 +290,8 @@ TEST(Table, DefaultsAreThoseOfTheTable) {
   const TaskSettings settings;
   EXPECT_EQ(settings.rate, initial("mlm_nsp", "rate"));
   EXPECT_EQ(settings.shortRate, initial("mlm_nsp", "short"));
+  EXPECT_EQ(settings.rate, initial("rtd", "rate"));
+  EXPECT_EQ(settings.keepRate, initial("rtd", "keep"));
   EXPECT_EQ(settings.alpha, initial("permutation_lm", "alpha"));
   EXPECT_EQ(settings.beta, initial("permutation_lm", "beta"));
   EXPECT_EQ(settings.maxSpan, initial("permutation_lm", "max_span"));

@@ -69,6 +69,9 @@ TEST(Recipe, TasksAndTheirKeywords) {
   ASSERT_TRUE(recipe.ok());
   EXPECT_TRUE(recipe->data.wholeWords);
   EXPECT_EQ(recipe->data.rate, 0.2);
+  recipe = readRecipe(manifestOf(R"("data": {"call": "rtd", "args": [], "keywords": {"text": "a", "keep": 0.4}})"), {}, {});
+  ASSERT_TRUE(recipe.ok());
+  EXPECT_EQ(recipe->data.keepRate, 0.4);
   recipe = readRecipe(manifestOf(R"("data": {"call": "char_stream", "args": [], "keywords": {"text": "a"}})"), {}, {});
   ASSERT_TRUE(recipe.ok());
   EXPECT_EQ(recipe->data.unit, tenon::data::Unit::Characters);

@@ -202,3 +202,52 @@ func.func @dropout_c3(%x: tensor<4x8xf32>) {
   %y = tenon.dropout %x rate 0.5 site 0 shared [2] : tensor<4x8xf32>
   return
 }
+
+// -----
+// argmax C1.
+func.func @argmax_c1(%x: tensor<4x8xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{'tenon.argmax' op expects a dimension of 'tensor<4x8xf32>', got 2}}
+  %y = tenon.argmax %x dim 2 : tensor<4x8xf32> -> tensor<4xi32>
+  return
+}
+
+// -----
+// top C1.
+func.func @top_c1(%x: tensor<f32>) {
+  // expected-error @+1 {{'tenon.top' op expects at least one dimension}}
+  %y = tenon.top %x : tensor<f32> -> tensor<i32>
+  return
+}
+
+// -----
+// top C2.
+func.func @top_c2(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.top' op expects the dimensions of 'tensor<4x8xf32>' in front of the last one, got 'tensor<5x3xi32>'}}
+  %y = tenon.top %x : tensor<4x8xf32> -> tensor<5x3xi32>
+  return
+}
+
+// -----
+// top C3.
+func.func @top_c3(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tenon.top' op expects at most 8 places of a row, got 9}}
+  %y = tenon.top %x : tensor<4x8xf32> -> tensor<4x9xi32>
+  return
+}
+
+// -----
+// gumbel C1.
+func.func @gumbel_c1(%x: tensor<f32>) {
+  // expected-error @+1 {{'tenon.gumbel' op expects at least one dimension}}
+  %y = tenon.gumbel %x site 7 : tensor<f32>
+  return
+}
+
+// -----
+// gumbel C2.
+func.func @gumbel_c2(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'tenon.gumbel' op attribute 'site' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative whose maximum value is 4294967295}}
+  %y = tenon.gumbel %x site 4294967296 : tensor<8xf32>
+  return
+}

@@ -90,6 +90,14 @@ func.func @f(%e: index) {
 }
 
 // -----
+// random_bits C1.
+func.func @random_bits_c1(%e: index) {
+  // expected-error @+1 {{'tenon.random_bits' op attribute 'site' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative whose maximum value is 4294967295}}
+  %k = tenon.random_bits %e site 4294967296
+  return
+}
+
+// -----
 // random_keep C2.
 func.func @f(%e: index) {
   // expected-error @+1 {{'tenon.random_keep' op attribute 'site' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative whose maximum value is 4294967295}}

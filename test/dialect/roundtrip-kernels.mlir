@@ -26,6 +26,10 @@ func.func @nest(%x: tensor<4x8xf32>, %depth: index) {
     ^bb0(%j: index):
       // CHECK: tenon.random_keep %{{.*}} depth %{{.*}} site 3 threshold 6554
       %keep = tenon.random_keep %j depth %depth site 3 threshold 6554
+      // CHECK: tenon.random_bits %{{.*}} depth %{{.*}} site 4
+      %bits = tenon.random_bits %j depth %depth site 4
+      // CHECK: tenon.random_bits %{{.*}} site 5
+      %more = tenon.random_bits %j site 5
       // CHECK: tenon.size_value [[$EIGHT]]
       %n = tenon.size_value affine_map<() -> (8)>
       %zero = arith.constant 0.0 : f32

@@ -11,6 +11,14 @@ func.func @layers(%x: tensor<4x8xf32>, %w: tensor<5x8xf32>, %labels: tensor<4xi3
   %u = tenon.running_sum %x dim 0 : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.running_sum %{{.*}} dim 0 reverse : tensor<4xi32>
   %t = tenon.running_sum %labels dim 0 reverse : tensor<4xi32>
+  // CHECK: %{{.*}} = tenon.argmax %{{.*}} dim 0 : tensor<4x8xf32> -> tensor<8xi32>
+  %a = tenon.argmax %x dim 0 : tensor<4x8xf32> -> tensor<8xi32>
+  // CHECK: %{{.*}} = tenon.top %{{.*}} : tensor<4x8xf32> -> tensor<4x3xi32>
+  %k = tenon.top %x : tensor<4x8xf32> -> tensor<4x3xi32>
+  // CHECK: %{{.*}} = tenon.gumbel %{{.*}} site 7 : tensor<4x8xf32>
+  %z = tenon.gumbel %x site 7 : tensor<4x8xf32>
+  // CHECK: %{{.*}} = tenon.gumbel %{{.*}} depth %{{.*}} site 8 : tensor<4x8xf32>
+  %z2 = tenon.gumbel %x depth %depth site 8 : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.softmax %{{.*}} : tensor<4x8xf32>
   %s = tenon.softmax %x : tensor<4x8xf32>
   // CHECK: %{{.*}} = tenon.softmax log %{{.*}} : tensor<4x8xf32>

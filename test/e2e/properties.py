@@ -43,6 +43,8 @@ MODELS = {
     "transformer_xl": ({"V": 97, "D": 72, "H": 3, "F": 100, "M": 67, "N": 2}, 41, "logits"),
     "bert": ({"V": 97, "D": 72, "E": 24, "F": 100, "L": 300, "N": 2}, 67, "h"),
     "xlnet": ({"V": 97, "D": 72, "H": 3, "F": 100, "M": 17, "R": 17, "N": 2}, 67, "h"),
+    "electra": ({"V": 97, "X": 40, "D": 72, "Q": 48, "L": 300, "N": 2, "NG": 1,
+                 "Layer": "Block(F = 100, Attention = SelfAttention(E = 24))"}, 67, "h"),
 }
 ROWS = 3
 NUMERICS = []  # words for every command over a model
@@ -56,7 +58,7 @@ def inputs(name, ids):
     """Every input of the entry `infer` for these rows of ids."""
     rows, length = len(ids), len(ids[0])
     given = {"ids": tensor("i32", ids)}
-    if name == "bert":
+    if name in ("bert", "electra"):
         given |= {"seg": tensor("i32", [[k % 2 for k in range(length)]] * rows), "len": tensor("i32", [length - 2] * rows)}
     if name == "xlnet":
         given |= {"seg": tensor("i32", [[0] * length] * rows), "rank": tensor("i32", [list(range(length))] * rows),
@@ -120,7 +122,7 @@ def threads(name, folder, spoil):
         seed = 8 if spoil and count == 3 else 7
         driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), *NUMERICS, "--set",
                      "rate=0.1", "--bind", "B=3", "--bind", f"T={131 if name == 'xlnet' else 41}",
-                     *(["--bind", "K=5"] if name in ("bert", "xlnet") else []), "--text", sample(folder), "--steps", 4,
+                     *(["--bind", "K=5"] if name in ("bert", "xlnet", "electra") else []), "--text", sample(folder), "--steps", 4,
                      "--seed", seed, "--threads", count, "--out", run, "--quiet", environment=chosen)
         found[count, tier] = weights_of(run)
         found[count, tier].append(bytes(outputs(folder, name, some_ids(name), "--threads", count, environment=chosen).values))

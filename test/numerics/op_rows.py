@@ -106,8 +106,19 @@ row("cumsum along a run-time axis", "B T C", {"p": "A, C"}, "tanh(cumsum[T]($p[A
 row("flip", "A C", PQ, "flip[A]($p) * flip[C]($q)")
 row("max behind normalize", "C", AC, "max[A](normalize[A, C]($p, eps = 0.1))")  # the winners must be found among the same numbers
 row("argmax", "A C", AC, "where(argmax[C]($p) == iota[C](), $p * $p, $p)")
+row("argmax of computed numbers", "A C", AC, "where(argmax[C](sin(3 * $p)) == iota[C](), $p * $p, $p)")
+row("argmax along the first axis", "A C", AC, "where(expand[A](argmax[A](sin(3 * $p))) == iota[A](), $p * $p, $p)")
+row("sample", "A C", AC, "where(sample[C](4 * $p, temperature = 2) == iota[C](), $p * $p, $p)")
+row("sample of several draws", "A K C", AC, "where(sample[C -> K]($p) == iota[C](), expand[K]($p * $p), expand[K]($p))")
+row("top", "A K", AC, "sin($v) * real($i + 1)", "let ($v, $i) = top[C -> K]($p)")
+row("top along the first axis", "A2 C", AC, "$v ^ 2 * real($i + 1)", "let ($v, $i) = top[A -> A2](exp($p))")
+row("top of a batch", "B T K", {"p": "A, C"}, "sin($v)", "let ($v, $i) = top[C -> K]($p[A: some])")
 row("put", "B C G", {"p": "C, G", "q": "K, G"}, "sin(put[C: $at](expand[B]($p), $q))",
     "let $at = iota[K]() * 2 + expand[B, K](1)")
+row("put where", "B C G", {"p": "C, G", "q": "K, G"},
+    "sin(put[C: $at](expand[B]($p), $q, where = ids[T: 0] + iota[K]() mod 2 == 0))", "let $at = iota[K]() * 2 + expand[B, K](1)")
+row("put of two axes of slots", "A C", {"p": "A, C", "q": "A, K, G"},
+    "sin(put[C: $at]($p, $q)) * $p", "let $at = iota[K]() + 2 * iota[G]()")
 row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
 row("gather of a gather", "B T", {"p": "A, C"}, "$p[A: some][C: target mod C] ^ 2")
 row("gather along a batch", "B T C", {"p": "A, C"}, "$x[T: near]", "let $x = exp($p[A: some])")

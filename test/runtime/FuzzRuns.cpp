@@ -168,13 +168,17 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
   Entry entry;
   entry.add("ids", DataType::I32, {B, T}, symbols);
   const bool permuted = task == "permutation_lm";
-  if (!permuted && task != "mlm_nsp") {
+  const bool replaced = task == "rtd";
+  if (!permuted && !replaced && task != "mlm_nsp") {
     entry.add("target", DataType::I32, {B, T}, symbols);
     return entry;
   }
   entry.add("seg", DataType::I32, {B, T}, 3);
   entry.add("at", DataType::I32, {B, K}, T);
-  entry.add("word", DataType::I32, {B, K}, symbols);
+  if (replaced)
+    entry.add("masked", DataType::I32, {B, T}, symbols);
+  else
+    entry.add("word", DataType::I32, {B, K}, symbols);
   entry.add("weight", DataType::F32, {B, K}, -1);
   if (permuted)
     entry.add("rank", DataType::I32, {B, T}, -1);
@@ -187,9 +191,9 @@ Entry entryFor(const std::string &task, int64_t B, int64_t T, int64_t K, int64_t
 
 /// A text through every task; accepted: batches came out.
 bool tryText(Random &random, const std::string &folder) {
-  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp"};
+  const char *const tasks[] = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "permutation_lm", "mlm_nsp", "rtd"};
   data::TaskSettings settings;
-  settings.name = tasks[random.below(6)];
+  settings.name = tasks[random.below(7)];
   settings.seed = random.next();
   settings.reuse = static_cast<int64_t>(random.below(6));
   settings.bothWays = random.below(2);

@@ -24,7 +24,7 @@ constexpr size_t kLettersOfLine = 76, kLettersOfTitle = 40;
 
 /// Tasks whose window may have any length: they fill it from a text, and nothing else depends on it.
 bool fitsAnyLength(const std::string &task) {
-  static const std::set<std::string> names = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "mlm_nsp"};
+  static const std::set<std::string> names = {"byte_stream", "char_stream", "lm_stream", "lm_blocks", "mlm_nsp", "rtd"};
   return names.count(task) > 0;
 }
 
@@ -83,7 +83,7 @@ Expected<train::Recipe> recipeFor(const AttentionOptions &options, const Manifes
 Status encodePrompt(const AttentionOptions &options, const data::Vocabulary &vocabulary, const std::string &task,
                     std::vector<int32_t> &ids) {
   auto mark = [&](const char *name) {
-    if (auto id = task == "mlm_nsp" ? vocabulary.special(name) : std::nullopt)
+    if (auto id = task == "mlm_nsp" || task == "rtd" ? vocabulary.special(name) : std::nullopt)
       ids.push_back(*id);
   };
   mark("cls");

@@ -179,7 +179,8 @@ Status readStates(Context &context, const NamedFiles &files) {
 Status checkDraws(const runtime::Manifest &manifest, const std::string &entryName, const WeightOptions &weights, bool step) {
   const EntryInfo &entry = *manifest.findEntry(entryName);
   // Gradients are those of a training where the artifact has a recipe: else nothing is dropped.
-  if (entry.kind == EntryInfo::Kind::Train || (entry.kind == EntryInfo::Kind::Grad && manifest.recipe.find("name")))
+  if (entry.draws || entry.kind == EntryInfo::Kind::Train ||
+      (entry.kind == EntryInfo::Kind::Grad && manifest.recipe.find("name")))
     return {};
   if (step)
     return usageError("--step numbers random choices, and the entry ", entryName, " makes none");

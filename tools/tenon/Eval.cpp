@@ -149,6 +149,10 @@ Status run(Options &options) {
     return model.status();
   if (Status status = checkOpen(*model, options.model, "eval"); status.failed())
     return status;
+  const runtime::EntryInfo *entry = model->artifact->manifest().findEntry("eval");
+  const bool draws = entry && entry->draws;
+  if (options.weights.seedGiven() && !options.weights.init && !options.weights.partial && !draws)
+    return usageError("--seed is for the initial values of --init; eval draws nothing else");
   Part part;
   auto recipe = recipeFor(options, *model, part);
   if (!recipe.ok())
@@ -176,7 +180,7 @@ Status run(Options &options) {
     return status;
   if (!vocabulary && !options.weights.file.empty())
     noteClasses(task->vocabulary());
-  context->setSeed(recipe->seed);
+  context->setSeed(draws && options.weights.seedGiven() ? options.weights.seed : recipe->seed);
   auto result = train::evaluate(*context, *feeder, options.batches, nullptr);
   if (!result.ok())
     return result.status();
@@ -210,11 +214,7 @@ void addEval(CLI::App &app, int &exitCode) {
       ->transform(whole(1));
   command->add_flag("--json", options->json, "one JSON object");
   command->footer("Examples:\n  tenon eval run\n  tenon eval model.tn --recipe small --weights w.safetensors --text other.txt");
-  onRun(*command, exitCode, [options] {
-    if (options->weights.seedGiven() && !options->weights.init && !options->weights.partial)
-      return usageError("--seed is for the initial values of --init; eval draws nothing else");
-    return run(*options);
-  });
+  onRun(*command, exitCode, [options] { return run(*options); });
 }
 
 } // namespace tenon::driver

@@ -275,6 +275,7 @@ Value Checker::topBuiltin(const Call &call) {
     error("T0204", op.range, "axis " + sized(*axis) + " does not have " + text(graph.size(*best)) + " places");
     return poison();
   }
+  node = graph.toInt(node);
   Node top = makeNode(Op::Top, graph[node].type);
   top.type.pinned.clear();
   for (AxisId &own : top.type.axes)

@@ -42,6 +42,8 @@ Scalar evaluateArithmetic(Operation &op, llvm::function_ref<Scalar(Value)> get) 
       .Case([&](arith::AddIOp) { return whole(n(0) + n(1)); })
       .Case([&](arith::SubIOp) { return whole(n(0) - n(1)); })
       .Case([&](arith::MulIOp) { return whole(n(0) * n(1)); })
+      .Case([&](arith::DivUIOp) { return whole(n(0) / n(1)); })
+      .Case([&](arith::ShRUIOp) { return whole(n(0) >> n(1)); }) // of bits that are at least 0 here
       .Case([&](arith::DivSIOp) { return whole(n(0) / n(1)); })
       .Case([&](arith::RemSIOp) { return whole(n(0) % n(1)); })
       .Case([&](arith::FloorDivSIOp) { return whole(floorDiv(n(0), n(1))); })

@@ -2,7 +2,10 @@
 #include "dialect/TensorSizes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -14,6 +17,8 @@ void fail(Operation *op, const char *what) {
   llvm::errs() << "\n";
   exit(2);
 }
+
+static uint32_t randomBits(const Machine &machine, uint64_t element, int64_t site, int64_t depth);
 
 namespace {
 
@@ -77,6 +82,7 @@ private:
         .Case([&](StackOp stack) { runStack(stack); })
         .Case([&](ScatterAddOp scatter) { runScatter(scatter); })
         .Case([&](RunningSumOp sums) { runRunningSum(sums); })
+        .Case([&](TopOp top) { runTop(top); })
         .Case([&](OptimizeOp optimize) { evaluateOptimize(optimize, machine, tensors); })
         .Case([&](AttentionOp attention) { evaluateAttention(attention, depthOf(attention), machine, tensors); })
         .Case([&](AttentionGradOp attention) { evaluateAttentionGrad(attention, depthOf(attention), machine, tensors); })
@@ -241,6 +247,22 @@ private:
     tensors[op.getY()] = y;
   }
 
+  void runTop(TopOp op) {
+    const Numbers &x = tensors.at(op.getX());
+    const int64_t size = shape(op.getX()).back(), best = shape(op.getY()).back(), rows = int64_t(x.size()) / size;
+    Numbers y;
+    for (int64_t row = 0; row < rows; ++row) {
+      std::vector<int64_t> places(size);
+      std::iota(places.begin(), places.end(), 0);
+      std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
+        const double first = x[row * size + a], second = x[row * size + b];
+        return first > second || (std::isnan(second) && !std::isnan(first));
+      });
+      y.insert(y.end(), places.begin(), places.begin() + best);
+    }
+    tensors[op.getY()] = y;
+  }
+
   std::vector<int64_t> indices(ValueRange values) {
     std::vector<int64_t> result;
     for (Value value : values)
@@ -275,6 +297,9 @@ private:
       place = isa<FloatType>(put.getElement().getType()) ? value.real : double(value.whole);
     } else if (auto keep = dyn_cast<RandomKeepOp>(op)) {
       scalars[keep] = {0, random(keep)};
+    } else if (auto bits = dyn_cast<RandomBitsOp>(op)) {
+      scalars[bits] = {
+          0, randomBits(machine, get(bits.getIndex()).whole, bits.getSite(), bits.getDepth() ? get(bits.getDepth()).whole : 0)};
     } else if (auto size = dyn_cast<SizeValueOp>(op)) {
       scalars[size] = {0, evaluateExpression(size.getForm().getResult(0), machine.dims)};
     } else {
@@ -349,18 +374,25 @@ int64_t evaluateExpression(AffineExpr expression, const std::vector<int64_t> &di
   }
 }
 
-bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold) {
-  uint32_t c[4] = {uint32_t(16 * (element / 128) + element % 16), uint32_t(machine.step), uint32_t(site), uint32_t(depth)};
+/// The four words of the counter (block, step, site, depth).
+static std::array<uint32_t, 4> philox(const Machine &machine, uint64_t block, int64_t site, int64_t depth) {
+  std::array<uint32_t, 4> c = {uint32_t(block), uint32_t(machine.step), uint32_t(site), uint32_t(depth)};
   uint32_t k[2] = {uint32_t(machine.seed), uint32_t(machine.seed >> 32)};
   for (int round = 0; round < 10; ++round) {
     uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
-    uint32_t next[4] = {uint32_t(p1 >> 32) ^ c[1] ^ k[0], uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k[1], uint32_t(p0)};
-    std::copy(next, next + 4, c);
+    c = {uint32_t(p1 >> 32) ^ c[1] ^ k[0], uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k[1], uint32_t(p0)};
     k[0] += 0x9E3779B9;
     k[1] += 0xBB67AE85;
   }
+  return c;
+}
+bool survives(const Machine &machine, uint64_t element, int64_t site, int64_t depth, int64_t threshold) {
+  const auto words = philox(machine, 16 * (element / 128) + element % 16, site, depth);
   uint32_t which = (element / 16) % 8;
-  return ((c[which / 2] >> (16 * (which % 2))) & 0xffff) >= uint32_t(threshold);
+  return ((words[which / 2] >> (16 * (which % 2))) & 0xffff) >= uint32_t(threshold);
+}
+static uint32_t randomBits(const Machine &machine, uint64_t element, int64_t site, int64_t depth) {
+  return philox(machine, 16 * (element / 64) + element % 16, site, depth)[(element / 16) % 4];
 }
 
 void evaluate(func::FuncOp function, Machine &machine) { Evaluation(function, machine); }

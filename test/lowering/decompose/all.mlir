@@ -100,3 +100,26 @@ func.func @running_sums(%x: tensor<4x8xf32>, %n: tensor<4xi32>) {
   tenon.output 1 "m", %m : tensor<4xi32>
   return
 }
+
+// The first place of the largest; the number of elements before each one is its place in the order, a NaN behind all others.
+// CHECK-LABEL: func.func @places
+// CHECK-NOT: tenon.argmax
+// CHECK-NOT: tenon.top
+// CHECK: tenon.reduce max
+// CHECK: tenon.compare eq
+// CHECK: tenon.iota 1 : tensor<4x8xi32>
+// CHECK: tenon.reduce min %{{.*}} [1] : tensor<4x8xi32> -> tensor<4xi32>
+// CHECK: tenon.compare lt %[[OWN:.*]], %[[OTHER:.*]] : tensor<4x8x8xf32>
+// CHECK: tenon.compare eq %[[OWN]], %[[OTHER]]
+// CHECK: tenon.compare ne %[[OWN]], %[[OWN]]
+// CHECK: tenon.reduce sum %{{.*}} [2] : tensor<4x8x8xi32> -> tensor<4x8xi32>
+// CHECK: tenon.compare eq %{{.*}} : tensor<4x3x8xi32>
+// CHECK: tenon.reduce sum %{{.*}} [2] : tensor<4x3x8xi32> -> tensor<4x3xi32>
+// CHECK: return
+func.func @places(%x: tensor<4x8xf32>) {
+  %y = tenon.argmax %x dim 1 : tensor<4x8xf32> -> tensor<4xi32>
+  tenon.output 0 "y", %y : tensor<4xi32>
+  %k = tenon.top %x : tensor<4x8xf32> -> tensor<4x3xi32>
+  tenon.output 1 "k", %k : tensor<4x3xi32>
+  return
+}

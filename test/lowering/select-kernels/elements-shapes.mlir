@@ -17,6 +17,48 @@ func.func @dropout(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.di
   return
 }
 
+// The noise is drawn where the row is read, twice, and is no tensor: rows begin at multiples of 64.
+// CHECK-LABEL: func.func @gumbel(
+// CHECK: tenon.nest {{.*}} : tensor<4xi32> {
+// CHECK: tenon.fold max
+// CHECK: tenon.random_bits %{{.*}} site 7
+// CHECK-NEXT: arith.shrui
+// CHECK-NEXT: arith.sitofp
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: math.log
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: tenon.at %arg0
+// CHECK-NEXT: math.log
+// CHECK-NEXT: arith.subf
+// CHECK-NEXT: tenon.yield
+// CHECK: tenon.fold min
+// CHECK: tenon.random_bits %{{.*}} site 7
+// CHECK: arith.cmpf oeq
+// CHECK: arith.select
+// CHECK: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @gumbel(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %z = tenon.gumbel %x site 7 : tensor<4x8xf32>
+  %y = tenon.argmax %z dim 1 : tensor<4x8xf32> -> tensor<4xi32>
+  tenon.output 0 "y", %y : tensor<4xi32>
+  return
+}
+
+// Of whole numbers, along the first dimension.
+// CHECK-LABEL: func.func @argmax(
+// CHECK: tenon.nest
+// CHECK: tenon.fold max
+// CHECK: tenon.fold min
+// CHECK: arith.cmpi eq
+// CHECK: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @argmax(%x: tensor<4x8xi32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.argmax %x dim 0 : tensor<4x8xi32> -> tensor<8xi32>
+  tenon.output 0 "y", %y : tensor<8xi32>
+  return
+}
+
 // CHECK-LABEL: func.func @constant(
 // CHECK: tenon.nest
 // CHECK: tenon.each

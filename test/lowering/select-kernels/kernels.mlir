@@ -77,6 +77,7 @@ func.func @size(%T: index) attributes {tenon.kind = "out", tenon.dims = ["T"], t
 // CHECK-NEXT: tenon.yield %[[NEW]], %arg6
 // CHECK: %[[SUMS:.*]] = tenon.running_sum
 // CHECK-NEXT: tenon.scatter_add %[[SUMS]][%arg2] onto %arg1
+// CHECK: tenon.top %[[SUMS]]
 // CHECK-NOT: tenon.nest
 func.func @kept(%x: tensor<4x8xf32>, %g: tensor<2x8xf32>, %ids: tensor<4xi32>, %new: tensor<1x8xf32>, %at: tensor<i32>)
     attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [tensor<2x4x8xf32>, tensor<6x8xf32>], tenon.in_place = array<i1: false, true>} {
@@ -96,6 +97,8 @@ func.func @kept(%x: tensor<4x8xf32>, %g: tensor<2x8xf32>, %ids: tensor<4xi32>, %
   %added = tenon.scatter_add %sums[%ids] onto %g : tensor<2x8xf32> dim 0 x_dims [-1, 1] index_dims [0] : tensor<4x8xf32>, tensor<4xi32> -> tensor<2x8xf32>
   tenon.output 0 "y", %added : tensor<2x8xf32>
   tenon.output 1 "whole", %whole : tensor<6x8xf32>
+  %best = tenon.top %sums : tensor<4x8xf32> -> tensor<4x3xi32>
+  tenon.output 2 "best", %best : tensor<4x3xi32>
   return
 }
 

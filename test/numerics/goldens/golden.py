@@ -15,13 +15,14 @@ import sys
 import tempfile
 
 import decoders
+import electra
 import encoders
 import images
 import sequences
 from case import Case
 import tiers  # test/support
 
-CASES = encoders.CASES | decoders.CASES | images.CASES | sequences.CASES
+CASES = encoders.CASES | electra.CASES | decoders.CASES | images.CASES | sequences.CASES
 
 
 def main():

@@ -191,7 +191,7 @@ def chosen(g, condition):
 
 each(["keep and not (n < 0)", "n == 2 or n != 3 and keep", "n div 3 >= n mod 3", "abs(n - 1) > min(n, 2)", "iota[T]() < len",
       "n - ids * 2 <= max(n, -1)", "clip(n, -1, 2) == n", "sees(n, seg)", "all[D](x > -3)", "any[D](x > 0.9)", "any[T](keep)",
-      "all[B, T](n > -9)", "argmax[D](x) mod 2 == 0",
+      "all[B, T](n > -9)", "argmax[D](x) mod 2 == 0", "sample[D](2 * x) mod 2 == 0",
       "cumsum[T](n) > 1", "sum[T](n) > 0", "max[T](n) > seg", "flip[T](n) > 0", "put[T: place](n, 7) > 1",
       "put[T: place](n, 1, where = column > 1) == n"], chosen)
 
@@ -321,6 +321,21 @@ def cross_entropy(g):
 @construct
 def binary_cross_entropy(g):
     g.keep(f"binary_cross_entropy({g.real('B', 'T')} * 3, keep) + binary_cross_entropy({g.real('B', 'T')}, soft)", ("B", "T"))
+
+
+@construct
+def top(g):
+    values, places = g.name("v"), g.name("i")
+    g.text(f"let ({values}, {places}) = top[A -> K]({g.real('B', 'T', 'A')})")
+    g.reals[values] = ("B", "T", "K")
+    g.integers.append((places, ["B", "T", "K"]))
+
+
+@construct
+def several_draws(g):
+    name = g.name("i")
+    g.text(f"let {name} = sample[D -> K](3 * {g.real('B', 'T', 'D')}, temperature = 2)")
+    g.integers.append((name, ["B", "T", "K"]))
 
 
 def layered(g, text):
