@@ -10,29 +10,15 @@ namespace {
 
 /// The construct that no code is made for; null if there is some.
 const char *refused(const Entry &entry, const Node &node) {
-  switch (node.op) {
-<<<<<<< HEAD
-  case Op::Top:
-    return "top";
-  case Op::Sample:
-    return "sample";
-=======
-  case Op::Window:
-    return "window";
->>>>>>> sample
-  case Op::Stack:
-  case Op::Scan: {
-    unsigned levels = 0;
-    for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
-      ++levels;
-    static_assert(kMostNestedStacks == 8);
-    return levels > kMostNestedStacks                                           ? "more than 8 stacks and loops in each other"
-           : node.op == Op::Scan || entry.stacks[node.index].count.isConstant() ? nullptr
-                                                                                : "a stack whose height is not a number";
-  }
-  default:
+  if (node.op != Op::Stack && node.op != Op::Scan)
     return nullptr;
-  }
+  unsigned levels = 0;
+  for (uint32_t stack = node.index; stack != ~0u; stack = entry.stacks[stack].parent)
+    ++levels;
+  static_assert(kMostNestedStacks == 8);
+  return levels > kMostNestedStacks                                           ? "more than 8 stacks and loops in each other"
+         : node.op == Op::Scan || entry.stacks[node.index].count.isConstant() ? nullptr
+                                                                              : "a stack whose height is not a number";
 }
 
 /// A whole number of a tensor has 32 bits. A number that becomes a real one is a real constant by now.

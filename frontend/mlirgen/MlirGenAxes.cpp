@@ -118,7 +118,6 @@ Value EntryGenerator::generateFlip(const Node &node) {
                 false);
 }
 
-<<<<<<< HEAD
 Value EntryGenerator::generateWindow(const Node &node) {
   SmallVector<int64_t> dims, strides, dilations, pads;
   Axes result;
@@ -144,9 +143,6 @@ Value EntryGenerator::generateWindow(const Node &node) {
   return spread(y, result, node.type.axes);
 }
 
-/// The first index at which the largest element stands; the last index where none equals the largest (NaN).
-=======
->>>>>>> sample
 Value EntryGenerator::generateArgMax(const Node &node) {
   const Axes &axes = axesOf(node.operands[0]);
   Axes rest;
