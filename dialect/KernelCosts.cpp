@@ -2,6 +2,7 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/OptimizeSettings.h"
 #include "dialect/Places.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
@@ -298,10 +299,12 @@ Polynomial AppendStateOp::countBytes(FormulaSpace &space) {
   return Polynomial(2) * bytesOf(getRows(), space) + bytesOf(getPosition(), space);
 }
 
-/// Per element: the norm of the gradient, clipping, and the rule of the optimizer (moments, bias correction, decay, update).
-static int64_t flopsOfRule(StringRef rule) { return rule == "sgd" ? 7 : rule == "adamax" ? 13 : 16; }
-/// Gradient twice (the norm comes first), moments read and written, beside the parameter.
-static int64_t touchesOfRule(StringRef rule) { return rule == "sgd" ? 4 : 6; }
+/// Gradient twice (the norm comes first), moments read and written; with a ratio per tensor moments are read once more.
+static int64_t momentTouches(OptimizeOp op) {
+  return 2 + (2 + (formOf(op).trust != schema::Trust::None ? 1 : 0)) * momentCount(op);
+}
+/// Read and written; with a ratio per tensor read once more.
+static int64_t parameterTouches(OptimizeOp op) { return 2 + (formOf(op).trust != schema::Trust::None ? 1 : 0); }
 
 /// `perElement(type)` summed over the elements of all parameters that are trained.
 static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm::function_ref<int64_t(Type)> perElement) {
@@ -312,12 +315,13 @@ static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm:
   return all;
 }
 Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
-  return overParameters(*this, space, [&](Type) { return flopsOfRule(getRule()); });
+  return overParameters(*this, space, [&](Type) { return ruleOf(*this).operations; });
 }
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
   const Type stored = parameterType(getOperation()->getParentOfType<ModuleOp>());
   return overParameters(*this, space, [&](Type type) {
-    return touchesOfRule(getRule()) * bytesOfElement(type) + 2 * (stored ? elementBytes(stored) : bytesOfElement(type));
+    return momentTouches(*this) * bytesOfElement(type) +
+           parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type));
   });
 }
 

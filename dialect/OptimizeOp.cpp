@@ -1,18 +1,18 @@
-// The optimizer's settings: what they may be. The table is in StructureOps.td.
-#include "dialect/TenonDialect.h"
-#include "frontend/recipes/RecipeSchema.h"
+// The optimizer's settings: what they may be, by the table of rules.
+#include "dialect/OptimizeSettings.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace tenon;
 
-double OptimizeOp::number(StringRef key, double otherwise) {
-  Attribute value = getSettings().get(key);
+static std::optional<double> numberOf(Attribute value) {
   if (auto real = dyn_cast_or_null<FloatAttr>(value))
     return real.getValueAsDouble();
-  if (auto whole = dyn_cast_or_null<IntegerAttr>(value))
+  if (auto whole = dyn_cast_or_null<IntegerAttr>(value); whole && !isa<BoolAttr>(value))
     return double(whole.getInt());
-  return otherwise;
+  return std::nullopt;
 }
+double OptimizeOp::number(StringRef key, double otherwise) { return numberOf(getSettings().get(key)).value_or(otherwise); }
 bool OptimizeOp::isSet(StringRef key) {
   auto flag = getSettings().getAs<BoolAttr>(key);
   return flag && flag.getValue();
@@ -21,42 +21,116 @@ StringRef OptimizeOp::schedule() {
   auto name = getSettings().getAs<StringAttr>("schedule");
   return name ? name.getValue() : StringRef("constant");
 }
-
-/// C2.
-static LogicalResult verifySetting(OptimizeOp op, NamedAttribute setting) {
-  StringRef key = setting.getName();
-  Attribute value = setting.getValue();
-  if (key == "schedule")
-    return isa<StringAttr>(value) ? success() : LogicalResult(op.emitOpError("expects a name as schedule, got ") << value); // C2
-  if (llvm::is_contained({"nesterov", "at_start"}, key))
-    return isa<BoolAttr>(value) ? success()
-                                : LogicalResult(op.emitOpError("expects a truth value as ") << key << ", got " << value); // C2
-  if (!llvm::is_contained({"lr", "beta1", "beta2", "eps", "decay", "momentum", "warmup", "total", "floor", "size", "factor",
-                           "clip", "accumulate", "warmup_share", "scale_growth", "scale_backoff", "scale_every"},
-                          key))
-    return op.emitOpError("expects settings that there are, got ") << key; // C2
-  const bool isNumber = isa<FloatAttr>(value) || (isa<IntegerAttr>(value) && !isa<BoolAttr>(value));
-  return isNumber ? success() : LogicalResult(op.emitOpError("expects a number as ") << key << ", got " << value); // C2
+static StringRef formName(OptimizeOp op) {
+  auto name = op.getSettings().getAs<StringAttr>("form");
+  return name ? name.getValue() : StringRef();
 }
 
+/// The parameter of a table's row that an attribute belongs to.
+static const schema::Parameter *findParameter(const std::vector<schema::Parameter> &parameters, StringRef key) {
+  for (const schema::Parameter &parameter : parameters)
+    if (StringRef(parameter.name) == key || (parameter.type == schema::Type::Betas && (key == "beta1" || key == "beta2")))
+      return &parameter;
+  return nullptr;
+}
+
+const schema::OptimizerRule &tenon::ruleOf(OptimizeOp op) { return *schema::findOptimizer(op.getRule()); }
+const schema::OptimizerForm &tenon::formOf(OptimizeOp op) { return *schema::findForm(ruleOf(op), formName(op)); }
+const schema::ScheduleRule &tenon::scheduleOf(OptimizeOp op) { return *schema::findSchedule(op.schedule()); }
+
+double tenon::settingOf(OptimizeOp op, StringRef key) {
+  const schema::Parameter *parameter = findParameter(ruleOf(op).settings, key);
+  if (!parameter)
+    parameter = findParameter(scheduleOf(op).settings, key);
+  return op.number(key, !parameter ? 0 : key == "beta2" ? parameter->second : parameter->initial);
+}
+int tenon::momentCount(OptimizeOp op) { return ruleOf(op).momentCount(settingOf(op, "momentum")); }
+
+double tenon::ownDecay(const schema::OptimizerRule &rule, DictionaryAttr settings, ParameterOp parameter) {
+  // The first dimensions of a stacked parameter are those of its stacks.
+  const int64_t rank = parameter.getType().getRank() - parameter.depthCount();
+  if (rule.decaysMatrices && rank < 2)
+    return 0;
+  const schema::Parameter *decay = findParameter(rule.settings, rule.decay);
+  return numberOf(settings.get(rule.decay)).value_or(decay ? decay->initial : 0);
+}
+
+namespace {
+class Verifier {
+public:
+  explicit Verifier(OptimizeOp op) : op(op) {}
+
+  LogicalResult names() {
+    const std::string rules = schema::working("optimizer", "or"), schedules = schema::working("schedule", "or");
+    rule = schema::findOptimizer(op.getRule());
+    if (!rule) // C1
+      return op.emitOpError("expects the rule ") << rules << ", got " << op.getRule();
+    if (auto given = op.getSettings().get("schedule"); given && !isa<StringAttr>(given))
+      return op.emitOpError("expects a name as schedule, got ") << given; // C2
+    schedule = schema::findSchedule(op.schedule());
+    if (!schedule) // C1
+      return op.emitOpError("expects the schedule ") << schedules << ", got " << op.schedule();
+    if (!schema::findForm(*rule, formName(op))) // C1
+      return op.emitOpError("expects a form of ") << op.getRule() << " that there is, got " << formName(op);
+    return success();
+  }
+
+  LogicalResult setting(NamedAttribute setting) {
+    StringRef key = setting.getName();
+    Attribute value = setting.getValue();
+    if (key == "schedule")
+      return success();
+    const schema::Parameter *parameter = findParameter(rule->settings, key);
+    if (!parameter)
+      parameter = findParameter(schedule->settings, key);
+    if (key == "at_start" || (parameter && parameter->type == schema::Type::Bool))
+      return isa<BoolAttr>(value) ? success() : expected("a truth value", setting);
+    if (key == "form" && rule->forms.size() > 1)
+      return isa<StringAttr>(value) ? success() : expected("a name", setting);
+    if (!parameter && !llvm::is_contained({"clip", "clip_tensor", "clip_value", "accumulate", "warmup_share", "every_share",
+                                           "scale_growth", "scale_backoff", "scale_every"},
+                                          key))
+      return op.emitOpError("expects settings that there are, got ") << key; // C2
+    return numberOf(value) ? success() : expected("a number", setting);
+  }
+
+  LogicalResult lengths() {
+    if (double total = op.number("total", 0), warmup = op.number("warmup", 0);
+        schedule->ends && !op.isSet("at_start") && !(total > warmup)) // C5
+      return op.emitOpError("expects total to be larger than warmup, got ") << total << " and " << warmup;
+    for (const schema::Parameter &parameter : schedule->settings)
+      if (bool share = parameter.name == "every" && op.getSettings().get("every_share");
+          parameter.required && !share && !(op.number(parameter.name, 0) > 0)) // C6
+        return op.emitOpError("expects ") << StringRef(parameter.name) << " of the schedule " << StringRef(schedule->name)
+                                          << " to be positive, got " << op.number(parameter.name, 0);
+    return success();
+  }
+
+private:
+  /// C2.
+  LogicalResult expected(StringRef kind, NamedAttribute setting) {
+    return op.emitOpError("expects ") << kind << " as " << setting.getName().strref() << ", got " << setting.getValue();
+  }
+
+  OptimizeOp op;
+  const schema::OptimizerRule *rule = nullptr;
+  const schema::ScheduleRule *schedule = nullptr;
+};
+} // namespace
+
 LogicalResult OptimizeOp::verify() {
-  const std::string rules = schema::working("optimizer", "or"), schedules = schema::working("schedule", "or");
-  if (!schema::works("optimizer", getRule())) // C1
-    return emitOpError("expects the rule ") << rules << ", got " << getRule();
+  Verifier verifier(*this);
+  if (failed(verifier.names()))
+    return failure();
   for (NamedAttribute setting : getSettings())
-    if (failed(verifySetting(*this, setting)))
+    if (failed(verifier.setting(setting)))
       return failure();
-  if (!schema::works("schedule", schedule())) // C1
-    return emitOpError("expects the schedule ") << schedules << ", got " << schedule();
   if (!getSettings().get("lr")) // C3
     return emitOpError("expects the setting lr, got ") << getSettings();
   if (double batches = number("accumulate", 1); !(batches >= 1)) // C4
     return emitOpError("expects accumulate to be 1 or more, got ") << batches;
-  if (double total = number("total", 0), warmup = number("warmup", 0);
-      schema::decays(schedule()) && !isSet("at_start") && !(total > warmup)) // C5
-    return emitOpError("expects total to be larger than warmup, got ") << total << " and " << warmup;
-  if (double size = number("size", 0), warmup = number("warmup", 0); schedule() == "noam" && !(size > 0 && warmup > 0)) // C6
-    return emitOpError("expects size and warmup of the schedule noam to be positive, got ") << size << " and " << warmup;
+  if (failed(verifier.lengths()))
+    return failure();
   const bool any = isScaled() || getSettings().get("scale_backoff") || getSettings().get("scale_every");
   const double growth = number("scale_growth", 0), backoff = number("scale_backoff", 0), every = number("scale_every", 0);
   if (any && !(growth >= 1 && backoff > 0 && backoff <= 1 && every >= 1)) // C8

@@ -371,53 +371,52 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
 def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpInterface, ["countBytes"]>]> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
-    Formula: with the gradient g, sgd: `x -= rate g`; adam: `m = beta1 m + (1 - beta1) g`, `v = beta2 v + (1 - beta2) g^2`,
-    `x -= rate m^ / (sqrt(v^) + eps)` with m^, v^ divided by 1 - beta^s; adamw: the same and `x -= rate decay x`; bert_adam:
-    without the division by 1 - beta^s; adamax: m as adam, `v = max(beta2 v, |g| + eps)`, `x -= rate m^ / v`.
+    Formula: with the gradient g of a parameter x, after clipping, and moments that start at 0: `m = beta1 m + (1 - beta1) g`,
+    `v = beta2 v + (1 - beta2) g^2` or `max(beta2 v, |g| + eps)`, direction `r = m / (sqrt(v) + eps)` or `m / v`,
+    `x -= rate ratio r`. How a rule corrects moments for their start, where its decay comes in and what its ratio is, says its
+    row of the table `frontend/recipes/OptimizerRules.cpp`; `docs/recipes.md` has each as a formula.
 
     | attribute | meaning |
     |---|---|
-    | rule | sgd, adam, adamw, bert_adam, adamax |
-    | settings | the table below |
+    | rule | a row of the table |
+    | settings | those of the rule and of its schedule, by their names, and those below |
 
-    All gradients have been written. `rule` is sgd, adam, adamw, bert_adam or adamax. `settings`, numbers unless said:
+    All gradients have been written. Settings are numbers unless said; what is not there is the table's default. `betas` is
+    beta1 and beta2, `form` a name, `nesterov` a truth value.
 
     | key | default | meaning |
     |---|---|---|
     | lr | required | rate before the schedule |
-    | beta1, beta2, eps | 0.9, 0.999, 1e-8 (bert_adam 1e-6) | the Adam family |
-    | decay | 0 | adam, adamax, sgd: added to the gradient; adamw, bert_adam: apart from the moments |
-    | momentum, nesterov | 0, false | sgd |
     | clip | 0: none | bound c of the norm n of all gradients but those with a `clip` of their own: times min(1, c / (n + 1e-6)) |
+    | clip_tensor | 0: none | the same, of the norm of each tensor alone; a layer of a stack is a tensor of its own |
+    | clip_value | 0: none | each element but those of gradients with a `clip` of their own is brought into [-c, c] |
     | accumulate | 1 | TnContext::step counts batches, and k of them make an update, by the mean of their gradients |
-    | schedule | "constant" | constant, linear, cosine, noam, bert_linear, xlnet_linear; s = step counts updates from 0 |
-    | warmup | 0 | updates w during which the rate rises as s / w |
-    | total, floor | required for decays, 0 | end of the decay; least factor |
-    | at_start, warmup_share | false, 0 | total is TnContext::total_steps; warmup = floor(share total) |
-    | size, factor | noam: required, 1 | factor size^-0.5 min((s+1)^-0.5, (s+1) w^-1.5) |
+    | schedule | "constant" | a row of the table's schedules; s = step counts updates from 0 |
+    | at_start | false | the schedule's length is TnContext::total_steps |
+    | warmup_share, every_share | none | warmup, every are this share of the length |
     | scale_growth, scale_backoff, scale_every | none | the gradients are those of the loss times the loss scale |
 
     With a loss scale z (`tenon.read_loss_scale`) gradients are divided by it before all else, norms too. A step whose norm is
     finite counts as good; after scale_every good ones z is multiplied by scale_growth and the count begins anew. After one whose
     norm is not finite it is multiplied by scale_backoff, and the count begins anew. z stays within 2^-96 and 2^96.
 
-    linear and xlnet_linear: floor + (1 - floor) (1 - p), p = (s - w) / (total - w); cosine: floor + (1 - floor) (1 + cos(pi p)) /
-    2; bert_linear: 1 - s / total. Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and
+    Attributes of a `tenon.parameter`, arrays of one value or one per stack element: `lr` and
     `gradient` (factors; that of the gradient after clipping), `decay` (instead of the setting), `clip` and `clip_group` (bound of
     the norm of what has the same group and the same bound, instead of the setting; NaN: the setting), `frozen_at` (1: this
     element keeps its value). Frozen parameters take no part, neither in norms. One pass over the arenas: gradient, moments and
-    parameter are read and written once. Results: the norm of all gradients before clipping (0 where an update waits for further
+    parameter are read and written once; a rule with a ratio per tensor has a second pass, for the norms of the first are needed
+    there. Results: the norm of all gradients before clipping (0 where an update waits for further
     batches) and the learning rate of this step, f64.
 
-    Constraints: C1 rule and schedule are among those named; C2 settings are those of the table, each of its kind; C3 lr is there;
-    C4 accumulate is 1 or more; C5 a schedule that decays ends after its warmup, unless the run says how long it is; C6 noam has
-    size and warmup; C7 the results are f64 scalars; C8 the settings of a loss scale are there together: growth of 1 or more,
-    backoff of more than 0 and up to 1, every of 1 or more.
+    Constraints: C1 rule, form and schedule are among those of the table; C2 settings are those of the rule, of the schedule and
+    of the table above, each of its kind; C3 lr is there; C4 accumulate is 1 or more; C5 a schedule that ends does so after its
+    warmup, unless the run says how long it is; C6 settings that the table requires of a schedule are there and positive; C7 the
+    results are f64 scalars; C8 the settings of a loss scale are there together: growth of 1 or more, backoff of more than 0 and
+    up to 1, every of 1 or more.
 
     Gradient: none, it is the end of a step.
 
-    Source: Kingma & Ba 2015 (adamax: section 7.1, eps as in PyTorch); Loshchilov & Hutter 2019; google-research/bert
-    optimization.py.
+    Source: those of the table's rows.
 
     Example:
     ```mlir

@@ -1,6 +1,6 @@
 #include "lowering/OptimizerSettings.h"
 #include "dialect/ElementModel.h"
-#include "frontend/recipes/RecipeSchema.h"
+#include "frontend/recipes/OptimizerRules.h"
 #include <cmath>
 
 using namespace mlir;
@@ -32,20 +32,22 @@ private:
 } // namespace
 
 static void addRule(const Setting &optimizer, SettingsBuilder &out) {
-  for (const schema::Parameter &parameter : schema::find("optimizer", optimizer.text)->parameters) {
-    if (parameter.name == "betas") {
+  for (const schema::Parameter &parameter : schema::findOptimizer(optimizer.text)->settings) {
+    if (parameter.type == schema::Type::Betas) {
       out.real("beta1", parameter.initial);
       out.real("beta2", parameter.second);
-    } else if (parameter.type == schema::Type::Real && !parameter.required && parameter.works) {
+    } else if (parameter.type == schema::Type::Real && !parameter.required && !parameter.none) {
       out.real(StringRef(parameter.name), parameter.initial);
     }
   }
   for (auto &[name, value] : optimizer.keywords) {
-    if (name == "betas" && value->elements.size() == 2) {
+    if (value->kind == Setting::Kind::Tuple) {
       out.real("beta1", numberOf(*value->elements[0]));
       out.real("beta2", numberOf(*value->elements[1]));
-    } else if (name == "nesterov") {
-      out.truth("nesterov", value->truth);
+    } else if (value->kind == Setting::Kind::Bool) {
+      out.truth(name, value->truth);
+    } else if (value->kind == Setting::Kind::Word || value->kind == Setting::Kind::Text) {
+      out.text(name, value->text);
     } else {
       out.real(name, numberOf(*value));
     }
@@ -70,20 +72,28 @@ static void addSchedule(const CheckedRecipe &recipe, SettingsBuilder &out, Diagn
   const Setting *steps = recipe.find("steps"), *total = keyword(*schedule, "total");
   double length = total ? numberOf(*total) : steps ? numberOf(*steps) : 0;
   const bool inEpochs = scheduleEpochs(recipe).has_value();
+  const schema::ScheduleRule &rule = *schema::findSchedule(schedule->text);
+  const Setting *epochs = inEpochs ? keyword(*schedule, "epochs") : nullptr;
   out.text("schedule", schedule->text);
   for (auto &[name, value] : schedule->keywords) {
     double number = numberOf(*value);
     if (name == "epochs")
       continue;
+    if (name == "every" && epochs) { // both are passes over the data
+      out.real("every_share", number / numberOf(*epochs));
+      continue;
+    }
     const bool isShare = name == "warmup" && value->kind == Setting::Kind::Real; // of the run
     if (isShare && !inEpochs && length == 0)
       diagnostics.error("T0901", value->range, "`warmup` is a share of the run, whose length the recipe does not say",
                         "add steps = .. or epochs = .. to the recipe, or write a number of steps");
-    out.real(isShare && inEpochs ? "warmup_share" : name, isShare && !inEpochs ? std::floor(number * length) : number);
+    if (isShare && !inEpochs)
+      number = rule.wholeWarmup ? std::floor(number * length) : number * length;
+    out.real(isShare && inEpochs ? "warmup_share" : name, number);
   }
   if (inEpochs)
     out.truth("at_start", true);
-  if (!total && !inEpochs && length > 0 && schema::decays(schedule->text))
+  if (!total && !inEpochs && length > 0 && rule.ends)
     out.real("total", length);
 }
 
@@ -114,16 +124,11 @@ void describeOptimizer(func::FuncOp function, const CheckedRecipe &recipe, Diagn
   }
   addRule(*optimizer, out);
   addSchedule(recipe, out, diagnostics);
-  if (const Setting *clip = recipe.find("clip")) {
-    const Setting *bound = !clip->elements.empty()   ? clip->elements[0].get()
-                           : !clip->keywords.empty() ? clip->keywords[0].second.get()
-                                                     : nullptr;
-    if (clip->text != "global_norm" || !bound) {
-      diagnostics.error("T0901", clip->range, "not supported yet: clipping by " + clip->text + "; global_norm(x) is");
-      return;
-    }
-    out.real("clip", numberOf(*bound));
-  }
+  if (const Setting *clip = recipe.find("clip"))
+    out.real(clip->text == "value"  ? "clip_value"
+             : clip->text == "each" ? "clip_tensor"
+                                    : "clip",
+             numberOf(*clip->keywords[0].second));
   if (const Setting *batches = recipe.find("accumulate"))
     out.real("accumulate", numberOf(*batches));
   if (auto scale = lossScaleOf(recipe, narrowType(function->getParentOfType<ModuleOp>()))) {

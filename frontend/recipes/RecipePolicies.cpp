@@ -244,6 +244,11 @@ void reportUnsupported(const CheckedRecipe &recipe, Diagnostics &diagnostics) {
     diagnostics.error("T0690", place.range, "not supported yet: " + what,
                       (recipe.kind == "generate" ? "in generate block `" : "in recipe `") + recipe.name + "`");
   };
+  const Setting *clip = recipe.find("clip"), *optimizer = recipe.find("optimizer");
+  if (clip && clip->text == "value" && optimizer)
+    for (const auto &[name, argument] : optimizer->keywords)
+      if (name == "clip_each") // its norms would be those of gradients that are clipped already
+        refuse(*argument, "`clip_each` of `" + optimizer->text + "` beside `clip = value(..)`");
   for (const auto &[key, value] : recipe.settings) {
     if (std::any_of(schema::settings(true).begin(), schema::settings(true).end(),
                     [&, wanted = key](const schema::Parameter &setting) { return setting.name == wanted && !setting.works; })) {

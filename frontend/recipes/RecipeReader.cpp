@@ -302,7 +302,7 @@ SettingValue RecipeChecker::readCall(const ast::ExprPtr &expression, const Param
     diagnostics.error("T0610", callee->range, "`" + call->text + "` needs at least one pattern of parameter names", "no pattern");
     good = false;
   }
-  good = good && (family != "schedule" || checkLengths(*call)) && (call->text != "sgd" || checkMomentum(*call)) &&
+  good = good && (family != "schedule" || checkLengths(*call)) && (family != "optimizer" || checkMomentum(*call)) &&
          (family != "checkpoint rule" || checkBest(*call)) && (family != "numerics" || checkNumerics(*call));
   return good ? call : nullptr;
 }

@@ -46,7 +46,7 @@ private:
   bool mentionsLoss(const ast::ExprPtr &expression) const;
   std::optional<double> factorOf(const ast::ExprPtr &expression);
   bool checkInputName(const ast::Name &name, const schema::Function &task);
-  bool checkMomentum(const Setting &sgd);
+  bool checkMomentum(const Setting &optimizer);
   bool checkNumerics(const Setting &policy);
   bool checkLengths(const Setting &schedule);
   bool checkBest(const Setting &every);

@@ -16,16 +16,24 @@ bool RecipeChecker::checkInputName(const ast::Name &name, const schema::Function
   return false;
 }
 
-bool RecipeChecker::checkMomentum(const Setting &sgd) {
-  const Setting *nesterov = nullptr;
+bool RecipeChecker::checkMomentum(const Setting &optimizer) {
+  const Setting *nesterov = nullptr, *dampening = nullptr;
   double momentum = 0;
-  for (const auto &[name, value] : sgd.keywords) {
-    nesterov = name == "nesterov" ? value.get() : nesterov;
+  for (const auto &[name, value] : optimizer.keywords) {
+    nesterov = name == "nesterov" && value->truth ? value.get() : nesterov;
+    dampening = name == "dampening" && value->real > 0 ? value.get() : dampening;
     momentum = name == "momentum" ? value->real : momentum;
   }
-  if (!nesterov || !nesterov->truth || momentum > 0)
+  if (nesterov && dampening) {
+    diagnostics.error("T0610", dampening->range, "`nesterov` needs a `momentum` without `dampening`", "leave this out");
+    return false;
+  }
+  const Setting *needs = nesterov ? nesterov : dampening;
+  if (!needs || momentum > 0)
     return true;
-  diagnostics.error("T0610", nesterov->range, "`nesterov` needs a `momentum` above 0", "without it this is plain sgd");
+  diagnostics.error("T0610", needs->range,
+                    "`" + std::string(nesterov ? "nesterov" : "dampening") + "` needs a `momentum` above 0",
+                    "without it this is plain sgd");
   return false;
 }
 

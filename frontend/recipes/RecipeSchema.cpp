@@ -1,61 +1,8 @@
 #include "frontend/recipes/RecipeSchema.h"
+#include "frontend/recipes/OptimizerRules.h"
+#include "frontend/recipes/SchemaForms.h"
 
 namespace tenon::schema {
-
-static Parameter required(Parameter parameter) {
-  parameter.required = true;
-  return parameter;
-}
-static Parameter first(Parameter parameter) { // positional and required
-  parameter.required = parameter.positional = true;
-  return parameter;
-}
-static Parameter positional(Parameter parameter) {
-  parameter.positional = true;
-  return parameter;
-}
-static Parameter whole(std::string_view name, double low = 1, double high = kInfinity) {
-  return {name, Type::Int, false, false, low, high, false, false, {}, false};
-}
-static Parameter real(std::string_view name, double low = 0, double high = kInfinity) {
-  return {name, Type::Real, false, false, low, high, false, false, {}, false};
-}
-static Parameter positive(std::string_view name) {
-  return {name, Type::Real, false, false, 0, kInfinity, true, false, {}, false};
-}
-static Parameter probability(std::string_view name) { return real(name, 0, 1); }
-/// From 0 to below 1.
-static Parameter fraction(std::string_view name) { return {name, Type::Real, false, false, 0, 1, false, true, {}, false}; }
-static Parameter starting(Parameter parameter, double initial) {
-  parameter.initial = initial;
-  return parameter;
-}
-/// Without it something else decides: another setting, the command line, or nothing at all.
-static Parameter open(Parameter parameter) {
-  parameter.none = true;
-  return parameter;
-}
-static Parameter unsupported(Parameter parameter) {
-  parameter.works = false;
-  return parameter;
-}
-static Parameter of(std::string_view name, Type type) {
-  return {name, type, false, false, -kInfinity, kInfinity, false, false, {}, false};
-}
-static Parameter choice(std::string_view name, std::vector<std::string_view> words) {
-  Parameter parameter = of(name, Type::Choice);
-  parameter.choices = std::move(words);
-  return parameter;
-}
-static Parameter call(std::string_view name, std::string_view family, Type type = Type::Call) {
-  Parameter parameter = of(name, type);
-  parameter.choices = {family};
-  return parameter;
-}
-static Parameter perDepth(Parameter parameter) {
-  parameter.usesDepth = true;
-  return parameter;
-}
 
 const std::vector<Parameter> &settings(bool train) {
   static const std::vector<Parameter> forTraining = {call("data", "data task"),
@@ -84,59 +31,29 @@ const std::vector<Parameter> &settings(bool train) {
   return train ? forTraining : forGeneration;
 }
 
-/// Settings of the published rules (adam and adamax of Kingma and Ba 2015; adamw of Loshchilov and Hutter 2019; bert_adam of
-/// google-research/bert).
 static std::vector<Function> optimizers() {
-  const Parameter rate = required(positive("lr")), eps = starting(positive("eps"), 1e-8), decay = real("decay");
-  Parameter betas = starting(of("betas", Type::Betas), 0.9); // Kingma and Ba 2015, section 2
-  betas.second = 0.999;
-  const std::vector<Parameter> adam = {rate, betas, eps, decay};
-  std::vector<Parameter> lamb = adam;
-  lamb.push_back(choice("form", {"v3", "pytorch", "albert", "nvidia_tf", "nvlamb", "huawei"}));
-  auto planned = [](std::string_view name, const std::vector<Parameter> &parameters) {
-    return Function{"optimizer", name, parameters, false, {}, false};
-  };
-  return {{"optimizer",
-           "sgd",
-           {rate, fraction("momentum"), unsupported(probability("dampening")), of("nesterov", Type::Bool), decay},
-           false,
-           {}},
-          {"optimizer", "adam", adam, false, {}},
-          {"optimizer", "adamw", {rate, betas, eps, starting(decay, 0.01)}, false, {}},
-          {"optimizer", "bert_adam", {rate, betas, starting(eps, 1e-6), decay, unsupported(positive("clip_each"))}, false, {}},
-          {"optimizer", "adamax", adam, false, {}},
-          planned("adam_tf", adam),
-          planned("gpt1_adam", {rate, betas, eps, real("l2")}),
-          planned("adamaxw", adam),
-          planned("adam_paddle", adam),
-          planned("lamb", lamb)};
+  std::vector<Function> result;
+  for (const OptimizerRule &rule : optimizerRules()) {
+    Function function{"optimizer", rule.name, rule.settings, false, {}};
+    if (rule.forms.size() > 1) {
+      std::vector<std::string_view> forms;
+      for (const OptimizerForm &form : rule.forms)
+        forms.push_back(form.name);
+      function.parameters.push_back(choice("form", forms));
+    }
+    result.push_back(std::move(function));
+  }
+  return result;
 }
 
-/// `warmup` is a number of steps or a fraction of the run; a decay needs its length.
 static std::vector<Function> schedules() {
-  const Parameter warmup = of("warmup", Type::Share), total = open(whole("total")), epochs = open(positive("epochs")),
-                  floor = probability("floor");
-  auto decaying = [&](std::string_view name, bool hasFloor, bool works = true) {
-    Function function{"schedule", name, {warmup, total, epochs}, false, {"total", "epochs"}, works};
-    if (hasFloor)
-      function.parameters.push_back(floor);
-    return function;
-  };
-  const Parameter steps = required(whole("warmup"));
-  return {{"schedule", "constant", {warmup}, false, {}},
-          decaying("linear", true),
-          decaying("cosine", true),
-          {"schedule", "noam", {required(whole("size")), steps, starting(positive("factor"), 1)}, false, {}},
-          decaying("bert_linear", false),
-          decaying("xlnet_linear", true),
-          {"schedule", "paddle_noam", {steps}, false, {}, false},
-          {"schedule", "inverse_sqrt", {steps}, false, {}, false},
-          decaying("electra_linear", false, false),
-          decaying("nezha_linear", false, false),
-          decaying("bertadam_linear", false, false),
-          decaying("gpt1_linear", false, false),
-          decaying("txl_cosine", true, false),
-          {"schedule", "steps", {required(whole("every")), required(positive("factor")), total, epochs}, false, {}, false}};
+  std::vector<Function> result;
+  for (const ScheduleRule &rule : scheduleRules()) {
+    result.push_back({"schedule", rule.name, rule.settings, false, {}});
+    if (rule.ends)
+      result.back().oneOf = {"total", "epochs"};
+  }
+  return result;
 }
 
 /// Tasks of published recipes that no code makes batches for yet.
@@ -280,6 +197,8 @@ static std::vector<Function> others() {
        true,
        {"lr", "gradient", "decay", "clip"}},
       {"clipping", "global_norm", {first(positive("norm"))}, false, {}},
+      {"clipping", "each", {first(positive("norm"))}, false, {}},
+      {"clipping", "value", {first(positive("bound"))}, false, {}},
       {"numerics",
        "policy",
        {starting(choice("params", types), 1), starting(choice("compute", types), 1), starting(choice("reduce", types), 1),

@@ -2,6 +2,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/graph/Averages.h"
+#include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/schedule/GradientGroups.h"
@@ -447,11 +448,11 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                                     {"losses_sha256", facts.lossesHash},
                                     {"settings", settings}};
       if (const Setting *optimizer = recipe.find("optimizer")) {
-        const Setting *momentum = nullptr;
+        double momentum = 0;
         for (auto &[name, value] : optimizer->keywords)
           if (name == "momentum")
-            momentum = value.get();
-        int64_t moments = optimizer->text == "sgd" ? (momentum && momentum->real != 0 ? 1 : 0) : 2;
+            momentum = value->real;
+        const int64_t moments = schema::findOptimizer(optimizer->text)->momentCount(momentum);
         const Setting *accumulate = recipe.find("accumulate");
         root["optimizer"] =
             json::Object{{"kind", optimizer->text}, {"moments", moments}, {"accumulate", accumulate ? accumulate->integer : 1}};

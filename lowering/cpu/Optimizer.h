@@ -17,9 +17,12 @@ struct OptimizerTable {
   std::vector<OptimizerSegment> segments;
   /// Bounds of norms; 0: none. The first is the recipe's and holds for what no group clips, the others are those of groups.
   std::vector<double> bounds;
+  /// Each segment is one tensor, for the rule or the clipping has norms of tensors.
+  bool perTensor = false;
   Type element;
 };
-/// What is trained, by offset; a stack whose elements lie without gaps and share their factors is one segment.
+/// What is trained, by offset; unless tensors count, a stack whose elements lie without gaps and share their factors is one
+/// segment.
 mlir::FailureOr<OptimizerTable> tabulate(OptimizeOp op, KernelSequence &sequence);
 
 /// Factor of the rate, f64, at `step`, the number of updates before this one (f64).

@@ -1,3 +1,4 @@
+#include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
 #include "lowering/cpu/Optimizer.h"
 #include <cmath>
@@ -16,7 +17,10 @@ namespace {
 
 class Tabulator {
 public:
-  explicit Tabulator(OptimizeOp op) : op(op) { table.bounds.push_back(op.number("clip", 0)); }
+  explicit Tabulator(OptimizeOp op) : op(op), ofTensor(op.number("clip_tensor", 0)) {
+    table.bounds.push_back(op.number("clip", 0));
+    table.perTensor = formOf(op).trust != schema::Trust::None || settingOf(op, "clip_each") > 0;
+  }
 
   LogicalResult add(ParameterOp parameter) {
     RankedTensorType type = parameter.getType();
@@ -33,9 +37,10 @@ public:
                             count,
                             factor(parameter, "lr", copy, 1),
                             factor(parameter, "gradient", copy, 1),
-                            factor(parameter, "decay", copy, op.number("decay", 0)),
+                            factor(parameter, "decay", copy, ownDecay(ruleOf(op), op.getSettings(), parameter)),
                             normOf(parameter, copy)};
-      if (copy > 0 && !table.segments.empty() && next.continues(table.segments.back(), elementBytes(table.element)))
+      if (copy > 0 && !table.perTensor && !table.segments.empty() &&
+          next.continues(table.segments.back(), elementBytes(table.element)))
         table.segments.back().count += count;
       else
         table.segments.push_back(next);
@@ -53,8 +58,11 @@ private:
   /// Parameters of one group share a norm; where the bound differs by depth, each bound has its own.
   int64_t normOf(ParameterOp parameter, int64_t copy) {
     const double bound = factor(parameter, "clip", copy, std::nan(""));
-    if (std::isnan(bound))
-      return 0;
+    if (std::isnan(bound)) {
+      if (ofTensor > 0)
+        table.bounds.push_back(ofTensor);
+      return ofTensor > 0 ? int64_t(table.bounds.size()) - 1 : 0;
+    }
     auto [place, isNew] = norms.try_emplace({factor(parameter, "clip_group", copy, 0), bound}, int64_t(table.bounds.size()));
     if (isNew)
       table.bounds.push_back(bound);
@@ -62,6 +70,7 @@ private:
   }
 
   OptimizeOp op;
+  const double ofTensor; // bound of the norm of each tensor alone; 0: none
   std::map<std::pair<double, double>, int64_t> norms;
 };
 

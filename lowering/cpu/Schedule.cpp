@@ -1,4 +1,6 @@
-// Schedules of the learning rate: the formulas of tenon.optimize's documentation.
+// Schedules of the learning rate: the curves of the table of rules (frontend/recipes/OptimizerRules.h). Compiled with
+// -Werror=switch: a curve without code is no other one silently.
+#include "dialect/OptimizeSettings.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/Optimizer.h"
@@ -7,75 +9,119 @@
 #include <cmath>
 
 using namespace mlir;
+using tenon::schema::Curve;
 
 namespace tenon::cpu {
 namespace {
 
 class Schedule {
 public:
-  Schedule(FunctionCode &code, OptimizeOp op) : code(code), builder(code.builder), op(op) {}
+  Schedule(FunctionCode &code, OptimizeOp op, Value step)
+      : code(code), builder(code.builder), op(op), rule(scheduleOf(op)), step(step), one(real(1)) {}
 
-  Value factor(Value step) {
-    if (!llvm::is_contained({"constant", "linear", "cosine", "noam", "bert_linear", "xlnet_linear"},
-                            op.schedule())) // else it would be taken for another one
-      llvm::report_fatal_error("the recipe schema says that the schedule " + op.schedule() + " works; it has no formula here");
-    Value one = real(1);
-    if (op.schedule() == "noam")
-      return noam(step);
+  Value factor() {
     readLengths();
-    Value after = one;
-    if (op.schedule() == "bert_linear") {
-      after = sub(one, least(div(step, total), one)); // counts from step 0: jumps at the end of the warmup
-    } else if (op.schedule() != "constant") {
-      Value progress = least(div(sub(step, warmup), sub(total, warmup)), one), shape = sub(one, progress);
-      if (op.schedule() == "cosine") {
-        LLVM::LLVMFuncOp cosine = code.sequence.libraryFunction("cos", 1);
-        Value wave = LLVM::CallOp::create(builder, cosine, ValueRange{mul(real(M_PI), progress)}).getResult();
-        shape = mul(real(0.5), arith::AddFOp::create(builder, one, wave));
-      }
-      const double floor = op.number("floor", 0);
-      after = arith::AddFOp::create(builder, real(floor), mul(real(1 - floor), shape));
+    switch (rule.curve) {
+    case Curve::Constant:
+      return rising(one);
+    case Curve::Power:
+      return rising(above(lowest(), raised(sub(one, progress()))));
+    case Curve::Cosine:
+      return rising(above(lowest(), wave(progress())));
+    case Curve::PowerOfAll:
+      return rising(raised(sub(one, least(div(step, total), one))));
+    case Curve::Product: {
+      Value falling = sub(one, least(div(step, total), one));
+      return warms ? mul(least(div(step, warmup), one), falling) : falling;
     }
-    if (!warms)
-      return after;
-    Value rising = arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, step, warmup);
-    return arith::SelectOp::create(builder, rising, div(step, warmup), after);
+    case Curve::CosineOfAll:
+      return rising(wave(least(div(step, total), one)), arith::CmpFPredicate::OLE, step);
+    case Curve::CosineLate:
+      return chosen(arith::CmpFPredicate::OEQ, step, real(0), one, rising(above(lowest(), wave(least(div(step, total), one)))));
+    case Curve::PowerFromFirst:
+      return rising(above(lowest(), raised(sub(one, progress()))), arith::CmpFPredicate::OLE,
+                    arith::MaximumFOp::create(builder, step, one));
+    case Curve::Noam:
+      return noam(arith::AddFOp::create(builder, step, one), setting("factor") / std::sqrt(setting("size")));
+    case Curve::NoamPeak:
+      return noam(arith::AddFOp::create(builder, step, one), std::sqrt(setting("warmup")));
+    case Curve::NoamLate:
+      return noam(step, 1);
+    case Curve::InverseRoot:
+      return rising(root(div(warmup, step)));
+    case Curve::Steps:
+      return power(real(setting("factor")), math::FloorOp::create(builder, stepsDone()));
+    }
+    llvm_unreachable("a curve without code");
   }
 
 private:
-  Value noam(Value step) {
-    Value t = arith::AddFOp::create(builder, step, real(1)), decay = div(real(1), math::SqrtOp::create(builder, t));
-    Value rise = mul(t, real(std::pow(op.number("warmup", 0), -1.5)));
-    return mul(real(op.number("factor", 1) / std::sqrt(op.number("size", 1))), least(decay, rise));
-  }
+  double setting(StringRef key) { return settingOf(op, key); }
+
   /// Numbers of the recipe, or made of the length that the runtime knows when it has seen the data; that length is at least 1.
   void readLengths() {
-    warms = op.number("warmup", 0) > 0 || op.number("warmup_share", 0) > 0;
-    warmup = real(op.number("warmup", 0));
+    warms = setting("warmup") > 0 || op.number("warmup_share", 0) > 0;
+    warmup = real(setting("warmup"));
     total = real(op.number("total", 1));
     if (!op.lengthAtStart())
       return;
     total = arith::UIToFPOp::create(builder, builder.getF64Type(), code.field(abi::TotalSteps));
-    if (double share = op.number("warmup_share", 0); share > 0)
-      warmup = math::FloorOp::create(builder, mul(real(share), total));
+    if (double share = op.number("warmup_share", 0); share > 0) {
+      warmup = mul(real(share), total);
+      if (rule.wholeWarmup)
+        warmup = math::FloorOp::create(builder, warmup);
+    }
   }
+  /// s / w while s is below (or up to) w, for `begun` in the place of s; then `after`.
+  Value rising(Value after, arith::CmpFPredicate below = arith::CmpFPredicate::OLT, Value begun = {}) {
+    return warms ? chosen(below, step, warmup, div(begun ? begun : step, warmup), after) : after;
+  }
+  Value progress() { return least(div(sub(step, warmup), sub(total, warmup)), one); }
+  /// The share of the rate that is left at the end.
+  double lowest() { return setting("end") > 0 ? setting("end") / setting("lr") : setting("floor"); }
+  Value above(double low, Value shape) { return arith::AddFOp::create(builder, real(low), mul(real(1 - low), shape)); }
+  Value raised(Value base) {
+    const double exponent = op.getSettings().get("power") ? setting("power") : 1;
+    return exponent == 1 ? base : power(base, real(exponent));
+  }
+  Value wave(Value share) {
+    Value cosine = call("cos", {mul(real(M_PI), share)});
+    return mul(real(0.5), arith::AddFOp::create(builder, one, cosine));
+  }
+  Value noam(Value t, double scale) {
+    return mul(real(scale), least(div(one, root(t)), mul(t, real(std::pow(setting("warmup"), -1.5)))));
+  }
+  /// s / every; a little more, since the quotient of whole numbers that divide may be rounded below the whole one.
+  Value stepsDone() {
+    if (double share = op.number("every_share", 0); share > 0)
+      return arith::AddFOp::create(builder, div(step, mul(real(share), total)), real(1e-9));
+    return div(step, real(setting("every")));
+  }
+
+  Value call(StringRef name, ValueRange operands) {
+    return LLVM::CallOp::create(builder, code.sequence.libraryFunction(name, operands.size()), operands).getResult();
+  }
+  Value power(Value base, Value exponent) { return call("pow", {base, exponent}); }
+  Value root(Value a) { return math::SqrtOp::create(builder, a); }
   Value real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
   Value sub(Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
   Value mul(Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
   Value div(Value a, Value b) { return arith::DivFOp::create(builder, a, b); }
-  Value least(Value a, Value b) {
-    return arith::SelectOp::create(builder, arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, a, b), a, b);
+  Value chosen(arith::CmpFPredicate predicate, Value a, Value b, Value then, Value otherwise) {
+    return arith::SelectOp::create(builder, arith::CmpFOp::create(builder, predicate, a, b), then, otherwise);
   }
+  Value least(Value a, Value b) { return chosen(arith::CmpFPredicate::OLT, a, b, a, b); }
 
   FunctionCode &code;
   ImplicitLocOpBuilder &builder;
   OptimizeOp op;
-  Value warmup, total;
+  const schema::ScheduleRule &rule;
+  Value step, one, warmup, total;
   bool warms = false;
 };
 
 } // namespace
 
-Value scheduleFactor(FunctionCode &code, OptimizeOp op, Value step) { return Schedule(code, op).factor(step); }
+Value scheduleFactor(FunctionCode &code, OptimizeOp op, Value step) { return Schedule(code, op, step).factor(); }
 
 } // namespace tenon::cpu

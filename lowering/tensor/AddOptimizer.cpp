@@ -1,5 +1,5 @@
 // The optimizer step at the end of a differentiated function. See Passes.td.
-#include "dialect/TenonDialect.h"
+#include "dialect/OptimizeSettings.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <cmath>
@@ -15,13 +15,12 @@ namespace {
 constexpr StringLiteral kOptimizer = "tenon.optimizer";
 
 /// NaN in the decay of a parameter means the optimizer's own.
-void setOwnDecay(ModuleOp module, DictionaryAttr settings) {
-  auto own = settings.getAs<FloatAttr>("decay");
+void setOwnDecay(ModuleOp module, const schema::OptimizerRule &rule, DictionaryAttr settings) {
   for (auto parameter : module.getOps<ParameterOp>())
     if (auto decay = parameter->getAttrOfType<DenseF64ArrayAttr>("decay")) {
       SmallVector<double> values(decay.asArrayRef());
       for (double &value : values)
-        value = !std::isnan(value) ? value : own ? own.getValueAsDouble() : 0;
+        value = std::isnan(value) ? ownDecay(rule, settings, parameter) : value;
       parameter->setAttr("decay", DenseF64ArrayAttr::get(module.getContext(), values));
     }
 }
@@ -34,7 +33,8 @@ LogicalResult addOptimizer(func::FuncOp function) {
     return function.emitOpError("expects a rule and settings as tenon.optimizer, got ") << function->getAttr(kOptimizer);
   if (!function.walk([](WriteGradientOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return function.emitOpError("has an optimizer and no gradient; tenon-differentiate comes first");
-  setOwnDecay(function->getParentOfType<ModuleOp>(), settings);
+  if (const schema::OptimizerRule *row = schema::findOptimizer(rule.getValue())) // else the op's verifier says so
+    setOwnDecay(function->getParentOfType<ModuleOp>(), *row, settings);
   Block &block = function.getBody().front();
   int64_t outputs = llvm::range_size(block.getOps<OutputOp>());
   OpBuilder builder(block.getTerminator());

@@ -66,6 +66,9 @@ PLANS = {
                {"w": 0.0, "blocks.1.p": 0.0}),
     # 20 batches of 3 are 7 steps of the schedule, 15 are 5 of the run; a warmup of floor(7 / 4) = 1
     "epochs": (3, 5, lambda step: 0.5 * (step if step < 1 else 0.5 * (1 + math.cos(math.pi * (step - 1) / 6))), lambda g: {}, {}),
+    # The same 7 steps are two epochs; a share of them that is not rounded.
+    "pieces": (3, 5, lambda step: 0.5 * 0.1 ** (step // 3.5), lambda g: {}, {}),
+    "share": (3, 5, lambda step: 0.5 * min(1, step / 1.75) * (1 - step / 7), lambda g: {}, {}),
 }
 
 

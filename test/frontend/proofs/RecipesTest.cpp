@@ -186,6 +186,12 @@ TEST(Recipes, MistakesHaveTheirCodeAndPlace) {
   EXPECT_EQ(mistakesOf("schedule = cosine(total = 5, warmup = 1.5)"), "T0609 5:39");
   EXPECT_EQ(mistakesOf("schedule = cosine(warmup = 5)"), "T0610 5:12");
   EXPECT_EQ(mistakesOf("schedule = noam(warmup = 5)"), "T0610 5:12");
+  EXPECT_EQ(mistakesOf("schedule = gpt1_linear(warmup = 5)"), "T0610 5:12");
+  EXPECT_EQ(Checked(train("", "sgd(lr = 1, dampening = 0.1)")).mistakes(), "T0610 4:39");
+  EXPECT_EQ(Checked(train("", "sgd(lr = 1, momentum = 0.9, dampening = 0.1, nesterov = true)")).mistakes(), "T0610 4:55");
+  EXPECT_EQ(Checked(train("", "sgd(lr = 1, momentum = 0.9, dampening = 0, nesterov = true)")).mistakes(), "");
+  EXPECT_EQ(mistakesOf("clip = each(0)"), "T0609 5:13");
+  EXPECT_EQ(mistakesOf("clip = value"), "T0610 5:8");
   EXPECT_EQ(mistakesOf("numerics = policy(compute = f33)"), "T0611 5:29");
   EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = dynamic(every = 5))"), "");
   EXPECT_EQ(mistakesOf("numerics = policy(compute = f16, scale = 1024)"), "T0608 5:42");
@@ -328,10 +334,10 @@ TEST(Recipes, NamesOfRecipes) {
 }
 
 TEST(Recipes, WhatCannotBeDoneYetIsNamed) {
-  Checked c(train("numerics = policy(params = f32, compute = f64)", "lamb(lr = 1)"));
+  Checked c(train("numerics = policy(params = f32, compute = f64) clip = value(1)", "bert_adam(lr = 1, clip_each = 1)"));
   ASSERT_EQ(c.mistakes(), "");
   reportUnsupported(c.checked[0], c.diagnostics);
-  EXPECT_EQ(c.mistakes(), "T0690 4:15, T0690 5:43");
+  EXPECT_EQ(c.mistakes(), "T0690 4:45, T0690 5:43");
   auto refused = [](const std::string &policy) {
     Checked one(train("numerics = policy(" + policy + ")"));
     reportUnsupported(one.checked[0], one.diagnostics);

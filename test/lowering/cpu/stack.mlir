@@ -75,9 +75,87 @@ func.func @train(%T: index, %ids: tensor<?xi32, affine_map<(d0) -> (d0)>> {test.
   return
 }
 
-// Another rule, over gradients that are there.
+// Other rules, over gradients that are there: an update of arenas alone.
 func.func @adamax(%T: index) {
   %norm, %rate = tenon.optimize "adamax" {settings = {lr = 0.01, beta2 = 0.98, eps = 1.0e-3, decay = 0.1, clip = 1.0}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @dampened(%T: index) {
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 0.01, momentum = 0.9, dampening = 0.25, decay = 0.1, clip_tensor = 1.0, schedule = "steps", every = 1, factor = 0.5}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @adam_tf(%T: index) {
+  %norm, %rate = tenon.optimize "adam_tf" {settings = {lr = 0.01, beta2 = 0.98, eps = 1.0e-2, decay = 0.1, clip_value = 0.1}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @adamw_hf(%T: index) {
+  %norm, %rate = tenon.optimize "adamw" {settings = {lr = 0.01, beta2 = 0.98, eps = 1.0e-2, decay = 0.1, form = "hf"}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @bert_adam(%T: index) {
+  %norm, %rate = tenon.optimize "bert_adam" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip_each = 0.5, schedule = "bert_linear", total = 9, power = 0.5}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @gpt1_adam(%T: index) {
+  %norm, %rate = tenon.optimize "gpt1_adam" {settings = {lr = 0.01, eps = 1.0e-2, l2 = 0.1}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @adamaxw(%T: index) {
+  %norm, %rate = tenon.optimize "adamaxw" {settings = {lr = 0.01, beta2 = 0.98, eps = 1.0e-3, decay = 0.1}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @adam_paddle(%T: index) {
+  %norm, %rate = tenon.optimize "adam_paddle" {settings = {lr = 0.01, beta2 = 0.98, eps = 1.0e-2, decay = 0.1}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @lamb_v3(%T: index) {
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "v3"}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @lamb_pytorch(%T: index) {
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "pytorch"}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @lamb_albert(%T: index) {
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "albert"}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @lamb_nvidia_tf(%T: index) {
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "nvidia_tf"}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @lamb_nvlamb(%T: index) {
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "nvlamb"}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "grad_norm", %norm : tensor<f64>
+  tenon.output 1 "learning_rate", %rate : tensor<f64>
+  return
+}
+func.func @lamb_huawei(%T: index) {
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 0.01, eps = 1.0e-2, decay = 0.1, clip = 1.0, form = "huawei"}} : tensor<f64>, tensor<f64>
   tenon.output 0 "grad_norm", %norm : tensor<f64>
   tenon.output 1 "learning_rate", %rate : tensor<f64>
   return

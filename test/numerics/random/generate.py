@@ -16,8 +16,22 @@ LARGE = [(300, 1, 64, 41), (67, 2, 24, 131), (131, 2, 41, 17), (197, 2, 40, 67),
          (300, 2, 24, 7), (2, 2, 40, 33), (131, 1, 64, 197), (67, 3, 41, 5), (197, 1, 24, 300)]
 OPTIMIZERS = ["sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "adam(lr = 0.01, eps = 0.01)",
               "adamw(lr = 0.01, decay = 0.1, eps = 0.01)",
-              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)", "adamax(lr = 0.01, eps = 0.01)"]
-SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)"]
+              "bert_adam(lr = 0.01, decay = 0.05, eps = 0.01)", "adamax(lr = 0.01, eps = 0.01)",
+              "sgd(lr = 0.05, momentum = 0.9, dampening = 0.5)", "adam_tf(lr = 0.01, eps = 0.01)",
+              "adamw(lr = 0.01, eps = 0.01, form = hf)", "adamw(lr = 0.01, eps = 0.01, form = fairseq)",
+              "bert_adam(lr = 0.01, eps = 0.01, clip_each = 0.5)", "gpt1_adam(lr = 0.01, eps = 0.01, l2 = 0.05)",
+              "adamaxw(lr = 0.01, eps = 0.01, decay = 0.05)", "adam_paddle(lr = 0.01, eps = 0.01, decay = 0.05)",
+              *(f"lamb(lr = 0.01, eps = 0.01, form = {form})" for form in ("v3", "pytorch", "albert", "nvidia_tf", "nvlamb",
+                                                                           "huawei"))]
+SCHEDULES = ["constant()", "linear(warmup = 2, total = 9)", "cosine(warmup = 1, total = 8, floor = 0.1)",
+             "polynomial(warmup = 2, total = 30, power = 2)", "noam(size = 4, warmup = 5)",
+             "bert_linear(warmup = 2, total = 30, power = 0.5)", "xlnet_linear(warmup = 3, total = 30, floor = 0.1)",
+             "nezha_linear(warmup = 2, total = 30)", "bertadam_linear(warmup = 2, total = 30)",
+             "electra_linear(warmup = 2, total = 30)", "gpt1_linear(warmup = 2, total = 30)",
+             "gpt1_cosine(warmup = 2, total = 30)", "txl_cosine(warmup = 2, total = 30)", "txl_inverse_sqrt(warmup = 3)",
+             "paddle_noam(warmup = 3)", "inverse_sqrt(warmup = 3)", "fairseq_polynomial(warmup = 3, total = 30)",
+             "steps(every = 7, factor = 0.5)"]
+CLIPS = ["global_norm(1.0)", "each(0.5)", "value(0.1)"]
 LAYERS = """
 layer Plain[I -> O](x: [.., I]) -> [.., O] {
   config factor = 2, act = tanh, Inner = Linear(bias = false)
@@ -145,8 +159,10 @@ class Specification:
                  *self.lines]
         way = "optimizer = sgd(lr = 1.0)\n  steps = 1"
         if self.trains:
-            way = (f"optimizer = {self.draw.choice(OPTIMIZERS)}\n  schedule = {self.draw.choice(SCHEDULES)}\n  clip = "
-                   "global_norm(1.0)\n  steps = 20")
+            optimizer = self.draw.choice(OPTIMIZERS)
+            clips = CLIPS[:2] if "clip_each" in optimizer else CLIPS  # beside value(..) it is not supported
+            way = (f"optimizer = {optimizer}\n  schedule = {self.draw.choice(SCHEDULES)}\n  clip = {self.draw.choice(clips)}\n"
+                   "  steps = 20")
         recipe = f'train Random as whole {{\n  data = byte_stream(text = "none.txt")\n  loss = {whole}\n  {way}\n}}\n'
         return LAYERS + "model Random {\n" + "\n".join("  " + line for line in lines) + "\n}\n" + recipe
 

@@ -1,0 +1,117 @@
+// The kernels of tenon.optimize, one after the other: sums of squares per tile, the scalars of the step, (with a ratio per
+// tensor: moments and norms, the ratios,) the update.
+#pragma once
+#include "lowering/artifact/Abi.h"
+#include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/Optimizer.h"
+#include "lowering/cpu/OptimizerRule.h"
+
+namespace tenon::cpu {
+
+constexpr int64_t tileElements = 16384; // 28 bytes each: about 20 us at the speed of memory
+constexpr int64_t normScalar = abi::CallScalars, rateScalar = abi::CallScalars + 8,
+                  unscaleScalar = abi::CallScalars + 16; // 1 / loss scale
+
+/// A sum of squares in f64, over vectors of reals.
+class SquareSum {
+public:
+  SquareSum(FunctionCode &code, int64_t lanes);
+  void add(Value x);
+  Value total();
+
+private:
+  ImplicitLocOpBuilder &builder;
+  mlir::VectorType wide;
+  Value memory;
+};
+
+class OptimizerKernels {
+public:
+  OptimizerKernels(OptimizeOp op, KernelSequence &sequence)
+      : op(op), sequence(sequence), rule(ruleOf(op)), form(formOf(op)) {}
+  mlir::LogicalResult generate();
+
+private:
+  /// What a tile works on.
+  struct Piece {
+    Value offset, count; // bytes from the start of the arena; elements
+    Value rate, gradient, decay;
+    Value norm, segment;
+  };
+  /// Where the kernels leave numbers for each other: f64, in a temporary of the op.
+  struct Areas {
+    int64_t squares = 0;     // per tile, of gradients
+    int64_t norms = 0;       // per bound: the sum of squares, then the factor of clipping
+    int64_t tensors = 0;     // per segment: the sum of squares of its gradients, then the factor of its own clipping
+    int64_t parameters = 0;  // per tile, sums of squares
+    int64_t directions = 0;  // per tile, sums of squares
+    int64_t ratios = 0;      // per segment
+    int64_t count = 0;
+  };
+  /// Arenas of a tile, as addresses; null where the rule keeps nothing.
+  struct Places {
+    Value parameters, gradients, first, second, copies;
+  };
+
+  // Optimizer.cpp: tables and places.
+  void collectTables();
+  void emitTables(llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<double> real);
+  std::string emitGlobal(llvm::StringRef stem, Type type, mlir::DenseElementsAttr values);
+  Value loadAt(FunctionCode &code, const std::string &name, Type type, Value index);
+  Value segmentOf(FunctionCode &code, Value tile);
+  Value wholeColumn(FunctionCode &code, Value segment, int64_t i);
+  Piece pieceOf(FunctionCode &code);
+  Value arena(FunctionCode &code, TnArena number, const Piece &piece);
+  Places placesOf(FunctionCode &code, const Piece &piece);
+  Value areaAddress(FunctionCode &code, int64_t area, Value index);
+  Value loadArea(FunctionCode &code, int64_t area, Value index);
+  void storeArea(FunctionCode &code, int64_t area, Value index, Value value);
+  Value batchesPerUpdate(FunctionCode &code);
+  Value isLast(FunctionCode &code);
+  Value real(FunctionCode &code, double value);
+  int64_t laneCount();
+  int64_t tileCount() { return int64_t(tileSegments.size()); }
+  int64_t segmentCount() { return int64_t(table.segments.size()); }
+  /// A kernel of this op, whose tiles number `tiles`; `afterNorm`: none unless an update is made.
+  void addKernel(llvm::StringRef name, int64_t tiles, bool afterNorm, std::function<void(FunctionCode &)> body);
+
+  // OptimizerNorms.cpp: gradients, before anything is updated.
+  void addNorm();
+  void emitAccumulation(FunctionCode &code, const Piece &piece);
+  void emitSquares(FunctionCode &code, const Piece &piece, llvm::function_ref<Value(LaneCode &, LaneValue, Value)> change);
+  void addScalars();
+  void emitScalars(FunctionCode &code);
+  void emitSums(FunctionCode &code, int64_t area, int64_t count, llvm::function_ref<Value(Value)> placeOf);
+  void emitClips(FunctionCode &code, Value all, const LossScale &scale);
+  void emitOwnClips(FunctionCode &code, const LossScale &scale);
+  Value clipFactor(FunctionCode &code, Value norm, Value bound);
+  void storeResult(FunctionCode &code, Value tensor, Value value);
+
+  // OptimizerUpdate.cpp: moments and parameters.
+  void addUpdate();
+  void emitMoments(FunctionCode &code);
+  void emitRatio(FunctionCode &code);
+  void emitUpdate(FunctionCode &code);
+  /// The gradient of an element as the rule sees it: unscaled, clipped, with its group's factor.
+  std::function<Value(Value)> clipping(FunctionCode &code, const Piece &piece);
+  Value readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places);
+  void writeParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value);
+  ElementMoments readMoments(LaneCode &lanes, LaneValue index, const Places &places);
+  void writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments);
+  mlir::VectorType vectorType();
+  Value scalarOf(FunctionCode &code, int64_t offset);
+  bool hasRatios() { return form.trust != schema::Trust::None; }
+
+  OptimizeOp op;
+  KernelSequence &sequence;
+  const schema::OptimizerRule &rule;
+  const schema::OptimizerForm &form;
+  Type element, stored, copies; // of gradients; of parameters in memory; of what is multiplied in their place, null: nothing is
+  OptimizerTable table;
+  llvm::SmallVector<int32_t> tileSegments;
+  std::string tileTable, wholeTable, realTable, boundTable;
+  Areas areas;
+  unsigned partials = 0;
+};
+
+} // namespace tenon::cpu

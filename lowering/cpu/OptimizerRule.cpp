@@ -1,0 +1,160 @@
+// This file is compiled with -Werror=switch: an ingredient of the table of rules that has no code here is no rule silently
+// computed as another one.
+#include "lowering/cpu/OptimizerRule.h"
+#include "lowering/artifact/Abi.h"
+#include "lowering/cpu/Loops.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace mlir;
+using tenon::schema::Correction;
+using tenon::schema::Decay;
+using tenon::schema::Moments;
+using tenon::schema::Trust;
+
+namespace tenon::cpu {
+
+/// Short forms for reals.
+static Value sum(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
+static Value minus(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
+static Value times(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
+static Value over(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::DivFOp::create(builder, a, b); }
+
+Value RuleCode::real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
+Value RuleCode::spread(Value scalar) {
+  if (!vector.getElementType().isF64())
+    scalar = arith::TruncFOp::create(builder, vector.getElementType(), scalar);
+  return vector::BroadcastOp::create(builder, vector, scalar);
+}
+Value RuleCode::fading(double beta) {
+  Value power =
+      LLVM::CallOp::create(builder, code.sequence.libraryFunction("pow", 2), ValueRange{real(beta), updates}).getResult();
+  return minus(builder, real(1), power);
+}
+
+RuleCode::RuleCode(FunctionCode &code, OptimizeOp op, VectorType vector, Value rate, Value decay)
+    : code(code), builder(code.builder), op(op), vector(vector), rule(ruleOf(op)), form(formOf(op)) {
+  Value before = divide(builder, code.field(abi::Step), constant(builder, op.accumulate())); // batches to updates
+  updates = sum(builder, arith::UIToFPOp::create(builder, builder.getF64Type(), before), real(1));
+  const double b1 = settingOf(op, "beta1"), b2 = settingOf(op, "beta2");
+  const bool usesSecond = rule.moments == Moments::Squares;
+  Value stepRate = rate;
+  switch (form.correction) {
+  case Correction::None:
+    break;
+  case Correction::Each:
+    if (form.decay == Decay::Direction || form.trust != Trust::None) // the rate is that of the decay, too
+      firstScale = spread(over(builder, real(1), fading(b1)));
+    else
+      stepRate = over(builder, rate, fading(b1));
+    if (usesSecond)
+      secondScale = spread(over(builder, real(1), fading(b2)));
+    break;
+  case Correction::Rate:
+    stepRate = over(builder, rate, fading(b1));
+    if (usesSecond)
+      stepRate = times(builder, stepRate, math::SqrtOp::create(builder, fading(b2)));
+    break;
+  }
+  rates = spread(stepRate);
+  decays = spread(decay);
+  kept = spread(minus(builder, real(1), times(builder, rate, decay)));
+  beta1 = spread(b1);
+  rest1 = spread(1 - b1);
+  beta2 = spread(b2);
+  rest2 = spread(1 - b2);
+  eps = spread(settingOf(op, "eps"));
+  mass = spread(settingOf(op, "momentum"));
+}
+
+/// The first sum is the gradient itself, whatever is damped later.
+Value RuleCode::momentum(Value g, Value before, Value &sums) {
+  if (!before)
+    return g;
+  Value given = g;
+  if (const double damped = settingOf(op, "dampening"); damped > 0) {
+    Value isFirst = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, updates, real(1));
+    given = times(builder, spread(arith::SelectOp::create(builder, isFirst, real(1), real(1 - damped))), g);
+  }
+  sums = sum(builder, times(builder, mass, before), given);
+  return op.isSet("nesterov") ? sum(builder, g, times(builder, mass, sums)) : sums;
+}
+
+RuleCode::Step RuleCode::step(Value p, Value g, ElementMoments before) {
+  Step result;
+  if (form.decay == Decay::Gradient)
+    g = sum(builder, g, times(builder, decays, p));
+  switch (rule.moments) {
+  case Moments::Momentum:
+    result.direction = momentum(g, before.first, result.moments.first);
+    return result;
+  case Moments::Squares:
+    result.moments.second = sum(builder, times(builder, beta2, before.second), times(builder, rest2, times(builder, g, g)));
+    break;
+  case Moments::Largest:
+    result.moments.second =
+        arith::MaximumFOp::create(builder, times(builder, beta2, before.second),
+                                  sum(builder, math::AbsFOp::create(builder, g), eps));
+    break;
+  }
+  result.moments.first = sum(builder, times(builder, beta1, before.first), times(builder, rest1, g));
+  result.direction = direction(p, result.moments);
+  return result;
+}
+
+Value RuleCode::direction(Value p, ElementMoments moments) {
+  Value m = firstScale ? times(builder, moments.first, firstScale) : moments.first, v = moments.second;
+  if (rule.moments == Moments::Squares)
+    v = sum(builder, math::SqrtOp::create(builder, secondScale ? times(builder, v, secondScale) : v), eps);
+  Value result = over(builder, m, v);
+  return form.decay == Decay::Direction ? sum(builder, result, times(builder, decays, p)) : result;
+}
+
+Value RuleCode::comparedDirection(Value p, ElementMoments moments, Value direction) {
+  if (form.trust != Trust::RatioUpTo10)
+    return direction;
+  Value m = firstScale ? times(builder, moments.first, firstScale) : moments.first;
+  Value v = secondScale ? times(builder, moments.second, secondScale) : moments.second;
+  Value quotient = over(builder, m, math::SqrtOp::create(builder, sum(builder, v, eps)));
+  return sum(builder, quotient, times(builder, spread(settingOf(op, rule.decay)), p));
+}
+
+Value RuleCode::moved(Value p, Value direction) {
+  switch (form.decay) {
+  case Decay::Before:
+    p = times(builder, p, kept);
+    break;
+  case Decay::Gradient:
+  case Decay::Direction:
+  case Decay::After:
+    break;
+  }
+  p = minus(builder, p, times(builder, rates, direction));
+  return form.decay == Decay::After ? times(builder, p, kept) : p;
+}
+
+Value trustRatio(ImplicitLocOpBuilder &builder, Trust trust, Value parameters, Value directions, Value gradients, Value decay) {
+  auto real = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); };
+  auto isAbove0 = [&](Value norm) -> Value {
+    return arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, norm, real(0));
+  };
+  auto chosen = [&](Value condition, Value a) -> Value { return arith::SelectOp::create(builder, condition, a, real(1)); };
+  Value both = arith::AndIOp::create(builder, isAbove0(parameters), isAbove0(directions));
+  switch (trust) {
+  case Trust::None:
+    return real(1);
+  case Trust::All:
+    return chosen(both, over(builder, parameters, directions));
+  case Trust::NormUpTo10:
+    return chosen(both, over(builder, arith::MinimumFOp::create(builder, parameters, real(10)), directions));
+  case Trust::Decayed:
+    return chosen(arith::AndIOp::create(builder, both, isAbove0(decay)), over(builder, parameters, directions));
+  case Trust::RatioUpTo10:
+    return chosen(arith::AndIOp::create(builder, isAbove0(parameters), isAbove0(gradients)),
+                  arith::MinimumFOp::create(builder, over(builder, parameters, directions), real(10)));
+  }
+  llvm_unreachable("a kind of ratio without code");
+}
+
+} // namespace tenon::cpu

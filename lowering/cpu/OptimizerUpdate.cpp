@@ -1,0 +1,151 @@
+// tenon.optimize, second part: moments and parameters. Each rule reads and writes them in one pass; one with a ratio per tensor
+// in two, since the norms of what the first computes are needed in the second, which computes the directions again.
+#include "lowering/artifact/Abi.h"
+#include "lowering/cpu/Loops.h"
+#include "lowering/cpu/OptimizerKernels.h"
+#include "lowering/cpu/ShortReals.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+
+void OptimizerKernels::addUpdate() {
+  if (hasRatios()) {
+    addKernel("moments", tileCount(), true, [this](FunctionCode &code) { emitMoments(code); });
+    addKernel("ratios", segmentCount(), true, [this](FunctionCode &code) { emitRatio(code); });
+  }
+  addKernel("update", tileCount(), true, [this](FunctionCode &code) { emitUpdate(code); });
+}
+
+VectorType OptimizerKernels::vectorType() { return VectorType::get({laneCount()}, element); }
+
+Value OptimizerKernels::scalarOf(FunctionCode &code, int64_t offset) {
+  auto &builder = code.builder;
+  return LLVM::LoadOp::create(builder, builder.getF64Type(), byteAddress(builder, code.context, constant(builder, offset)), 8);
+}
+
+std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const Piece &piece) {
+  auto &builder = code.builder;
+  auto times = [&](Value a, Value b) -> Value { return arith::MulFOp::create(builder, a, b); };
+  auto spread = [this, &builder](Value value) -> Value {
+    if (!element.isF64())
+      value = arith::TruncFOp::create(builder, element, value);
+    return vector::BroadcastOp::create(builder, vectorType(), value);
+  };
+  Value clip = loadArea(code, areas.norms, piece.norm), share = piece.gradient;
+  if (op.isScaled())
+    clip = times(clip, scalarOf(code, unscaleScalar));
+  if (settingOf(op, "clip_each") > 0)
+    share = times(share, loadArea(code, areas.tensors, piece.segment));
+  const double bound = op.number("clip_value", 0);
+  if (bound == 0) {
+    Value scale = spread(times(clip, share));
+    return [&builder, scale](Value g) -> Value { return arith::MulFOp::create(builder, g, scale); };
+  }
+  // Norms of groups have numbers from 1 on, and clip what they are of instead.
+  Value own = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, piece.norm, constant(builder, 0));
+  Value high = arith::SelectOp::create(builder, own, real(code, bound), real(code, std::numeric_limits<double>::infinity()));
+  Value first = spread(clip), most = spread(high), least = spread(arith::NegFOp::create(builder, high)), second = spread(share);
+  return [&builder, first, most, least, second](Value g) -> Value {
+    g = arith::MulFOp::create(builder, g, first);
+    g = arith::MaximumFOp::create(builder, arith::MinimumFOp::create(builder, g, most), least);
+    return arith::MulFOp::create(builder, g, second);
+  };
+}
+
+Value OptimizerKernels::readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places) {
+  Value p = lanes.load(stored, places.parameters, index).base;
+  return isShortReal(stored) ? widenBits(code.builder, op.getLoc(), code.tier, stored, p) : p;
+}
+void OptimizerKernels::writeParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
+  auto narrow = [&](Type type, Value base) {
+    lanes.store(type, base, index, LaneValue::lanes(narrowToBits(code.builder, op.getLoc(), code.tier, type, value)));
+  };
+  if (isShortReal(stored))
+    narrow(stored, places.parameters);
+  else
+    lanes.store(element, places.parameters, index, LaneValue::lanes(value));
+  if (copies)
+    narrow(copies, places.copies);
+}
+ElementMoments OptimizerKernels::readMoments(LaneCode &lanes, LaneValue index, const Places &places) {
+  auto read = [&](Value base) { return base ? lanes.load(element, base, index).base : Value(); };
+  return {read(places.first), read(places.second)};
+}
+void OptimizerKernels::writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments) {
+  if (moments.first)
+    lanes.store(element, places.first, index, LaneValue::lanes(moments.first));
+  if (moments.second)
+    lanes.store(element, places.second, index, LaneValue::lanes(moments.second));
+}
+
+/// Moments, and per tile the sums of squares of parameters and directions.
+void OptimizerKernels::emitMoments(FunctionCode &code) {
+  auto &builder = code.builder;
+  Piece piece = pieceOf(code);
+  Places places = placesOf(code, piece);
+  auto clipped = clipping(code, piece);
+  RuleCode rules(code, op, vectorType(), scalarOf(code, rateScalar), piece.decay);
+  LaneCode lanes(code, {}, laneCount());
+  SquareSum parameters(code, laneCount()), directions(code, laneCount());
+  lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
+    Value p = readParameter(code, lanes, index, places);
+    Value g = clipped(lanes.load(element, places.gradients, index).base);
+    RuleCode::Step step = rules.step(p, g, readMoments(lanes, index, places));
+    writeMoments(lanes, index, places, step.moments);
+    parameters.add(p);
+    directions.add(rules.comparedDirection(p, step.moments, step.direction));
+    return true;
+  });
+  storeArea(code, areas.parameters, code.tile, parameters.total());
+  storeArea(code, areas.directions, code.tile, directions.total());
+}
+
+/// Of the tensor whose number is the tile's: sums over its tiles, in their order.
+void OptimizerKernels::emitRatio(FunctionCode &code) {
+  auto &builder = code.builder;
+  Value segment = code.tile, first = wholeColumn(code, segment, 2);
+  Value end = add(builder, first, ceilDivide(builder, wholeColumn(code, segment, 1), constant(builder, tileElements)));
+  auto sums = forLoop(builder, first, end, constant(builder, 1), {real(code, 0), real(code, 0)},
+                      [&](Value tile, ValueRange carried) {
+                        auto more = [&](Value sum, int64_t area) -> Value {
+                          return arith::AddFOp::create(builder, sum, loadArea(code, area, tile));
+                        };
+                        return SmallVector<Value>{more(carried[0], areas.parameters), more(carried[1], areas.directions)};
+                      });
+  auto root = [&](Value sum) -> Value { return math::SqrtOp::create(builder, sum); };
+  Value place = add(builder, multiply(builder, segment, constant(builder, 3)), constant(builder, 2));
+  Value decay = loadAt(code, realTable, builder.getF64Type(), place);
+  Value ratio = trustRatio(builder, form.trust, root(sums[0]), root(sums[1]), loadArea(code, areas.tensors, segment), decay);
+  storeArea(code, areas.ratios, segment, ratio);
+}
+
+void OptimizerKernels::emitUpdate(FunctionCode &code) {
+  auto &builder = code.builder;
+  Piece piece = pieceOf(code);
+  Places places = placesOf(code, piece);
+  Value rate = arith::MulFOp::create(builder, scalarOf(code, rateScalar), piece.rate);
+  if (hasRatios())
+    rate = arith::MulFOp::create(builder, rate, loadArea(code, areas.ratios, piece.segment));
+  RuleCode rules(code, op, vectorType(), rate, piece.decay);
+  std::function<Value(Value)> clipped;
+  if (!hasRatios())
+    clipped = clipping(code, piece);
+  LaneCode lanes(code, {}, laneCount());
+  lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
+    Value p = readParameter(code, lanes, index, places);
+    if (hasRatios()) {
+      writeParameter(code, lanes, index, places, rules.moved(p, rules.direction(p, readMoments(lanes, index, places))));
+      return true;
+    }
+    Value g = clipped(lanes.load(element, places.gradients, index).base);
+    RuleCode::Step step = rules.step(p, g, readMoments(lanes, index, places));
+    writeMoments(lanes, index, places, step.moments);
+    writeParameter(code, lanes, index, places, rules.moved(p, step.direction));
+    return true;
+  });
+}
+
+} // namespace tenon::cpu
