@@ -39,7 +39,8 @@ model Largest {{
   out    first, above, truth, best, places, whole, wholes, truths, every, drawn, written, numbers, marks
 }}
 """
-NAMES = ["first", "above", "truth", "best", "places", "whole", "wholes", "truths", "every", "drawn", "written", "numbers", "marks"]
+NAMES = ["first", "above", "truth", "best", "places", "whole", "wholes", "truths", "every", "drawn", "written", "numbers",
+         "marks"]
 
 
 def single(x):
@@ -94,7 +95,8 @@ def made(draw):
             "c": [[draw.random() < 0.5 for _ in range(V)] for _ in range(count)],
             "at": [[draw.randrange(4 if k % 2 else V) for _ in range(J)] for k in range(count)],
             "keep": [[draw.random() < 0.6 for _ in range(J)] for _ in range(count)],
-            "v": [[single(draw.gauss(0, 1)) for _ in range(J)] for _ in range(count)], "m": [draw.randrange(99) for _ in range(J)]}
+            "v": [[single(draw.gauss(0, 1)) for _ in range(J)] for _ in range(count)],
+            "m": [draw.randrange(99) for _ in range(J)]}
 
 
 def equal(a, b):
