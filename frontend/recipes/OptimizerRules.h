@@ -80,8 +80,8 @@ struct ScheduleRule {
   std::string_view name;
   Curve curve;
   std::vector<Parameter> settings;
-  bool ends = false;        // falls towards an end, which it must be told
-  bool wholeWarmup = true;  // a `warmup` that is a share of the run is rounded down to whole updates
+  bool ends = false;       // falls towards an end, which it must be told
+  bool wholeWarmup = true; // a `warmup` that is a share of the run is rounded down to whole updates
 };
 const std::vector<ScheduleRule> &scheduleRules();
 const ScheduleRule *findSchedule(std::string_view name);

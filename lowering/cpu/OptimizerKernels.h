@@ -27,8 +27,7 @@ private:
 
 class OptimizerKernels {
 public:
-  OptimizerKernels(OptimizeOp op, KernelSequence &sequence)
-      : op(op), sequence(sequence), rule(ruleOf(op)), form(formOf(op)) {}
+  OptimizerKernels(OptimizeOp op, KernelSequence &sequence) : op(op), sequence(sequence), rule(ruleOf(op)), form(formOf(op)) {}
   mlir::LogicalResult generate();
 
 private:
@@ -40,12 +39,12 @@ private:
   };
   /// Where the kernels leave numbers for each other: f64, in a temporary of the op.
   struct Areas {
-    int64_t squares = 0;     // per tile, of gradients
-    int64_t norms = 0;       // per bound: the sum of squares, then the factor of clipping
-    int64_t tensors = 0;     // per segment: the sum of squares of its gradients, then the factor of its own clipping
-    int64_t parameters = 0;  // per tile, sums of squares
-    int64_t directions = 0;  // per tile, sums of squares
-    int64_t ratios = 0;      // per segment
+    int64_t squares = 0;    // per tile, of gradients
+    int64_t norms = 0;      // per bound: the sum of squares, then the factor of clipping
+    int64_t tensors = 0;    // per segment: the sum of squares of its gradients, then the factor of its own clipping
+    int64_t parameters = 0; // per tile, sums of squares
+    int64_t directions = 0; // per tile, sums of squares
+    int64_t ratios = 0;     // per segment
     int64_t count = 0;
   };
   /// Arenas of a tile, as addresses; null where the rule keeps nothing.

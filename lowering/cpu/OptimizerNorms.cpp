@@ -75,9 +75,7 @@ void SquareSum::add(Value x) {
   Value sum = LLVM::LoadOp::create(builder, wide, memory, 64);
   LLVM::StoreOp::create(builder, arith::AddFOp::create(builder, sum, arith::MulFOp::create(builder, x, x)), memory, 64);
 }
-Value SquareSum::total() {
-  return combineLanes(builder, Reduction::sum, LLVM::LoadOp::create(builder, wide, memory, 64));
-}
+Value SquareSum::total() { return combineLanes(builder, Reduction::sum, LLVM::LoadOp::create(builder, wide, memory, 64)); }
 
 /// One thread: the norms from the partial sums in their order, the factors of clipping, the rate; results and scalars for the
 /// pass.
@@ -93,11 +91,11 @@ void OptimizerKernels::addScalars() {
 void OptimizerKernels::emitScalars(FunctionCode &code) {
   auto &builder = code.builder;
   Type f64 = builder.getF64Type();
-  Value sum = forLoop(builder, constant(builder, 0), constant(builder, tileCount()), constant(builder, 1), real(code, 0),
-                      [&](Value tile, ValueRange carried) {
-                        return SmallVector<Value>{
-                            arith::AddFOp::create(builder, carried[0], loadArea(code, areas.squares, tile))};
-                      })[0];
+  Value sum =
+      forLoop(builder, constant(builder, 0), constant(builder, tileCount()), constant(builder, 1), real(code, 0),
+              [&](Value tile, ValueRange carried) {
+                return SmallVector<Value>{arith::AddFOp::create(builder, carried[0], loadArea(code, areas.squares, tile))};
+              })[0];
   LossScale scale;
   if (op.isScaled())
     scale = readLossScale(code);
@@ -127,8 +125,7 @@ void OptimizerKernels::emitScalars(FunctionCode &code) {
 /// `count` sums at `area`: each tile's sum of squares goes to that of its segment, in the order of the tiles.
 void OptimizerKernels::emitSums(FunctionCode &code, int64_t area, int64_t count, llvm::function_ref<Value(Value)> placeOf) {
   auto &builder = code.builder;
-  forLoop(builder, constant(builder, 0), constant(builder, count),
-          [&](Value i) { storeArea(code, area, i, real(code, 0)); });
+  forLoop(builder, constant(builder, 0), constant(builder, count), [&](Value i) { storeArea(code, area, i, real(code, 0)); });
   forLoop(builder, constant(builder, 0), constant(builder, tileCount()), [&](Value tile) {
     Value place = placeOf(segmentOf(code, tile));
     storeArea(code, area, place,

@@ -93,9 +93,8 @@ RuleCode::Step RuleCode::step(Value p, Value g, ElementMoments before) {
     result.moments.second = sum(builder, times(builder, beta2, before.second), times(builder, rest2, times(builder, g, g)));
     break;
   case Moments::Largest:
-    result.moments.second =
-        arith::MaximumFOp::create(builder, times(builder, beta2, before.second),
-                                  sum(builder, math::AbsFOp::create(builder, g), eps));
+    result.moments.second = arith::MaximumFOp::create(builder, times(builder, beta2, before.second),
+                                                      sum(builder, math::AbsFOp::create(builder, g), eps));
     break;
   }
   result.moments.first = sum(builder, times(builder, beta1, before.first), times(builder, rest1, g));
@@ -136,9 +135,7 @@ Value RuleCode::moved(Value p, Value direction) {
 
 Value trustRatio(ImplicitLocOpBuilder &builder, Trust trust, Value parameters, Value directions, Value gradients, Value decay) {
   auto real = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); };
-  auto isAbove0 = [&](Value norm) -> Value {
-    return arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, norm, real(0));
-  };
+  auto isAbove0 = [&](Value norm) -> Value { return arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, norm, real(0)); };
   auto chosen = [&](Value condition, Value a) -> Value { return arith::SelectOp::create(builder, condition, a, real(1)); };
   Value both = arith::AndIOp::create(builder, isAbove0(parameters), isAbove0(directions));
   switch (trust) {

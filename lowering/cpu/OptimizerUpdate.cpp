@@ -108,13 +108,13 @@ void OptimizerKernels::emitRatio(FunctionCode &code) {
   auto &builder = code.builder;
   Value segment = code.tile, first = wholeColumn(code, segment, 2);
   Value end = add(builder, first, ceilDivide(builder, wholeColumn(code, segment, 1), constant(builder, tileElements)));
-  auto sums = forLoop(builder, first, end, constant(builder, 1), {real(code, 0), real(code, 0)},
-                      [&](Value tile, ValueRange carried) {
-                        auto more = [&](Value sum, int64_t area) -> Value {
-                          return arith::AddFOp::create(builder, sum, loadArea(code, area, tile));
-                        };
-                        return SmallVector<Value>{more(carried[0], areas.parameters), more(carried[1], areas.directions)};
-                      });
+  auto sums =
+      forLoop(builder, first, end, constant(builder, 1), {real(code, 0), real(code, 0)}, [&](Value tile, ValueRange carried) {
+        auto more = [&](Value sum, int64_t area) -> Value {
+          return arith::AddFOp::create(builder, sum, loadArea(code, area, tile));
+        };
+        return SmallVector<Value>{more(carried[0], areas.parameters), more(carried[1], areas.directions)};
+      });
   auto root = [&](Value sum) -> Value { return math::SqrtOp::create(builder, sum); };
   Value place = add(builder, multiply(builder, segment, constant(builder, 3)), constant(builder, 2));
   Value decay = loadAt(code, realTable, builder.getF64Type(), place);

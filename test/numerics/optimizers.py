@@ -9,7 +9,7 @@ picks the row. Steps are made through the C interface, so that a schedule can be
              --spoil: the second gradient is another one
   rules      rules x schedules x groups x clipping, twelve steps over tensors that cross tiles, with a step whose gradient is not
              finite
-             --spoil: the rule here decays by a millionth more
+             --spoil: each rule here decays by a millionth more
 """
 import argparse
 import json
@@ -58,15 +58,18 @@ class Wrong(Exception):
     pass
 
 
-def opened(folder, model, name, settings, number, kind="f64"):
-    """Every second one on the other tier: each rule meets both."""
+def artifact(folder, model, name, settings, number, tier, kind):
     spec = os.path.join(folder, f"m{number}.tn")
     with open(spec, "w", encoding="utf-8") as file:
         file.write(f"{model}\ntrain {name} as r {{\n{BATCH}  {settings}\n}}\n")
-    artifact = os.path.join(folder, f"a{number}")
-    driver.tenon("compile", spec, "--recipe", "r", *(["--f64"] if kind == "f64" else []), "--tier",
-                 driver.other_tier() if number % 2 else driver.best_tier(), "-o", artifact)
-    return library.Model(artifact, "train", {"B": 1, "T": 1})
+    made = os.path.join(folder, f"a{number}")
+    driver.tenon("compile", spec, "--recipe", "r", *(["--f64"] if kind == "f64" else []), "--tier", tier, "-o", made)
+    return made
+
+
+def opened(folder, model, name, settings, number, kind="f64"):
+    tier = driver.other_tier() if number % 2 else driver.best_tier()  # each rule meets both
+    return library.Model(artifact(folder, model, name, settings, number, tier, kind), "train", {"B": 1, "T": 1})
 
 
 def step(model, number, row):
@@ -139,13 +142,11 @@ def rate(schedule, s):
         return s / w
     if kind == "inverse_sqrt":
         return math.sqrt(w / s)
-    if kind == "constant":
-        return 1.0
     if kind == "bert_linear":
         return (1 - done) ** power
     if kind == "txl_cosine":
         return floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * done))
-    p = min((s - w) / (total - w), 1)
+    p = min((s - w) / (total - w), 1) if kind != "constant" else 0
     return floor + (1 - floor) * (0.5 * (1 + math.cos(math.pi * p)) if kind == "cosine" else (1 - p) ** power)
 
 
@@ -256,11 +257,10 @@ OPTIMIZERS = {
                                                                                      eps=1e-6),
     "adamaxw(lr = 0.02, decay = 0.03)": lambda: Rule("adamaxw", 0.02, 0.03),
     "adam_paddle(lr = 0.02, decay = 0.03)": lambda: Rule("adam_paddle", 0.02, 0.03),
-    # A large eps makes ratios above 10.
     **{f"lamb(lr = 0.01, decay = 0.04, eps = {eps}, form = {form})":
         (lambda form=form, eps=eps: Rule("lamb", 0.01, 0.04, eps=eps, form=form))
        for form, eps in (("v3", 1e-3), ("pytorch", 1e-3), ("albert", 1e-3), ("nvidia_tf", 1e-3), ("nvlamb", 1e-3),
-                         ("huawei", 1e-3), ("huawei", 0.3))},
+                         ("huawei", 1e-3), ("huawei", 0.3))},  # a large eps makes ratios above 10
 }
 SCHEDULES = {
     "constant()": {},
@@ -315,7 +315,7 @@ def gradients_of(row):
 def rules(folder, spoil):
     rows = table()
     flat = Tensor("f64", (256, WIDTH), [x for row in rows for x in row] + [0.0] * ((256 - STEPS) * WIDTH))
-    schedules, number = list(SCHEDULES), 0
+    schedules, number, noticed = list(SCHEDULES), 0, 0
     for text, make in OPTIMIZERS.items():
         for groups, own in GROUPS.items():
             schedule, clip = schedules[number % len(schedules)], CLIPS[(number + number // 4) % 4]
@@ -323,11 +323,16 @@ def rules(folder, spoil):
                 clip = CLIPS[1]
             settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  " + (f"clip = {clip[0]}({clip[1]})"
                                                                                          if clip[0] else "")
-            follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
-                   settings, spoil)
+            try:
+                follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
+                       settings, spoil)
+            except Wrong:
+                if not spoil:
+                    raise
+                noticed += 1
             number += 1
-    if number < 2 * len(schedules):
-        raise Wrong(f"{number} combinations do not meet {len(schedules)} schedules twice")
+    if spoil or number < 2 * len(schedules):  # each schedule twice
+        raise Wrong(f"{noticed} of {number} wrong rules are noticed")
     print(f"{number} combinations, {STEPS} steps each")
 
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Every rule again where something around it differs: its steps are those of the plain one.
+
+usage: optimizer_storage.py [--spoil]
+
+For each rule, in f32 over tensors that cross tiles, three steps:
+  threads     3 threads and the other tier: the same bits
+  short       params = bf16: parameters are those of f32, rounded once per step; both go on from there with their own moments
+  accumulate  two batches, then one update: that of a batch whose gradient is their mean, exactly, for sums of two rows that are
+              equal
+  frozen      freeze takes a layer of a stack and a tensor out of everything, norms too: the others are those of a run in which
+              the gradients of both are 0, and the frozen ones keep their bits
+--spoil: parameters of the first model start elsewhere by a millionth
+"""
+import array
+import math
+import sys
+import tempfile
+
+import optimizers
+from bf16 import SHORT
+from optimizers import LARGE, ROWS, WIDTH, Wrong, driver, library
+from tensors import Tensor
+
+CLIPPED = {"sgd(lr = 0.05, momentum = 0.9)": "each(0.5)", "adamw(lr = 0.02)": "value(0.04)"}
+RULES = {**{text: "" for text in optimizers.OPTIMIZERS}, **CLIPPED}
+FROZEN = ("m", "blocks.1.scale")
+
+
+def short(values):
+    return [SHORT["bf16"][0](x) for x in values]
+
+
+def start(model, spoil=0.0):
+    """Numbers of 16 bits, so that every type has the same ones."""
+    for name, size in [("p", WIDTH), ("m", ROWS * WIDTH), *((f"blocks.{d}.{part}", WIDTH) for d in range(3)
+                                                            for part in ("scale", "bias"))]:
+        values = short([math.cos(0.3 * k + len(name)) + spoil for k in range(size)])
+        model.set_parameter(name, Tensor("f32", (len(values),), values if not spoil else [x + spoil for x in values]))
+    rows = [short([(0.1 + 0.1 * r) * math.sin(0.7 * k + 1.3 * r) for k in range(WIDTH)]) for r in (0, 1, 2)]
+    model.set_parameter("table", Tensor("f32", (256, WIDTH), [x for row in rows for x in row] + [0.0] * (253 * WIDTH)))
+
+
+def values_of(model):
+    return {name: array.array("f", model.parameter(name).values) for name in model.parameters() if name != "table"}
+
+
+def compare(what, got, want):
+    for name, values in want.items():
+        if got[name].tobytes() != values.tobytes():
+            k = next(k for k, (a, b) in enumerate(zip(got[name], values)) if a != b)
+            raise Wrong(f"{what}: {name}[{k}] is {got[name][k]!r} instead of {values[k]!r}")
+
+
+def built(folder, text, number, more="", tier=None):
+    """The artifact of a rule with further settings."""
+    clip = f"clip = {RULES[text]}" if RULES[text] else ""
+    return optimizers.artifact(folder, LARGE, "Large", f"optimizer = {text}\n  {clip}\n  {more}", number,
+                               tier or driver.best_tier(), "f32")
+
+
+def opened(path, threads=1):
+    return library.Model(path, "train", {"B": 1, "T": 1}, threads=threads)
+
+
+def check(folder, text, number, spoil):
+    plain = built(folder, text, 10 * number)
+    ours, models = opened(plain), {
+        "3 threads": opened(plain, 3),
+        "another tier": opened(built(folder, text, 10 * number + 1, tier=driver.other_tier()))}
+    twice = opened(built(folder, text, 10 * number + 2, "accumulate = 2"))
+    narrow = opened(built(folder, text, 10 * number + 3, "numerics = policy(params = bf16)"))
+    rounded = opened(plain)
+    for model in (*models.values(), twice, narrow, rounded):
+        start(model)
+    start(ours, 1e-6 if spoil else 0.0)
+    for t in range(3):
+        optimizers.step(ours, t, t)
+        want = values_of(ours)
+        for what, model in models.items():
+            optimizers.step(model, t, t)
+            compare(f"{text}, {what}, step {t}", values_of(model), want)
+        for half in (0, 1):
+            optimizers.step(twice, 2 * t + half, t)
+        compare(f"{text}, accumulate, step {t}", values_of(twice), want)
+        optimizers.step(narrow, t, t)
+        optimizers.step(rounded, t, t)
+        want = {name: array.array("f", short(values)) for name, values in values_of(rounded).items()}
+        compare(f"{text}, params = bf16, step {t}", values_of(narrow), want)
+        for name, values in want.items():
+            rounded.set_parameter(name, Tensor("f32", (len(values),), values))
+    for model in (ours, twice, narrow, rounded, *models.values()):
+        model.close()
+
+
+def frozen(folder, text, number):
+    names = ", ".join(f'"{name}"' for name in FROZEN)
+    without = opened(built(folder, text, 10 * number + 4, f"freeze = ({names})"))
+    still = opened(built(folder, text, 10 * number + 5, f"groups = (group({names}, gradient = 0, lr = 0))"))
+    start(without)
+    start(still)
+    before = values_of(without)
+    for t in range(3):
+        optimizers.step(without, t, t)
+        optimizers.step(still, t, t)
+        got, want = values_of(without), values_of(still)
+        compare(f"{text}, frozen, step {t}", {name: got[name] for name in FROZEN}, {name: before[name] for name in FROZEN})
+        compare(f"{text}, the others, step {t}", got, {name: want[name] for name in want if name not in FROZEN})
+        if any(got[name] == before[name] for name in got if name not in FROZEN):
+            raise Wrong(f"{text}: step {t} leaves a tensor as it is")
+    without.close()
+    still.close()
+
+
+def main():
+    spoil = "--spoil" in sys.argv
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for number, text in enumerate(RULES):
+                check(folder, text, number, spoil)
+                frozen(folder, text, number)
+        except Wrong as error:
+            print(f"WRONG: {error}")
+            return 1
+    print(f"{len(RULES)} rules\nAGREES")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
