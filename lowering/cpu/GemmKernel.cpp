@@ -305,8 +305,8 @@ private:
     Labels candidates(lines);
     candidates.append(depth);
     const int64_t near = side.contiguous(candidates, sizes);
-    elements.alongDepth = near >= 0 ? llvm::is_contained(depth, near)
-                                    : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
+    elements.alongDepth =
+        near >= 0 ? llvm::is_contained(depth, near) : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
     elements.compute = [this, &code, &side, &lines, outside, fixed, along = elements.alongDepth,
                         &good](OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
       OpBuilder::InsertionGuard guard(code.builder);
@@ -458,7 +458,7 @@ private:
   GemmSide inMemory = a;                        ///< A before that
   Labels ordering;                              ///< of A after it
   unsigned ordered = 0;                         ///< number of its temporary
-  SmallVector<RandomKeepOp> keptRuns; ///< whose bits are drawn for runs of columns
+  SmallVector<RandomKeepOp> keptRuns;           ///< whose bits are drawn for runs of columns
 };
 
 } // namespace

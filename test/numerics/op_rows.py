@@ -125,7 +125,8 @@ row("merge of axes apart", "HE A", {"p": "H, A, E"}, "$y", "let $y: [HE, A] = si
 row("transpose", "C A", AC, "$y", "let $y: [C, A] = exp($p)")
 row("rename", "A A2", {"p": "A, C", "q": "A, C"}, "dot[C]($p, $q[A -> A2])")
 row("window", "A6 W3 C", AC, "sin(window[A -> A6 * W3]($p, pad = 1, fill = 0.3))")
-row("window of integers", "B T C", {"p": "A, C"}, "$p[A: some] * real(sum[W3](window[T -> T * W3](ids, pad = 1, fill = 2))) / 64")
+row("window of integers", "B T C", {"p": "A, C"},
+    "$p[A: some] * real(sum[W3](window[T -> T * W3](ids, pad = 1, fill = 2))) / 64")
 row("max pooling", "A7 C7", AC, "max[W3, Z3](window[A -> A7 * W3, C -> C7 * Z3](sin(3 * $p), stride = 2, pad = 1, fill = -9))")
 row("mean pooling of a run-time axis", "B T C", {"p": "A, C"}, "mean[W3](window[T -> T * W3](exp($p[A: some]), pad = 1))")
 row("convert", "A C", AC, "$p * where($p > 0, 1, 0)")
