@@ -149,7 +149,8 @@ row("convolution in steps", "A7 C7 G", {"p": "H, A, C", "q": "G, H, W3, Z3"},
     "dot[H, W3, Z3](window[A -> A7 * W3, C -> C7 * Z3]($p, stride = 2, pad = 1), $q)")
 row("convolution of a batch", "B G A6 C7", {"p": "H, A, C", "q": "G, H, W3, Z3"},
     "$y", "let $x = expand[B]($p) * real(1 + iota[B]())\n  "
-    "let $y: [B, G, A6, C7] = dot[H, W3, Z3](window[A -> A6 * W3, C -> C7 * Z3]($x, stride = (1, 2), pad = ((2, 0), (1, 1))), $q)")
+    "let $y: [B, G, A6, C7] = dot[H, W3, Z3](window[A -> A6 * W3, C -> C7 * Z3]($x, stride = (1, 2), pad = ((2, 0), "
+    "(1, 1))), $q)")
 row("convolution with channels last", "A6 C6 G", {"p": "A, C, H", "q": "W3, Z3, H, G"},
     "dot[W3, Z3, H](window[A -> A6 * W3, C -> C6 * Z3]($p, pad = 1), $q)")
 row("convolution of one place, in steps", "A7 G", {"p": "A, C", "q": "G, C, W1"},
