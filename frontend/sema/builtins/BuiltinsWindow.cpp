@@ -102,8 +102,9 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
                                           " more places of padding there are as many windows as declared"});
   else
     mistake->notes.push_back({"help", places + ": let the axis of the windows have " + text(*fit) + " places"});
-  relate(mistake, windows);
-  relate(mistake, axis);
+  for (AxisId named : {windows, axis})
+    if (text(graph.size(named)) != axisName(named))
+      relate(mistake, named);
   return false;
 }
 
