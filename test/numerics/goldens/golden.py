@@ -21,6 +21,7 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 import driver  # noqa: E402
 import golden_resnet  # noqa: E402
+import golden_star  # noqa: E402
 import tiers  # noqa: E402
 from tensors import Tensor, count, save_safetensors, tensor  # noqa: E402
 
@@ -274,7 +275,7 @@ def main():
             folder = options.folder or temporary
             os.makedirs(folder, exist_ok=True)
             case = Case(options, folder, tier)
-            {"bert": bert, "gpt2": gpt2, "nezha": nezha, "resnet": golden_resnet.run, "txl": transformer_xl,
+            {"bert": bert, "gpt2": gpt2, "nezha": nezha, "resnet": golden_resnet.run, "star": golden_star.run, "txl": transformer_xl,
              "xlnet": xlnet}[options.case.split("_")[0]](case)
         good &= bool(case.worst) and all(worst <= 1 for worst in case.worst)
         if options.spoil == "bit" and first:
