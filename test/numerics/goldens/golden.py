@@ -275,8 +275,8 @@ def main():
             folder = options.folder or temporary
             os.makedirs(folder, exist_ok=True)
             case = Case(options, folder, tier)
-            {"bert": bert, "gpt2": gpt2, "nezha": nezha, "resnet": golden_resnet.run, "star": golden_star.run, "txl": transformer_xl,
-             "xlnet": xlnet}[options.case.split("_")[0]](case)
+            {"bert": bert, "gpt2": gpt2, "nezha": nezha, "resnet": golden_resnet.run, "star": golden_star.run,
+             "txl": transformer_xl, "xlnet": xlnet}[options.case.split("_")[0]](case)
         good &= bool(case.worst) and all(worst <= 1 for worst in case.worst)
         if options.spoil == "bit" and first:
             values = next(iter(case.bits.values()))
