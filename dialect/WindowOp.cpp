@@ -13,7 +13,8 @@ class Places {
 public:
   Places(OpBuilder &builder, WindowOp op) : builder(builder), op(op) {}
 
-  /// The place in x that pair `entry` reads at (i, k), clamped where it may be outside; adds to `inside` what says that it is not.
+  /// The place in x that pair `entry` reads at (i, k), clamped where it may be outside; adds to `inside` what says that it is
+  /// not.
   Value place(size_t entry, Value i, Value k, SmallVectorImpl<Value> &inside) {
     Location location = op.getLoc();
     Value number = plus(plus(times(i, op.getStride()[entry]), times(k, op.getDilation()[entry])), -op.getPad()[entry]);
@@ -116,9 +117,9 @@ SmallVector<Value> WindowOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
     return builder.getDenseI64ArrayAttr(llvm::map_to_vector(numbers, [](int64_t number) { return -number; }));
   };
   auto all = tensorType(sizes, x.getElementType(), std::max(dimCountOf(x), dimCountOf(y)));
-  Value terms =
-      WindowOp::create(builder, getLoc(), all, dy[0], builder.getDenseI64ArrayAttr(windows), getDivisorAttr(),
-                       negated(getDilation()), negated(getPad()), getStrideAttr(), builder.getF64FloatAttr(0), builder.getUnitAttr());
+  Value terms = WindowOp::create(builder, getLoc(), all, dy[0], builder.getDenseI64ArrayAttr(windows), getDivisorAttr(),
+                                 negated(getDilation()), negated(getPad()), getStrideAttr(), builder.getF64FloatAttr(0),
+                                 builder.getUnitAttr());
   return {getPaired() ? terms : Build(builder, getLoc()).reduce(Reduction::sum, terms, places)};
 }
 
@@ -134,7 +135,8 @@ LogicalResult WindowOp::verify() {
       !llvm::all_of(getStride(), isOne) || !llvm::all_of(getDivisor(), isOne)) // C2
     return emitOpError("expects one stride, dilation, pad and divisor for each dimension, strides and divisors at least 1");
   if (y.getRank() != x.getRank() + (getPaired() ? 0 : int64_t(count)) || x.getElementType() != y.getElementType()) // C3, C4
-    return emitOpError("expects two dimensions for each windowed one and the element type of its operand, got ") << x << " and " << y;
+    return emitOpError("expects two dimensions for each windowed one and the element type of its operand, got ")
+           << x << " and " << y;
   SmallVector<AffineExpr> from = sizesOf(x), to = sizesOf(y);
   for (int64_t ofX = 0, ofY = 0, entry = 0; ofX < x.getRank(); ++ofX, ++ofY) {
     if (entry < int64_t(count) && getDims()[entry] == ofX) {
@@ -143,7 +145,8 @@ LogicalResult WindowOp::verify() {
         continue;
     }
     if (from[ofX] != to[ofY]) // C3
-      return emitOpError("expects dimension ") << ofX << " to keep its size, got " << textOf(from[ofX]) << " and " << textOf(to[ofY]);
+      return emitOpError("expects dimension ")
+             << ofX << " to keep its size, got " << textOf(from[ofX]) << " and " << textOf(to[ofY]);
   }
   const double fill = getFill().convertToDouble();
   const bool isTruth = x.getElementType().isInteger(1);
@@ -161,7 +164,8 @@ static bool isPlain(WindowOp op) {
   };
   SmallVector<AffineExpr> from = sizesOf(tensorOf(op.getX())), to = sizesOf(tensorOf(op.getY()));
   for (size_t entry = 0; entry < op.getDims().size(); ++entry)
-    if (to[op.placeDim(entry)] != getAffineConstantExpr(1, op.getContext()) || to[op.windowDim(entry)] != from[op.getDims()[entry]])
+    if (to[op.placeDim(entry)] != getAffineConstantExpr(1, op.getContext()) ||
+        to[op.windowDim(entry)] != from[op.getDims()[entry]])
       return false;
   return all(op.getStride(), 1) && all(op.getDivisor(), 1) && all(op.getPad(), 0);
 }

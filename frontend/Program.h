@@ -155,12 +155,12 @@ struct Node {
   double number = 0;
   Size size;
   std::shared_ptr<AttendInfo> attend;
-  std::shared_ptr<const LayerPath> layer;      // Dot, Attend; of equal nodes that of the first
-  bool interleaved = false, t2tSteps = false;  // Sinusoid
-  int64_t clamp = 0;                           // Sinusoid; its start is `size`
-  std::vector<WindowSteps> windows;            // Window: for each axis of axesFrom; `number`: what stands outside
-  bool clampIndex = false;                     // Gather: in range only under a mask; clamp when evaluated outside it
-  uint32_t stack = ~0u;                        // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
+  std::shared_ptr<const LayerPath> layer;     // Dot, Attend; of equal nodes that of the first
+  bool interleaved = false, t2tSteps = false; // Sinusoid
+  int64_t clamp = 0;                          // Sinusoid; its start is `size`
+  std::vector<WindowSteps> windows;           // Window: for each axis of axesFrom; `number`: what stands outside
+  bool clampIndex = false;                    // Gather: in range only under a mask; clamp when evaluated outside it
+  uint32_t stack = ~0u;                       // the body this node belongs to (index into Entry::stacks), ~0: the entry itself
   ast::Range range;
   ast::Range caller; // the call in the author's own file that led to it; `range` where it stands there itself
 };

@@ -137,9 +137,8 @@ Value EntryGenerator::generateWindow(const Node &node) {
   Value x = operand(node, 0);
   Value y = WindowOp::create(*at, current, typeOf(result, tensorOf(x).getElementType()), x, at->getDenseI64ArrayAttr(dims),
                              at->getDenseI64ArrayAttr(strides), at->getDenseI64ArrayAttr(dilations),
-                             at->getDenseI64ArrayAttr(pads),
-                             at->getDenseI64ArrayAttr(SmallVector<int64_t>(dims.size(), 1)), at->getF64FloatAttr(node.number),
-                             UnitAttr());
+                             at->getDenseI64ArrayAttr(pads), at->getDenseI64ArrayAttr(SmallVector<int64_t>(dims.size(), 1)),
+                             at->getF64FloatAttr(node.number), UnitAttr());
   return spread(y, result, node.type.axes);
 }
 

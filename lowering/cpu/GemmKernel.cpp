@@ -39,7 +39,7 @@ public:
     bool good = true;
     sortLabels();
     if (isReordered)
-      reorder(good);
+      reorder();
     findKeptRuns();
     if (isReordered)
       kernel.temporaries.push_back(ordered);
@@ -169,7 +169,7 @@ private:
   }
 
   /// A kernel of its own in front: A as rows of its depth, in a temporary.
-  void reorder(bool &good) {
+  void reorder() {
     const Type storage = inMemory.type.getElementType();
     SmallVector<AffineExpr> factors;
     for (int64_t label : ordering)
@@ -177,19 +177,12 @@ private:
     ordered = sequence.temporary(product(factors, op.getContext()) * elementBytes(storage));
     Kernel kernel{"gemm_order", op.getLoc(), {inMemory.tensor}, {}, {}, {ordered}, 0, {}, {}};
     kernel.tiles = [this](FunctionCode &code) { return ceilDivide(code.builder, orderedRows(code), rowsPerTile(code)); };
-    kernel.body = [this, &good](FunctionCode &code) {
+    kernel.body = [this](FunctionCode &code) {
       auto &builder = code.builder;
       LaneCode lanes(code, {}, elementModel(inMemory.type.getElementType()).lanes);
-      Value low = multiply(builder, code.tile, rowsPerTile(code)), length = reads.sizeOf(code, depth);
+      Value low = multiply(builder, code.tile, rowsPerTile(code));
       Value high = minimum(builder, add(builder, low, rowsPerTile(code)), orderedRows(code));
-      forLoop(builder, low, high, [&](Value row) {
-        IndicesOfLabels indices;
-        reads.split(code, outerOrdering(), LaneValue::uniform(row), lanes, indices);
-        Value target = elementAddress(builder, code.temporary(0), memoryType(inMemory.type.getElementType()),
-                                      multiply(builder, row, length));
-        good &= reads.read(code, lanes, inMemory, code.pointer(inMemory.tensor), indices,
-                           {depth, constant(builder, 0), length, target, 16});
-      });
+      reads.order(code, lanes, inMemory, code.pointer(inMemory.tensor), outerOrdering(), low, high, depth, code.temporary(0));
     };
     sequence.add(kernel);
   }
@@ -305,8 +298,8 @@ private:
     Labels candidates(lines);
     candidates.append(depth);
     const int64_t near = side.contiguous(candidates, sizes);
-    elements.alongDepth = near >= 0 ? llvm::is_contained(depth, near)
-                                    : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
+    elements.alongDepth =
+        near >= 0 ? llvm::is_contained(depth, near) : side.labels.empty() || !llvm::is_contained(lines, side.labels.back());
     elements.compute = [this, &code, &side, &lines, outside, fixed, along = elements.alongDepth,
                         &good](OpBuilder &at, Location, Value line, Value first, Value count, Value target) {
       OpBuilder::InsertionGuard guard(code.builder);
@@ -458,7 +451,7 @@ private:
   GemmSide inMemory = a;                        ///< A before that
   Labels ordering;                              ///< of A after it
   unsigned ordered = 0;                         ///< number of its temporary
-  SmallVector<RandomKeepOp> keptRuns; ///< whose bits are drawn for runs of columns
+  SmallVector<RandomKeepOp> keptRuns;           ///< whose bits are drawn for runs of columns
 };
 
 } // namespace

@@ -84,4 +84,41 @@ bool GemmReads::read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, 
   return good;
 }
 
+void GemmReads::order(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, ArrayRef<int64_t> rows, Value low,
+                      Value high, ArrayRef<int64_t> depth, Value target) const {
+  auto &builder = code.builder;
+  const Type storage = side.type.getElementType();
+  const Labels pieces = side.runOf(depth, sizes);
+  const ArrayRef<int64_t> outer = depth.drop_back(pieces.size());
+  Value none = constant(builder, 0), length = sizeOf(code, depth), piece = sizeOf(code, pieces);
+  Value stride = code.size(side.strideOf(pieces, sizes));
+  if (asConstant(stride) == 1) {
+    forLoop(builder, low, high, [&](Value row) {
+      IndicesOfLabels indices;
+      split(code, rows, LaneValue::uniform(row), lanes, indices);
+      Value place = elementAddress(builder, target, memoryType(storage), multiply(builder, row, length));
+      read(code, lanes, side, memory, indices, {depth, none, length, place, 16});
+    });
+    return;
+  }
+  // Lanes lie in as many pages: all that is wanted of these is read before the next ones.
+  lanes.forLanes(none, piece, [&](LaneValue place) {
+    LaneValue own = lanes.multiplyValues(place, LaneValue::uniform(stride));
+    forLoop(builder, low, high, [&](Value row) {
+      IndicesOfLabels indices;
+      split(code, rows, LaneValue::uniform(row), lanes, indices);
+      forLoop(builder, none, sizeOf(code, outer), [&](Value number) {
+        split(code, outer, LaneValue::uniform(number), lanes, indices);
+        Value start = code.size(side.offset);
+        for (auto &[label, index] : indices)
+          start = add(builder, start, multiply(builder, index.base, code.size(side.strideOf(label))));
+        LaneValue value = lanes.load(storage, memory, lanes.addValues(LaneValue::uniform(start), own));
+        Value first = add(builder, multiply(builder, row, length), multiply(builder, number, piece));
+        lanes.store(storage, target, lanes.addValues(LaneValue::uniform(first), place), value);
+      });
+    });
+    return true;
+  });
+}
+
 } // namespace tenon::cpu

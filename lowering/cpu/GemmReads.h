@@ -35,6 +35,9 @@ public:
   /// something that is not supported (reported).
   bool read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, const IndicesOfLabels &indices,
             const Run &run) const;
+  /// Rows [low, high) of the merged `rows` of a side in memory, each with all of `depth`, to `target`, where row 0 begins.
+  void order(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, llvm::ArrayRef<int64_t> rows, Value low,
+             Value high, llvm::ArrayRef<int64_t> depth, Value target) const;
   /// One element of a computed side, or neighbours.
   std::optional<LaneValue> elementAt(const GemmSide &side, LaneCode &lanes, const IndicesOfLabels &indices) const;
 

@@ -17,8 +17,8 @@ public:
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     auto window = op.getX().getDefiningOp<WindowOp>();
     DotOp dot = window ? window.getX().getDefiningOp<DotOp>() : DotOp();
-    if (!dot || op.getKind() != Reduction::sum || !window.getPaired() || !window.getFill().isZero() ||
-        !dot.getY().hasOneUse() || dot->getBlock() != op->getBlock() || !sumsPlaces(op, window))
+    if (!dot || op.getKind() != Reduction::sum || !window.getPaired() || !window.getFill().isZero() || !dot.getY().hasOneUse() ||
+        dot->getBlock() != op->getBlock() || !sumsPlaces(op, window))
       return rewriter.notifyMatchFailure(op, "no sum over the places of a contraction's windows");
     if (succeeded(rewrite(op, window, dot, dot.getA(), dot.getALabels(), dot.getB(), dot.getBLabels(), rewriter)) ||
         succeeded(rewrite(op, window, dot, dot.getB(), dot.getBLabels(), dot.getA(), dot.getALabels(), rewriter)))
@@ -75,9 +75,9 @@ private:
       labelsOfOther.push_back(labelOf(label));
     auto list = [&](ArrayRef<int64_t> numbers) { return rewriter.getDenseI64ArrayAttr(numbers); };
     const unsigned dimCount = std::max(dimCountOf(tensorOf(shown)), dimCountOf(tensorOf(window.getY())));
-    Value windows = WindowOp::create(rewriter, op.getLoc(), tensorType(sizes, tensorOf(shown).getElementType(), dimCount), shown,
-                                     list(dims), list(strides), list(dilations), list(pads), list(divisors),
-                                     window.getFillAttr(), UnitAttr());
+    Value windows =
+        WindowOp::create(rewriter, op.getLoc(), tensorType(sizes, tensorOf(shown).getElementType(), dimCount), shown, list(dims),
+                         list(strides), list(dilations), list(pads), list(divisors), window.getFillAttr(), UnitAttr());
     auto sum = DotOp::create(rewriter, op.getLoc(), op.getY().getType(), windows, other, list(labels), list(labelsOfOther));
     rewriter.replaceOp(op, multiplyingIn(dot->getAttr(kCompute), sum).getOperation());
     return success();

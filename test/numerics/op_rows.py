@@ -136,7 +136,8 @@ row("merge of axes apart", "HE A", {"p": "H, A, E"}, "$y", "let $y: [HE, A] = si
 row("transpose", "C A", AC, "$y", "let $y: [C, A] = exp($p)")
 row("rename", "A A2", {"p": "A, C", "q": "A, C"}, "dot[C]($p, $q[A -> A2])")
 row("window", "A6 W3 C", AC, "sin(window[A -> A6 * W3]($p, pad = 1, fill = 0.3))")
-row("window of integers", "B T C", {"p": "A, C"}, "$p[A: some] * real(sum[W3](window[T -> T * W3](ids, pad = 1, fill = 2))) / 64")
+row("window of integers", "B T C", {"p": "A, C"},
+    "$p[A: some] * real(sum[W3](window[T -> T * W3](ids, pad = 1, fill = 2))) / 64")
 row("max pooling", "A7 C7", AC, "max[W3, Z3](window[A -> A7 * W3, C -> C7 * Z3](sin(3 * $p), stride = 2, pad = 1, fill = -9))")
 row("mean pooling of a run-time axis", "B T C", {"p": "A, C"}, "mean[W3](window[T -> T * W3](exp($p[A: some]), pad = 1))")
 row("convert", "A C", AC, "$p * where($p > 0, 1, 0)")
@@ -159,7 +160,8 @@ row("convolution in steps", "A7 C7 G", {"p": "H, A, C", "q": "G, H, W3, Z3"},
     "dot[H, W3, Z3](window[A -> A7 * W3, C -> C7 * Z3]($p, stride = 2, pad = 1), $q)")
 row("convolution of a batch", "B G A6 C7", {"p": "H, A, C", "q": "G, H, W3, Z3"},
     "$y", "let $x = expand[B]($p) * real(1 + iota[B]())\n  "
-    "let $y: [B, G, A6, C7] = dot[H, W3, Z3](window[A -> A6 * W3, C -> C7 * Z3]($x, stride = (1, 2), pad = ((2, 0), (1, 1))), $q)")
+    "let $y: [B, G, A6, C7] = dot[H, W3, Z3](window[A -> A6 * W3, C -> C7 * Z3]($x, stride = (1, 2), pad = ((2, 0), "
+    "(1, 1))), $q)")
 row("convolution with channels last", "A6 C6 G", {"p": "A, C, H", "q": "W3, Z3, H, G"},
     "dot[W3, Z3, H](window[A -> A6 * W3, C -> C6 * Z3]($p, pad = 1), $q)")
 row("convolution of one place, in steps", "A7 G", {"p": "A, C", "q": "G, C, W1"},

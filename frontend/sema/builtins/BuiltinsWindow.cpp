@@ -96,14 +96,15 @@ bool Checker::fitsWindow(ast::Range range, AxisId axis, AxisId windows, AxisId i
   if (!fit)
     mistake->notes.push_back({"help", places + ": with a stride of more than 1 the axis needs a size known at compile time, such "
                                                "as a config"});
-  else if (auto lacking = subtract(graph.size(windows), *fit); steps.stride == 1 && lacking && lacking->isConstant() &&
-                                                                lacking->constant() > 0)
+  else if (auto lacking = subtract(graph.size(windows), *fit);
+           steps.stride == 1 && lacking && lacking->isConstant() && lacking->constant() > 0)
     mistake->notes.push_back({"help", places + ": with " + std::to_string(lacking->constant()) +
                                           " more places of padding there are as many windows as declared"});
   else
     mistake->notes.push_back({"help", places + ": let the axis of the windows have " + text(*fit) + " places"});
-  relate(mistake, windows);
-  relate(mistake, axis);
+  for (AxisId named : {windows, axis})
+    if (text(graph.size(named)) != axisName(named))
+      relate(mistake, named);
   return false;
 }
 

@@ -252,3 +252,23 @@ func.func @normalize_grad(%d: tensor<4x8xf32>, %x: tensor<4x8xf32>, %m: tensor<4
   tenon.output 0 "y", %y : tensor<4x8xf32>
   return
 }
+
+// Nothing is asked behind the last place: there, windows stay inside.
+// CHECK-LABEL: func.func @window(
+// CHECK: tenon.nest
+// CHECK: arith.muli
+// CHECK-NEXT: arith.addi
+// CHECK: arith.addi
+// CHECK: arith.cmpi sle
+// CHECK-NEXT: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK: tenon.each
+// CHECK: tenon.at
+// CHECK-NEXT: arith.select
+// CHECK-NEXT: tenon.put 0
+// CHECK-NOT: tenon.nest
+func.func @window(%x: tensor<4x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y = tenon.window %x [0] stride [2] dilation [1] pad [1] divisor [1] fill 0.5 : tensor<4x8xf32> -> tensor<2x3x8xf32>
+  tenon.output 0 "y", %y : tensor<2x3x8xf32>
+  return
+}

@@ -9,7 +9,7 @@ import driver  # test/support, which weights.py has put in the path
 from tensors import save_safetensors, tensor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-VALUES = r"(value\.|c_attn\.|qkv_net|rel_attn\.v|in_proj_weight|weight_ih_l0|proj\.weight)"
+VALUES = r"(value\.|c_attn\.|qkv_net|rel_attn\.v|in_proj_weight|weight_ih_l0|proj\.weight|layer2\.0\.conv2|WV\.weight)"
 SIZES = {"V": 30, "D": 16, "F": 32, "N": 2}
 
 

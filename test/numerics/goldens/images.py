@@ -83,8 +83,8 @@ def resnet(case):
     artifact = driver.compiled(step, "--recipe", "golden", *precision, *driver.settings(sets), "--tier", case.tier)
     both = Tensor(kind, (2, 3, SIDE, SIDE), list(first.values) + list(second.values))
     rows, states = trained(case, artifact, made, both, kind)
-    # The last stage normalizes two numbers in each channel, an image's one place each: where they differ by less than sqrt(eps), a
-    # difference grows 316-fold, in layer after layer. To round the images alone to f32 moves these logits by 8e-5.
+    # The last stage normalizes two numbers in each channel, an image's one place each: where they differ by less than
+    # sqrt(eps), a difference grows 316-fold, in layer after layer. To round the images alone to f32 moves these logits by 8e-5.
     # Nine digits of each logit: the errors of four of them meet in a log-probability.
     for number, row in enumerate(v["train_logits_batch2"] if case.options.f64 else ()):
         case.same(f"training, image {number}", rows[number], log_softmax(row), 4e-8)

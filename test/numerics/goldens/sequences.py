@@ -89,5 +89,25 @@ def answers(case):
     case.same("log-probabilities", list(found["answer"].values), flat(v["log_prob"]))
 
 
-CASES = {"rnn_tanh": recurrent, "lstm": recurrent, "gru": recurrent, "lstm_packed_bi": recurrent,
+def star(case):
+    """Satellites and relay after two layers; the projection of the words is the identity."""
+    v, D, places = case.values, 8, 5
+    names = {"pos_emb.weight": (10, D)}
+    for n in range(2):
+        names |= weights.norm(f"norm.{n}", D)
+        for part in ("ring_att", "star_att"):
+            for matrix in ("WQ", "WK", "WV", "WO"):
+                names |= weights.linear(f"{part}.{n}.{matrix}", D, D)
+    identity = Tensor("f64", (D, D), [float(k % (D + 1) == 0) for k in range(D * D)])
+    case.scheme = "fastnlp"
+    case.weights(names, {"word": rows(math.sin, 0.11, places, D), "emb_fc.weight": identity,
+                         "emb_fc.bias": Tensor("f64", (D,), [0.0] * D)})
+    sets = {"V": places, "X": D, "D": D, "N": 2, "L": 10, "H": 2, "E": 4, "rate": 0}
+    text = {"ids": case.ids([list(range(places))]), "len": tensor("i32", [sum(v["mask"][0])])}
+    found = case.run(driver.model("star_transformer.tn"), sets, text, ["h", "relay"], "--entry", "encoded", "--partial")
+    case.same("satellites", list(found["h"].values), flat(v["nodes"]))
+    case.same("relay", list(found["relay"].values), flat(v["relay"]))
+
+
+CASES = {"star_transformer": star, "rnn_tanh": recurrent, "lstm": recurrent, "gru": recurrent, "lstm_packed_bi": recurrent,
          "transformer_post_ln_encdec": transformer, "mtdnn_san": answers}

@@ -39,9 +39,9 @@ from tensors import Tensor, count, tensor  # noqa: E402
 
 FORMS = {"fused": ("f64", []), "decomposed": ("f64", ["--decomposed"]), "f32": ("f32", [])}
 BOUND = {"f64": 1e-10, "f32": 1e-3}  # of the largest value of a tensor, or of 1 % of the largest gradient
-# Functions that no random specification can have: distributions stand in initializers, the last three are not supported yet
+# Functions that no random specification can have: distributions stand in initializers, the last two are not supported yet
 # (op_gradients.py proves both).
-ELSEWHERE = {"trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "sample", "top", "window"}
+ELSEWHERE = {"trunc_normal", "uniform", "xavier_uniform", "kaiming_normal", "orthogonal", "sample", "top"}
 # Losses that weigh each row in another way cannot be cut in slices (e2e/slices.test proves it); these specifications are
 # differentiated in f32 and f64 (e2e/loss-scale.test has f16).
 OPS_ELSEWHERE = {"sum_slices", "read_loss_scale"}

@@ -7,7 +7,8 @@ WINDOWS = ["tanh(dot[Z, D](window[T -> T * Z]($, pad = (2, 0)), (C Z D))) | B T 
            "tanh(sum[Z](window[T -> T * Z]($, pad = 1) * (Z D))) | B T D",
            "tanh(dot[H, Z, Y](window[T -> T * Z, E -> E * Y](@, pad = ((1, 1), (0, 1))), (C H Z Y))) | B T E C",
            "tanh(dot[E, Z](window[T -> T * Z](@, pad = 1, fill = 0.5), (H C E Z))) | B T H C",
-           "tanh(dot[T, Z](window[D -> D4 * Z]($, stride = 2, pad = 1), window[D -> D4 * Z](sin($), stride = 2, pad = 1))) | B D4",
+           "tanh(dot[T, Z](window[D -> D4 * Z]($, stride = 2, pad = 1), sin(window[D -> D4 * Z]($, stride = 2, pad = 1)))) | "
+           "B D4",
            "mean[Z](window[D -> D4 * Z]($, stride = 2, pad = 1, fill = 0.25)) | B T D4",
            "window[T -> T * Z]($, pad = 1) | B T Z D"]
 
