@@ -384,6 +384,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
     object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
     object["capacity"] = sizeJson(entry.capacity, entry.dims);
     object["position"] = entry.states[entry.positionState].path;
+    if (!entry.prepare.empty())
+      object["prepare"] = entry.prepare;
   }
   return object;
 }

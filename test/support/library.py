@@ -120,6 +120,13 @@ class Model:
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
                 for name, (k, info) in self._infos("output").items()}
 
+    def set_state(self, name, values):
+        number, _ = self._infos("state")[name]
+        _write(values, lambda data, size: call("tn_context_set_state", self.context, number, data, size))
+
+    def rewind(self, count):
+        call("tn_context_rewind", self.context, ctypes.c_int64(count))
+
     def half(self, which, step=0, seed=0):
         """Runs "gradients" or "update"; outputs by name, also those that the other half writes."""
         LIBRARY.tn_context_set_step(self.context, ctypes.c_uint64(step))

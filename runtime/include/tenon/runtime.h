@@ -146,8 +146,9 @@ TN_API void tn_context_set_step(tn_context *context, uint64_t step);
 TN_API uint64_t tn_context_step(const tn_context *context); /* as set */
 TN_API void tn_context_set_total_steps(tn_context *context, uint64_t steps);
 TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
-/* One call of the entry. A usage error while an input was never set or lent in this context, or a parameter of the model has no
- * values yet. Index inputs are checked. After an error states are as before. */
+/* One call of the entry. A usage error while an input that it reads was never set or lent in this context (an entry that walks an
+ * axis may read some at the first places of a text alone: docs/artifact.md), or a parameter of the model has no values yet. Index
+ * inputs are checked. After an error states are as before. */
 TN_API tn_error *tn_context_run(tn_context *context);
 /* The two halves of a training step, for programs that do something between them; one after the other they are
  * tn_context_run, to the bit. run_gradients: forward and backward pass; it leaves losses, states and the model's gradients, and
