@@ -265,6 +265,7 @@ struct State {
   std::optional<Size> bound; // index(bound): 0 <= value < bound
   bool ofModel = false;      // no run-time axis: saved with the weights
   bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is; or by another entry
+  int places = -1;           // written by Append: the axis of `shape` along which rows are added
   bool everyStep =
       false; // `stackCounts` has the steps of all loops around, too: not the depths alone by which parameters are chosen
 };

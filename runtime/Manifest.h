@@ -116,7 +116,8 @@ struct StateInfo {
   double initial = 0;
   std::optional<SizeForm> bound; // values must be in [0, bound)
   bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
-  bool inPlace = false;          // runs add rows to it; it is not swapped
+  bool inPlace = false;          // runs add rows to it, or another entry fills it; it is not swapped
+  int places = -1;               // runs add rows to it: the axis of `shape` along which they do
 };
 struct KernelInfo {
   std::string name, kind, place;                     // what it works on, what it is, where in the specification

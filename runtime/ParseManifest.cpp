@@ -91,6 +91,8 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
     info.ofModel = reader.member("of_model").truth();
   if (reader.has("in_place"))
     info.inPlace = reader.member("in_place").truth();
+  if (info.inPlace && !info.shape.empty() && reader.has("places"))
+    info.places = static_cast<int>(reader.member("places").integer(0, static_cast<int64_t>(info.shape.size()) - 1));
   if (info.inPlace && info.ofModel)
     reader.fail("a state that is kept in place belongs to no model");
   if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())

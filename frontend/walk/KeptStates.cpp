@@ -29,6 +29,8 @@ uint32_t KeptStates::add(Entry &entry, const std::vector<StackInfo> &stacks, con
     state.axes.push_back(entry.axes[axis].name);
     state.shape.push_back(entry.axes[axis].size);
   }
+  if (rows.op == Op::Append)
+    state.places = int(std::find(rows.type.axes.begin(), rows.type.axes.end(), rows.axesTo[0]) - rows.type.axes.begin());
   for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
     const State &other = entry.states[index];
     if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes ||

@@ -366,6 +366,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                                   {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
                                   {"of_model", state.ofModel},
                                   {"in_place", state.inPlace}});
+    if (state.places >= 0)
+      (*states.back().getAsObject())["places"] = state.places;
   }
   const char *kinds[] = {"out", "eval", "train"};
   json::Object object{{"name", entry.name},
