@@ -271,7 +271,8 @@ struct State {
   double initial = 0;        // reset value
   std::optional<Size> bound; // index(bound): 0 <= value < bound
   bool ofModel = false;      // no run-time axis: saved with the weights
-  bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is
+  bool inPlace = false;      // written by Append only: rows are added, the rest stays where it is; or by another entry
+  int places = -1;           // written by Append: the axis of `shape` along which rows are added
   bool everyStep =
       false; // `stackCounts` has the steps of all loops around, too: not the depths alone by which parameters are chosen
 };
@@ -333,6 +334,7 @@ struct Entry {
   bool isStep = false;        // deriveStep has been here: the size of the walked axis is the number of new places of a call
   uint32_t positionState = 0; // isStep: the number of places that earlier calls brought
   Size capacity;              // isStep: places that the states have room for
+  std::string prepare;        // isStep: the entry that computes what does not depend on the walk; empty: there is none
 };
 
 using SettingValue = std::shared_ptr<struct Setting>;

@@ -82,7 +82,7 @@ int findIn(const std::vector<BoundTensor> &tensors, const char *name) {
 Status checkGiven(const tn_context &context) {
   const Context &inside = *context.context;
   for (size_t i = 0; i < inside.inputs().size(); ++i)
-    if (!context.set[i] && !context.lent[i] && inside.inputs()[i].bytes > 0)
+    if (!context.set[i] && !context.lent[i] && inside.inputs()[i].bytes > 0 && inside.readsInput(static_cast<int>(i)))
       return usageError("entry '", inside.entry().name, "' reads the input '", inside.inputs()[i].name,
                         "', which was never set in this context; set it first");
   return inside.parameters()->checkGiven();
@@ -381,7 +381,7 @@ tn_error *tn_context_rewind(tn_context *context, int64_t count) {
 }
 uint64_t tn_context_bytes(const tn_context *context) {
   const Context &inside = *context->context;
-  uint64_t sum = inside.workspaceBytes() + inside.scratchBytes() + inside.stateBytes();
+  uint64_t sum = inside.workspaceBytes() + inside.scratchBytes() + inside.stateBytes() + inside.preparationBytes();
   for (const auto *tensors : {&inside.inputs(), &inside.outputs()})
     for (const BoundTensor &tensor : *tensors)
       sum += tensor.bytes;

@@ -26,7 +26,8 @@ std::optional<uint64_t> bindShape(const std::vector<int64_t> &stack, const std::
 Context::~Context() = default;
 
 Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
-                                                   const std::map<std::string, int64_t> &dims, std::shared_ptr<ThreadPool> pool) {
+                                                   const std::map<std::string, int64_t> &dims, std::shared_ptr<ThreadPool> pool,
+                                                   bool prepares) {
   const EntryInfo *info = parameters->manifest().findEntry(entryName);
   std::vector<int64_t> values;
   if (info) {
@@ -40,11 +41,12 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
       if (info->dimIndex(name) < 0)
         return usageError("entry '", entryName, "' has no dim ", name);
   }
-  return create(std::move(parameters), entryName, std::span<const int64_t>(values), std::move(pool));
+  return create(std::move(parameters), entryName, std::span<const int64_t>(values), std::move(pool), prepares);
 }
 
 Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
-                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool) {
+                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool,
+                                                   bool prepares) {
   std::unique_ptr<Context> result(new Context);
   const Artifact &artifact = *parameters->owner();
   int index = artifact.entryIndex(entryName);
@@ -66,6 +68,8 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<Parameters> p
     status = result->bindSlices();
   if (status.ok())
     result->listGroups();
+  if (status.ok() && !result->info->prepare.empty() && prepares)
+    status = result->createPreparation();
   if (status.failed())
     return status.in(concat("entry '", entryName, "'"));
   return result;
@@ -156,40 +160,12 @@ Status Context::bind(std::span<const int64_t> dims) {
   return {};
 }
 
-int64_t Context::capacity() const { return info->positionState < 0 ? -1 : info->capacity.evaluate(dimValues).value_or(0); }
-
-int64_t Context::position() const {
-  if (info->positionState < 0 || !device->sharesMemory())
-    return info->positionState < 0 ? -1 : keptPlaces;
-  return *reinterpret_cast<const int32_t *>(state(info->positionState).hostView());
-}
-
-Status Context::rewind(int64_t count) {
-  if (info->positionState < 0)
-    return usageError("entry '", info->name, "' walks no axis");
-  if (count < 0 || count > position())
-    return usageError("entry '", info->name, "' keeps ", position(), " places of ", info->walk, "; it cannot go back to ", count);
-  return setState(info->positionState, [&](char *position) {
-    *reinterpret_cast<int32_t *>(position) = static_cast<int32_t>(count);
-    return Status();
-  });
-}
-
-Status Context::checkRoom() const {
-  if (info->positionState < 0)
-    return {};
-  int dim = info->dimIndex(info->walk);
-  int64_t count = dim < 0 ? 1 : dimValues[static_cast<size_t>(dim)];
-  if (position() >= 0 && position() <= capacity() - count)
-    return {};
-  return inputError("entry '", info->name, "' keeps at most ", capacity(), " places of ", info->walk, "; ", position(),
-                    " are taken, so ", count, " more do not fit");
-}
-
 Status Context::checkInputs() const {
   for (size_t i = 0; i < inputTensors.size(); ++i) {
     const BoundTensor &tensor = inputTensors[i];
     Status status;
+    if (info->inputs[i].prepared) // by the entry that reads it
+      continue;
     if (tensor.type == DataType::Bool)
       status = checkTruth(tensor, inputSide.host[i]);
     else if (inputBounds[i] >= 0)
@@ -224,6 +200,8 @@ Status Context::call(uint64_t flags) {
   if (resetFailure.failed())
     return std::exchange(resetFailure, {});
   if (Status status = checkRoom(); status.failed())
+    return status;
+  if (Status status = prepare(); status.failed())
     return status;
   // Another context may have had gradients or moments allocated since the last run.
   for (int i = 0; i < 4; ++i)
@@ -268,24 +246,6 @@ Expected<int32_t> Context::runCode(uint64_t flags) {
   TnContext call = context;
   call.flags = flags;
   return model->owner()->code().run(*code, call);
-}
-
-Status Context::copyStatesFrom(const Context &other) {
-  for (int pass = 0; pass < 2; ++pass) // nothing is copied unless all fits
-    for (size_t i = 0; i < stateTensors.size(); ++i) {
-      size_t j = 0;
-      while (j < other.stateTensors.size() && other.stateTensors[j].name != stateTensors[i].name)
-        ++j;
-      if (j == other.stateTensors.size())
-        return usageError("entry '", other.info->name, "' has no state '", stateTensors[i].name, "'");
-      if (other.stateTensors[j].shape != stateTensors[i].shape || other.stateTensors[j].type != stateTensors[i].type)
-        return usageError("the state '", stateTensors[i].name, "' differs in shape between '", info->name, "' and '",
-                          other.info->name, "'");
-      if (pass == 1)
-        if (Status status = state(static_cast<int>(i)).copyFrom(other.state(static_cast<int>(j))); status.failed())
-          return status;
-    }
-  return readPosition();
 }
 
 } // namespace tenon::runtime

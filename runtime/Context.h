@@ -18,12 +18,15 @@ struct BoundTensor {
 class Context {
 public:
   /// Checks dims (>= 1, <= max), binds them and allocates workspace, scratch and states; states have their initial values.
-  /// `dims` in manifest order.
+  /// `dims` in manifest order. `prepares`: where another entry prepares this one (EntryInfo::prepare), the first run of a text
+  /// calls it; else the caller sets the states that it fills.
   static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
-                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool);
+                                                   std::span<const int64_t> dims, std::shared_ptr<ThreadPool> pool,
+                                                   bool prepares = true);
   /// The same with dims by name; the error names missing and unknown ones.
   static Expected<std::unique_ptr<Context>> create(std::shared_ptr<Parameters> parameters, std::string_view entryName,
-                                                   const std::map<std::string, int64_t> &dims, std::shared_ptr<ThreadPool> pool);
+                                                   const std::map<std::string, int64_t> &dims, std::shared_ptr<ThreadPool> pool,
+                                                   bool prepares = true);
   ~Context();
 
   const EntryInfo &entry() const { return *info; }
@@ -38,6 +41,8 @@ public:
   /// Where the host reads an output of the last run. On a device with memory of its own it is copied out when it is first asked
   /// for, all of them at once where they are small; an error can then be that of the run.
   Expected<const void *> output(int index) const;
+  /// Whether the next run reads an input: what is prepared once per text is not read after the first place.
+  bool readsInput(int index) const;
   /// Lends a buffer of at least inputs()[index].bytes, 64-byte aligned, until another is lent; null: back to the owned one.
   Status borrowInput(int index, void *buffer);
   Status borrowOutput(int index, void *buffer);
@@ -88,6 +93,10 @@ public:
     return oldStates.size() + newStates.size() + keptStates.size() + sliceStates.size() + sliceNextStates.size();
   }
   uint64_t scratchBytes() const { return scratch.size(); }
+  /// Of the context that prepares this one, if there is one.
+  uint64_t preparationBytes() const {
+    return preparation ? preparation->workspaceBytes() + preparation->scratchBytes() + preparation->stateBytes() : 0;
+  }
   const std::shared_ptr<Parameters> &parameters() const { return model; }
 
 private:
@@ -107,6 +116,9 @@ private:
   Status allocate();
   Status checkInputs() const;
   Status checkRoom() const;
+  Status createPreparation();
+  Status prepare();
+  int preparedState(size_t index) const;
   Status loadModelStates();
   Status storeModelStates();
   Status fillState(size_t index);
@@ -148,6 +160,7 @@ private:
   bool areSwapped = false;               // old states are those of newStates
   char *arenas[TN_ARENA_COUNT] = {};
   TnContext context = {};
+  std::unique_ptr<Context> preparation; // of an entry that another one prepares
   uint64_t seenModelStates = 0;
   std::vector<std::vector<int>> groupMembers;
   void (*groupReady)(void *, int) = nullptr;

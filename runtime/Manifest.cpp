@@ -48,6 +48,10 @@ template <typename Items> static int indexOf(const Items &items, std::string_vie
       return static_cast<int>(i);
   return -1;
 }
+size_t EntryInfo::ownInputs() const {
+  return static_cast<size_t>(
+      std::count_if(inputs.begin(), inputs.end(), [](const TensorInfo &input) { return !input.prepared; }));
+}
 int EntryInfo::inputIndex(std::string_view wanted) const { return indexOf(inputs, wanted); }
 int EntryInfo::outputIndex(std::string_view wanted) const { return indexOf(outputs, wanted); }
 int EntryInfo::dimIndex(std::string_view wanted) const { return indexOf(dims, wanted); }

@@ -116,6 +116,7 @@ struct TensorInfo {
   bool perBatch = false;              // something in it is that of one batch, so that the size of batches matters
   int rows = -1, places = -1; // of a part of eval: its axis that runs over the rows of a batch, and over the places of a row
   int64_t shift = 0;          // its place p needs those of the row up to p + shift
+  bool prepared = false;      // of an entry that walks: read by the entry that prepares it, at the first call of a text alone
 };
 struct StateInfo {
   std::string name; // one '*' per enclosing stack
@@ -126,7 +127,8 @@ struct StateInfo {
   double initial = 0;
   std::optional<SizeForm> bound; // values must be in [0, bound)
   bool ofModel = false;          // belongs to the model, saved with the weights; its shape has no dims
-  bool inPlace = false;          // runs add rows to it; it is not swapped
+  bool inPlace = false;          // runs add rows to it, or another entry fills it; it is not swapped
+  int places = -1;               // runs add rows to it: the axis of `shape` along which they do
 };
 struct KernelInfo {
   std::string name, kind, place;                     // what it works on, what it is, where in the specification
@@ -160,11 +162,14 @@ struct EntryInfo {
   MemoryInfo memory;
   SizeForm capacity;      // with walk: places that are kept at most
   int positionState = -1; // with walk: the state that counts them
+  std::string prepare;    // with walk: the entry that fills states which stay as they are while a text goes on; empty: none does
+  bool prepares = false;  // it is one; contexts of the other call it
   std::vector<KernelInfo> kernels;
   int64_t groups = 0; // of gradients, in the order in which a run finishes them
   std::vector<GradientInfo> gradients;
   int64_t slices = 1;                           // a run is for one of so many slices of a batch
   std::string sliceAxis;                        // with slices: which axis of the inputs is cut
+  size_t ownInputs() const;                     // those that the code reads; behind them the prepared ones
   int inputIndex(std::string_view name) const;  // -1: none
   int outputIndex(std::string_view name) const; // -1: none
   int dimIndex(std::string_view name) const;    // -1: none

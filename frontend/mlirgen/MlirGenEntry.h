@@ -37,6 +37,8 @@ private:
   mlir::Location locate(const ast::Range &range) const;
   // MlirGenStates.cpp
   void writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, mlir::OpBuilder &builder, uint32_t stack);
+  /// Whether the body of a stack, or one in it, sets states.
+  bool setsStates(uint32_t stack) const;
   void copyUnwrittenStates();
   void keepStatesBetween(uint32_t state);
   // MlirGenStacks.cpp

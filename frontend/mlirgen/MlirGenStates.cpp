@@ -8,6 +8,9 @@ namespace tenon {
 
 /// Of the body of `stack`, which is open, or of the entry.
 void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> &next, OpBuilder &builder, uint32_t stack) {
+  for (NodeId id = 0; id < entry.nodes.size() && !failed; ++id) // stacks for the states that they set alone
+    if (const Node &node = entry.nodes[id]; isLoop(node) && node.stack == stack && setsStates(node.index))
+      value(id);
   for (auto &[state, node] : next) {
     Value x = value(node);
     const State &target = entry.states[state];
@@ -22,14 +25,23 @@ void EntryGenerator::writeStates(const std::vector<std::pair<uint32_t, NodeId>> 
   }
 }
 
+bool EntryGenerator::setsStates(uint32_t stack) const {
+  for (uint32_t body = 0; body < entry.stacks.size(); ++body)
+    if (!entry.stacks[body].nextStates.empty())
+      for (uint32_t around = body; around < entry.stacks.size(); around = entry.stacks[around].parent)
+        if (around == stack)
+          return true;
+  return false;
+}
+
 /// The runtime swaps old and new states after a run, so an entry that leaves a state alone copies it.
 void EntryGenerator::copyUnwrittenStates() {
   auto types = function->getAttrOfType<ArrayAttr>("tenon.states");
   for (size_t i = 0; i < entry.states.size(); ++i) {
-    if (written[i]) {
+    if (written[i])
       keepStatesBetween(i);
+    if (written[i] || entry.states[i].inPlace)
       continue;
-    }
     Type type = cast<TypeAttr>(types[i]).getValue();
     Value old = ReadStateOp::create(root, current, type, root.getI64IntegerAttr(i), ValueRange());
     WriteStateOp::create(root, current, root.getI64IntegerAttr(i), ValueRange(), old);

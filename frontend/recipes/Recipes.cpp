@@ -152,45 +152,6 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   }
 }
 
-/// What the loop of the runtime needs of its entry: language.md, Recipes.
-void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics) {
-  const Setting *method = recipe.find("method"), *place = recipe.find("entry");
-  if (!method || !place || (method->text != "sample" && method->text != "greedy")) // others: T0690, when they are asked for
-    return;
-  for (const auto &[name, value] : method->keywords)
-    if (name == "limit" && value->kind == Setting::Kind::Text)
-      diagnostics.error("T0690", value->range, "not supported yet: a limit that is not a number",
-                        "in generate block `" + recipe.name + "`");
-  auto refuse = [&](const std::string &why, const std::string &label, const std::string &help) {
-    Diagnostic &error = diagnostics.error("T0625", place->range, "the entry `" + entry.name + "` " + why, label);
-    error.notes.emplace_back("help", help);
-  };
-  if (entry.states.empty() && entry.walkedAxis.empty())
-    return refuse("keeps nothing from call to call", "cannot generate", "declare `out step(T) = logits` and say entry = step");
-  std::vector<std::string> others;
-  const Input *ids = nullptr;
-  for (const Input &input : entry.inputs)
-    if (input.name == "ids" && input.isIndex && input.type.axes.size() == 2)
-      ids = &input;
-    else
-      others.push_back(input.name);
-  if (!ids || !others.empty())
-    return refuse(ids ? "reads more than ids[B, T]: " + listing(others) : "does not read ids: index(V)[B, T]", "cannot generate",
-                  "generation feeds the text so far and nothing else; inputs of the loss alone are no hindrance");
-  if (!entry.walkedAxis.empty() && entry.axes[ids->type.axes[1]].name != entry.walkedAxis)
-    return refuse("walks along " + entry.walkedAxis + ", and a text goes on along " + entry.axes[ids->type.axes[1]].name +
-                      ", the second axis of ids",
-                  "cannot generate", "declare `out " + entry.name + "(" + entry.axes[ids->type.axes[1]].name + ") = ..`");
-  const auto &[name, node] = entry.results.front();
-  const ValueType &type = entry.nodes[node].type;
-  auto size = [&](AxisId axis) { return entry.axes[axis].size; };
-  const bool fits = type.element == Element::Real && type.axes.size() == 3 && size(type.axes[0]) == size(ids->type.axes[0]) &&
-                    size(type.axes[1]) == size(ids->type.axes[1]);
-  if (!fits)
-    refuse("puts out " + name + " first, which is not the logits of ids", "cannot generate",
-           "the first output must be real, with the axes of ids and then one over the symbols");
-}
-
 void checkRecipeNames(const std::vector<const ast::Recipe *> &recipes, const std::vector<std::string> &models,
                       Diagnostics &diagnostics) {
   std::map<std::pair<std::string, std::string>, const ast::Recipe *> seen;

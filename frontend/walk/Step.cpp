@@ -1,4 +1,5 @@
 #include "frontend/DeepStack.h"
+#include "frontend/walk/Prepare.h"
 #include "frontend/walk/StepDerivation.h"
 #include <algorithm>
 
@@ -193,41 +194,7 @@ std::string StepDerivation::roleOf(const Node &attend, size_t operand) const {
 }
 
 uint32_t StepDerivation::newState(const Node &rows) {
-  State state;
-  std::string path = old.name + ".";
-  if (rows.stack != kEntryBody)
-    path += old.stacks[rows.stack].path + ".";
-  for (uint32_t stack = rows.stack; stack != kEntryBody;
-       stack = bodyAround(old.stacks, stack)) // each round of a loop keeps its own
-    state.stackCounts.insert(state.stackCounts.begin(), old.stacks[stack].total.asConstant().value_or(1));
-  for (auto stars = std::count(path.begin(), path.end(), '*'); stars < std::ptrdiff_t(state.stackCounts.size()); ++stars)
-    path += "*.";
-  path += role;
-  state.element = rows.type.element;
-  state.inPlace = true;
-  for (AxisId axis : rows.type.axes) {
-    state.axes.push_back(fresh.axes[axis].name);
-    state.shape.push_back(fresh.axes[axis].size);
-  }
-  for (auto &[index, kept] : keepers) { // bodies of one stack that run at other depths have their places in one state
-    const State &other = fresh.states[index];
-    if (rows.stack == kEntryBody || kept.path != path || other.element != state.element || other.axes != state.axes ||
-        other.shape != state.shape || std::any_of(kept.bodies.begin(), kept.bodies.end(), [&](uint32_t body) {
-          return bodiesMeet(old.stacks, body, rows.stack);
-        }))
-      continue;
-    kept.bodies.push_back(rows.stack);
-    return index;
-  }
-  keepers[uint32_t(fresh.states.size())] = {path, {rows.stack}};
-  if (statePaths.empty())
-    for (const State &other : fresh.states)
-      statePaths.insert(other.path);
-  state.path = path;
-  for (unsigned &number = stateNumbers.try_emplace(path, 2).first->second; !statePaths.insert(state.path).second; ++number)
-    state.path = path + "." + std::to_string(number);
-  fresh.states.push_back(state);
-  return uint32_t(fresh.states.size() - 1);
+  return states.add(fresh, old.stacks, rows, keptPath(old, old.stacks, rows.stack, role));
 }
 
 NodeId StepDerivation::append(NodeId id, AxisId axis) {
@@ -369,6 +336,15 @@ std::optional<Entry> StepDerivation::run() {
   return std::move(fresh);
 }
 
-std::optional<Entry> deriveStep(const Entry &entry, Diagnostics &diagnostics) { return StepDerivation(entry, diagnostics).run(); }
+std::optional<WalkedEntries> deriveStep(const Entry &entry, Diagnostics &diagnostics) {
+  std::optional<PreparedWalk> prepared = prepareWalk(entry);
+  auto step = StepDerivation(prepared ? prepared->walk : entry, diagnostics).run();
+  if (!step)
+    return std::nullopt;
+  if (!prepared)
+    return WalkedEntries{std::move(*step), std::nullopt};
+  step->prepare = prepared->prepare.name;
+  return WalkedEntries{std::move(*step), std::move(prepared->prepare)};
+}
 
 } // namespace tenon::sema

@@ -17,6 +17,12 @@ namespace tenon::sema {
 ///   way into the attend that has no query axis (not the input of an `expand`, whose copies would be kept, too); plain integers
 ///   and tables of positions are computed in the whole form instead.
 /// - A size that mentions the dim is that of `capacity` places: the entry is the whole model at its capacity, place by place.
-std::optional<Entry> deriveStep(const Entry &entry, Diagnostics &diagnostics);
+/// What does not depend on the walk and costs something (an encoder, the keys and values that are made of it) is computed by an
+/// entry of its own, `prepare`, which leaves it in states that the step reads (frontend/walk/Prepare.h).
+struct WalkedEntries {
+  Entry step;
+  std::optional<Entry> prepare;
+};
+std::optional<WalkedEntries> deriveStep(const Entry &entry, Diagnostics &diagnostics);
 
 } // namespace tenon::sema

@@ -1,10 +1,9 @@
 // How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp and StepPlaces.cpp.
 #pragma once
-#include "frontend/graph/Graph.h"
+#include "frontend/walk/KeptStates.h"
 #include "frontend/walk/Step.h"
 #include "frontend/walk/Walk.h"
 #include <map>
-#include <set>
 #include <string>
 
 namespace tenon::sema {
@@ -68,21 +67,15 @@ private:
   Entry fresh;
   Diagnostics &diagnostics;
   Axes places;
-  std::vector<NodeId> producer;                 // of stacks
-  std::vector<int8_t> table;                    // isTable: 0 unknown, 1 yes, 2 no
-  std::vector<int8_t> summed;                   // isSummed, likewise
-  std::set<std::string> statePaths;             // of all states, once one was added
-  std::map<std::string, unsigned> stateNumbers; // the next one to try for states of one path
-  std::optional<unsigned> dim;                  // of the walked axis
+  std::vector<NodeId> producer; // of stacks
+  std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
+  std::vector<int8_t> summed;   // isSummed, likewise
+  KeptStates states;
+  std::optional<unsigned> dim; // of the walked axis
   std::map<std::pair<NodeId, Axes>, NodeId> done;
   std::map<AxisId, AxisId> wholeAxes;
   std::map<NodeId, NodeId> sums; // running sums along the walk, and what keeps them
-  struct Keepers {               // of one state: its name without a number, and the bodies that write it
-    std::string path;
-    std::vector<uint32_t> bodies;
-  };
-  std::map<uint32_t, Keepers> keepers;
-  std::string role = "kept"; // of what is appended next, for its name
+  std::string role = "kept";     // of what is appended next, for its name
   NodeId positionNode = kNoNode;
   bool failed = false;
 };

@@ -86,6 +86,17 @@ void writePositions(llvm::raw_ostream &out, Names &names, const std::string &pre
   out << "  " << names.add(prefix + "_" + plural.str()) << " = " << items.size() << "\n};\n";
 }
 
+/// The inputs of a context: of an entry that walks also those that its first call prepares the others from.
+json::Array inputsOf(const json::Object &entry, const json::Array &entries) {
+  json::Array inputs = *entry.getArray("inputs");
+  const auto prepare = entry.getString("prepare");
+  for (const json::Value &other : entries)
+    if (prepare && other.getAsObject()->getString("name") == prepare)
+      inputs.insert(inputs.end(), other.getAsObject()->getArray("inputs")->begin(),
+                    other.getAsObject()->getArray("inputs")->end());
+  return inputs;
+}
+
 } // namespace
 
 std::string writeHeader(llvm::StringRef manifest) {
@@ -110,7 +121,7 @@ std::string writeHeader(llvm::StringRef manifest) {
     std::string prefix = names.add(name + "_" + identifier(*entry.getString("name")));
     out << "\n#define " << prefix << " \"" << *entry.getString("name") << "\" /* " << *entry.getString("kind") << " */\n";
     writePositions(out, names, prefix, "dim", "dims", *entry.getArray("dims"));
-    writePositions(out, names, prefix, "in", "ins", *entry.getArray("inputs"));
+    writePositions(out, names, prefix, "in", "ins", inputsOf(entry, *model.getArray("entries")));
     writePositions(out, names, prefix, "out", "outs", *entry.getArray("outputs"));
     writePositions(out, names, prefix, "state", "states", *entry.getArray("states"));
     if (const json::Object *groups = entry.getObject("groups"))

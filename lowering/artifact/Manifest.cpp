@@ -376,6 +376,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                                   {"bound", state.bound ? sizeJson(*state.bound, entry.dims) : json::Value(nullptr)},
                                   {"of_model", state.ofModel},
                                   {"in_place", state.inPlace}});
+    if (state.places >= 0)
+      (*states.back().getAsObject())["places"] = state.places;
   }
   const char *kinds[] = {"out", "eval", "train"};
   json::Object object{{"name", entry.name},
@@ -396,6 +398,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
     object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
     object["capacity"] = sizeJson(entry.capacity, entry.dims);
     object["position"] = entry.states[entry.positionState].path;
+    if (!entry.prepare.empty())
+      object["prepare"] = entry.prepare;
   }
   return object;
 }

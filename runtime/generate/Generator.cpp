@@ -8,100 +8,13 @@ using runtime::Context;
 using runtime::EntryInfo;
 using runtime::Expected;
 using runtime::inputError;
-using runtime::JsonValue;
 
 namespace {
 
 /// Prompts go through the model in windows of this length, and the rest one by one.
 constexpr int64_t kWindow = 64;
 
-Status readNumber(const JsonValue &keywords, const char *key, double &result) {
-  const JsonValue *value = keywords.find(key);
-  if (value && !value->isNumber())
-    return inputError("generate: ", key, " must be a number");
-  if (value)
-    result = value->real;
-  return {};
-}
-
-/// \n, \t and \\ of a specification's strings, which have no escapes of their own.
-std::string unescape(const std::string &text) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char next = i + 1 < text.size() ? text[i + 1] : 0;
-    bool escape = text[i] == '\\' && (next == 'n' || next == 't' || next == '\\');
-    result += !escape ? text[i] : next == 'n' ? '\n' : next == 't' ? '\t' : '\\';
-    i += escape;
-  }
-  return result;
-}
-
-Status readMethod(const JsonValue &value, Settings &settings) {
-  const JsonValue *call = value.find("call"), *keywords = value.find("keywords");
-  std::string name = call && call->isString() ? call->text : value.isString() ? value.text : "";
-  if (name != "sample" && name != "greedy")
-    return inputError("not supported yet: generate with method = ", name.empty() ? "?" : name,
-                      "; there are sample(...) and greedy");
-  settings.method.greedy = name == "greedy";
-  if (!keywords || !keywords->isObject())
-    return {};
-  double topK = 0, limit = static_cast<double>(settings.limit);
-  for (const Status &status :
-       {readNumber(*keywords, "temperature", settings.method.temperature), readNumber(*keywords, "top_k", topK),
-        readNumber(*keywords, "top_p", settings.method.topP), readNumber(*keywords, "limit", limit)})
-    if (status.failed())
-      return status;
-  if (!(topK >= 0 && topK < 1e9) || !(limit >= 0 && limit < 1e15))
-    return inputError("generate: top_k and limit must be whole numbers, at least 0");
-  settings.method.topK = static_cast<int64_t>(topK);
-  settings.limit = static_cast<int64_t>(limit);
-  return {};
-}
-
-Status readTexts(const JsonValue &values, Settings &settings) {
-  auto read = [&](const char *key, std::string &text, std::optional<int32_t> *symbol) -> Status {
-    const JsonValue *value = values.find(key);
-    if (value && value->isString())
-      text = unescape(value->text);
-    if (!symbol || !value || !value->isNumber())
-      return {};
-    if (!(value->real >= 0 && value->real <= INT32_MAX))
-      return inputError("generate: ", key, " = ", value->real, " is not the number of a symbol");
-    *symbol = static_cast<int32_t>(value->real);
-    return {};
-  };
-  if (const JsonValue *seed = values.find("seed"); seed && seed->isNumber())
-    settings.seed = static_cast<uint64_t>(seed->integer);
-  for (const Status &status : {read("entry", settings.entry, nullptr), read("start", settings.start, &settings.startSymbol),
-                               read("stop", settings.stop, &settings.stopSymbol)})
-    if (status.failed())
-      return status;
-  return {};
-}
-
 } // namespace
-
-Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name) {
-  Settings settings;
-  std::string names;
-  for (const JsonValue &block : manifest.generate.elements) {
-    const JsonValue *blockName = block.find("name"), *values = block.find("settings");
-    if (!blockName || !values)
-      continue;
-    names += (names.empty() ? "" : ", ") + blockName->text;
-    if (!name.empty() && blockName->text != name)
-      continue;
-    if (Status status = readTexts(*values, settings); status.failed())
-      return status;
-    if (const JsonValue *method = values->find("method"))
-      if (Status status = readMethod(*method, settings); status.failed())
-        return status;
-    return settings;
-  }
-  if (!name.empty())
-    return runtime::usageError("the model has no generate block '", name, "'; there are: ", names.empty() ? "none" : names);
-  return settings;
-}
 
 Expected<std::unique_ptr<Generator>> Generator::create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
                                                        const data::Vocabulary &vocabulary,

@@ -2,25 +2,11 @@
 #pragma once
 #include "runtime/Context.h"
 #include "runtime/data/Vocabulary.h"
-#include "runtime/generate/Sampler.h"
+#include "runtime/generate/Settings.h"
 #include <functional>
 #include <optional>
 
 namespace tenon::generate {
-
-using runtime::Status;
-
-/// A `generate` block with what the command line put in place of its settings.
-struct Settings {
-  std::string entry = "infer";
-  Method method;
-  int64_t limit = 400;                            // symbols to make
-  std::string start, stop;                        // text, or a symbol of the vocabulary such as <|endoftext|>
-  std::optional<int32_t> startSymbol, stopSymbol; // the same as numbers, where the block has numbers
-  uint64_t seed = 0;
-};
-/// The block `name` of the manifest (empty: the first one, or the defaults if there is none).
-runtime::Expected<Settings> readSettings(const runtime::Manifest &manifest, const std::string &name);
 
 /// Takes pieces of text as they come; false ends the generation.
 using TextSink = std::function<bool(std::string_view)>;

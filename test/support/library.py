@@ -58,6 +58,11 @@ def _write(values, write):
     write(POINTER(buffer), ctypes.c_uint64(length * values.values.itemsize))
 
 
+class Beam(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_int64), ("alpha", ctypes.c_double), ("rule", ctypes.c_int32), ("stop", ctypes.c_int32),
+                ("no_repeat", ctypes.c_int64), ("limit", ctypes.c_int64)]
+
+
 class Model:
     """An artifact with its parameters; `entry` is called at these dims, by name."""
 
@@ -120,6 +125,13 @@ class Model:
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_output", self.context, k, data, size))
                 for name, (k, info) in self._infos("output").items()}
 
+    def set_state(self, name, values):
+        number, _ = self._infos("state")[name]
+        _write(values, lambda data, size: call("tn_context_set_state", self.context, number, data, size))
+
+    def rewind(self, count):
+        call("tn_context_rewind", self.context, ctypes.c_int64(count))
+
     def half(self, which, step=0, seed=0):
         """Runs "gradients" or "update"; outputs by name, also those that the other half writes."""
         LIBRARY.tn_context_set_step(self.context, ctypes.c_uint64(step))
@@ -162,3 +174,30 @@ class Model:
     def states(self):
         return {name: _tensor(info, lambda data, size, k=k: call("tn_context_get_state", self.context, k, data, size))
                 for name, (k, info) in self._infos("state").items()}
+
+    def search(self, beam, inputs, prompts, entry="step", threads=1):
+        """A beam search over as many texts as there are prompts; per text its (symbols, score, ended), best first."""
+        search, pool = POINTER(), POINTER()
+        call("tn_threads_create", ctypes.c_int(threads), ctypes.byref(pool))
+        call("tn_search_create", self.model, None, entry.encode(), ctypes.byref(beam), pool, ctypes.byref(search))
+        LIBRARY.tn_threads_free(pool)
+        for name, value in inputs.items():
+            kind = next(number for number, each in KINDS.items() if each == value.kind)
+            shape = (ctypes.c_int64 * max(1, len(value.shape)))(*value.shape)
+            _write(value, lambda data, size, name=name, kind=kind, shape=shape, rank=len(value.shape): call(
+                "tn_search_set_input", search, name.encode(), ctypes.c_int32(kind), ctypes.c_int32(rank), shape, data))
+        flat = [symbol for prompt in prompts for symbol in prompt]
+        try:
+            call("tn_search_run", search, ctypes.c_int64(len(prompts)), (ctypes.c_int32 * len(flat))(*flat),
+                 ctypes.c_int64(len(prompts[0])))
+            return [[self._found(search, text, index) for index in range(LIBRARY.tn_search_count(search, ctypes.c_int64(text)))]
+                    for text in range(len(prompts))]
+        finally:
+            LIBRARY.tn_search_free(search)
+
+    @staticmethod
+    def _found(search, text, index):
+        symbols, count, score, ended = ctypes.POINTER(ctypes.c_int32)(), ctypes.c_uint64(), ctypes.c_double(), ctypes.c_int32()
+        call("tn_search_result", search, ctypes.c_int64(text), ctypes.c_int(index), ctypes.byref(symbols), ctypes.byref(count),
+             ctypes.byref(score), ctypes.byref(ended))
+        return list(symbols[:count.value]), score.value, bool(ended.value)

@@ -1,5 +1,6 @@
 #include "tools/tenon/Call.h"
 #include "runtime/Npy.h"
+#include "runtime/Safetensors.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
 #include <cmath>
@@ -41,6 +42,23 @@ std::string axesText(const EntryInfo &entry, const TensorInfo &tensor) {
     text += concat(i ? ", " : "", tensor.axes[i], size == tensor.axes[i] ? "" : " = " + size);
   }
   return "[" + text + "]";
+}
+
+/// What states of an earlier call tell of the dims; states of another shape are the reader's matter.
+Status takeStateDims(const EntryInfo &entry, const std::string &path, std::map<std::string, int64_t> &dims) {
+  auto file = runtime::SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.status();
+  for (const runtime::StateInfo &state : entry.states) {
+    const runtime::SafetensorsEntry *found = file->find(state.name);
+    if (!found || found->shape.size() != state.stack.size() + state.shape.size())
+      continue;
+    for (size_t axis = 0; axis < state.shape.size(); ++axis)
+      if (const runtime::SizeForm &form = state.shape[axis]; form.terms.size() == 1 && form.terms[0].second == 1)
+        if (const int64_t value = static_cast<int64_t>(found->shape[state.stack.size() + axis]) - form.constant; value >= 1)
+          dims.emplace(entry.dims[form.terms[0].first].name, value);
+  }
+  return {};
 }
 
 /// A size that is one dim with a constant tells the dim; every other one is checked by the context.
@@ -87,7 +105,7 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
     names += (names.empty() ? "" : ", ") + entry.name;
     if (entry.name == wanted)
       return wanted;
-    if (entry.kind != kind)
+    if (entry.kind != kind || entry.prepares)
       continue;
     callable += (callable.empty() ? "" : ", ") + entry.name;
     only = ++count == 1 ? entry.name : fallback;
@@ -104,7 +122,8 @@ Expected<std::string> chooseEntry(const runtime::Manifest &manifest, EntryInfo::
 }
 
 Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const std::shared_ptr<runtime::Parameters> &parameters,
-                                                    const std::string &entryName, const NamedFiles &files, int threads) {
+                                                    const std::string &entryName, const NamedFiles &files, int threads,
+                                                    const std::string &states) {
   const EntryInfo &entry = *model.artifact->manifest().findEntry(entryName);
   std::map<std::string, int64_t> dims;
   for (const runtime::DimInfo &dim : entry.dims)
@@ -124,8 +143,10 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
     arrays[static_cast<size_t>(index)] = array.take();
     given[static_cast<size_t>(index)] = file;
   }
+  if (Status status = states.empty() ? Status() : takeStateDims(entry, states, dims); status.failed())
+    return status;
   for (size_t i = 0; i < given.size(); ++i)
-    if (given[i].empty())
+    if (given[i].empty() && !entry.inputs[i].prepared)
       return usageError("the entry ", entryName, " also reads '", entry.inputs[i].name, "'; pass --input ", entry.inputs[i].name,
                         "=@FILE.npy");
   for (size_t i = 0; i < entry.dims.size(); ++i)
@@ -141,6 +162,8 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
     return pool.status();
   auto context = Context::create(parameters, entryName, dims, *pool);
   for (size_t i = 0; context.ok() && i < arrays.size(); ++i) {
+    if (given[i].empty())
+      continue;
     const BoundTensor &tensor = (*context)->inputs()[i];
     Status status =
         runtime::npyToInput(arrays[i], tensor.name, tensor.type, tensor.shape, (*context)->input(static_cast<int>(i)));
@@ -148,6 +171,18 @@ Expected<std::unique_ptr<Context>> contextFromFiles(const Model &model, const st
       return status.in(given[i]);
   }
   return context;
+}
+
+Status checkPrepared(const Context &context, const NamedFiles &inputs) {
+  for (size_t i = 0; i < context.inputs().size(); ++i) {
+    const std::string &name = context.inputs()[i].name;
+    const bool isGiven = std::any_of(inputs.begin(), inputs.end(), [&](const auto &input) { return input.first == name; });
+    if (!isGiven && context.readsInput(static_cast<int>(i)))
+      return usageError("the first call of a text reads '", name, "'; pass --input ", name,
+                        "=@FILE.npy, or --states with what an "
+                        "earlier call kept");
+  }
+  return {};
 }
 
 namespace {

@@ -8,10 +8,14 @@ namespace tenon::driver {
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 
 /// Makes a context whose dims follow from the shapes of the input files and from `bind`, and fills its inputs. Errors: an input
-/// without a file, a file without an input, wrong shape or type, a dim that nothing fixes.
+/// without a file, a file without an input, wrong shape or type, a dim that nothing fixes. `states`: a file whose states tell
+/// dims, too; an input that is prepared once per text may be missing (checkPrepared).
 Expected<std::unique_ptr<runtime::Context>> contextFromFiles(const Model &model,
                                                              const std::shared_ptr<runtime::Parameters> &parameters,
-                                                             const std::string &entry, const NamedFiles &inputs, int threads);
+                                                             const std::string &entry, const NamedFiles &inputs, int threads,
+                                                             const std::string &states = "");
+/// A usage error for such an input without a file where the next run reads it.
+Status checkPrepared(const runtime::Context &context, const NamedFiles &inputs);
 /// States from and to files; a stacked state's file has the sizes of the stack first.
 Status readStates(runtime::Context &context, const NamedFiles &files);
 /// A usage error for --step and --seed where the entry draws nothing that they number. `step`: --step is given.

@@ -1,6 +1,6 @@
 // tenon generate: text from a trained model, streamed to stdout.
 #include "runtime/generate/Generator.h"
-#include "tools/tenon/Call.h"
+#include "tools/tenon/GenerateTexts.h"
 #include "tools/tenon/Say.h"
 #include <cstdio>
 
@@ -14,13 +14,17 @@ struct Options {
   std::string block, prompt, promptFile, vocabulary, entry, unit = "bytes";
   std::optional<std::string> stop;
   std::optional<double> temperature, topP;
-  std::optional<int64_t> topK, limit;
+  std::optional<int64_t> topK, limit, beam;
+  std::optional<double> alpha;
   bool greedy = false;
+  TextsOptions texts;
 };
 
 Expected<generate::Settings> settingsFor(const Options &options, const runtime::Manifest &manifest) {
   if (options.greedy && (options.temperature || options.topK || options.topP))
     return usageError("--greedy always takes the most probable symbol; --temperature, --top-k and --top-p are for sampling");
+  if (options.beam && (options.greedy || options.temperature || options.topK || options.topP))
+    return usageError("--beam draws nothing; --greedy, --temperature, --top-k and --top-p are other methods");
   if (options.stop && options.stop->empty())
     return usageError("--stop takes a text or a symbol, and '' is neither");
   auto settings = generate::readSettings(manifest, options.block);
@@ -33,19 +37,30 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
     settings->entry = *entry;
   }
   if (options.temperature || options.topK || options.topP)
-    settings->method.greedy = false; // whatever the block says
-  settings->method.greedy |= options.greedy;
+    settings->method.greedy = settings->searches = false; // whatever the block says
+  if (options.greedy)
+    settings->method.greedy = true, settings->searches = false;
+  if (options.beam)
+    settings->method.greedy = false, settings->searches = true;
+  settings->beam.size = options.beam.value_or(settings->beam.size);
+  settings->beam.alpha = options.alpha.value_or(settings->beam.alpha);
+  if (options.alpha && !settings->searches)
+    return usageError("--alpha is the length penalty of a beam search; pass --beam SIZE, or a block whose method is beam");
+  const runtime::EntryInfo *entry = manifest.findEntry(settings->entry);
+  if (settings->method.greedy && entry && readsSources(*entry))
+    settings->searches = true, settings->beam = generate::greedyBeam();
   settings->method.temperature = options.temperature.value_or(settings->method.temperature);
   settings->method.topK = options.topK.value_or(settings->method.topK);
   settings->method.topP = options.topP.value_or(settings->method.topP);
-  settings->limit = options.limit.value_or(settings->limit);
+  if (options.limit)
+    settings->limit = *options.limit, settings->limitOver.clear();
   if (options.stop) {
     settings->stop = *options.stop;
     settings->stopSymbol.reset();
   }
-  if (options.weights.seedGiven() && settings->method.greedy && !options.weights.init && !options.weights.partial)
+  if (options.weights.seedGiven() && (settings->method.greedy || settings->searches) && !options.weights.init && !options.weights.partial)
     return usageError("--seed is for draws, and the most probable symbol needs none (",
-                      options.greedy ? "--greedy" : "the method of the block is greedy", ")");
+                      options.greedy ? "--greedy" : settings->searches ? "a beam search draws nothing" : "the method of the block is greedy", ")");
   if (options.weights.seedGiven())
     settings->seed = options.weights.seed;
   return settings;
@@ -87,6 +102,10 @@ Status run(Options &options) {
   auto pool = runtime::ThreadPool::create(options.model.threads);
   if (!pool.ok())
     return pool.status();
+  if (settings->searches)
+    return generateTexts({*parameters, *pool, *settings, *vocabulary, prompt}, options.texts);
+  if (Status status = checkNoTexts(options.texts); status.failed())
+    return status;
   auto generator = generate::Generator::create(*parameters, *settings, *vocabulary, *pool);
   if (!generator.ok())
     return generator.status();
@@ -119,6 +138,9 @@ void addGenerate(CLI::App &app, int &exitCode) {
   command->add_option("--top-k", options->topK, "only the k most probable symbols; 0: all")->transform(whole());
   command->add_option("--top-p", options->topP, "only the most probable symbols that together reach p");
   command->add_flag("--greedy", options->greedy, "always the most probable symbol");
+  command->add_option("--beam", options->beam, "beam search that goes on with so many texts")->transform(whole());
+  command->add_option("--alpha", options->alpha, "its length penalty (default: the block's, else 0.6)");
+  addTextsOptions(*command, options->texts);
   command->add_option("--stop", options->stop, "text or symbol that ends the generation");
   command->add_option("--vocab", options->vocabulary, "vocabulary file (default: the run's or that of the weights, else bytes)")
       ->type_name("FILE");

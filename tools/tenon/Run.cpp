@@ -36,7 +36,7 @@ Status run(Options &options) {
   auto parameters = loadParameters(*model, options.weights);
   if (!parameters.ok())
     return parameters.status();
-  auto context = contextFromFiles(*model, *parameters, *entry, *inputs, options.model.threads);
+  auto context = contextFromFiles(*model, *parameters, *entry, *inputs, options.model.threads, options.states);
   if (!context.ok())
     return context.status();
   (*context)->setSeed(options.weights.seed);
@@ -48,6 +48,8 @@ Status run(Options &options) {
     status = train::loadStates(options.states, **context);
   if (status.ok())
     status = readStates(**context, *states);
+  if (status.ok())
+    status = checkPrepared(**context, *inputs);
   if (status.ok())
     status = checkOutputs(**context, *outputs, *saved);
   if (status.ok())

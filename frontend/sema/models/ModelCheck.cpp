@@ -343,8 +343,8 @@ private:
       }
       auto entry = Checker(session, model, request).run();
       if (entry && !entry->walkedAxis.empty())
-        entry = deriveStep(*entry, session.diagnostics);
-      else if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
+        return addWalk(program, *entry, ok);
+      if (entry && session.options.attentionMaps && entry->kind != Entry::Kind::Train)
         keepAttentionMaps(*entry);
       if (entry)
         program.entries.push_back(std::move(*entry));
@@ -390,6 +390,17 @@ private:
       ok = false;
     }
     return ok;
+  }
+  /// The entries that `entry`, which walks an axis, becomes.
+  void addWalk(Program &program, const Entry &entry, bool &ok) {
+    auto entries = deriveStep(entry, session.diagnostics);
+    if (!entries) {
+      ok = false;
+      return;
+    }
+    program.entries.push_back(std::move(entries->step));
+    if (entries->prepare)
+      program.entries.push_back(std::move(*entries->prepare));
   }
   /// The train entry of a recipe for one of its slices; `tenon grad` takes the batch as a whole.
   std::optional<Entry> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &request, Diagnostics &mistakes) {

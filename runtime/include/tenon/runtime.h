@@ -146,8 +146,9 @@ TN_API void tn_context_set_step(tn_context *context, uint64_t step);
 TN_API uint64_t tn_context_step(const tn_context *context); /* as set */
 TN_API void tn_context_set_total_steps(tn_context *context, uint64_t steps);
 TN_API void tn_context_set_flags(tn_context *context, uint64_t flags);
-/* One call of the entry. A usage error while an input was never set or lent in this context, or a parameter of the model has no
- * values yet. Index inputs are checked. After an error states are as before. */
+/* One call of the entry. A usage error while an input that it reads was never set or lent in this context (an entry that walks an
+ * axis may read some at the first places of a text alone: docs/artifact.md), or a parameter of the model has no values yet. Index
+ * inputs are checked. After an error states are as before. */
 TN_API tn_error *tn_context_run(tn_context *context);
 /* The two halves of a training step, for programs that do something between them; one after the other they are
  * tn_context_run, to the bit. run_gradients: forward and backward pass; it leaves losses, states and the model's gradients, and
@@ -238,6 +239,36 @@ TN_API tn_error *tn_generator_next(tn_generator *generator, int32_t *symbol, con
 /* Why the text has ended before its limit, where neither its stop has ended it nor its caller: the entry keeps no more places.
  * Else "". It belongs to the generator until its next call. */
 TN_API const char *tn_generator_note(const tn_generator *generator);
+
+/* ---- beam search: several texts at once, each of what else the entry reads (docs/recipes.md, `generate`) ---- */
+enum tn_beam_rule { TN_BEAM_T2T = 0, TN_BEAM_HF = 1, TN_BEAM_UNILM = 2 };
+typedef struct tn_beam {
+  int64_t size;      /* texts that it goes on with, per text that is made */
+  double alpha;      /* exponent of the length penalty */
+  int32_t rule;      /* tn_beam_rule */
+  int32_t stop;      /* the symbol that ends a text; -1: only the limit does */
+  int64_t no_repeat; /* no sequence of so many symbols twice; 0: any */
+  int64_t limit;     /* symbols to make; -1: as the block says, which may depend on sizes of the inputs */
+} tn_beam;
+/* Settings of a generate block: NULL is the first one. Of a block whose method is greedy: a beam of 1 that is always the most
+ * probable symbol. `limit` is -1 where it depends on sizes. */
+TN_API tn_error *tn_model_beam(const tn_model *model, const char *block, tn_beam *beam);
+
+typedef struct tn_search tn_search;
+/* NULL stands for: `block` the first one, `entry` and `beam` the block's, `threads` a pool of one. */
+TN_API tn_error *tn_search_create(tn_model *model, const char *block, const char *entry, const tn_beam *beam, tn_threads *threads,
+                                  tn_search **search);
+TN_API void tn_search_free(tn_search *search);
+/* An input besides the text, for all texts of a run, in the type of the entry (tn_type), copied. `shape`: `rank` sizes. */
+TN_API tn_error *tn_search_set_input(tn_search *search, const char *name, int32_t type, int32_t rank, const int64_t *shape,
+                                     const void *values);
+/* Makes `texts` texts, each from `length` symbols of `prompts` (at least one: the start symbol). */
+TN_API tn_error *tn_search_run(tn_search *search, int64_t texts, const int32_t *prompts, int64_t length);
+/* What the last run has found of a text, best first: how many, and one of them, which belongs to the search until its next run.
+ * `ended`: not 0 if by the stop symbol, which is no part of it. */
+TN_API int tn_search_count(const tn_search *search, int64_t text);
+TN_API tn_error *tn_search_result(const tn_search *search, int64_t text, int index, const int32_t **symbols, uint64_t *count,
+                                  double *score, int32_t *ended);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,286 @@
+#include "runtime/generate/Search.h"
+#include "runtime/Artifact.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::generate {
+
+using runtime::Context;
+using runtime::EntryInfo;
+using runtime::Expected;
+using runtime::inputError;
+using runtime::SizeForm;
+using runtime::TensorInfo;
+
+namespace {
+
+/// The dim that a size is, if it is nothing else.
+std::optional<uint32_t> dimOf(const SizeForm &size) {
+  return size.terms.size() == 1 && size.terms[0].second == 1 && size.constant == 0 ? std::optional(size.terms[0].first)
+                                                                                   : std::nullopt;
+}
+
+} // namespace
+
+Expected<std::unique_ptr<Search>> Search::create(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings,
+                                                 std::shared_ptr<runtime::ThreadPool> pool) {
+  std::unique_ptr<Search> search(new Search(std::move(parameters), settings, std::move(pool)));
+  if (!search->parameters->manifest().findEntry(settings.entry))
+    return inputError("the artifact has no entry '", settings.entry, "' to generate with; `entry` of a generate block names another");
+  if (Status status = search->checkEntry(); status.failed())
+    return status;
+  return search;
+}
+
+Status Search::checkEntry() {
+  const EntryInfo &info = entry();
+  if (info.walk.empty())
+    return inputError("a beam search needs an entry that walks an axis, and ", info.name, " does not; declare `out step(T) = logits`");
+  std::vector<size_t> along;
+  for (size_t i = 0; i < info.ownInputs(); ++i)
+    if (std::count(info.inputs[i].axes.begin(), info.inputs[i].axes.end(), info.walk) > 0)
+      along.push_back(i);
+  const bool isText = along.size() == 1 && info.inputs[along[0]].axes.size() == 2 && info.inputs[along[0]].bound &&
+                      info.inputs[along[0]].axes[1] == info.walk;
+  if (!isText)
+    return inputError("the entry ", info.name, " reads ", along.size(), " inputs along ", info.walk,
+                      "; a beam search feeds one, of symbols, with the axes of texts and of ", info.walk);
+  walkedInput = along[0];
+  if (info.outputs.empty() || info.outputs[0].axes.size() != 3 || info.outputs[0].shape[0] != walked().shape[0] ||
+      info.outputs[0].shape[1] != walked().shape[1])
+    return inputError("the first output of the entry ", info.name, " must be logits over one axis, with the axes of ", walked().name,
+                      " in front of it");
+  if (settings.beam.size < 1)
+    return inputError("a beam search goes on with at least 1 text, not ", settings.beam.size);
+  if (!dimOf(walked().shape[0]) || !dimOf(walked().shape[1]))
+    return inputError("the entry ", info.name, " was compiled for a fixed number of texts or places; a beam search needs both open");
+  return {};
+}
+
+const std::string &Search::batchDim() const { return entry().dims[*dimOf(walked().shape[0])].name; }
+
+std::vector<TensorInfo> Search::inputs() const {
+  std::vector<TensorInfo> others = entry().inputs;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(walkedInput));
+  return others;
+}
+
+/// "S + 50" over the sizes of the inputs, or the number of the settings.
+Expected<int64_t> Search::limitFor(const std::map<std::string, int64_t> &dims) const {
+  if (settings.limitOver.empty())
+    return settings.limit;
+  auto size = dims.find(settings.limitOver);
+  if (size == dims.end())
+    return inputError("limit: the inputs of the entry ", settings.entry, " have no axis of the size ", settings.limitOver);
+  return size->second + settings.limit;
+}
+
+Expected<std::unique_ptr<Context>> Search::makeContext(const std::string &name, int64_t rows, int64_t length,
+                                                       const SearchInputs &inputs, int64_t room) const {
+  const EntryInfo &info = *parameters->manifest().findEntry(name), &step = entry();
+  std::map<std::string, int64_t> dims = inputs.dims;
+  dims[step.dims[*dimOf(walked().shape[0])].name] = rows;
+  dims[step.dims[*dimOf(walked().shape[1])].name] = length;
+  if (auto dim = dimOf(step.capacity))
+    dims[step.dims[*dim].name] = room;
+  for (auto each = dims.begin(); each != dims.end();)
+    each = info.dimIndex(each->first) < 0 ? dims.erase(each) : std::next(each);
+  return Context::create(parameters, name, dims, pool, false);
+}
+
+/// All inputs but the walked one; rows of `times` beams each.
+Status Search::fillInputs(Context &context, const SearchInputs &inputs, int64_t times) const {
+  for (size_t i = 0; i < context.inputs().size(); ++i) {
+    const TensorInfo &info = context.entry().inputs[i];
+    if (info.prepared || (context.entry().name == settings.entry && i == walkedInput))
+      continue;
+    runtime::BoundTensor tensor = context.inputs()[i];
+    const bool hasRows = !info.axes.empty() && info.axes[0] == walked().axes[0];
+    char *values = static_cast<char *>(context.input(static_cast<int>(i)));
+    if (hasRows) {
+      tensor.shape[0] /= times;
+      tensor.bytes /= static_cast<uint64_t>(times);
+    }
+    if (Status status = inputs.fill ? inputs.fill(tensor, values) : inputError("the input ", tensor.name, " has no values");
+        status.failed())
+      return status;
+    if (!hasRows || times == 1)
+      continue;
+    const size_t row = tensor.bytes / static_cast<size_t>(std::max<int64_t>(tensor.shape[0], 1));
+    for (int64_t text = tensor.shape[0]; text-- > 0;) // from the last one on: nothing is read that was written
+      for (int64_t k = times; k-- > 0;)
+        std::copy_n(values + static_cast<size_t>(text) * row, row, values + static_cast<size_t>(text * times + k) * row);
+  }
+  return {};
+}
+
+Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
+  texts = inputs.texts;
+  const int64_t rows = texts * settings.beam.size, prompt = static_cast<int64_t>(inputs.prompts[0].size());
+  // The last symbol is not fed.
+  const int64_t room = prompt + std::max<int64_t>(limit - 1, 0);
+  auto made = makeContext(settings.entry, rows, 1, inputs, room);
+  if (!made.ok())
+    return made.status();
+  single = made.take();
+  if (room > single->capacity())
+    return inputError("a prompt of ", prompt, " and up to ", limit, " symbols take ", room, " places, and the entry ", settings.entry,
+                      " keeps at most ", single->capacity());
+  symbols = single->outputs()[0].shape[2];
+  if (settings.beam.size > symbols)
+    return inputError("a beam search goes on with ", settings.beam.size, " texts, and there are only ", symbols, " symbols");
+  auto layout = KeptRows::of(*single, walked().shape[0], walked().axes[0]);
+  if (!layout.ok())
+    return layout.status();
+  kept = layout.take();
+  if (Status status = fillInputs(*single, inputs, settings.beam.size); status.failed() || entry().prepare.empty())
+    return status;
+  auto prepare = makeContext(entry().prepare, texts, 1, inputs, room);
+  if (!prepare.ok())
+    return prepare.status();
+  Status status = fillInputs(**prepare, inputs, 1);
+  if (status.ok())
+    status = (*prepare)->run();
+  return status.ok() ? kept->takePrepared(**prepare, settings.beam.size) : status;
+}
+
+/// Of all rows, so that each has the places of its prompt.
+Status Search::feedPrompts(const SearchInputs &inputs) {
+  const auto length = static_cast<int64_t>(inputs.prompts[0].size());
+  std::unique_ptr<Context> window;
+  if (length > 1) {
+    SearchInputs same = inputs;
+    auto made = makeContext(settings.entry, texts * settings.beam.size, length, same, single->capacity());
+    if (!made.ok())
+      return made.status();
+    window = made.take();
+    Status status = window->copyStatesFrom(*single);
+    if (status.ok())
+      status = fillInputs(*window, inputs, settings.beam.size);
+    if (status.failed())
+      return status;
+  }
+  Context &context = window ? *window : *single;
+  int32_t *ids = static_cast<int32_t *>(context.input(static_cast<int>(walkedInput)));
+  pastOf.clear();
+  for (int64_t row = 0; row < texts * settings.beam.size; ++row) {
+    const std::vector<int32_t> &prompt = inputs.prompts[static_cast<size_t>(row / settings.beam.size)];
+    ids = std::copy(prompt.begin(), prompt.end(), ids);
+    pastOf.push_back(prompt);
+    rowOf[static_cast<size_t>(row)] = row;
+  }
+  Status status = context.run();
+  if (status.ok())
+    status = readLogProbabilities(context);
+  return status.ok() && window ? single->copyStatesFrom(*window) : status;
+}
+
+/// Of the last place, in the order of the beams.
+Status Search::readLogProbabilities(const Context &context) {
+  const runtime::BoundTensor &output = context.outputs()[0];
+  auto values = context.output(0);
+  if (!values.ok())
+    return values.status();
+  const auto count = static_cast<size_t>(symbols), places = static_cast<size_t>(output.shape[1]);
+  logProbabilities.resize(rowOf.size() * count);
+  for (size_t beam = 0; beam < rowOf.size(); ++beam) {
+    const size_t first = (static_cast<size_t>(rowOf[beam]) * places + places - 1) * count;
+    double *to = logProbabilities.data() + beam * count;
+    if (output.type == runtime::DataType::F64)
+      std::copy_n(static_cast<const double *>(*values) + first, count, to);
+    else
+      std::copy_n(static_cast<const float *>(*values) + first, count, to);
+    const double highest = *std::max_element(to, to + count);
+    double sum = 0;
+    for (size_t i = 0; i < count; ++i)
+      sum += std::exp(to[i] - highest);
+    if (!std::isfinite(highest) || !std::isfinite(sum))
+      return Status(runtime::ErrorKind::Numeric,
+                    runtime::concat("after ", context.position(), " places: the model's logits are not all numbers"));
+    const double normalizer = highest + std::log(sum);
+    for (size_t i = 0; i < count; ++i)
+      to[i] -= normalizer;
+  }
+  return {};
+}
+
+/// The first beam that goes on from a row stays there; others take a row that nobody goes on from, and of its past only what differs
+/// is copied: two beams of a text have the same beginning.
+Status Search::moveRows(const BeamSearch &search) {
+  const std::vector<int32_t> &parents = search.parents();
+  const auto size = static_cast<size_t>(settings.beam.size);
+  std::vector<int64_t> rows(rowOf.size(), -1);
+  for (size_t first = 0; first < rowOf.size(); first += size) {
+    std::vector<bool> isTaken(size);
+    for (size_t k = 0; k < size; ++k)
+      if (const auto from = static_cast<size_t>(parents[first + k]); !isTaken[from]) {
+        isTaken[from] = true;
+        rows[first + k] = rowOf[first + from];
+      }
+    size_t free = 0;
+    for (size_t k = 0; k < size; ++k) {
+      if (rows[first + k] >= 0)
+        continue;
+      while (isTaken[free])
+        ++free;
+      isTaken[free] = true;
+      const int64_t target = rowOf[first + free], source = rowOf[first + static_cast<size_t>(parents[first + k])];
+      auto &to = pastOf[static_cast<size_t>(target)], &from = pastOf[static_cast<size_t>(source)];
+      const int64_t same = std::mismatch(from.begin(), from.end(), to.begin(), to.end()).first - from.begin();
+      if (Status status = kept->copyPlaces(source, target, same, static_cast<int64_t>(from.size())); status.failed())
+        return status;
+      to = from;
+      rows[first + k] = target;
+    }
+  }
+  rowOf = std::move(rows);
+  return {};
+}
+
+Status Search::feedSymbols(const BeamSearch &search) {
+  int32_t *ids = static_cast<int32_t *>(single->input(static_cast<int>(walkedInput)));
+  for (size_t beam = 0; beam < rowOf.size(); ++beam) {
+    // What is behind a stop is not read; a vocabulary may have no such symbol.
+    const int32_t symbol = std::max(search.chosen()[beam], 0);
+    ids[rowOf[beam]] = symbol;
+    pastOf[static_cast<size_t>(rowOf[beam])].push_back(symbol);
+  }
+  Status status = single->run();
+  return status.ok() ? readLogProbabilities(*single) : status;
+}
+
+Expected<std::vector<std::vector<Hypothesis>>> Search::run(const SearchInputs &inputs) {
+  auto limit = limitFor(inputs.dims);
+  if (!limit.ok())
+    return limit.status();
+  for (const auto &prompt : inputs.prompts)
+    if (prompt.empty() || prompt.size() != inputs.prompts[0].size())
+      return inputError("texts of a batch begin with equally many symbols, at least one");
+  if (static_cast<int64_t>(inputs.prompts.size()) != inputs.texts || inputs.texts < 1)
+    return inputError(inputs.texts, " texts, and ", inputs.prompts.size(), " to begin with");
+  rowOf.assign(static_cast<size_t>(inputs.texts * settings.beam.size), 0);
+  Status status = makeContexts(inputs, *limit);
+  if (status.ok() && settings.stopSymbol && *settings.stopSymbol >= symbols)
+    status = inputError("stop = ", *settings.stopSymbol, ": the model knows ", symbols, " symbols");
+  if (status.ok())
+    status = feedPrompts(inputs);
+  if (status.failed())
+    return status;
+  auto search = BeamSearch::create(settings.beam, {texts, symbols, *limit, settings.stopSymbol.value_or(-1), inputs.prompts});
+  while (!search->isOver()) {
+    search->advance(logProbabilities);
+    if (search->isOver())
+      break;
+    status = moveRows(*search);
+    if (status.ok())
+      status = feedSymbols(*search);
+    if (status.failed())
+      return status;
+  }
+  std::vector<std::vector<Hypothesis>> found;
+  for (int64_t text = 0; text < texts; ++text)
+    found.push_back(search->hypotheses(text));
+  return found;
+}
+
+} // namespace tenon::generate

@@ -1,0 +1,62 @@
+// Several texts at once, by beam search: from an entry that walks an axis, with whatever else it reads (a source, once per text).
+#pragma once
+#include "runtime/Context.h"
+#include "runtime/generate/KeptRows.h"
+#include "runtime/generate/Settings.h"
+#include <functional>
+
+namespace tenon::generate {
+
+/// What a batch of texts is made from.
+struct SearchInputs {
+  int64_t texts = 1;
+  std::map<std::string, int64_t> dims; // of the inputs besides the walked one; not the batch
+  /// Fills one of them for all texts, dense; null where there are none.
+  std::function<Status(const runtime::BoundTensor &input, void *values)> fill;
+  std::vector<std::vector<int32_t>> prompts; // of each text, all equally long, at least one symbol
+};
+
+class Search {
+public:
+  /// Input errors: an entry that does not walk, reads more than one input along the walk, or puts out no logits over one axis; a
+  /// beam of no size or of more than there are symbols.
+  static runtime::Expected<std::unique_ptr<Search>> create(std::shared_ptr<runtime::Parameters> parameters,
+                                                           const Settings &settings, std::shared_ptr<runtime::ThreadPool> pool);
+  /// The inputs that a caller fills: all but the walked one.
+  std::vector<runtime::TensorInfo> inputs() const;
+  /// The axis of texts, and the dim that is its size.
+  const std::string &batchAxis() const { return walked().axes[0]; }
+  const std::string &batchDim() const;
+  /// Per text its hypotheses, best first.
+  runtime::Expected<std::vector<std::vector<Hypothesis>>> run(const SearchInputs &inputs);
+
+private:
+  Search(std::shared_ptr<runtime::Parameters> parameters, const Settings &settings, std::shared_ptr<runtime::ThreadPool> pool)
+      : parameters(std::move(parameters)), pool(std::move(pool)), settings(settings) {}
+  const runtime::EntryInfo &entry() const { return *parameters->manifest().findEntry(settings.entry); }
+  const runtime::TensorInfo &walked() const { return entry().inputs[walkedInput]; }
+  Status checkEntry();
+  runtime::Expected<int64_t> limitFor(const std::map<std::string, int64_t> &dims) const;
+  Status makeContexts(const SearchInputs &inputs, int64_t limit);
+  runtime::Expected<std::unique_ptr<runtime::Context>> makeContext(const std::string &name, int64_t rows, int64_t length,
+                                                                   const SearchInputs &inputs, int64_t room) const;
+  Status fillInputs(runtime::Context &context, const SearchInputs &inputs, int64_t times) const;
+  Status feedPrompts(const SearchInputs &inputs);
+  Status feedSymbols(const BeamSearch &search);
+  Status readLogProbabilities(const runtime::Context &context);
+  Status moveRows(const BeamSearch &search);
+
+  std::shared_ptr<runtime::Parameters> parameters;
+  std::shared_ptr<runtime::ThreadPool> pool;
+  Settings settings;
+  size_t walkedInput = 0;
+  // Of the batch under way.
+  std::unique_ptr<runtime::Context> single; // one symbol per call and row
+  std::optional<KeptRows> kept;
+  int64_t texts = 0, symbols = 0;
+  std::vector<int64_t> rowOf;                // per beam: the row of the batch where its past is kept
+  std::vector<std::vector<int32_t>> pastOf;  // per row: the symbols whose places it keeps
+  std::vector<double> logProbabilities;      // per beam
+};
+
+} // namespace tenon::generate
