@@ -1,0 +1,4 @@
+"""Every case, by family."""
+from cases import CASES  # noqa: F401
+import decoders  # noqa: F401
+import encoders  # noqa: F401
