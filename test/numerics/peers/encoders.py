@@ -96,5 +96,5 @@ def shared(step):
 
 
 case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, loss="single + regress + rank", inputs=shared,
-     configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT)}, rate=0.02,
+     configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0, "rate_head": 0.0}, rate=0.02,
      outputs={"infer": ["acceptable"], "similarity": ["similar"], "ranking": ["ranks"]})

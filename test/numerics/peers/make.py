@@ -4,7 +4,8 @@
 usage: make.py CASE..|all
 
 The values here: torch 2.13, transformers 4.40.2. Some of the public code computes tables and sums in float32 by name, whatever
-the model has; `float` is made to mean float64 before it is imported, so that its numbers have all digits.
+the model has; `float` is made to mean float64 before it is imported, so that its numbers have all digits. Transformer-XL of that release calls
+`type_as(dtype=..)`, which does not exist.
 """
 import json
 import os
@@ -15,6 +16,8 @@ import torch
 
 torch.float32 = torch.float = torch.float64
 torch.Tensor.float = torch.Tensor.double
+type_as = torch.Tensor.type_as
+torch.Tensor.type_as = lambda self, other=None, dtype=None: self.to(dtype) if other is None else type_as(self, other)
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
 

@@ -36,13 +36,15 @@ def transformer_xl(case):
     made = TransfoXLConfig(
         vocab_size=cutoffs[-1] + at["V2"] if cutoffs else at["V"], cutoffs=cutoffs, d_model=at["D"], d_embed=at.get("X", at["D"]),
         n_head=at["H"], d_head=at["D"] // at["H"], d_inner=at["F"], div_val=at.get("shrink", 1), n_layer=at["N"], mem_len=at["M"],
-        clamp_len=at.get("far", 0) or -1, same_length=at.get("same", False), dropout=0, dropatt=0, proj_share_all_but_first=False,
-        untie_r=bool(cutoffs) or not at.get("tied", True))
+        clamp_len=at.get("far", 0) or -1, same_length=at.get("same", False), dropout=0, dropatt=0, untie_r=bool(cutoffs) or not at.get("tied", True))
 
     def compute(module, given, kept):
         found = module(input_ids=given["ids"], mems=kept)
         loss = -found.logits.gather(2, given["target"][..., None]).mean()
-        return loss, {"logits": found.logits, "logp": found.logits}, found.mems
+        if cutoffs:
+            return loss, {"logp": found.logits}, found.mems
+        table, bias = module.crit.out_layers[0].weight, module.crit.out_layers[0].bias  # the class gives log-probabilities alone
+        return loss, {"logits": F.linear(module.transformer(given["ids"], kept).last_hidden_state, table, bias)}, found.mems
     return TransfoXLLMHeadModel(made), compute
 
 
@@ -71,7 +73,9 @@ def xlnet_classify(case):
     def compute(module, given, _):
         found = module(input_ids=given["ids"], token_type_ids=given["seg"], labels=given["label"])
         return found.loss, {"classes": found.logits}, None
-    return transformers.XLNetForSequenceClassification(xlnet_config(case, num_labels=3)), compute
+    made = transformers.XLNetForSequenceClassification(xlnet_config(case, num_labels=3))
+    del made.transformer.mask_emb  # of the query stream
+    return made, compute
 
 
 MODELS = {"gpt1": gpt(transformers.OpenAIGPTLMHeadModel, transformers.OpenAIGPTConfig), "gpt1_tasks": gpt1_tasks,
