@@ -2,3 +2,4 @@
 from cases import CASES  # noqa: F401
 import decoders  # noqa: F401
 import encoders  # noqa: F401
+import sequences  # noqa: F401

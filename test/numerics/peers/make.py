@@ -27,8 +27,9 @@ import families  # noqa: E402
 import formulas  # noqa: E402
 import make_decoders  # noqa: E402
 import make_encoders  # noqa: E402
+import make_sequences  # noqa: E402
 
-MODELS = make_decoders.MODELS | make_encoders.MODELS
+MODELS = make_decoders.MODELS | make_encoders.MODELS | make_sequences.MODELS
 STEPS = 10
 
 
