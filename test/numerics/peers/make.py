@@ -27,9 +27,10 @@ import families  # noqa: E402
 import formulas  # noqa: E402
 import make_decoders  # noqa: E402
 import make_encoders  # noqa: E402
+import make_modern  # noqa: E402
 import make_sequences  # noqa: E402
 
-MODELS = make_decoders.MODELS | make_encoders.MODELS | make_sequences.MODELS
+MODELS = make_decoders.MODELS | make_encoders.MODELS | make_sequences.MODELS | make_modern.MODELS
 STEPS = 10
 
 
