@@ -3,7 +3,6 @@ import dataclasses
 from typing import Callable
 
 CASES = {}
-SGD = "sgd(lr = {}, momentum = 0.9)"
 
 
 @dataclasses.dataclass
@@ -18,7 +17,6 @@ class Case:
     outputs: dict                         # entry -> names that are compared, at the first batch
     rate: float = 0.5
     adam: bool = False                    # else SGD with momentum 0.9
-    states: bool = False                  # memories go from step to step
 
     def optimizer(self):
         return f"adam(lr = {self.rate})" if self.adam else f"sgd(lr = {self.rate}, momentum = 0.9)"

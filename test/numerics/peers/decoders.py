@@ -18,7 +18,8 @@ case("gpt2", spec="gpt2.tn", model="GPT2", names="hf", dims={"B": B, "T": T}, co
 
 def tasks(step):
     """A answers of one text; every text is full, so that a mean over texts is the mean over places."""
-    return {"ids": numbers(1, step, V, B, 4, T), "len": [[T] * 4] * B, "at": numbers(2, step, T, B, 4), "answer": numbers(3, step, 4, B)}
+    return {"ids": numbers(1, step, V, B, 4, T), "len": [[T] * 4] * B, "at": numbers(2, step, T, B, 4),
+            "answer": numbers(3, step, 4, B)}
 
 
 case("gpt1_tasks", spec="gpt1.tn", model="GPT1Tasks", names="hf", dims={"B": B, "T": T}, configs=SIZES | {"A": 4}, rate=0.1,
@@ -33,15 +34,15 @@ def segments(length):
     return lambda step: {"ids": numbers(1, step, V, B, length), "target": numbers(2, step, V, B, length)}
 
 
-case("txl", spec="transformer_xl.tn", model="TransformerXL", names="hf", dims={"B": B, "T": 19}, rate=0.05, states=True,
+case("txl", spec="transformer_xl.tn", model="TransformerXL", names="hf", dims={"B": B, "T": 19}, rate=0.05,
      configs=XL | {"V": V, "M": 29}, loss="nll", inputs=segments(19), outputs={"infer": ["logits"]})
-case("txl_untied", spec="transformer_xl.tn", model="TransformerXL", names="hf", dims={"B": B, "T": 33}, rate=0.05, states=True,
+case("txl_untied", spec="transformer_xl.tn", model="TransformerXL", names="hf", dims={"B": B, "T": 33}, rate=0.05,
      configs=XL | {"V": V, "M": 17, "far": 21, "same": True, "tied": False}, loss="nll", inputs=segments(33),
      outputs={"infer": ["logits"]})
 case("txl_adaptive", spec="transformer_xl_adaptive.tn", model="TransformerXL", names="hf", dims={"B": B, "T": 19}, rate=0.05,
-     configs=CLUSTERS | {"shrink": 2, "M": 29}, loss="nll", inputs=segments(19), outputs={"infer": ["logp"]}, states=True)
+     configs=CLUSTERS | {"shrink": 2, "M": 29}, loss="nll", inputs=segments(19), outputs={"infer": ["logp"]})
 case("txl_one_table", spec="transformer_xl_adaptive.tn", model="TransformerXL", names="hf", dims={"B": B, "T": 19}, rate=0.05,
-     configs=CLUSTERS | {"shrink": 1, "M": 19, "X": 24}, loss="nll", inputs=segments(19), outputs={"infer": ["logp"]}, states=True)
+     configs=CLUSTERS | {"shrink": 1, "M": 19, "X": 24}, loss="nll", inputs=segments(19), outputs={"infer": ["logp"]})
 
 K = 5
 
@@ -62,8 +63,8 @@ def permuted(length, rows, salt=0):
 
 ORDERS = {"V": V, "D": 40, "H": 2, "F": 100, "N": 2, "rate": 0.0}
 case("xlnet", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": B, "T": 21, "K": K}, configs=ORDERS | {"M": 19, "R": 13},
-     loss="plm", inputs=permuted(21, B), outputs={"infer": ["h"], "fill": ["logits"]}, rate=0.05, states=True)
-case("xlnet_both_ways", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": 4, "T": 21, "K": K}, rate=0.05, states=True,
+     loss="plm", inputs=permuted(21, B), outputs={"infer": ["h"], "fill": ["logits"]}, rate=0.05)
+case("xlnet_both_ways", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": 4, "T": 21, "K": K}, rate=0.05,
      configs=ORDERS | {"M": 17, "R": 9, "far": 11}, loss="plm", inputs=permuted(21, 4, 1), outputs={"fill": ["logits"]})
 
 
@@ -71,5 +72,5 @@ def classified(step):
     return permuted(23, B)(step) | {"rank": [[-1] * 23] * B}
 
 
-case("xlnet_classify", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": B, "T": 23}, configs=ORDERS | {"M": 0, "R": 0, "C": 3},
-     loss="ce", inputs=classified, outputs={"classify": ["classes"]}, rate=0.02)
+case("xlnet_classify", spec="xlnet.tn", model="XLNet", names="hf", dims={"B": B, "T": 23}, loss="ce",
+     configs=ORDERS | {"M": 0, "R": 0, "C": 3}, inputs=classified, outputs={"classify": ["classes"]}, rate=0.02)

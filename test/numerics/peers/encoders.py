@@ -85,8 +85,8 @@ def masks(step):
             "follows": numbers(5, step, 2, 4), "paired": [1.0, 0.0, 1.0, 1.0]}
 
 
-case("unilm", spec="unilm.tn", model="UniLM", names="hf", dims={"B": 4, "T": T, "K": K}, loss="mlm + nsp", inputs=masks, rate=0.02,
-     configs=SIZES | {"L": 29, "Body": BODY.format("gelu", CONTENT)}, outputs={"fill": ["logits"]})
+case("unilm", spec="unilm.tn", model="UniLM", names="hf", dims={"B": 4, "T": T, "K": K}, loss="mlm + nsp", inputs=masks,
+     configs=SIZES | {"L": 29, "Body": BODY.format("gelu", CONTENT)}, outputs={"fill": ["logits"]}, rate=0.02)
 
 
 def shared(step):
@@ -95,6 +95,7 @@ def shared(step):
                          "best": numbers(9, step, A, B)}
 
 
-case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, loss="single + regress + rank", inputs=shared,
-     configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0, "rate_head": 0.0}, rate=0.02,
+case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, loss="single + regress + rank",
+     inputs=shared, configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0,
+                                     "rate_head": 0.0}, rate=0.02,
      outputs={"infer": ["acceptable"], "similarity": ["similar"], "ranking": ["ranks"]})

@@ -17,7 +17,8 @@ def weights(name, size, one):
 
 
 def probe(name, values):
-    """(sum of v[k] cos(0.7 k + phase), norm): the first notices exchanged elements and signs, the second says how large a difference is."""
+    """(sum of v[k] cos(0.7 k + phase), norm): the first notices exchanged elements and signs, the second is what a difference
+    is measured by."""
     start = phase(name)
     return (math.fsum(v * math.cos(0.7 * k + start) for k, v in enumerate(values)), math.sqrt(math.fsum(v * v for v in values)))
 

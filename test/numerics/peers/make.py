@@ -4,8 +4,8 @@
 usage: make.py CASE..|all
 
 The values here: torch 2.13, transformers 4.40.2. Some of the public code computes tables and sums in float32 by name, whatever
-the model has; `float` is made to mean float64 before it is imported, so that its numbers have all digits. Transformer-XL of that release calls
-`type_as(dtype=..)`, which does not exist.
+the model has; `float` is made to mean float64 before it is imported, so that its numbers have all digits. Transformer-XL of
+that release calls `type_as(dtype=..)`, which does not exist.
 """
 import json
 import os

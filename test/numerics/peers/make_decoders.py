@@ -36,7 +36,8 @@ def transformer_xl(case):
     made = TransfoXLConfig(
         vocab_size=cutoffs[-1] + at["V2"] if cutoffs else at["V"], cutoffs=cutoffs, d_model=at["D"], d_embed=at.get("X", at["D"]),
         n_head=at["H"], d_head=at["D"] // at["H"], d_inner=at["F"], div_val=at.get("shrink", 1), n_layer=at["N"], mem_len=at["M"],
-        clamp_len=at.get("far", 0) or -1, same_length=at.get("same", False), dropout=0, dropatt=0, untie_r=bool(cutoffs) or not at.get("tied", True))
+        clamp_len=at.get("far", 0) or -1, same_length=at.get("same", False), dropout=0, dropatt=0,
+        untie_r=bool(cutoffs) or not at.get("tied", True))
 
     def compute(module, given, kept):
         found = module(input_ids=given["ids"], mems=kept)

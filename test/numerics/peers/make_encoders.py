@@ -28,8 +28,12 @@ def weighed(logits, given, least=None):
     return (each * given["weight"].flatten()).sum() / (total + 1e-5 if least is None else total.clamp(min=least))
 
 
+def asked(module, given, **more):
+    return module(input_ids=given["ids"], token_type_ids=given["seg"], attention_mask=sees(given), **more)
+
+
 def encoded(module, given, **more):
-    return module(input_ids=given["ids"], token_type_ids=given["seg"], attention_mask=sees(given), output_hidden_states=True, **more)
+    return asked(module, given, output_hidden_states=True, **more)
 
 
 def pretraining(kind, config, base, least=None, label="follows", **more):
@@ -38,8 +42,8 @@ def pretraining(kind, config, base, least=None, label="follows", **more):
             found = encoded(module, given)
             h = found.hidden_states[-1]
             loss = weighed(found.prediction_logits, given, least) + F.cross_entropy(found.seq_relationship_logits, given[label])
-            return loss, {"h": h, "pooled": getattr(module, base).pooler(h), "logits": picked(found.prediction_logits, given["at"])
-                          }, None
+            logits = picked(found.prediction_logits, given["at"])
+            return loss, {"h": h, "pooled": getattr(module, base).pooler(h), "logits": logits}, None
         return kind(body(case, config, **more)), compute
     return build
 
@@ -85,11 +89,12 @@ def ernie2(case):
 
         def whole(head, label):
             return F.cross_entropy(head(pooled), given[label])
-        loss = (weighed(found.prediction_logits, given, 1) + each(module.upper_head, "upper") + 0.5 * each(module.topic_head, "topic")
-                + whole(module.order_head, "order") + 0.25 * whole(module.distance_head, "distance")
-                + whole(module.relation_head, "relation") + whole(module.relevance_head, "relevance"))
+        loss = (weighed(found.prediction_logits, given, 1) + each(module.upper_head, "upper")
+                + 0.5 * each(module.topic_head, "topic") + whole(module.order_head, "order")
+                + 0.25 * whole(module.distance_head, "distance") + whole(module.relation_head, "relation") + whole(module.relevance_head, "relevance"))
         return loss, {"h": h, "pooled": pooled}, None
-    config = body(case, transformers.ErnieConfig, type_vocab_size=4, task_type_vocab_size=3, use_task_id=True, layer_norm_eps=1e-5)
+    config = body(case, transformers.ErnieConfig, type_vocab_size=4, task_type_vocab_size=3, use_task_id=True,
+                  layer_norm_eps=1e-5)
     return Ernie2(config), compute
 
 
@@ -97,10 +102,6 @@ def heads(kind, compute, **more):
     def build(case):
         return kind(body(case, transformers.BertConfig, **more)), compute
     return build
-
-
-def asked(module, given, **more):
-    return module(input_ids=given["ids"], token_type_ids=given["seg"], attention_mask=sees(given), **more)
 
 
 def classify(module, given, _):

@@ -49,7 +49,8 @@ def t5(case):
     at = sizes(case)
     config = transformers.T5Config(
         vocab_size=at["V"], d_model=at["D"], d_kv=at["E"], d_ff=at["F"], num_layers=at["N"], num_heads=at["H"], dropout_rate=0,
-        feed_forward_proj="gated-gelu" if "Feed" in at else "relu", tie_word_embeddings=at.get("tied", True), decoder_start_token_id=0)
+        feed_forward_proj="gated-gelu" if "Feed" in at else "relu", tie_word_embeddings=at.get("tied", True),
+        decoder_start_token_id=0)
 
     def compute(module, given, _):
         seen = (torch.arange(given["src"].shape[1]) < given["src_len"][:, None]).double()
@@ -81,5 +82,5 @@ def mamba(at):
 
 
 MODELS = {"t5": t5, "t5_gated": t5, "moe": moe, "mamba": next_symbol(transformers.MambaForCausalLM, mamba),
-          "llama": next_symbol(transformers.LlamaForCausalLM, llama), "llama_tied": next_symbol(transformers.LlamaForCausalLM, llama),
+          **{name: next_symbol(transformers.LlamaForCausalLM, llama) for name in ("llama", "llama_tied")},
           "alibi": next_symbol(transformers.MptForCausalLM, mpt), "vit": vit}

@@ -13,12 +13,13 @@ def tagged(step):
 
 RECURRENT = {"names": "torch", "dims": {"B": B, "T": T}, "loss": "ce", "inputs": tagged}
 case("rnn", **RECURRENT, spec="rnn.tn", model="TagRNN", configs=SIZES, outputs={"infer": ["logits"], "encode": ["y", "last"]})
-case("lstm", **RECURRENT, spec="lstm.tn", model="TagLSTM", configs=SIZES, outputs={"infer": ["logits"], "encode": ["y", "h", "c"]})
+case("lstm", **RECURRENT, spec="lstm.tn", model="TagLSTM", configs=SIZES,
+     outputs={"infer": ["logits"], "encode": ["y", "h", "c"]})
 case("gru", **RECURRENT, spec="gru.tn", model="ClassifyGRU", configs=SIZES | {"K": 5}, rate=0.1,
      outputs={"infer": ["logits"], "encode": ["y", "last"]})
-case("lstm_lm", spec="lstm.tn", model="LSTMLM", names="torch", dims={"B": B, "T": T}, configs={"V": V, "C": 40, "N": 2, "rate": 0.0},
-     loss="nll", inputs=lambda step: {"ids": numbers(1, step, V, B, T), "target": numbers(2, step, V, B, T)}, states=True,
-     outputs={"infer": ["logits"]})
+case("lstm_lm", spec="lstm.tn", model="LSTMLM", names="torch", dims={"B": B, "T": T}, loss="nll",
+     configs={"V": V, "C": 40, "N": 2, "rate": 0.0}, outputs={"infer": ["logits"]},
+     inputs=lambda step: {"ids": numbers(1, step, V, B, T), "target": numbers(2, step, V, B, T)})
 
 
 def translated(step):
@@ -28,5 +29,5 @@ def translated(step):
 
 
 case("transformer", spec="transformer.tn", model="Transformer", names="torch", dims={"B": B, "S": 23, "T": 17}, loss="nll",
-     configs={"V": V, "D": 40, "F": 100, "H": 2, "N": 2, "rate": 0.0, "rate_in": 0.0, "Dense": "Linear"}, inputs=translated, rate=1e-3,
-     adam=True, outputs={"infer": ["logits"], "encode": ["memory"]})
+     configs={"V": V, "D": 40, "F": 100, "H": 2, "N": 2, "rate": 0.0, "rate_in": 0.0, "Dense": "Linear"}, inputs=translated,
+     rate=1e-3, adam=True, outputs={"infer": ["logits"], "encode": ["memory"]})
