@@ -92,10 +92,10 @@ case("unilm", spec="unilm.tn", model="UniLM", names="hf", dims={"B": 4, "T": T, 
 def shared(step):
     return text(step) | {"accept": numbers(5, step, 2, B), "score": reals(6, step, B), "many": numbers(7, step, V, B, A, T),
                          "many_seg": numbers(8, step, 2, B, A, T), "many_len": [[n, T, 9] for n in LENGTHS],
-                         "best": numbers(9, step, A, B)}
+                         "best": numbers(9, step, A, B), "entail": numbers(10, step, 3, B)}
 
 
-case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, loss="single + regress + rank",
+case("mtdnn", spec="mtdnn.tn", model="MTDNN", names="authors", dims={"B": B, "T": T}, loss="single + regress + rank + pair",
      inputs=shared, configs=SIZES | {"L": 29, "A": A, "Body": BODY.format("gelu", CONTENT), "rate_single": 0.0,
-                                     "rate_head": 0.0}, rate=0.02,
-     outputs={"infer": ["acceptable"], "similarity": ["similar"], "ranking": ["ranks"]})
+                                     "rate_head": 0.0, "rate_pair": 0.0, "skip": 0.0}, rate=0.02,
+     outputs={"infer": ["acceptable"], "similarity": ["similar"], "ranking": ["ranks"], "entailment": ["entails"]})

@@ -1,4 +1,6 @@
 """Public implementations of BERT and its relatives."""
+import math
+
 import torch
 import transformers
 from torch import nn
@@ -91,7 +93,8 @@ def ernie2(case):
             return F.cross_entropy(head(pooled), given[label])
         loss = (weighed(found.prediction_logits, given, 1) + each(module.upper_head, "upper")
                 + 0.5 * each(module.topic_head, "topic") + whole(module.order_head, "order")
-                + 0.25 * whole(module.distance_head, "distance") + whole(module.relation_head, "relation") + whole(module.relevance_head, "relevance"))
+                + 0.25 * whole(module.distance_head, "distance")
+                + whole(module.relation_head, "relation") + whole(module.relevance_head, "relevance"))
         return loss, {"h": h, "pooled": pooled}, None
     config = body(case, transformers.ErnieConfig, type_vocab_size=4, task_type_vocab_size=3, use_task_id=True,
                   layer_norm_eps=1e-5)
@@ -150,25 +153,53 @@ class Pooled(nn.Module):
         return self.proj(torch.tanh(self.dense(first)))
 
 
+class Answer(nn.Module):
+    """module/san.py, without its draws: five turns over the premise from a summary of the hypothesis; probabilities averaged."""
+
+    def __init__(self, width, classes):
+        super().__init__()
+
+        def linear(outputs, inputs=width):
+            return nn.Linear(inputs, outputs)
+        self.query_wsum = nn.ModuleDict({"att": nn.ModuleDict({"linear": linear(1)})})
+        self.attn = nn.ModuleDict({"score_func": nn.ModuleDict({"linear": linear(width)})})
+        self.rnn = nn.GRUCell(width, width)
+        self.classifier = nn.ModuleDict({"proj": linear(classes, 4 * width)})
+
+    def forward(self, h, premise, hypothesis):
+        def summed(scores, seen):
+            return (scores.masked_fill(~seen, -math.inf).softmax(1)[..., None] * h).sum(1)
+        s, turns = summed(self.query_wsum["att"]["linear"](h)[..., 0], hypothesis), []
+        for _ in range(5):
+            x = summed((h @ self.attn["score_func"]["linear"](s)[..., None])[..., 0], premise)
+            turns.append(self.classifier["proj"](torch.cat((x, s, (x - s).abs(), x * s), 1)).softmax(1))
+            s = self.rnn(x, s)
+        return torch.stack(turns).mean(0).log()
+
+
 class MTDNN(nn.Module):
     def __init__(self, config):
         super().__init__()
         self.bert = transformers.BertModel(config, add_pooling_layer=False)
         made = {str(place): Pooled(config.hidden_size, classes) for place, classes in ((0, 2), (1, 1), (3, 1))}
-        self.scoring_list = nn.ModuleDict(made)  # 2 is the stochastic answer network
+        self.scoring_list = nn.ModuleDict(made)
 
-    def first(self, ids, seg, length):
-        return self.bert(ids, sees({"ids": ids, "len": length}), seg).last_hidden_state[:, 0]
+        self.scoring_list["2"] = Answer(config.hidden_size, 3)
+
+    def encoded(self, ids, seg, length):
+        return self.bert(ids, sees({"ids": ids, "len": length}), seg).last_hidden_state
 
 
 def mtdnn(case):
     def compute(module, given, _):
-        first = module.first(given["ids"], given["seg"], given["len"])
-        many = module.first(given["many"].flatten(0, 1), given["many_seg"].flatten(0, 1), given["many_len"].flatten())
+        h = module.encoded(given["ids"], given["seg"], given["len"])
+        first, there = h[:, 0], sees(given) > 0
+        many = module.encoded(given["many"].flatten(0, 1), given["many_seg"].flatten(0, 1), given["many_len"].flatten())[:, 0]
         found = {"acceptable": module.scoring_list["0"](first), "similar": module.scoring_list["1"](first)[:, 0],
+                 "entails": module.scoring_list["2"](h, there & (given["seg"] == 0), there & (given["seg"] == 1)),
                  "ranks": module.scoring_list["3"](many).view(given["many_len"].shape)}
         loss = (F.cross_entropy(found["acceptable"], given["accept"]) + F.mse_loss(found["similar"], given["score"])
-                + F.cross_entropy(found["ranks"], given["best"]))
+                + F.cross_entropy(found["ranks"], given["best"]) + F.cross_entropy(found["entails"], given["entail"]))
         return loss, found, None
     return MTDNN(body(case, transformers.BertConfig)), compute
 

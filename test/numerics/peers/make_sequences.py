@@ -1,4 +1,4 @@
-"""Recurrent networks and the encoder-decoder Transformer, of layers of torch.nn."""
+"""Recurrent networks and the encoder-decoder Transformer, of layers of torch.nn; Star-Transformer."""
 import math
 
 import torch
@@ -95,5 +95,70 @@ def transformer(case):
     return made, compute
 
 
+class Projections(nn.Module):
+    def __init__(self, at):
+        super().__init__()
+        width = at["H"] * at["E"]
+        self.WQ, self.WK, self.WV = (nn.Linear(at["D"], width) for _ in range(3))
+        self.WO = nn.Linear(width, at["D"])
+        self.heads = at["H"]
+
+    def split(self, x):
+        return x.unflatten(-1, (self.heads, -1))
+
+    def answer(self, query, keys, values, seen=None):
+        """query [.., H, E]; keys and values [.., J, H, E]."""
+        scores = (query[..., None, :, :] * keys).sum(-1) / math.sqrt(query.shape[-1])
+        weight = (scores if seen is None else scores.masked_fill(~seen[..., None], -math.inf)).softmax(-2)
+        return F.leaky_relu(self.WO((weight[..., None] * values).sum(-3).flatten(-2)))
+
+
+class Ring(Projections):
+    def forward(self, z, e, s):
+        def context(project):
+            near = F.pad(self.split(project(z)), (0, 0, 0, 0, 1, 1)).unfold(1, 3, 1).movedim(-1, 2)
+            relay = self.split(project(s))[:, None, None].expand(-1, z.shape[1], 1, -1, -1)
+            return torch.cat((near, self.split(project(e))[:, :, None], relay), 2)
+        return self.answer(self.split(self.WQ(z)), context(self.WK), context(self.WV))
+
+
+class Star(Projections):
+    def forward(self, s, h, given):
+        c = torch.cat((s[:, None], h), 1)
+        seen = torch.cat((torch.ones_like(given[:, :1]), given), 1)
+        return self.answer(self.split(self.WQ(s)), self.split(self.WK(c)), self.split(self.WV(c)), seen)
+
+
+def star_transformer(case):
+    """fastNLP's modules/encoder/star_transformer.py, written after it; its 1 x 1 convolutions are linear layers."""
+    at = sizes(case)
+
+    def stacked(kind):
+        return nn.ModuleList(kind(at) for _ in range(at["N"]))
+
+    def head(classes):
+        return nn.ModuleDict({"fc1": nn.Linear(at["D"], at["F"]), "fc2": nn.Linear(at["F"], classes)})
+    made = nn.ModuleDict({"emb_fc": nn.Linear(at["X"], at["D"]), "pos_emb": nn.Embedding(at["L"], at["D"]),
+                          "ring_att": stacked(Ring), "star_att": stacked(Star),
+                          "norm": stacked(lambda at: nn.LayerNorm(at["D"], eps=1e-6)), "classify": head(5), "tagger": head(9)})
+    made.register_parameter("word", nn.Parameter(torch.zeros(at["V"], at["X"])))
+
+    def compute(module, given, _):
+        there = torch.arange(given["ids"].shape[1]) < given["len"][:, None]
+        e = module["emb_fc"](module.word[given["ids"]]) + module["pos_emb"].weight[:there.shape[1]]
+        h, s = e, e.mean(1)
+        for norm, ring, star in zip(module["norm"], module["ring_att"], module["star_att"]):
+            h = ring(norm(h), e, s)
+            s = star(s, h, there)
+            h = h * there[..., None]
+
+        def asked(part, x):
+            return part["fc2"](F.leaky_relu(part["fc1"](x)))
+        classes, tags = asked(module["classify"], 0.5 * (s + h.max(1).values)), asked(module["tagger"], h)
+        each = F.cross_entropy(tags.flatten(0, 1), given["tag"].flatten(), reduction="none") * there.flatten()
+        return F.cross_entropy(classes, given["label"]) + each.sum() / there.sum(), {"classes": classes, "tags": tags}, None
+    return made, compute
+
+
 MODELS = {"rnn": tagger(nn.RNN, ("y", "last")), "lstm": tagger(nn.LSTM, ("y", "h", "c")), "gru": classifier, "lstm_lm": lstm_lm,
-          "transformer": transformer}
+          "transformer": transformer, "star_transformer": star_transformer}

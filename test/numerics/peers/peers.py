@@ -25,10 +25,9 @@ from tensors import Tensor, load_safetensors, save_safetensors  # noqa: E402
 import formulas  # noqa: E402
 import families  # noqa: E402
 
-# Relative; of f64 what rounding makes of some ten thousand additions and ten steps. Of f32 a loss has about seven digits, and
-# a gradient goes through some forty contractions.
-LOSS = {True: 1e-9, False: 2e-5}
-TENSOR = {True: 1e-9, False: 1e-4}
+# By whether it is f64. Relative, to the norm of a tensor: f32 has seven digits, of which some forty contractions one behind the
+# other and ten steps leave five (found: at most 4e-6); f64 has nine more (found: at most 1e-12).
+TOLERANCE = {True: 1e-9, False: 2e-5}
 # Of the norm of all gradients: one that is 0 by its formula, such as that of a key's bias, is rounding only.
 FLOOR = {True: 1e-13, False: 1e-6}
 
@@ -101,7 +100,7 @@ class Peer:
             for name in names:
                 total, norm = formulas.probe(name, found[name].values)
                 want = self.values["outputs"][name]
-                bound = TENSOR[self.options.f64] * want["norm"]
+                bound = TOLERANCE[self.options.f64] * want["norm"]
                 worst = max(worst, self.same(f"{name}, norm", norm, want["norm"], bound))
                 worst = max(worst, self.same(f"{name}, sum", total, want["sum"], bound))
                 for place, value in enumerate(want["first"]):
@@ -126,7 +125,7 @@ class Peer:
         for name, each in told.items():
             total, norm = formulas.probe(name, found[name].values) if name in found else (0.0, 0.0)
             want = each.get("gradient", [0.0, 0.0])
-            bound = TENSOR[self.options.f64] * want[1] + FLOOR[self.options.f64] * every
+            bound = TOLERANCE[self.options.f64] * want[1] + FLOOR[self.options.f64] * every
             worst = max(worst, self.same(f"gradient of {name}, norm", norm, want[1], bound))
             worst = max(worst, self.same(f"gradient of {name}, sum", total, want[0], bound))
         for name in sorted(set(found) - set(told)):
@@ -143,7 +142,7 @@ class Peer:
             if step >= first:
                 got = found["loss"].values[0]
                 want = named[step - first]
-                worst = max(worst, self.same(f"loss of step {step}", got, want, LOSS[self.options.f64] * abs(want)))
+                worst = max(worst, self.same(f"loss of step {step}", got, want, TOLERANCE[self.options.f64] * abs(want)))
         model.close()
         return worst
 

@@ -1,4 +1,4 @@
-"""Cases of recurrent networks and of the encoder-decoder Transformer."""
+"""Cases of recurrent networks, the encoder-decoder Transformer, Star-Transformer."""
 from cases import case
 from formulas import numbers
 
@@ -31,3 +31,12 @@ def translated(step):
 case("transformer", spec="transformer.tn", model="Transformer", names="torch", dims={"B": B, "S": 23, "T": 17}, loss="nll",
      configs={"V": V, "D": 40, "F": 100, "H": 2, "N": 2, "rate": 0.0, "rate_in": 0.0, "Dense": "Linear"}, inputs=translated,
      rate=1e-3, adam=True, outputs={"infer": ["logits"], "encode": ["memory"]})
+
+
+def stars(step):
+    return {"ids": numbers(1, step, V, B, T), "len": LENGTHS, "label": numbers(2, step, 5, B), "tag": numbers(3, step, 9, B, T)}
+
+
+case("star_transformer", spec="star_transformer.tn", model="StarTransformer", names="fastnlp", dims={"B": B, "T": T},
+     inputs=stars, configs={"V": V, "X": 28, "D": 40, "F": 56, "N": 2, "L": 29, "H": 2, "E": 24, "rate": 0.0},
+     loss="ce + tagged", rate=0.05, outputs={"infer": ["classes"], "tagging": ["tags"]})
