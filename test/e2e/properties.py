@@ -45,7 +45,12 @@ MODELS = {
     "xlnet": ({"V": 97, "D": 72, "H": 3, "F": 100, "M": 17, "R": 17, "N": 2}, 67, "h"),
     "electra": ({"V": 97, "X": 40, "D": 72, "Q": 48, "L": 300, "N": 2, "NG": 1,
                  "Layer": "Block(F = 100, Attention = SelfAttention(E = 24))"}, 67, "h"),
+    "llama": ({"V": 97, "D": 80, "E": 20, "K": 2, "F": 100, "L": 300, "N": 2}, 131, "logits"),
+    "alibi": ({"V": 97, "D": 80, "H": 4, "N": 2}, 67, "logits"),
+    "moe": ({"V": 97, "D": 80, "E": 20, "K": 2, "F": 56, "X": 5, "L": 300, "N": 2}, 67, "logits"),
+    "mamba": ({"V": 97, "D": 72, "R": 5, "N": 2}, 67, "logits"),
 }
+NO_DROPOUT = ("llama", "alibi", "moe", "mamba")
 ROWS = 3
 NUMERICS = []  # words for every command over a model
 
@@ -120,10 +125,11 @@ def threads(name, folder, spoil):
         sets = dict(MODELS[name][0])
         sets["V"] = 300  # bytes and the special ids
         seed = 8 if spoil and count == 3 else 7
-        driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), *NUMERICS, "--set",
-                     "rate=0.1", "--bind", "B=3", "--bind", f"T={131 if name == 'xlnet' else 41}",
-                     *(["--bind", "K=5"] if name in ("bert", "xlnet", "electra") else []), "--text", sample(folder), "--steps", 4,
-                     "--seed", seed, "--threads", count, "--out", run, "--quiet", environment=chosen)
+        driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), *NUMERICS,
+                     *([] if name in NO_DROPOUT else ["--set", "rate=0.1"]), "--bind", "B=3", "--bind",
+                     f"T={131 if name == 'xlnet' else 41}", *(["--bind", "K=5"] if name in ("bert", "xlnet", "electra") else []), "--text",
+                     sample(folder), "--steps", 4, "--seed", seed, "--threads", count, "--out", run, "--quiet",
+                     environment=chosen)
         found[count, tier] = weights_of(run)
         found[count, tier].append(bytes(outputs(folder, name, some_ids(name), "--threads", count, environment=chosen).values))
     first = found[1, best]

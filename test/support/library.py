@@ -98,6 +98,13 @@ class Model:
     def set_parameter(self, name, values):
         _write(values, lambda data, size: call("tn_model_set_parameter", self.model, name.encode(), data, size))
 
+    def load(self, path, names=None):
+        """Parameters from a safetensors file; `names`: a table of the artifact, such as "hf"."""
+        call("tn_model_load", self.model, path.encode(), names.encode() if names else None)
+
+    def save(self, path, names=None):
+        call("tn_model_save", self.model, path.encode(), names.encode() if names else None)
+
     def gradient(self, name):
         return self.parameter(name, "gradient")
 

@@ -1,0 +1,85 @@
+"""Public implementations of language models: GPT-1, GPT-2, Transformer-XL, XLNet."""
+import transformers
+from torch.nn import functional as F
+from transformers.models.deprecated.transfo_xl import TransfoXLConfig, TransfoXLLMHeadModel
+
+
+def sizes(case):
+    return {**case.dims, **case.configs}
+
+
+def gpt_config(case, config):
+    at = sizes(case)
+    return config(vocab_size=at["V"], n_positions=at["L"], n_embd=at["D"], n_layer=at["N"], n_head=at["D"] // at["E"],
+                  embd_pdrop=0, resid_pdrop=0, attn_pdrop=0, summary_first_dropout=0)
+
+
+def gpt(kind, config):
+    def build(case):
+        def compute(module, given, _):
+            found = module(input_ids=given["ids"], labels=given["ids"])
+            return found.loss, {"logits": found.logits}, None
+        return kind(gpt_config(case, config)), compute
+    return build
+
+
+def gpt1_tasks(case):
+    def compute(module, given, _):
+        found = module(input_ids=given["ids"], mc_token_ids=given["at"], labels=given["ids"], mc_labels=given["answer"])
+        return found.mc_loss + 0.5 * found.loss, {"logits": found.logits, "choice": found.mc_logits}, None
+    return transformers.OpenAIGPTDoubleHeadsModel(gpt_config(case, transformers.OpenAIGPTConfig)), compute
+
+
+def transformer_xl(case):
+    at = sizes(case)
+    cutoffs = [at["V0"], at["V0"] + at["V1"]] if "V0" in at else []
+    made = TransfoXLConfig(
+        vocab_size=cutoffs[-1] + at["V2"] if cutoffs else at["V"], cutoffs=cutoffs, d_model=at["D"], d_embed=at.get("X", at["D"]),
+        n_head=at["H"], d_head=at["D"] // at["H"], d_inner=at["F"], div_val=at.get("shrink", 1), n_layer=at["N"], mem_len=at["M"],
+        clamp_len=at.get("far", 0) or -1, same_length=at.get("same", False), dropout=0, dropatt=0,
+        untie_r=bool(cutoffs) or not at.get("tied", True))
+
+    def compute(module, given, kept):
+        found = module(input_ids=given["ids"], mems=kept)
+        loss = -found.logits.gather(2, given["target"][..., None]).mean()
+        if cutoffs:
+            return loss, {"logp": found.logits}, found.mems
+        table, bias = module.crit.out_layers[0].weight, module.crit.out_layers[0].bias  # the class gives log-probabilities alone
+        return loss, {"logits": F.linear(module.transformer(given["ids"], kept).last_hidden_state, table, bias)}, found.mems
+    return TransfoXLLMHeadModel(made), compute
+
+
+def xlnet_config(case, **more):
+    at = sizes(case)
+    return transformers.XLNetConfig(
+        vocab_size=at["V"], d_model=at["D"], n_layer=at["N"], n_head=at["H"], d_inner=at["F"], dropout=0, summary_last_dropout=0,
+        mem_len=at["M"] or None, reuse_len=at["R"] or None, clamp_len=at.get("far", 0) or -1, **more)
+
+
+def xlnet(case):
+    config = xlnet_config(case, bi_data=any(case.inputs(0)["back"]))
+
+    def compute(module, given, kept):
+        rank, at = given["rank"], given["at"]
+        hidden = ~((rank[:, None] < rank[:, :, None]) | (rank[:, None] == -1) & (rank[:, :, None] == -1))
+        found = module(input_ids=given["ids"], token_type_ids=given["seg"], perm_mask=hidden.double(), mems=kept, use_mems=True,
+                       target_mapping=F.one_hot(at, rank.shape[1]).double(), output_hidden_states=True)
+        content = found.hidden_states[-2]  # content and query stream of each layer, in turn
+        return (F.cross_entropy(found.logits.flatten(0, 1), given["word"].flatten()),
+                {"h": content, "logits": found.logits}, found.mems)
+    return transformers.XLNetLMHeadModel(config), compute
+
+
+def xlnet_classify(case):
+    def compute(module, given, _):
+        found = module(input_ids=given["ids"], token_type_ids=given["seg"], labels=given["label"])
+        return found.loss, {"classes": found.logits}, None
+    made = transformers.XLNetForSequenceClassification(xlnet_config(case, num_labels=3))
+    del made.transformer.mask_emb  # of the query stream
+    return made, compute
+
+
+MODELS = {"gpt1": gpt(transformers.OpenAIGPTLMHeadModel, transformers.OpenAIGPTConfig), "gpt1_tasks": gpt1_tasks,
+          "gpt2": gpt(transformers.GPT2LMHeadModel, transformers.GPT2Config),
+          **{name: transformer_xl for name in ("txl", "txl_untied", "txl_adaptive", "txl_one_table")},
+          "xlnet": xlnet, "xlnet_both_ways": xlnet, "xlnet_classify": xlnet_classify}
