@@ -3,9 +3,9 @@
 
 usage: prepared.py SPEC [--spoil KIND]
 
-Entry `step` in windows, with the inputs of the source at the first call alone, against entry `infer` on the whole, bit for bit; other sources at
-later calls change nothing, a text from its first place on is prepared anew. What a later call computes does not depend on the height
-of the encoder. --spoil must be noticed:
+Entry `step` in windows, with the inputs of the source at the first call alone, against entry `infer` on the whole, bit for bit;
+other sources at later calls change nothing, a text from its first place on is prepared anew. What a later call computes does not
+depend on the height of the encoder. --spoil must be noticed:
   stale      the second text begins at place 1, so that it goes on with the source of the first
   kept       a kept state is changed between two windows
   depth      the two artifacts differ in the decoder's height
@@ -127,7 +127,8 @@ def commands(artifact, folder):
     path = os.path.join(folder, "tgt.npy")
     save_npy(path, places(target, 0, 2))
     try:
-        driver.tenon("run", artifact, "--init", "--entry", "step", "--bind", f"B={ROWS}", "--bind", f"S={SOURCE}", "--bind", "T_capacity=8",
+        driver.tenon("run", artifact, "--init", "--entry", "step", "--bind", f"B={ROWS}", "--bind", f"S={SOURCE}", "--bind",
+                     "T_capacity=8",
                      "--input", f"tgt=@{path}")
     except driver.Failed as failed:
         if failed.status != 2 or "the first call of a text reads 'src'" not in failed.text:
@@ -137,7 +138,8 @@ def commands(artifact, folder):
 
 
 def kernels(artifact):
-    with open(next(os.path.join(artifact, name) for name in os.listdir(artifact) if name.endswith(".json")), encoding="utf-8") as file:
+    manifest = next(name for name in os.listdir(artifact) if name.endswith(".json"))
+    with open(os.path.join(artifact, manifest), encoding="utf-8") as file:
         entries = {entry["name"]: entry for entry in json.load(file)["entries"]}
     return [(kernel["name"], kernel["calls"], kernel["flops"]) for kernel in entries["step"]["kernels"]]
 

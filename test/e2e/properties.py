@@ -127,8 +127,8 @@ def threads(name, folder, spoil):
         seed = 8 if spoil and count == 3 else 7
         driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), *NUMERICS,
                      *([] if name in NO_DROPOUT else ["--set", "rate=0.1"]), "--bind", "B=3", "--bind",
-                     f"T={131 if name == 'xlnet' else 41}", *(["--bind", "K=5"] if name in ("bert", "xlnet", "electra") else []), "--text",
-                     sample(folder), "--steps", 4, "--seed", seed, "--threads", count, "--out", run, "--quiet",
+                     f"T={131 if name == 'xlnet' else 41}", *(["--bind", "K=5"] if name in ("bert", "xlnet", "electra") else []),
+                     "--text", sample(folder), "--steps", 4, "--seed", seed, "--threads", count, "--out", run, "--quiet",
                      environment=chosen)
         found[count, tier] = weights_of(run)
         found[count, tier].append(bytes(outputs(folder, name, some_ids(name), "--threads", count, environment=chosen).values))

@@ -110,7 +110,9 @@ std::optional<Initializer> Checker::tableOf(NodeId value, const std::vector<Axis
     }
   }
   auto refuse = [&](const std::string &why) {
-    error("T0311", range, "the initializer of " + name + " must be a number, a distribution such as normal(0.02) or an expression of indices, " + why);
+    error("T0311", range,
+          "the initializer of " + name + " must be a number, a distribution such as normal(0.02) or an expression of indices, " +
+              why);
     return std::nullopt;
   };
   if (along.size() != own.size())

@@ -14,7 +14,8 @@ def body(at, X, D, F, N):
         layer = f"{at}encoder.layer.{n}."
         for part in ("query", "key", "value"):
             names.update(weights.linear(layer + "attention.self." + part, D, D))
-        names.update(weights.linear(layer + "attention.output.dense", D, D) | weights.norm(layer + "attention.output.LayerNorm", D))
+        names.update(weights.linear(layer + "attention.output.dense", D, D))
+        names.update(weights.norm(layer + "attention.output.LayerNorm", D))
         names.update(weights.linear(layer + "intermediate.dense", D, F) | weights.linear(layer + "output.dense", F, D))
         names.update(weights.norm(layer + "output.LayerNorm", D))
     return names
@@ -46,7 +47,8 @@ def electra(case):
     text = {"seg": tensor("i32", v["token_type_ids"]), "len": tensor("i32", [6])}
     if case.options.case == "electra_disc":
         names = embeddings(30, 8, 12) | body("electra.", 8, 16, 32, 2)
-        names |= weights.linear("discriminator_predictions.dense", 16, 16) | weights.linear("discriminator_predictions.dense_prediction", 16, 1)
+        names |= weights.linear("discriminator_predictions.dense", 16, 16)
+        names |= weights.linear("discriminator_predictions.dense_prediction", 16, 1)
         case.weights(names)
         text["ids"] = case.ids(v["input_ids"])
         found = case.run(driver.model("electra.tn"), SETS, text, ["verdict"], "--entry", "infer")

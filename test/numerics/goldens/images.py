@@ -24,7 +24,8 @@ def public_shapes(wide):
         for number, (inputs, outputs, size) in enumerate(convolutions, 1):
             shapes |= {f"{at}conv{number}.weight": (outputs, inputs, size, size), **weights.norm(f"{at}bn{number}", outputs)}
         if stage > 1 or wide > 1:
-            shapes |= {at + "downsample.0.weight": (wide * width, channels, 1, 1), **weights.norm(at + "downsample.1", wide * width)}
+            shapes |= {at + "downsample.0.weight": (wide * width, channels, 1, 1),
+                       **weights.norm(at + "downsample.1", wide * width)}
         channels = wide * width
     return shapes | {"fc.weight": (CLASSES, channels), "fc.bias": (CLASSES,)}
 
