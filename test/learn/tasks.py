@@ -62,8 +62,8 @@ class Text:
 
 
 def smoothed(nats, classes, smoothing):
-    """The least loss against (1 - smoothing) on the label and the rest even on the others, which are as likely as `nats` says: the
-    entropy of that target, for labels that are certain (nats = 0)."""
+    """The least loss where the target has (1 - smoothing) on the label, and the rest evenly on the others: its entropy. Only for
+    labels that are certain."""
     if not smoothing:
         return nats
     assert nats == 0
@@ -96,9 +96,9 @@ def optimum(held, classes=0, smoothing=0.0):
 
 
 def delayed(draw, streams, length, symbols, back, window=0):
-    """`streams` of `length` symbols, one behind the other: a symbol of the first of `symbols`, drawn evenly, takes turns with one of
-    the second, that which stands at the same place as the source `back` pairs before. What came before a stream, or before a window
-    of `window` symbols where there are any, is not known to a model; the first symbol of a window is not predicted."""
+    """`streams` of `length` symbols, one behind the other: a symbol of the first of `symbols`, drawn evenly, takes turns with one
+    of the second, that which stands at the same place as the source `back` pairs before. What came before a stream, or before a
+    window of `window` symbols where there are any, is not known to a model; the first symbol of a window is not predicted."""
     sources, copies = symbols
     total = streams * length + (0 if window else 1)
     drawn, text, expected, least = [], [], [], []
@@ -108,33 +108,51 @@ def delayed(draw, streams, length, symbols, back, window=0):
             text.append(sources[drawn[-1]])
         else:
             text.append(copies[drawn[place // 2 - back] if place // 2 >= back else draw.randrange(len(copies))])
-        known = window or length
-        first = place - 1 - (place - 1) % known  # of what is seen in front of this place, which is predicted
+        first = place - 1 - (place - 1) % (window or length) # of what is seen in front of this place, which is predicted
         if place and not (window and place % window == 0):
             expected.append(text[-1])
             least.append(0.0 if place % 2 and place - 1 - 2 * back >= first else math.log(len(sources)))
     return Text(text, {"": Loss(expected, least)})
 
 
+def kept(draw, streams, length, symbols, gap, blank):
+    """`streams` of `length` symbols, one behind the other: one of the first of `symbols`, drawn evenly, then `gap` blanks, then
+    that of the second which stands at the same place."""
+    sources, copies = symbols
+    drawn, text, least = 0, [], []
+    for place in range(streams * length + 1):
+        turn = place % (gap + 2)
+        if turn == 0:
+            drawn = draw.randrange(len(sources))
+        text.append(sources[drawn] if turn == 0 else copies[drawn] if turn > gap else blank)
+        seen = place - 1 - (place - 1) % length <= place - 1 - gap # the source, from the beginning of the stream on
+        least.append(math.log(len(sources)) if turn == 0 or (turn > gap and not seen) else 0.0)
+    return Text(text, {"": Loss(text[1:], least[1:])})
+
+
 # Rows of numbers ---------------------------------------------------------------------------------------------------------------
 
 
 def periodic(draw, rows, T, period, symbols, first, masked, mask=None, view=None, loss="mlm"):
-    """A text repeats `period` symbols, and `masked` places are to be restored from the others. Behind the text stands another one of
-    the same kind, which does not belong to it. `first`: number of the first symbol; `mask`: what stands at such a place, else
-    the symbol itself. view(draw, table, words, length, places) adds inputs to a row and gives what one place knows of another."""
+    """A text repeats `period` symbols, and `masked` places are to be restored from the others. Behind the text stands another one
+    of the same kind, which does not belong to it. `first`: number of the first symbol; `mask`: what stands at such a place, else
+    the symbol itself; period 0: the text counts up, and begins again behind the last symbol. view(draw, table, words, length,
+    places) adds inputs to a row, and gives a function of two places: whether the first may know the second."""
     table = Rows()
     for _ in range(rows):
         words, others = ([first + draw.randrange(symbols) for _ in range(period)] for _ in range(2))
-        length = draw.randint(period + masked, T)
-        ids = [(words if place < length else others)[place % period] for place in range(T)]
+        if period == 0:
+            words, others = ([first + (start + place) % symbols for place in range(T)]
+                             for start in (draw.randrange(symbols), draw.randrange(symbols)))
+        length = draw.randint(max(period + masked, T // 2), T)
+        ids = [(words if place < length else others)[place % len(words)] for place in range(T)]
         places = draw.sample(range(length), masked)
         table.add((T,), ids=[word if mask is None or place not in places else mask for place, word in enumerate(ids)])
         table.add((masked,), at=places, word=[ids[place] for place in places])
         table.add((masked,), "f32", weight=[1.0] * masked)
         sees = view(draw, table, words, length, places)
         for place in places:
-            copies = range(place % period, length, period)
+            copies = range(place % period, length, period) if period else range(length)
             known = any(sees(place, copy) for copy in copies if copy != place and (mask is None or copy not in places))
             table.counts(loss, ids[place], 0.0 if known else math.log(symbols))
     return table
@@ -187,8 +205,8 @@ def in_an_order(draw, table, words, length, places):
 
 
 def compared(draw, T, digits, first, fillers):
-    """Symbols of a text in two parts with a digit in each, its length, where the second part begins, and whether the digits are equal
-    (0), the first is larger (1) or smaller (2). Behind the text stand digits too."""
+    """Symbols of a text in two parts with a digit in each, its length, where the second part begins, and whether the digits are
+    equal (0), the first is larger (1) or smaller (2). Behind the text stand digits too."""
     length = draw.randint(6, T - 2)
     border = draw.randint(3, length - 2)
     ids = [first + 2 * digits + draw.randrange(fillers) for _ in range(length)]
@@ -252,30 +270,26 @@ def choices(draw, rows, T, answers, digits):
     return table
 
 
-def spans(draw, rows, T, kinds):
-    """Two pairs of brackets in a passage; the question names the kind of one. Their places are the answer."""
+def spans(draw, rows, T):
+    """Two marks in a text; the answer is what stands between them. Behind the text stand marks too."""
     table = Rows()
     for _ in range(rows):
-        length = draw.randint(T - 4, T)
-        first, second = draw.sample(range(kinds), 2)
-        ids = [1, 2 + first, 1] + [2 + 3 * kinds + draw.randrange(6) for _ in range(length - 3)]
-        ids += [2 + kinds + draw.randrange(2 * kinds) for _ in range(T - length)]
-        places = sorted(draw.sample(range(3, length), 4))
-        pairs = [places[:2], places[2:]]
-        draw.shuffle(pairs)
-        for kind, (begin, end) in zip((first, second), pairs):
-            ids[begin], ids[end] = 2 + kinds + kind, 2 + 2 * kinds + kind
-        table.add((T,), ids=ids, seg=[int(place > 2) for place in range(T)])
-        table.add(len=length, start=pairs[0][0], end=pairs[0][1])
+        length = draw.randint(T // 2 + 2, T)
+        ids = [4 + draw.randrange(12) for _ in range(length)] + [draw.randint(2, 3) for _ in range(T - length)]
+        begin, end = sorted(draw.sample(range(1, length - 1), 2))
+        end += end - begin == 1
+        ids[0], ids[begin], ids[end] = 1, 2, 3
+        table.add((T,), ids=ids, seg=[0] * T)
+        table.add(len=length, start=begin + 1, end=end - 1)
         table.add(kind="f32", inside=1.0)
-        table.counts("span", ("start", pairs[0][0]))
-        table.counts("span", ("end", pairs[0][1]))
+        table.counts("span", ("start", begin + 1))
+        table.counts("span", ("end", end - 1))
     return table
 
 
 def entities(draw, rows, T, weights=True):
-    """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for the first, inner and
-    last place of a run and one that stands alone. Behind the text it goes on in the same way."""
+    """Symbols of two kinds and others; runs of a kind are entities: 0 is outside, and a kind has four tags, for a place that
+    stands alone, the first, the last, and an inner one of a run. Behind the text it goes on in the same way."""
     table = Rows()
     for _ in range(rows):
         kinds = []
@@ -320,7 +334,8 @@ def parities(draw, rows, T):
 
 
 def translated(draw, rows, S, T, symbols, change):
-    """Sources, and targets that are `change` of them, with an end (1); 0 is padding. Behind a source stand symbols like its own."""
+    """Sources, and targets that are `change` of them, with an end (1); 0 is padding. Behind a source stand symbols like its
+    own."""
     table = Rows()
     for _ in range(rows):
         length = draw.randint(min(S, T - 1) // 2, min(S, T - 1))
