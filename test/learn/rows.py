@@ -1,0 +1,180 @@
+"""The models, their tasks and sizes, and what is done to each to make it fail.
+
+Replacements are pairs (old, new) by file; the old text has to stand there once.
+"""
+import tasks
+
+MODELS = {}
+
+# Sources and their copies.
+LETTERS = (b"abcdefgh", b"ABCDEFGH")
+OF_EACH_CLUSTER = (bytes([1, 9, 33, 50, 65, 120, 129, 250]), bytes([2, 10, 34, 51, 66, 121, 130, 251]))
+
+# Settings of recipes.
+FALLING = "linear(warmup = {tenth}, total = {steps}, floor = 0.05)"
+EVEN = "constant(warmup = {tenth})"
+BERT_ADAM = "bert_adam(lr = 1e-3, decay = 0.01, eps = 1e-6)"
+ADAM = "adam(lr = 1e-3, betas = (0.9, 0.98), eps = 1e-9)"
+
+
+def add(name, file, model, losses, task, sizes, steps, optimizer, schedule, *, dead, wrong, shifted, **more):
+    """`dead`, `wrong`: what is replaced in `file`, or (a dict) in others, for a dead gradient and a wrong mask. `shifted`:
+    replaced too, or a tuple of inputs that get the rows of the sample before. `more`: further faults, `target` for tasks.chance,
+    `configs` that have the name of a dim, `waits` for what the compiler does not know yet."""
+    faults = {"dead gradient": dead, "shifted label": shifted, "wrong mask": wrong, **more.pop("faults", {})}
+    MODELS[name] = {"file": file, "model": model, "losses": losses, "task": task, "sizes": sizes, "steps": steps,
+                    "settings": {"optimizer": optimizer, "schedule": schedule.format(tenth=steps // 10, steps=steps)},
+                    "faults": {what: {file: fault} if isinstance(fault, list) else fault for what, fault in faults.items()},
+                    **more}
+
+
+def delayed(streams, length, symbols, back, window=0):
+    """Training reads each symbol once. A model that has no `target` predicts within its window."""
+    return lambda draw, samples: tasks.delayed(draw, streams, samples // streams * length, symbols, back, window)
+
+
+def kept(streams, length):
+    return lambda draw, samples: tasks.kept(draw, streams, samples // streams * length, LETTERS, 1, ord("."))
+
+
+def rows(task, *words, also=None, **more):
+    """`also`: inputs that only other losses read, as (shape, type, values by name)."""
+    def make(draw, samples):
+        table = task(draw, samples, *words, **more)
+        for shape, kind, values in also or ():
+            table.fill(shape, kind, **values)
+        return table
+    return make
+
+
+def periodic(view, symbols=12, period=2, masked=2, mask=1, loss="mlm", also=None):
+    return rows(tasks.periodic, 16, period, symbols, 2, masked, mask, view, loss, also=also)
+
+
+# Language models. A shifted label is the symbol itself.
+NEXT = ("cross_entropy[V](logits, target)", "cross_entropy[V](logits, if training then ids else target)")
+WINDOW = "(logits[T: 0 .. T1 -> T1], {}ids[T: 1 .. T -> T1]))"
+SELF = "if training then ids[T: 0 .. T1 -> T1] else "
+XL = {"B": 8, "T": 16, "D": 128, "H": 2, "F": 128, "N": 2, "M": 16}
+GPT = {"B": 16, "T": 16, "D": 64, "E": 32, "N": 2, "L": 16}
+
+add("transformer_xl", "transformer_xl.tn", "TransformerXL", ["nll"], delayed(8, 16, LETTERS, 9), XL, 800, "adam(lr = 1e-3)",
+    FALLING,
+    dead=[("dot[D](h, emb)", "dot[D](stop_gradient(h), emb)")],
+    wrong=[("else j <= M + i", "else j >= M and j <= M + i")],
+    shifted=[NEXT])
+add("transformer_xl_adaptive", "transformer_xl_adaptive.tn", "TransformerXL", ["nll"], delayed(8, 16, OF_EACH_CLUSTER, 9),
+    {**XL, "shrink": 2}, 800, "adam(lr = 1e-3)", FALLING,
+    dead=[("dropout(blocks(dropout(e * sqrt(D), rate)), rate)",
+           "dropout(stop_gradient(blocks(dropout(e * sqrt(D), rate))), rate)")],
+    wrong=[("mask  j <= M + i", "mask  j >= M and j <= M + i")],
+    shifted=[("in     ids: index(V)[B, T], target: index(V)[B, T]\n",
+              "in     ids: index(V)[B, T], goal: index(V)[B, T]\n  let    target = if training then ids else goal\n")])
+add("gpt2", "gpt2.tn", "GPT2", ["lm"], delayed(16, 16, LETTERS, 1, 16), GPT, 400, "adamw(lr = 3e-3)", EVEN,
+    dead=[("dot[D](y, wte)", "dot[D](stop_gradient(y), wte)")],
+    wrong=[("mask  j <= i", "mask  j == i")],
+    shifted=[("cross_entropy[V]" + WINDOW.format(""), "cross_entropy[V]" + WINDOW.format(SELF))])
+add("gpt1", "gpt1.tn", "GPT1", ["lm"], delayed(16, 16, LETTERS, 1, 16), GPT, 500, "adamw(lr = 2e-3)", EVEN,
+    dead=[("dot[D](body(tokens_embed[V: ids] + positions_embed[L: 0 .. T -> T]), tokens_embed)",
+           "dot[D](stop_gradient(body(tokens_embed[V: ids] + positions_embed[L: 0 .. T -> T])), tokens_embed)")],
+    wrong={"gpt2.tn": [("mask  j <= i", "mask  j == i")]},
+    shifted=[("mean(cross_entropy[V]" + WINDOW.format(""), "mean(cross_entropy[V]" + WINDOW.format(SELF))])
+add("lstm, language model", "lstm.tn", "LSTMLM", ["nll"], kept(16, 16), {"B": 16, "T": 16, "C": 64, "N": 1}, 800,
+    "adam(lr = 1e-2)", FALLING,
+    dead=[("layers(emb[V: ids])", "stop_gradient(layers(emb[V: ids]))")],
+    wrong=[("full[B, T](true)", "expand[B](iota[T]() < 1)")],
+    shifted=[NEXT])
+
+# Masked symbols.
+MASKED = {"B": 16, "T": 16, "K": 2, "V": 20, "D": 64, "N": 2, "L": 16}
+FOLLOWS = tasks.both_ways_and("follows", "nsp", 8)
+LABEL = [((), "i32", {"label": 0})]
+RESTORED = ("mlm_head(h[T: at]", "mlm_head(stop_gradient(h)[T: at]")
+POOLED = ("pooler(h[T: 0])", "pooler(stop_gradient(h)[T: 0])")
+FIRST = ("iota[S]() < len", "iota[S]() < 1")
+
+add("bert", "bert.tn", "BERT", ["mlm", "nsp"], periodic(FOLLOWS), {**MASKED, "E": 32, "F": 128}, 500, BERT_ADAM, FALLING,
+    dead=[RESTORED, POOLED], wrong=[FIRST], shifted=("word", "follows"))
+add("roberta", "roberta.tn", "Roberta", ["mlm"], periodic(tasks.padded(0), also=LABEL), {**MASKED, "L": 32, "pad": 0}, 500,
+    BERT_ADAM, FALLING, dead=[RESTORED], wrong=[("given[T -> S])", "iota[S]() < 1)")], shifted=("word",))
+add("ernie1", "ernie1.tn", "Ernie1", ["mlm"], periodic(tasks.both_ways, also=LABEL), MASKED, 500, BERT_ADAM, FALLING,
+    dead=[RESTORED], wrong=[FIRST], shifted=("word",))
+add("nezha", "nezha.tn", "Nezha", ["mlm", "nsp"], periodic(FOLLOWS, period=0),
+    {name: size for name, size in MASKED.items() if name != "L"}, 500, BERT_ADAM, FALLING,
+    dead=[RESTORED, POOLED], wrong=[FIRST], shifted=("word", "follows"))
+add("unilm", "unilm.tn", "UniLM", ["mlm"],
+    periodic(tasks.four_ways, also=[((), "i32", {"follows": 0}), ((), "f32", {"paired": 0.0})]), MASKED, 800, BERT_ADAM, FALLING,
+    dead=[RESTORED], wrong=[("j < len and (task == 0 or task == 1 and j <= i", "j < 1 and (task == 0 or task == 1 and j <= i")],
+    shifted=("word",))
+add("xlnet", "xlnet.tn", "XLNet", ["plm"], periodic(tasks.in_an_order, masked=3, mask=None, loss="plm", also=LABEL),
+    {"B": 16, "T": 16, "K": 3, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2, "M": 0, "R": 0}, 800, BERT_ADAM, FALLING,
+    dead=[("dot[D](dropout(g, rate), emb)", "dot[D](stop_gradient(g), emb)")],
+    wrong=[("krank < rank[T: at])", "krank < rank[T: at] and iota[S]() < 1)")],
+    shifted=("word",),
+    faults={"a mask that shows the answer": [("krank < rank[T: at])", "krank <= rank[T: at])")]})
+
+# Classes, spans, tags.
+HEADS = {"B": 16, "T": 16, "V": 20, "D": 64, "N": 2, "L": 16}
+NARROW = {"bert.tn": [("mask  sees", "mask  sees and j < 1")]}
+
+add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
+    rows(tasks.classified, 16, 3, "ce", segments=True, also=[((), "f32", {"score": 0.0})]), {**HEADS, "C": 3}, 500,
+    BERT_ADAM, FALLING,
+    dead=[("h[T: 0])), rate))\n", "stop_gradient(h)[T: 0])), rate))\n")], wrong=NARROW, shifted=("label",))
+add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
+    dead=[("qa_outputs(bert(ids, iota[T](), seg, iota[S]() < len))",
+           "qa_outputs(stop_gradient(bert(ids, iota[T](), seg, iota[S]() < len)))")], wrong=NARROW, shifted=("start", "end"))
+add("bert, tags", "bert_heads.tn", "Tag", ["ce"], rows(tasks.entities, 16), {**HEADS, "C": 9}, 500, BERT_ADAM, FALLING,
+    dead=[("classifier(dropout(h, rate))", "classifier(dropout(stop_gradient(h), rate))")], wrong=NARROW, shifted=("tag",))
+add("bert, choice", "bert_heads.tn", "Choice", ["ce"], rows(tasks.choices, 12, 3, 3), {**HEADS, "T": 12, "A": 3}, 500,
+    BERT_ADAM, FALLING,
+    dead=[("h[T: 0])), rate))[One: 0]", "stop_gradient(h)[T: 0])), rate))[One: 0]")], wrong=NARROW, shifted=("label",))
+add("gpt1, tasks", "gpt1.tn", "GPT1Tasks", ["clf"],
+    rows(tasks.classified, 16, 4, "clf", one_of=1, also=[((), "i32", {"answer": 0})]), {**HEADS, "E": 32, "C": 3, "A": 1}, 500,
+    "adamw(lr = 2e-3)", FALLING,
+    dead=[("dropout(y[T: at], rate)", "dropout(stop_gradient(y)[T: at], rate)")],
+    wrong={"gpt2.tn": [("mask  j <= i", "mask  j == i")]}, shifted=("label",))
+add("ernie2", "ernie2.tn", "Ernie2", ["apart", "capital"],
+    rows(tasks.tasks_of_ernie, 16, also=[
+        ((2,), "i32", {"at": 0, "word": 0}), ((2,), "f32", {"weight": 0.0}), ((16,), "i32", {"topic": 0}),
+        ((), "i32", {"order": 0, "relevance": 0, "relation": 0})]), {**HEADS, "K": 2}, 700, BERT_ADAM, FALLING,
+    dead=[("blocks(dropout(norm(e), rate), sees)", "stop_gradient(blocks(dropout(norm(e), rate), sees))")],
+    wrong=[FIRST], shifted=("distance", "upper"))
+add("mtdnn", "mtdnn.tn", "MTDNN", ["pair"],
+    rows(tasks.classified, 16, 3, "pair", "entail", segments=True, also=[
+        ((), "i32", {"accept": 0, "best": 0}), ((), "f32", {"score": 0.0}), ((2, 16), "i32", {"many": 0, "many_seg": 0}),
+        ((2,), "i32", {"many_len": 1})]), {**HEADS, "A": 2}, 500, "adamax(lr = 2e-3)", FALLING,
+    dead=[("mnli(h, given and seg == 0, h,", "mnli(stop_gradient(h), given and seg == 0, stop_gradient(h),")],
+    wrong=[("seg, iota[S]() < len)", "seg, iota[S]() < 1)"), ("let    given = iota[T]() < len", "let    given = iota[T]() < 1")],
+    shifted=("entail",), waits="sample")
+
+# Recurrent networks: what stands behind the first place is taken for padding.
+RECURRENT = {"B": 16, "T": 16, "V": 20, "X": 16, "C": 32, "N": 2}
+VALID = ("let    valid = iota[T]() < len", "let    valid = expand[B](iota[T]() < 1)")
+TAGS = {"dead": [("head(dropout(y, rate))", "head(dropout(stop_gradient(y), rate))")],
+        "wrong": [VALID, ("real(valid)", "real(iota[T]() < len)")], "shifted": ("tag",)}
+
+add("rnn", "rnn.tn", "TagRNN", ["ce"], rows(tasks.entities, 16, weights=False), {**RECURRENT, "R": 9}, 400, "adam(lr = 5e-3)",
+    FALLING, **TAGS)
+add("lstm, tags", "lstm.tn", "TagLSTM", ["ce"], rows(tasks.parities, 16), {**RECURRENT, "R": 4}, 400, "adam(lr = 1e-2)",
+    FALLING, **TAGS)
+add("gru", "gru.tn", "ClassifyGRU", ["ce"], rows(tasks.classified, 16, 3, "ce"), {**RECURRENT, "K": 3}, 400, "adam(lr = 5e-3)",
+    FALLING,
+    dead=[("head(dropout(last, rate))", "head(dropout(stop_gradient(last), rate))")], wrong=[VALID], shifted=("label",),
+    configs=("K",))
+
+# From one text to another. Source and target see nothing but the first place of the source.
+PAIRS = {"B": 16, "S": 8, "T": 9, "V": 12, "D": 64, "F": 128, "H": 2}
+SMOOTHED = {"classes": 12, "smoothing": 0.1}
+
+add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translated, 8, 9, 10, sorted), {**PAIRS, "N": 2}, 500,
+    ADAM, FALLING,
+    dead=[("dot[D](y, emb)", "dot[D](stop_gradient(y), emb)")],
+    wrong=[("attn(a, m, iota[S]() < src_len)", "attn(a, m, iota[S]() < 1)"), ("iota[S2]() < src_len", "iota[S2]() < 1")],
+    shifted=("label",), target=SMOOTHED)
+add("universal_transformer", "universal_transformer.tn", "Universal", ["nll"], rows(tasks.translated, 8, 9, 10, list),
+    {**PAIRS, "A": 2}, 500, ADAM, FALLING,
+    dead=[("if act then ot else ht)", "stop_gradient(if act then ot else ht))")],
+    wrong=[("cross(n2(a), m, iota[S]() < src_len)", "cross(n2(a), m, iota[S]() < 1)"),
+           ("iota[S2]() < src_len", "iota[S2]() < 1")],
+    shifted=("label",), target=SMOOTHED)
