@@ -85,7 +85,8 @@ def chance(trained, held, classes=0, smoothing=0.0):
                  - smoothing / (classes - 1) * sum(math.log(share[other]) for other in share if other != label)
                  for label in share}
         return sum(cross[label] for label in held.labels) / len(held.labels)
-    return sum(-math.log(share[label]) for label in held.labels) / len(held.labels)
+    rare = 1 / len(trained.labels) # a label that no training row has
+    return sum(-math.log(share.get(label, rare)) for label in held.labels) / len(held.labels)
 
 
 def optimum(held, classes=0, smoothing=0.0):
