@@ -118,7 +118,7 @@ row("put", "B C G", {"p": "C, G", "q": "K, G"}, "sin(put[C: $at](expand[B]($p), 
 row("put where", "B C G", {"p": "C, G", "q": "K, G"},
     "sin(put[C: $at](expand[B]($p), $q, where = ids[T: 0] + iota[K]() mod 2 == 0))", "let $at = iota[K]() * 2 + expand[B, K](1)")
 row("put of two axes of slots", "A C", {"p": "A, C", "q": "A, K, G"},
-    "sin(put[C: $at]($p, $q)) * $p", "let $at = iota[K]() + 2 * iota[G]()")
+    "sin(put[C: $at]($p, $q)) * $p", "let $at = iota[K]() + iota[G]()")
 row("gather", "B T C", {"p": "A, C"}, "sin($p[A: some])")
 row("gather of a gather", "B T", {"p": "A, C"}, "$p[A: some][C: target mod C] ^ 2")
 row("gather along a batch", "B T C", {"p": "A, C"}, "$x[T: near]", "let $x = exp($p[A: some])")
