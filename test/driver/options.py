@@ -38,6 +38,7 @@ train Small as scaled {
 }
 generate Small as drawn { entry = step  method = sample(limit = 12)  start = "a"  seed = 1 }
 generate Small as likely { entry = step  method = greedy(limit = 12)  start = "a" }
+generate Small as searched { entry = step  method = beam(size = 3, limit = 12)  start = "a" }
 names Small as hf { "emb" = "wte"  "head" = "lm_head" }
 """
 CHANGES, SAME = "\0changes", "\0same"
@@ -116,6 +117,10 @@ ROWS = {
         ("run", ["--block", "nothing"], "no generate block 'nothing'"), ("run", ["--greedy"], CHANGES),
         ("run", ["--greedy", "--top-k", "3"], "are for sampling"), ("run", ["--temperature", "9"], CHANGES),
         ("run", ["--top-k", "1"], CHANGES), ("run", ["--top-p", "0.01"], CHANGES),
+        ("run", ["--beam", "2"], CHANGES), ("run", ["--beam", "2", "--greedy"], "--beam draws nothing"),
+        ("run", ["--block", "searched", "--alpha", "9"], CHANGES), ("run", ["--alpha", "1"], "of a beam search; pass --beam"),
+        ("run", ["--block", "searched", "--json"], CHANGES), ("run", ["--block", "searched", "--batch", "2"], CHANGES),
+        ("run", ["--input", "x=@ids.npy"], "x"),
         ("run", ["--length", "3"], CHANGES), ("run", ["--stop", ""], "is neither"), ("run", ["--stop", "e"], None),
         ("run", ["--entry", "nothing"], "no entry 'nothing'"),
         ("run", ["--prompt-file", "text.txt"], "both give the prompt"), ("run", ["--vocab", "words.txt"], None),

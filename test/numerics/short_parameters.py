@@ -22,6 +22,7 @@ from optimizers import BATCH, GROUPS, LARGE, OPTIMIZERS, SCHEDULES, WIDTH, Wrong
 from tensors import Tensor
 
 STEPS, SLACK = 8, 2e-6  # SLACK: of the parameter and of its update, for what f32 rounds on the way
+RULES = [text for text in OPTIMIZERS if "form" not in text or "v3" in text]  # the rest: optimizer_storage.py
 COMPUTED = ("", ", compute = bf16", ", compute = f16, scale = fixed(1)")
 
 
@@ -47,9 +48,14 @@ def cut(to_short, kind):
     return function
 
 
+def vectors_of(row):
+    """Without the matrix: its rows would take most of the time, and show nothing more."""
+    return {name: values for name, values in gradients_of(row).items() if name != "m"}
+
+
 def follow(model, rule, schedule, own, rows, to_short, what, masters):
     """How many updates were lost, and how many lay in the middle."""
-    values = {name: [to_short(math.cos(0.3 * k + len(name))) for k in range(WIDTH)] for name in gradients_of(rows[0])}
+    values = {name: [to_short(math.cos(0.3 * k + len(name))) for k in range(WIDTH)] for name in vectors_of(rows[0])}
     for name, start in values.items():
         model.set_parameter(name, Tensor("f32", (WIDTH,), [x * (1 + 2.0 ** -13) for x in start]))  # rounded when it is set
         same(f"{what}\n{name} as it was set", model.parameter(name).values, start, lambda b: 0)
@@ -57,7 +63,7 @@ def follow(model, rule, schedule, own, rows, to_short, what, masters):
     for t, row in enumerate(rows):
         step(model, t, t)
         before = {name: list(numbers) for name, numbers in values.items()}
-        rule.update(values, gradients_of(row), rate(schedule, t), own)
+        rule.update(values, vectors_of(row), rate(schedule, t), own)
         for name, exact in values.items():
             found = model.parameter(name).values
             for k, (got, was, new) in enumerate(zip(found, before[name], exact, strict=True)):
@@ -86,19 +92,19 @@ def main():
     count = lost = middles = number = 0
     with tempfile.TemporaryDirectory() as folder:
         try:
-            for text, make in OPTIMIZERS.items():
+            for text in RULES:
                 for groups, own in GROUPS.items():
                     schedule = list(SCHEDULES)[number % len(SCHEDULES)]
                     policy = f"params = {options.type}{COMPUTED[number % len(COMPUTED)]}"
                     settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}"
                     model = opened(folder, settings, policy, number)
                     model.set_parameter("table", flat)
-                    more = follow(model, make(), SCHEDULES[schedule], own, rows,
+                    more = follow(model, OPTIMIZERS[text](), SCHEDULES[schedule], own, rows,
                                   cut(to_short, options.type) if options.cut else to_short, f"{policy}\n{settings}",
                                   options.masters)
                     model.close()
                     number, lost, middles = number + 1, lost + more[0], middles + more[1]
-                    count += STEPS * WIDTH * len(gradients_of(rows[0]))
+                    count += STEPS * WIDTH * len(vectors_of(rows[0]))
             if not 0.01 * count < lost < 0.9 * count or middles > 0.02 * count:
                 raise Wrong(f"of {count} updates {lost} were lost and {middles} lay in the middle: the test shows nothing")
         except Wrong as error:
