@@ -78,7 +78,7 @@ def main():
     parser.add_argument("action", choices=["record", "compare"])
     parser.add_argument("file")
     for option, default in (("--sizes", "odd"), ("--types", "f32"), ("--tiers", driver.best_tier()),
-                            ("--models", ",".join(properties.MODELS))):
+                            ("--models", "bert,gpt2,transformer_xl,xlnet")):
         parser.add_argument(option, default=default, type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--spoil", action="store_true")
