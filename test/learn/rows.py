@@ -110,7 +110,7 @@ add("unilm", "unilm.tn", "UniLM", ["mlm"],
     dead=[RESTORED], wrong=[("j < len and (task == 0 or task == 1 and j <= i", "j < 1 and (task == 0 or task == 1 and j <= i")],
     shifted=("word",))
 add("xlnet", "xlnet.tn", "XLNet", ["plm"], periodic(tasks.in_an_order, masked=3, mask=None, loss="plm", also=LABEL),
-    {"B": 16, "T": 16, "K": 3, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2, "M": 0, "R": 0}, 800, BERT_ADAM, FALLING,
+    {"B": 16, "T": 16, "K": 3, "V": 20, "D": 64, "H": 2, "F": 128, "N": 2, "M": 0, "R": 0}, 1200, BERT_ADAM, FALLING,
     dead=[("dot[D](dropout(g, rate), emb)", "dot[D](stop_gradient(g), emb)")],
     wrong=[("krank < rank[T: at])", "krank < rank[T: at] and iota[S]() < 1)")],
     shifted=("word",))
@@ -120,7 +120,7 @@ HEADS = {"B": 16, "T": 16, "V": 20, "D": 64, "N": 2, "L": 16}
 NARROW = {"bert.tn": [("mask  sees", "mask  sees and j < 1")]}
 
 add("bert, classes", "bert_heads.tn", "Classify", ["ce"],
-    rows(tasks.classified, 16, 3, "ce", segments=True, also=[((), "f32", {"score": 0.0})]), {**HEADS, "C": 3}, 500,
+    rows(tasks.classified, 16, 3, "ce", segments=True, also=[((), "f32", {"score": 0.0})]), {**HEADS, "C": 3}, 1000,
     BERT_ADAM, FALLING,
     dead=[("h[T: 0])), rate))\n", "stop_gradient(h)[T: 0])), rate))\n")], wrong=NARROW, shifted=("label",))
 add("bert, spans", "bert_heads.tn", "Span", ["span"], rows(tasks.spans, 16), HEADS, 500, BERT_ADAM, FALLING,
@@ -146,7 +146,7 @@ add("mtdnn", "mtdnn.tn", "MTDNN", ["pair"],
     rows(tasks.classified, 16, 3, "pair", "entail", segments=True, also=[
         ((), "i32", {"accept": 0, "best": 0}), ((), "f32", {"score": 0.0}), ((2, 16), "i32", {"many": 0, "many_seg": 0}),
         ((2,), "i32", {"many_len": 1})]), {**HEADS, "A": 2}, 500, "adamax(lr = 2e-3)", FALLING,
-    dead=[("mnli(h, given and seg == 0, h,", "mnli(stop_gradient(h), given and seg == 0, stop_gradient(h),")],
+    dead=[("classifier(dropout(f, rate))", "classifier(stop_gradient(dropout(f, rate)))")],
     wrong=[("seg, iota[S]() < len)", "seg, iota[S]() < 1)"), ("let    given = iota[T]() < len", "let    given = iota[T]() < 1")],
     shifted=("entail",))
 
@@ -169,7 +169,7 @@ add("gru", "gru.tn", "ClassifyGRU", ["ce"], rows(tasks.classified, 16, 3, "ce"),
 PAIRS = {"B": 16, "S": 8, "T": 9, "V": 12, "D": 64, "F": 128, "H": 2}
 SMOOTHED = {"classes": 12, "smoothing": 0.1}
 
-add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translated, 8, 9, 10, sorted), {**PAIRS, "N": 2}, 500,
+add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translated, 8, 9, 10, sorted), {**PAIRS, "N": 2, "smooth": 0.1}, 500,
     ADAM, FALLING,
     dead=[("dot[D](y, emb)", "dot[D](stop_gradient(y), emb)")],
     wrong=[("attn(a, m, iota[S]() < src_len)", "attn(a, m, iota[S]() < 1)"), ("iota[S2]() < src_len", "iota[S2]() < 1")],
