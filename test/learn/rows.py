@@ -169,8 +169,8 @@ add("gru", "gru.tn", "ClassifyGRU", ["ce"], rows(tasks.classified, 16, 3, "ce"),
 PAIRS = {"B": 16, "S": 8, "T": 9, "V": 12, "D": 64, "F": 128, "H": 2}
 SMOOTHED = {"classes": 12, "smoothing": 0.1}
 
-add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translated, 8, 9, 10, sorted), {**PAIRS, "N": 2, "smooth": 0.1}, 500,
-    ADAM, FALLING,
+add("transformer", "transformer.tn", "Transformer", ["nll"], rows(tasks.translated, 8, 9, 10, sorted),
+    {**PAIRS, "N": 2, "smooth": 0.1}, 500, ADAM, FALLING,
     dead=[("dot[D](y, emb)", "dot[D](stop_gradient(y), emb)")],
     wrong=[("attn(a, m, iota[S]() < src_len)", "attn(a, m, iota[S]() < 1)"), ("iota[S2]() < src_len", "iota[S2]() < 1")],
     shifted=("label",), target=SMOOTHED)
