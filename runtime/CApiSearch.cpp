@@ -67,8 +67,8 @@ Status fillFrom(const tn_search &search, const BoundTensor &tensor, void *values
   if (given == search.inputs.end())
     return usageError("the search reads the input '", tensor.name, "', which was never set; set it first");
   if (given->second.shape != tensor.shape)
-    return usageError("the input '", tensor.name, "' is for other sizes: it has ", given->second.values.size(), " bytes, expected ",
-                      tensor.bytes);
+    return usageError("the input '", tensor.name, "' is for other sizes: it has ", given->second.values.size(),
+                      " bytes, expected ", tensor.bytes);
   std::memcpy(values, given->second.values.data(), given->second.values.size());
   return {};
 }
@@ -108,7 +108,8 @@ tn_error *tn_search_create(tn_model *model, const char *block, const char *entry
     if (Status status = beam ? apply(*beam, made->settings) : Status(); status.failed())
       return status;
     if (!made->settings.stop.empty())
-      return usageError("stop = '", made->settings.stop, "' is a text; a search through this interface wants the number of a symbol");
+      return usageError("stop = '", made->settings.stop,
+                        "' is a text; a search through this interface wants the number of a symbol");
     auto pool = poolOf(threads);
     if (!pool.ok())
       return pool.status();
@@ -131,8 +132,8 @@ tn_error *tn_search_set_input(tn_search *search, const char *name, int32_t type,
       if (info.name != name)
         continue;
       if (static_cast<int32_t>(info.type) != type || static_cast<size_t>(rank) != info.shape.size())
-        return usageError("the input '", name, "' has ", info.shape.size(), " axes and the type ", static_cast<int32_t>(info.type),
-                          ", got ", rank, " and ", type);
+        return usageError("the input '", name, "' has ", info.shape.size(), " axes and the type ",
+                          static_cast<int32_t>(info.type), ", got ", rank, " and ", type);
       const std::vector<int64_t> sizes(shape, shape + rank);
       auto elements = checkedProduct(std::span<const int64_t>(sizes));
       if (!elements || *elements < 0 || (*elements > 0 && !values))

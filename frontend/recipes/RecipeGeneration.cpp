@@ -28,8 +28,7 @@ private:
     return method.text == "beam" || (method.text == "greedy" && walks() && (!others.empty() || !entry.prepare.empty()));
   }
   void refuse(const std::string &why, const std::string &help) {
-    Diagnostic &error =
-        diagnostics.error("T0625", place.range, "the entry `" + entry.name + "` " + why, "cannot generate");
+    Diagnostic &error = diagnostics.error("T0625", place.range, "the entry `" + entry.name + "` " + why, "cannot generate");
     error.notes.emplace_back("help", help);
   }
   void checkSymbolBySymbol();
@@ -107,8 +106,8 @@ void GenerationCheck::checkSize(AxisId symbols) {
   for (const auto &[name, value] : method.keywords)
     if (name == "size" && count && value->integer > *count)
       diagnostics.error("T0625", value->range,
-                        "a beam of " + std::to_string(value->integer) + " texts, and the entry `" + entry.name + "` has logits for " +
-                            std::to_string(*count) + " symbols",
+                        "a beam of " + std::to_string(value->integer) + " texts, and the entry `" + entry.name +
+                            "` has logits for " + std::to_string(*count) + " symbols",
                         "more than there are symbols");
 }
 
@@ -128,7 +127,8 @@ void GenerationCheck::checkLimit() {
                                           limit ? "`" + limit->dim + "` is no size of the entry `" + entry.name + "`"
                                                 : "`" + value->text + "` is no limit",
                                           "cannot be counted");
-    error.notes.emplace_back("help", "a number, or a size of an input and more: limit = \"S + 50\"; sizes: " + listing(entry.dims));
+    error.notes.emplace_back("help",
+                             "a number, or a size of an input and more: limit = \"S + 50\"; sizes: " + listing(entry.dims));
   }
 }
 

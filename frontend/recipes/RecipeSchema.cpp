@@ -300,8 +300,8 @@ static std::vector<Function> others() {
        {}},
       {"method",
        "beam",
-       {required(whole("size")), starting(real("alpha"), 0.6), choice("rule", {"t2t", "hf", "unilm"}), limit, whole("no_repeat", 0),
-        unsupported(choice("feed", {"token", "mask"}))},
+       {required(whole("size")), starting(real("alpha"), 0.6), choice("rule", {"t2t", "hf", "unilm"}), limit,
+        whole("no_repeat", 0), unsupported(choice("feed", {"token", "mask"}))},
        false,
        {}}};
 }

@@ -9,8 +9,8 @@ namespace tenon::sema {
 /// Adds states to an entry, each under a name of its own: the second `step.h.*.key` is `step.h.*.key.2`.
 class KeptStates {
 public:
-  /// A state in place for values like `rows`, whose axes are those of `entry`: for each round of the loops around it apart. Bodies
-  /// of one stack that run at other depths (`stacks` says which) share one.
+  /// A state in place for values like `rows`, whose axes are those of `entry`: for each round of the loops around it apart.
+  /// Bodies of one stack that run at other depths (`stacks` says which) share one.
   uint32_t add(Entry &entry, const std::vector<StackInfo> &stacks, const Node &rows, const std::string &path);
 
 private:

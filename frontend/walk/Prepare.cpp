@@ -57,9 +57,9 @@ bool Preparation::alongWalk(const std::vector<AxisId> &axes) const {
 
 /// What a node's value is made of: operands, or what flows into an argument or result of a loop.
 std::vector<NodeId> Preparation::sourcesOf(const Node &node) const {
-  const Node *loop = node.op == Op::BodyArgument                                         ? &old.nodes[producer[node.stack]]
+  const Node *loop = node.op == Op::BodyArgument                                    ? &old.nodes[producer[node.stack]]
                      : node.op == Op::Result && isLoop(old.nodes[node.operands[0]]) ? &old.nodes[node.operands[0]]
-                                                                                         : nullptr;
+                                                                                    : nullptr;
   if (!loop)
     return isLoop(node) ? std::vector<NodeId>() : node.operands;
   const StackInfo &info = old.stacks[loop->index];
@@ -161,8 +161,8 @@ void Preparation::want(NodeId id) {
     keep(id);
 }
 
-/// The name of an input, or the layer whose contraction it is (with a bias, a function of its elements), or the stack whose result it
-/// is, as the parameters have it, where the loops around are the layer's own.
+/// The name of an input, or the layer whose contraction it is (with a bias, a function of its elements), or the stack whose
+/// result it is, as the parameters have it, where the loops around are the layer's own.
 std::string Preparation::pathOf(NodeId id) const {
   std::string path;
   for (NodeId at = id; path.empty();) {

@@ -162,9 +162,9 @@ private:
   }
 };
 
-/// 2 K candidates; one that ends is kept if it is among the first K of them, with its sum / length ^ alpha, where the length counts
-/// what a text began with and not the stop symbol; the first K others go on. A text is done when it has K that are better than what
-/// the best candidate has now.
+/// 2 K candidates; one that ends is kept if it is among the first K of them, with its sum / length ^ alpha, where the length
+/// counts what a text began with and not the stop symbol; the first K others go on. A text is done when it has K that are better
+/// than what the best candidate has now.
 class Hf : public BeamSearch {
 public:
   Hf(const Beam &beam, BeamProblem problem)

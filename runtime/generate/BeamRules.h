@@ -1,5 +1,5 @@
-// Which hypotheses a beam search goes on with and which it gives, by the rules of three public implementations. Numbers only: what
-// runs the model is in Search.h.
+// Which hypotheses a beam search goes on with and which it gives, by the rules of three public implementations. Numbers only:
+// what runs the model is in Search.h.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,8 +13,8 @@ enum class BeamRule { T2t, Hf, UniLm };
 struct Beam {
   int64_t size = 4;
   BeamRule rule = BeamRule::T2t;
-  double alpha = 0.6;    // exponent of the length penalty
-  int64_t noRepeat = 0;  // no sequence of so many symbols twice; 0: any
+  double alpha = 0.6;   // exponent of the length penalty
+  int64_t noRepeat = 0; // no sequence of so many symbols twice; 0: any
 };
 
 /// Sequences as a tree: what several beams share stands once.
@@ -82,9 +82,9 @@ protected:
   const Beam beam;
   const BeamProblem problem;
   Sequences sequences;
-  int64_t made = 0;                   // symbols so far
-  std::vector<double> sum;            // per beam: its log probability
-  std::vector<int32_t> node;          // per beam: in `sequences`
+  int64_t made = 0;          // symbols so far
+  std::vector<double> sum;   // per beam: its log probability
+  std::vector<int32_t> node; // per beam: in `sequences`
   std::vector<int32_t> parent, symbol;
   std::vector<int32_t> previousNodes; // of the beams that are being continued
 

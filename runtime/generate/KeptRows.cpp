@@ -78,7 +78,8 @@ Status KeptRows::copyPlaces(int64_t source, int64_t target, int64_t from, int64_
     if (!layout.grows || from >= to)
       continue;
     const DeviceView whole = context->state(layout.state);
-    const int64_t runs = layout.placesLieTogether ? 1 : to - from, bytes = layout.placesLieTogether ? (to - from) * layout.run : layout.run;
+    const int64_t runs = layout.placesLieTogether ? 1 : to - from,
+                  bytes = layout.placesLieTogether ? (to - from) * layout.run : layout.run;
     Status status = eachRun(layout, [&](int64_t offset) {
       for (int64_t each = 0; each < runs; ++each) {
         const int64_t place = offset + (from + each) * layout.placeStride;
@@ -100,13 +101,13 @@ Status KeptRows::takePrepared(const Context &prepared, int64_t times) const {
   for (size_t i = 0; i < prepared.states().size(); ++i) {
     const std::string &name = prepared.states()[i].name;
     const auto &own = context->states();
-    const auto found = std::find_if(own.begin(), own.end(), [&](const runtime::BoundTensor &state) { return state.name == name; });
+    const auto found =
+        std::find_if(own.begin(), own.end(), [&](const runtime::BoundTensor &state) { return state.name == name; });
     const int state = static_cast<int>(found - own.begin());
     if (prepared.entry().states[i].ofModel)
       continue;
     const DeviceView to = context->state(state), from = prepared.state(static_cast<int>(i));
-    const auto layout =
-        std::find_if(layouts.begin(), layouts.end(), [&](const Layout &each) { return each.state == state; });
+    const auto layout = std::find_if(layouts.begin(), layouts.end(), [&](const Layout &each) { return each.state == state; });
     if (layout == layouts.end()) { // the same for all rows
       if (Status status = to.copyFrom(from); status.failed())
         return status;

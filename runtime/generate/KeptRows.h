@@ -18,10 +18,10 @@ public:
 private:
   struct Layout { // of one state: [outer, rows, between, places, inner] or [outer, places, between, rows, inner], in bytes
     int state;
-    bool grows;                                 // has places
-    std::vector<int64_t> loops, loopStrides;    // over what is neither a row nor in `run`
+    bool grows;                              // has places
+    std::vector<int64_t> loops, loopStrides; // over what is neither a row nor in `run`
     int64_t rowStride = 0, placeStride = 0;
-    int64_t run = 0;                            // bytes that lie together: of one place; without places, of one row
+    int64_t run = 0; // bytes that lie together: of one place; without places, of one row
     bool placesLieTogether = false;
   };
   explicit KeptRows(runtime::Context &context) : context(&context) {}

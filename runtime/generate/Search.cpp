@@ -26,7 +26,8 @@ Expected<std::unique_ptr<Search>> Search::create(std::shared_ptr<runtime::Parame
                                                  std::shared_ptr<runtime::ThreadPool> pool) {
   std::unique_ptr<Search> search(new Search(std::move(parameters), settings, std::move(pool)));
   if (!search->parameters->manifest().findEntry(settings.entry))
-    return inputError("the artifact has no entry '", settings.entry, "' to generate with; `entry` of a generate block names another");
+    return inputError("the artifact has no entry '", settings.entry,
+                      "' to generate with; `entry` of a generate block names another");
   if (Status status = search->checkEntry(); status.failed())
     return status;
   return search;
@@ -35,7 +36,8 @@ Expected<std::unique_ptr<Search>> Search::create(std::shared_ptr<runtime::Parame
 Status Search::checkEntry() {
   const EntryInfo &info = entry();
   if (info.walk.empty())
-    return inputError("a beam search needs an entry that walks an axis, and ", info.name, " does not; declare `out step(T) = logits`");
+    return inputError("a beam search needs an entry that walks an axis, and ", info.name,
+                      " does not; declare `out step(T) = logits`");
   std::vector<size_t> along;
   for (size_t i = 0; i < info.ownInputs(); ++i)
     if (std::count(info.inputs[i].axes.begin(), info.inputs[i].axes.end(), info.walk) > 0)
@@ -48,12 +50,13 @@ Status Search::checkEntry() {
   walkedInput = along[0];
   if (info.outputs.empty() || info.outputs[0].axes.size() != 3 || info.outputs[0].shape[0] != walked().shape[0] ||
       info.outputs[0].shape[1] != walked().shape[1])
-    return inputError("the first output of the entry ", info.name, " must be logits over one axis, with the axes of ", walked().name,
-                      " in front of it");
+    return inputError("the first output of the entry ", info.name, " must be logits over one axis, with the axes of ",
+                      walked().name, " in front of it");
   if (settings.beam.size < 1)
     return inputError("a beam search goes on with at least 1 text, not ", settings.beam.size);
   if (!dimOf(walked().shape[0]) || !dimOf(walked().shape[1]))
-    return inputError("the entry ", info.name, " was compiled for a fixed number of texts or places; a beam search needs both open");
+    return inputError("the entry ", info.name,
+                      " was compiled for a fixed number of texts or places; a beam search needs both open");
   return {};
 }
 
@@ -124,8 +127,8 @@ Status Search::makeContexts(const SearchInputs &inputs, int64_t limit) {
     return made.status();
   single = made.take();
   if (room > single->capacity())
-    return inputError("a prompt of ", prompt, " and up to ", limit, " symbols take ", room, " places, and the entry ", settings.entry,
-                      " keeps at most ", single->capacity());
+    return inputError("a prompt of ", prompt, " and up to ", limit, " symbols take ", room, " places, and the entry ",
+                      settings.entry, " keeps at most ", single->capacity());
   symbols = single->outputs()[0].shape[2];
   if (settings.beam.size > symbols)
     return inputError("a beam search goes on with ", settings.beam.size, " texts, and there are only ", symbols, " symbols");
@@ -204,8 +207,8 @@ Status Search::readLogProbabilities(const Context &context) {
   return {};
 }
 
-/// The first beam that goes on from a row stays there; others take a row that nobody goes on from, and of its past only what differs
-/// is copied: two beams of a text have the same beginning.
+/// The first beam that goes on from a row stays there; others take a row that nobody goes on from, and of its past only what
+/// differs is copied: two beams of a text have the same beginning.
 Status Search::moveRows(const BeamSearch &search) {
   const std::vector<int32_t> &parents = search.parents();
   const auto size = static_cast<size_t>(settings.beam.size);

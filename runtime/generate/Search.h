@@ -54,9 +54,9 @@ private:
   std::unique_ptr<runtime::Context> single; // one symbol per call and row
   std::optional<KeptRows> kept;
   int64_t texts = 0, symbols = 0;
-  std::vector<int64_t> rowOf;                // per beam: the row of the batch where its past is kept
-  std::vector<std::vector<int32_t>> pastOf;  // per row: the symbols whose places it keeps
-  std::vector<double> logProbabilities;      // per beam
+  std::vector<int64_t> rowOf;               // per beam: the row of the batch where its past is kept
+  std::vector<std::vector<int32_t>> pastOf; // per row: the symbols whose places it keeps
+  std::vector<double> logProbabilities;     // per beam
 };
 
 } // namespace tenon::generate

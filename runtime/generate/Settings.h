@@ -13,7 +13,7 @@ using runtime::Status;
 struct Settings {
   std::string entry = "infer";
   Method method;
-  bool searches = false;                          // by `beam`, several texts at once (Search.h), instead of by `method`
+  bool searches = false; // by `beam`, several texts at once (Search.h), instead of by `method`
   Beam beam;
   int64_t limit = 400;                            // symbols to make
   std::string limitOver;                          // beyond the size of this dim; empty: of none

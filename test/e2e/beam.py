@@ -4,7 +4,8 @@ entry `infer` on whole prefixes (support/beams.py).
 
 usage: beam.py SPEC RULE [--spoil FAULT]
 
-Drawn cases: sizes of 1 to all symbols, exponents, limits, stops, repeats, prompts of one symbol and more, batches of one and three
+Drawn cases: sizes of 1 to all symbols, exponents, limits, stops, repeats, prompts of one symbol and more,
+batches of one and three
 texts. Symbols have to be the same, scores within 1e-9. --spoil gives the implementation a fault, which must be noticed.
 """
 import argparse

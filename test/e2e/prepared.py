@@ -3,9 +3,9 @@
 
 usage: prepared.py SPEC [--spoil KIND]
 
-Entry `step` in windows, with the inputs of the source at the first call alone, against entry `infer` on the whole, bit for bit; other sources at
-later calls change nothing, a text from its first place on is prepared anew. What a later call computes does not depend on the height
-of the encoder. --spoil must be noticed:
+Entry `step` in windows, with the inputs of the source at the first call alone, against entry `infer` on the whole, bit for bit.
+Other sources at later calls change nothing, a text from its first place on is prepared anew. What a later call computes does not
+depend on the height of the encoder. --spoil must be noticed:
   stale      the second text begins at place 1, so that it goes on with the source of the first
   kept       a kept state is changed between two windows
   depth      the two artifacts differ in the decoder's height
@@ -120,14 +120,16 @@ def commands(artifact, folder):
     words = ["--init", "--seed", "3"]
     want = driver.run(folder, artifact, {**text, "tgt": target}, ["logits", "pooled"], *words)
     first = {**text, "tgt": places(target, 0, 2)}
-    driver.run(folder, artifact, first, ["logits"], *words, "--entry", "step", "--bind", "T_capacity=8", "--save-states", states)
+    driver.run(folder, artifact, first, ["logits"], *words, "--entry", "step", "--bind", "T_capacity=8", "--save-states",
+               states)
     got = driver.run(folder, artifact, {"tgt": places(target, 2, 4)}, ["logits", "pooled"], *words, "--entry", "step", "--states",
                      states)
     compare(got, want, 2, 4, "f64", "tenon run")
     path = os.path.join(folder, "tgt.npy")
     save_npy(path, places(target, 0, 2))
     try:
-        driver.tenon("run", artifact, "--init", "--entry", "step", "--bind", f"B={ROWS}", "--bind", f"S={SOURCE}", "--bind", "T_capacity=8",
+        driver.tenon("run", artifact, "--init", "--entry", "step", "--bind", f"B={ROWS}", "--bind", f"S={SOURCE}",
+                     "--bind", "T_capacity=8",
                      "--input", f"tgt=@{path}")
     except driver.Failed as failed:
         if failed.status != 2 or "the first call of a text reads 'src'" not in failed.text:
@@ -137,7 +139,8 @@ def commands(artifact, folder):
 
 
 def kernels(artifact):
-    with open(next(os.path.join(artifact, name) for name in os.listdir(artifact) if name.endswith(".json")), encoding="utf-8") as file:
+    path = next(os.path.join(artifact, name) for name in os.listdir(artifact) if name.endswith(".json"))
+    with open(path, encoding="utf-8") as file:
         entries = {entry["name"]: entry for entry in json.load(file)["entries"]}
     return [(kernel["name"], kernel["calls"], kernel["flops"]) for kernel in entries["step"]["kernels"]]
 

@@ -1,11 +1,12 @@
-"""Beam search by the rules of three public implementations, written from their descriptions and without the runtime: whole prefixes,
-lists, every candidate sorted. A text is a list of symbols with its prompt; `score(texts)` gives log probabilities of the next symbol
-for a list of (number of the text, symbols).
+"""Beam search by the rules of three public implementations, written from their descriptions and without the runtime: whole
+prefixes, lists, every candidate sorted. A text is a list of symbols with its prompt; `score(texts)` gives log probabilities of
+the next symbol for a list of (number of the text, symbols).
 
 Faults (for the tests' own controls):
   penalty   lengths count one symbol more
   parent    a beam goes on with the past of the beam that stood in its place
-  stop      tensor2tensor: texts that end stay alive; transformers: they are kept at any rank; UniLM: the last frame does not compete
+  stop      tensor2tensor: texts that end stay alive; transformers: they are kept at any rank; UniLM: the last places do not
+            compete
 """
 import math
 

@@ -58,9 +58,13 @@ Expected<generate::Settings> settingsFor(const Options &options, const runtime::
     settings->stop = *options.stop;
     settings->stopSymbol.reset();
   }
-  if (options.weights.seedGiven() && (settings->method.greedy || settings->searches) && !options.weights.init && !options.weights.partial)
+  if (options.weights.seedGiven() && (settings->method.greedy || settings->searches) && !options.weights.init &&
+      !options.weights.partial)
     return usageError("--seed is for draws, and the most probable symbol needs none (",
-                      options.greedy ? "--greedy" : settings->searches ? "a beam search draws nothing" : "the method of the block is greedy", ")");
+                      options.greedy       ? "--greedy"
+                      : settings->searches ? "a beam search draws nothing"
+                                           : "the method of the block is greedy",
+                      ")");
   if (options.weights.seedGiven())
     settings->seed = options.weights.seed;
   return settings;

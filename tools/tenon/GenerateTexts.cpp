@@ -3,6 +3,7 @@
 #include "runtime/Npy.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
+#include <cstdio>
 
 namespace tenon::driver {
 
@@ -112,12 +113,13 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts) const {
         ids += concat(ids.empty() ? "" : ", ", symbol);
       char score[40];
       snprintf(score, sizeof score, "%.17g", each.score);
-      list += concat(list.empty() ? "" : ", ", "{\"ids\": [", ids, "], \"score\": ", score, ", \"ended\": ",
-                     each.ended ? "true" : "false", ", \"text\": ", runtime::quoteJson(textOf(each.symbols)), "}");
+      list +=
+          concat(list.empty() ? "" : ", ", "{\"ids\": [", ids, "], \"score\": ", score,
+                 ", \"ended\": ", each.ended ? "true" : "false", ", \"text\": ", runtime::quoteJson(textOf(each.symbols)), "}");
     }
     lines += "[" + list + "]\n";
   }
-  show("%s", lines.c_str());
+  fwrite(lines.data(), 1, lines.size(), stdout); // as it is, like the text of `generate` without a search
   return finishOutput();
 }
 
@@ -173,8 +175,9 @@ void addTextsOptions(CLI::App &command, TextsOptions &options) {
 
 Status checkNoTexts(const TextsOptions &options) {
   if (!options.inputs.empty() || options.batch || options.json)
-    return usageError("--input, --batch and --json are for a beam search, or greedy where the entry reads more than the text; pass "
-                      "--beam SIZE, or a block whose method is beam");
+    return usageError(
+        "--input, --batch and --json are for a beam search, or greedy where the entry reads more than the text; pass "
+        "--beam SIZE, or a block whose method is beam");
   return {};
 }
 
