@@ -3,6 +3,7 @@
 #include "runtime/Npy.h"
 #include "tools/tenon/Say.h"
 #include <algorithm>
+#include <cstdio>
 
 namespace tenon::driver {
 
@@ -118,7 +119,7 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts) const {
     }
     lines += "[" + list + "]\n";
   }
-  show("%s", lines.c_str());
+  fwrite(lines.data(), 1, lines.size(), stdout); // as it is, like the text of `generate` without a search
   return finishOutput();
 }
 
