@@ -1,5 +1,6 @@
 """A copying task as arrays for models/transformer.tn: copying.py FOLDER ROWS [SEED] writes src, src_len, tgt and label;
-copying.py --compare FOLDER FILE compares what `tenon generate --json` made of its rows.
+copying.py --compare FOLDER FILE compares what `tenon generate --json` made of its rows,
+copying.py --best FILE prints the best text of each.
 
 Texts of 3 to 8 symbols out of 2 .. 15, padded with 0; a source ends where its length says, a target with the symbol 1.
 """
@@ -45,7 +46,15 @@ def compare(folder, path):
     print(f"{len(found) // 10} wrong texts of {len(found)} at most")
 
 
+def best(path):
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            print(json.loads(line)[0])
+
+
 if __name__ == "__main__" and sys.argv[1] == "--compare":
     compare(*sys.argv[2:])
+elif __name__ == "__main__" and sys.argv[1] == "--best":
+    best(sys.argv[2])
 elif __name__ == "__main__":
     write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1)
