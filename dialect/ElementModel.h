@@ -62,7 +62,5 @@ private:
 };
 /// Bytes of a tensor over the dims.
 mlir::AffineExpr tensorBytes(mlir::RankedTensorType type);
-/// Whether the kernels of the CPU compute reals of this type.
-inline bool hasRealKernels(mlir::Type element) { return element.isF32() || element.isF64(); }
 
 } // namespace tenon

@@ -314,6 +314,14 @@ static Polynomial overParameters(OptimizeOp optimize, FormulaSpace &space, llvm:
       all += Polynomial(perElement(parameter.getType())) * elementsOf(parameter.getType(), space);
   return all;
 }
+/// Every element of what is trained, behind the norm.
+SmallVector<AffineExpr> OptimizeOp::parallelDomain() {
+  int64_t elements = 0;
+  for (auto parameter : getOperation()->getParentOfType<ModuleOp>().getOps<ParameterOp>())
+    if (!parameter.getFrozen())
+      elements += parameter.getType().getNumElements();
+  return {getAffineConstantExpr(elements, getContext())};
+}
 Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
   return overParameters(*this, space, [&](Type) { return ruleOf(*this).operations; });
 }

@@ -368,7 +368,7 @@ def Tenon_OutputOp : Tenon_Op<"output"> {
   let hasVerifier = 1;
   let assemblyFormat = "$index $name `,` $value attr-dict `:` type($value)";
 }
-def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpInterface, ["countBytes"]>]> {
+def Tenon_OptimizeOp : Tenon_Op<"optimize", [DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain", "countBytes"]>]> {
   let summary = "clips the gradients, takes one optimizer step over the arenas";
   let description = [{
     Formula: with the gradient g of a parameter x, after clipping, and moments that start at 0: `m = beta1 m + (1 - beta1) g`,

@@ -133,6 +133,7 @@ struct StateInfo {
 struct KernelInfo {
   std::string name, kind, place;                     // what it works on, what it is, where in the specification
   std::string storage;                               // element types that it reads and writes: "bf16 f32 -> bf16"
+  std::vector<std::string> launches;                 // what is run for it, in order; empty: one kernel
   std::string calls = "1", flops = "0", bytes = "0"; // formulas over the dims; the last two of all calls together
 };
 /// Formulas of bytes over the dims (runtime/Formula.h); empty if the manifest does not say.

@@ -135,6 +135,8 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
       kernel.kind = item.member("kind").text();
       kernel.place = item.member("place").text();
       kernel.storage = item.has("storage") ? item.member("storage").text() : "";
+      if (item.has("launches"))
+        item.member("launches").each([&](const ManifestReader &name) { kernel.launches.push_back(name.text()); });
       kernel.calls = readFormula(item.member("calls"), dims);
       kernel.flops = readFormula(item.member("flops"), dims);
       kernel.bytes = readFormula(item.member("bytes"), dims);

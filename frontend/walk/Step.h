@@ -7,7 +7,7 @@
 namespace tenon::sema {
 
 /// `entry` walks an axis and Checker::checkWalk has found it legal. The result computes the same values for the places that a
-/// call brings, given states that earlier calls left (language.md, 3.2). nullopt after "not supported yet".
+/// call brings, given states that earlier calls left (docs/language.md, "Entries that walk"). nullopt after "not supported yet".
 ///
 /// Every value along the walk has one of two forms: *new*, the places of this call (their number is the dim of the walked axis),
 /// or *whole*, all `capacity` places, of which those from position + new on are not there yet and hidden by masks.

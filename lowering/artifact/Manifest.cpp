@@ -209,14 +209,18 @@ json::Object memoryJson(const ScheduledEntry &planned, FormulaSpace &space) {
 
 json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
   json::Array array;
-  for (const KernelRow &row : reportKernels(planned, space))
-    array.push_back(json::Object{{"name", row.name},
-                                 {"kind", row.kind},
-                                 {"place", row.place},
-                                 {"storage", row.storage},
-                                 {"calls", space.text(row.calls)},
-                                 {"flops", space.text(row.flops)},
-                                 {"bytes", space.text(row.bytes)}});
+  for (const KernelRow &row : reportKernels(planned, space)) {
+    json::Object object{{"name", row.name},
+                        {"kind", row.kind},
+                        {"place", row.place},
+                        {"storage", row.storage},
+                        {"calls", space.text(row.calls)},
+                        {"flops", space.text(row.flops)},
+                        {"bytes", space.text(row.bytes)}};
+    if (!row.launches.empty())
+      object["launches"] = json::Array(row.launches);
+    array.push_back(std::move(object));
+  }
   return array;
 }
 

@@ -132,7 +132,6 @@ public:
   Value number(int64_t value) { return constant(builder, value); }
   Value real(double value) { return mlir::arith::ConstantOp::create(builder, builder.getFloatAttr(element, value)); }
   unsigned bytes() const { return unsigned(elementBytes(element)); }
-  mlir::VectorType rowVector() { return mlir::VectorType::get({rowLanes}, element); }
   Value spread(Value scalar);
   Value at(Value base, Value index) { return emit.at(base, element, index); }
   Value loadScalar(Value address) { return emit.load(element, address, bytes()); }

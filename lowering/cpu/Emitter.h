@@ -1,42 +1,41 @@
 #ifndef TENON_LOWERING_CPU_EMITTER_H
 #define TENON_LOWERING_CPU_EMITTER_H
 
+#include "lowering/artifact/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 #include <optional>
 
-/// Small helpers of the CPU generators: i64 arithmetic that folds constants, pointer arithmetic and 1-D vector access.
+/// What the CPU generators emit by: the arithmetic and addresses of lowering/artifact/Scalars.h in fewer words, loops, branches
+/// and 1-D vector access.
 namespace tenon::cpu {
 
 class Emitter {
 public:
   Emitter(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
 
-  mlir::Value constant(int64_t value) {
-    return mlir::arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
-  }
+  mlir::Value constant(int64_t value) { return tenon::constant(here(), value); }
   mlir::Value flag(bool value) { return mlir::arith::ConstantOp::create(builder, location, builder.getBoolAttr(value)); }
 
-  mlir::Value add(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::AddIOp>(location, a, b); }
-  mlir::Value sub(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::SubIOp>(location, a, b); }
-  mlir::Value mul(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::MulIOp>(location, a, b); }
-  mlir::Value div(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::DivUIOp>(location, a, b); }
-  mlir::Value rem(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::RemUIOp>(location, a, b); }
-  mlir::Value min(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::MinSIOp>(location, a, b); }
-  mlir::Value max(mlir::Value a, mlir::Value b) { return builder.createOrFold<mlir::arith::MaxSIOp>(location, a, b); }
+  mlir::Value add(mlir::Value a, mlir::Value b) { return tenon::add(here(), a, b); }
+  mlir::Value sub(mlir::Value a, mlir::Value b) { return tenon::subtract(here(), a, b); }
+  mlir::Value mul(mlir::Value a, mlir::Value b) { return tenon::multiply(here(), a, b); }
+  mlir::Value div(mlir::Value a, mlir::Value b) { return tenon::divide(here(), a, b); }
+  mlir::Value rem(mlir::Value a, mlir::Value b) { return tenon::remainder(here(), a, b); }
+  mlir::Value min(mlir::Value a, mlir::Value b) { return tenon::minimum(here(), a, b); }
+  mlir::Value max(mlir::Value a, mlir::Value b) { return tenon::maximum(here(), a, b); }
   mlir::Value add(mlir::Value a, int64_t b) { return add(a, constant(b)); }
   mlir::Value sub(mlir::Value a, int64_t b) { return sub(a, constant(b)); }
   mlir::Value mul(mlir::Value a, int64_t b) { return mul(a, constant(b)); }
   mlir::Value div(mlir::Value a, int64_t b) { return div(a, constant(b)); }
   mlir::Value min(mlir::Value a, int64_t b) { return min(a, constant(b)); }
   mlir::Value max(mlir::Value a, int64_t b) { return max(a, constant(b)); }
-  mlir::Value ceilDiv(mlir::Value a, mlir::Value b) { return div(sub(add(a, b), 1), b); }
-  mlir::Value ceilDiv(mlir::Value a, int64_t b) { return div(add(a, b - 1), constant(b)); }
+  mlir::Value ceilDiv(mlir::Value a, mlir::Value b) { return tenon::ceilDivide(here(), a, b); }
+  mlir::Value ceilDiv(mlir::Value a, int64_t b) { return ceilDiv(a, constant(b)); }
   mlir::Value roundUp(mlir::Value a, int64_t b) { return mul(ceilDiv(a, b), b); }
 
   mlir::Value less(mlir::Value a, mlir::Value b) { return compare(mlir::arith::CmpIPredicate::slt, a, b); }
@@ -49,27 +48,14 @@ public:
     return builder.createOrFold<mlir::arith::SelectOp>(location, condition, a, b);
   }
 
-  static std::optional<int64_t> constantOf(mlir::Value value) {
-    llvm::APInt constant;
-    if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)))
-      return constant.getSExtValue();
-    return std::nullopt;
-  }
+  static std::optional<int64_t> constantOf(mlir::Value value) { return asConstant(value); }
 
   /// Address of element `index` (i64) behind `pointer`.
   mlir::Value at(mlir::Value pointer, mlir::Type element, mlir::Value index) {
-    std::optional<int64_t> known = constantOf(index);
-    if (known && *known == static_cast<int32_t>(*known))
-      return at(pointer, element, *known);
-    return mlir::LLVM::GEPOp::create(builder, location, pointer.getType(), element, pointer,
-                                     llvm::ArrayRef<mlir::LLVM::GEPArg>{index}, mlir::LLVM::GEPNoWrapFlags::inbounds);
+    return elementAddress(here(), pointer, element, index);
   }
   mlir::Value at(mlir::Value pointer, mlir::Type element, int64_t index) {
-    if (index == 0)
-      return pointer;
-    return mlir::LLVM::GEPOp::create(builder, location, pointer.getType(), element, pointer,
-                                     llvm::ArrayRef<mlir::LLVM::GEPArg>{static_cast<int32_t>(index)},
-                                     mlir::LLVM::GEPNoWrapFlags::inbounds);
+    return index == 0 ? pointer : at(pointer, element, constant(index));
   }
 
   mlir::Value zero(mlir::VectorType type) {
@@ -126,7 +112,8 @@ public:
     }
   }
 
-  mlir::Type pointerType() { return mlir::LLVM::LLVMPointerType::get(builder.getContext()); }
+  mlir::Type pointerType() { return tenon::pointer(here()); }
+  EmitAt here() { return {builder, location}; }
 
   mlir::OpBuilder &builder;
   mlir::Location location;

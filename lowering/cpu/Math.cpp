@@ -1,5 +1,6 @@
 #include "lowering/cpu/Math.h"
 #include "lowering/artifact/Scalars.h"
+#include "lowering/cpu/Tier.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,6 +1,7 @@
 #include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
 #include "lowering/cpu/Optimizer.h"
+#include "lowering/cpu/Tier.h"
 #include <cmath>
 #include <map>
 

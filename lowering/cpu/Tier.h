@@ -9,8 +9,8 @@
 namespace tenon::cpu {
 
 /// One compilation of the same kernels. Each tier is a separate module with its own target machine; the loader picks one by CPU
-/// feature bits. All tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row
-/// reduction), but for the contractions of Tier::Amx.
+/// feature bits. The vector tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row
+/// reduction), but for the contractions of Tier::Amx; what holds of Portable: docs/cpu.md, "Determinism".
 enum class Tier {
   Portable,   ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
   Avx2,       ///< x86-64-v3: 8 lanes f32
@@ -18,6 +18,9 @@ enum class Tier {
   Avx512Bf16, ///< x86-64-v4 with AVX512_BF16: contractions of bf16 multiply pairs, all else is that of x86-64-v4
   Amx         ///< with AMX-BF16, too: contractions of bf16 with enough rows multiply tiles, all else is that of x86-64-v4-bf16
 };
+/// Whether kernels compute reals of this type; those of 16 bits are stored and widened.
+inline bool hasRealKernels(mlir::Type element) { return element.isF32() || element.isF64(); }
+
 /// From the least to the most demanding.
 constexpr Tier kTiers[] = {Tier::Portable, Tier::Avx2, Tier::Avx512, Tier::Avx512Bf16, Tier::Amx};
 

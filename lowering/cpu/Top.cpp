@@ -159,7 +159,7 @@ private:
       Value place = emit.sub(emit.constant(lastPlace), below);
       if (stored != i64)
         place = arith::TruncIOp::create(emit.builder, emit.location, stored, place);
-      emit.store(place, emit.at(y, stored, i), stored.getIntOrFloatBitWidth() / 8);
+      emit.store(place, emit.at(y, stored, i), elementBytes(stored));
     });
   }
 

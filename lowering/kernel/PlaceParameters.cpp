@@ -1,4 +1,5 @@
 // Where each parameter lies in the arenas. See Passes.td.
+#include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// The bytes of one stack element up to the next multiple of `alignment`; nothing where 64 bits do not hold them.
 std::optional<int64_t> strideOf(ParameterOp parameter, int64_t alignment) {
-  int64_t bytes = parameter.getType().getElementTypeBitWidth() / 8;
+  int64_t bytes = elementBytes(parameter.getType().getElementType());
   for (int64_t size : parameter.getType().getShape().drop_front(parameter.depthCount()))
     if (MulOverflow(bytes, size, bytes))
       return std::nullopt;

@@ -93,7 +93,6 @@ bool Selector::readsLegally(Value value, Place place, Operation *root, const llv
       for (int64_t dim : broadcast.getDims())
         inner->push_back((*place)[dim]);
     }
-    Place groupBefore = groupPlace;
     if (!readsLegally(operand, inner, root, group, groupPlace, budget))
       return false;
   }

@@ -44,17 +44,34 @@ private:
       if (auto loop = dyn_cast<LoopOp>(op))
         add(loop.getBody().front(), calls * space.of(loop.getCount().getResult(0)));
       else if (auto kernel = dyn_cast<KernelOpInterface>(op))
-        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), storageOf(kernel), calls,
-                        kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
+        rows.push_back({subjectOf(kernel), op.getName().stripDialect().str(), placeOf(op.getLoc()), storageOf(kernel),
+                        launchesOf(op), calls, kernel.countFlops(space) * calls, kernel.countBytes(space) * calls});
       else if (auto sum = dyn_cast<SumSlicesOp>(op)) // reads what lies there, a partial sum, and writes one of the two
-        rows.push_back({gradientAt(sum.getAt()), "sum_slices", placeOf(op.getLoc()),
-                        elementModel(cast<RankedTensorType>(sum.getOf()).getElementType()).name().str(), calls,
+        rows.push_back({gradientAt(sum.getAt()),
+                        "sum_slices",
+                        placeOf(op.getLoc()),
+                        elementModel(cast<RankedTensorType>(sum.getOf()).getElementType()).name().str(),
+                        {},
+                        calls,
                         space.of(product(sizesOf(cast<RankedTensorType>(sum.getOf())), op.getContext())) * calls,
                         space.of(tensorBytes(cast<RankedTensorType>(sum.getOf()))) * calls * 3});
       else if (auto copy = dyn_cast<CopyOp>(op))
-        rows.push_back({gradientAt(copy.getTo()), "copy", placeOf(op.getLoc()), namesOf(copy.getFrom()), calls, Polynomial(),
+        rows.push_back({gradientAt(copy.getTo()),
+                        "copy",
+                        placeOf(op.getLoc()),
+                        namesOf(copy.getFrom()),
+                        {},
+                        calls,
+                        Polynomial(),
                         space.of(tensorBytes(cast<RankedTensorType>(copy.getFrom().getType()))) * calls * 2});
     }
+  }
+  static std::vector<std::string> launchesOf(Operation &op) {
+    std::vector<std::string> names;
+    if (auto launches = op.getAttrOfType<ArrayAttr>("tenon.launches"))
+      for (auto name : launches.getAsRange<StringAttr>())
+        names.push_back(name.str());
+    return names;
   }
   std::string gradientAt(PlaceAttr place) {
     return place.getMemory() == Memory::Gradients ? "gradient of " + names.lookup(place.getSlot()).str() : "";

@@ -8,12 +8,13 @@ namespace tenon {
 
 /// One kernel op or copy of an entry. Operations and bytes are those of all calls of one run of the entry.
 struct KernelRow {
-  std::string name;        // what it works on: a parameter, the gradient of one; else empty
-  std::string kind;        // gemm, nest, attention, .., copy
-  std::string place;       // "gpt2.tn:17:23"
-  std::string storage;     // element types that it reads and writes: "bf16 f32 -> bf16"; empty where it works on arenas
-  Polynomial calls;        // 1 outside of loops
-  Polynomial flops, bytes; // as KernelOpInterface counts them
+  std::string name;                  // what it works on: a parameter, the gradient of one; else empty
+  std::string kind;                  // gemm, nest, attention, .., copy
+  std::string place;                 // "gpt2.tn:17:23"
+  std::string storage;               // element types that it reads and writes: "bf16 f32 -> bf16"; empty where it works on arenas
+  std::vector<std::string> launches; // what the target runs for it, in order, where that is more than one kernel
+  Polynomial calls;                  // 1 outside of loops
+  Polynomial flops, bytes;           // as KernelOpInterface counts them
 };
 
 std::vector<KernelRow> reportKernels(const ScheduledEntry &entry, FormulaSpace &space);

@@ -64,6 +64,8 @@ struct MemoryPlan : Arenas {
   llvm::DenseMap<mlir::Value, Buffer> buffers; // every materialised tensor value of the function
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Buffer, 1>>
       temporaries; // of kernel ops: what the target asks for, in its order
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::string>>
+      launches; // of kernel ops that the target runs as more than one kernel: their names, in order
 };
 
 /// Plans the function (kernel form). Pure analysis: the function is not changed. Fails where the target has no kernel for an op,

@@ -181,6 +181,8 @@ LogicalResult Planner::placeTemporaries(KernelOpInterface kernel) {
   if (failed(needs))
     return failure();
   plan.scratchBytes = std::max(plan.scratchBytes, needs->scratchBytes);
+  if (needs->launches.size() > 1)
+    plan.launches[kernel] = needs->launches;
   for (AffineExpr bytes : needs->temporaries) {
     unsigned slot = newSlot(bytes, at[kernel.getOperation()].first, at[kernel.getOperation()].second);
     intervals[slot].temporary = true;

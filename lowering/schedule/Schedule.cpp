@@ -164,6 +164,10 @@ private:
         temporaries.push_back(placeOf(buffer));
       op.setAttr("tenon.temporaries", builder.getArrayAttr(temporaries));
     }
+    if (auto found = plan.launches.find(&op); found != plan.launches.end()) {
+      SmallVector<StringRef> names(found->second.begin(), found->second.end());
+      op.setAttr("tenon.launches", builder.getStrArrayAttr(names));
+    }
   }
 
   /// The place of a carry one iteration later.

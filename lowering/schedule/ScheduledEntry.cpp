@@ -1,6 +1,6 @@
 #include "lowering/schedule/ScheduledEntry.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Places.h"
-#include <limits>
 
 using namespace mlir;
 
@@ -82,7 +82,7 @@ private:
     case Memory::Parameters:
     case Memory::Copies:
     case Memory::Gradients: // bytes in an arena that all entries share
-      return std::numeric_limits<int64_t>::max();
+      return arenaBytes();
     case Memory::States:
     case Memory::NextStates:
     case Memory::KeptStates:
@@ -97,6 +97,17 @@ private:
       return 1;
     }
     llvm_unreachable("all memories are named");
+  }
+  /// Where the last parameter ends; the arena of what has 16 bits is half as long.
+  int64_t arenaBytes() const {
+    int64_t bytes = 0;
+    func::FuncOp function = entry.function;
+    for (auto parameter : function->getParentOfType<ModuleOp>().getOps<ParameterOp>()) {
+      const int64_t own = parameter.getType().getNumElements() * elementBytes(parameter.getType().getElementType());
+      bytes = std::max<int64_t>(bytes, parameter.getOffset() +
+                                           std::max<int64_t>(parameter.getStride() * parameter.stackElements(), own));
+    }
+    return bytes;
   }
   LogicalResult check(Operation *op, PlaceAttr place) const {
     if (place.getSlot() < 0 || place.getSlot() >= slotsOf(place.getMemory()))

@@ -183,9 +183,9 @@ SmallVector<AffineExpr> scoreSizes(AttendOp attend) {
   return result;
 }
 
-/// The issue asks that what does not fuse still runs, and that the user learns what it costs.
+/// What does not fuse still runs, and the user learns what it costs.
 void warn(AttendOp attend, StringRef why) {
-  int64_t bytes = tensorOf(attend.getValue()).getElementTypeBitWidth() / 8, number = bytes;
+  int64_t bytes = elementBytes(tensorOf(attend.getValue()).getElementType()), number = bytes;
   SmallVector<AffineExpr> sizes = scoreSizes(attend);
   bool isKnown = llvm::all_of(sizes, [](AffineExpr size) { return isa<AffineConstantExpr>(size); });
   for (AffineExpr size : sizes)

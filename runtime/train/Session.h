@@ -1,6 +1,5 @@
 // The parts of a training run: parameters, the train and eval contexts, and their data.
 #pragma once
-#include "runtime/Cpu.h"
 #include "runtime/Memory.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunDirectory.h"

@@ -160,6 +160,14 @@ void printMemory(const EntryReport &report) {
   show("    %-20s %12s\n", "sum", runtime::readableBytes(report.memorySum).c_str());
 }
 
+/// " (3 launches: gradient_norm, step_scalars, update)" of a kernel that is more than one.
+std::string launchesText(const KernelInfo &kernel) {
+  std::string names;
+  for (const std::string &name : kernel.launches)
+    names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "" : concat(kernel.name.empty() ? "" : " ", "(", kernel.launches.size(), " launches: ", names, ")");
+}
+
 void printKernels(const EntryReport &report) {
   if (report.kernels.empty())
     return;
@@ -170,7 +178,7 @@ void printKernels(const EntryReport &report) {
   for (const KernelLine &line : report.kernels)
     show("    %5.1f%% %10.4g %12s %6.0f  %-15s %-18s %-18s %s\n", 100 * line.share, line.flops,
          runtime::readableBytes(static_cast<uint64_t>(line.bytes)).c_str(), line.calls, line.kernel->kind.c_str(),
-         line.kernel->storage.c_str(), line.kernel->place.c_str(), line.kernel->name.c_str());
+         line.kernel->storage.c_str(), line.kernel->place.c_str(), (line.kernel->name + launchesText(*line.kernel)).c_str());
 }
 
 std::string reportJson(const EntryReport &report) {
@@ -182,12 +190,17 @@ std::string reportJson(const EntryReport &report) {
   for (const MemoryLine &line : report.memory)
     add(memory, concat(quoteJson(line.name), ": ", line.bytes));
   for (const KernelLine &line : report.kernels) {
+    std::string launches;
+    for (const std::string &name : line.kernel->launches)
+      add(launches, quoteJson(name));
+    if (!launches.empty())
+      launches = concat("\"launches\": [", launches, "], ");
     char numbers[128];
     snprintf(numbers, sizeof numbers, "\"calls\": %.0f, \"flops\": %.0f, \"bytes\": %.0f, \"share\": %.6f", line.calls,
              line.flops, line.bytes, line.share);
     add(kernels, concat("{\"kind\": ", quoteJson(line.kernel->kind), ", \"name\": ", quoteJson(line.kernel->name),
                         ", \"storage\": ", quoteJson(line.kernel->storage), ", \"place\": ", quoteJson(line.kernel->place), ", ",
-                        numbers, "}"));
+                        launches, numbers, "}"));
   }
   char sums[96];
   snprintf(sums, sizeof sums, "\"flops\": %.0f, \"bytes\": %.0f", report.flops, report.bytes);

@@ -20,6 +20,17 @@ func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [],
 }
 
 // -----
+module {
+  tenon.parameter @w {offset = 64 : i64, stride = 64 : i64} : tensor<4xf32>
+  func.func @f() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [], tenon.scratch = 0 : i64} {
+    %known = tenon.place <parameters 64> : tensor<4xf32>
+    // expected-error @+1 {{expects a place in one of the 128 slots of parameters, got 4096}}
+    %y = tenon.place <parameters 4096> : tensor<4xf32>
+    return
+  }
+}
+
+// -----
 func.func @f(%x: tensor<4xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [], tenon.scratch = 0 : i64} {
   // expected-error @+1 {{not supported yet: tenon.neg in the schedule form of the CPU}}
   %y = tenon.neg %x : tensor<4xf32>
