@@ -34,6 +34,7 @@ static Type typeAttribute(Operation *op, StringRef name) {
 
 Type narrowType(ModuleOp module) { return typeAttribute(module, kCompute); }
 Type parameterType(ModuleOp module) { return typeAttribute(module, kParameters); }
+bool hasRemainders(ModuleOp module) { return bool(typeAttribute(module, kRemainders)); }
 Type copyType(ModuleOp module) { return parameterType(module) ? Type() : narrowType(module); }
 Type shortParameterType(ModuleOp module) {
   Type stored = parameterType(module);
@@ -54,6 +55,22 @@ void KeepCompute::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint 
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
   if (own && mixed && !op->hasAttr(kCompute) && !mixed.narrowOperands().empty())
     op->setAttr(kCompute, own);
+}
+
+Value joinHalves(OpBuilder &builder, Location location, Value upper, Value remainder) {
+  auto shaped = [&](Type element) {
+    auto vector = dyn_cast<VectorType>(upper.getType());
+    return vector ? Type(vector.clone(element)) : element;
+  };
+  const Type i32 = shaped(builder.getI32Type());
+  TypedAttr places = builder.getI32IntegerAttr(16);
+  if (auto vector = dyn_cast<VectorType>(i32))
+    places = DenseElementsAttr::get(vector, Attribute(places));
+  Value sixteen = arith::ConstantOp::create(builder, location, places);
+  Value high = arith::ShLIOp::create(builder, location, arith::ExtUIOp::create(builder, location, i32, upper), sixteen);
+  Value low = arith::ExtSIOp::create(builder, location, i32, remainder);
+  return arith::BitcastOp::create(builder, location, shaped(builder.getF32Type()),
+                                  arith::AddIOp::create(builder, location, high, low));
 }
 
 AffineExpr tensorBytes(RankedTensorType type) {

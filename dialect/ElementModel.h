@@ -29,6 +29,9 @@ mlir::Type narrowType(mlir::ModuleOp module);
 inline constexpr llvm::StringLiteral kParameters = "tenon.parameters";
 /// Null: they lie there in their own type.
 mlir::Type parameterType(mlir::ModuleOp module);
+/// The attribute of such a module that has the f32 of a parameter in two halves: rounded to that type, and what rounding took.
+inline constexpr llvm::StringLiteral kRemainders = "tenon.remainders";
+bool hasRemainders(mlir::ModuleOp module);
 /// The type of 16 bits that parameters of f32 have copies in, for contractions. Null: they have none.
 mlir::Type copyType(mlir::ModuleOp module);
 /// The type of 16 bits in which parameters of f32 can be read: their own in memory, or that of their copies. Null: there is none.
@@ -60,6 +63,9 @@ private:
   mlir::OpBuilder::Listener *before;
   mlir::Attribute own;
 };
+/// The f32 of two halves, each i16 or a vector of them: the bits of the bf16 that it rounds to, ties away from zero, and what
+/// that took, a signed number of its last places.
+mlir::Value joinHalves(mlir::OpBuilder &builder, mlir::Location location, mlir::Value upper, mlir::Value remainder);
 /// Bytes of a tensor over the dims.
 mlir::AffineExpr tensorBytes(mlir::RankedTensorType type);
 

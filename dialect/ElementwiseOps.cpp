@@ -1,5 +1,6 @@
 // Elementwise ops: element code and gradient rules, side by side per op; verifiers at the end.
 #include "dialect/Build.h"
+#include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numbers>
@@ -280,6 +281,14 @@ SmallVector<Value> ConvertOp::buildVjp(OpBuilder &builder, ArrayRef<Value> dy) {
   return {Build(builder, getLoc()).convert(dy[0], tensorOf(getX()).getElementType())};
 }
 
+Value JoinOp::buildElement(OpBuilder &builder, unsigned, ValueRange indices, ElementReader read) {
+  auto bitsOf = [&](Value half) -> Value {
+    return arith::BitcastOp::create(builder, getLoc(), builder.getI16Type(), read(half, indices));
+  };
+  Value upper = bitsOf(getUpper());
+  return joinHalves(builder, getLoc(), upper, bitsOf(getRemainder()));
+}
+
 LogicalResult ActivationGradOp::verify() {
   if (getOf() != "gelu" && getOf() != "gelu_tanh")
     return emitOpError("expects the activation gelu or gelu_tanh, got ") << getOf(); // C1
@@ -293,6 +302,13 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 LogicalResult SelectOp::verify() {
   if (tensorOf(getC()) != withElement(tensorOf(getY()), IntegerType::get(getContext(), 1)))
     return emitOpError("expects a condition of the shape of the result, got ") << getC().getType(); // C1
+  return success();
+}
+LogicalResult JoinOp::verify() {
+  if (!tensorOf(getY()).getElementType().isF32() || !tensorOf(getUpper()).getElementType().isBF16()) // C1
+    return emitOpError("expects halves of bf16 and a result of f32, got ") << getUpper().getType() << " and " << getY().getType();
+  if (tensorOf(getUpper()) != withElement(tensorOf(getY()), tensorOf(getUpper()).getElementType())) // C2
+    return emitOpError("expects operands and result of one shape, got ") << getUpper().getType() << " and " << getY().getType();
   return success();
 }
 LogicalResult ConvertOp::verify() {

@@ -218,4 +218,34 @@ def Tenon_ConvertOp : Tenon_Elementwise<"convert", [Tenon_ElementFormula]> {
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
+def Tenon_JoinOp : Tenon_Op<"join", [Pure, Tenon_ElementwiseTrait, Tenon_Source, AllTypesMatch<["upper", "remainder"]>,
+                                     DeclareOpInterfaceMethods<ElementOpInterface>]> {
+  let summary = "f32 from its upper half and the remainder";
+  let description = [{
+    Formula: `bits(y) = bits(upper) * 2^16 + bits(remainder)`, the bits of the remainder taken as a signed integer: `upper` is y
+    rounded to bf16, ties away from zero, and `remainder` what rounding took away. Exact for every y. Costs nothing and never has
+    memory of its own: it is how a parameter that lies there in two halves is loaded.
+
+    | operand | shape | dtype |
+    |---|---|---|
+    | upper | as y | bf16 |
+    | remainder | as y | bf16: 16 bits that mean no number |
+
+    Constraints: C1 y has f32, the operands bf16; C2 one shape; C3 the operands have one type.
+
+    Gradient: none, parameters are split after differentiation.
+
+    Source: IEEE 754-2019, section 3.4 (neighbouring encodings are neighbouring integers); docs/training.md, "Mixed precision".
+
+    Example:
+    ```mlir
+    %y = tenon.join %upper, %remainder : tensor<4xbf16> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tenon_RealTensor:$upper, Tenon_RealTensor:$remainder);
+  let results = (outs Tenon_RealTensor:$y);
+  let assemblyFormat = "$upper `,` $remainder attr-dict `:` type($upper) `->` type($y)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = Tenon_ElementCost<"0">.method;
+}
 #endif

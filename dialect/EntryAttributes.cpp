@@ -72,18 +72,20 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
       return op->emitOpError("expects bf16 or f16 as ") << name << ", got " << value; // E7, E10
     if (name == kReduce && !(type && type.isF64()))
       return op->emitOpError("expects f64 as tenon.reduce, got ") << value; // E9
+    if (name == kRemainders && !(type.isBF16() && parameterType(cast<ModuleOp>(op)) == type))
+      return op->emitOpError("expects bf16 as tenon.remainders, beside tenon.parameters of it, got ") << value; // E11
     return success();
   }
   auto mixed = dyn_cast<MixedPrecisionOpInterface>(op);
   if (name != kCompute || !(isa<AttendOp>(op) || (mixed && !mixed.narrowOperands().empty())))
-    return op->emitOpError("expects ") << name << " of a module" << (name != kCompute ? "" : " or a contraction"); // E8 to E10
+    return op->emitOpError("expects ") << name << " of a module" << (name != kCompute ? "" : " or a contraction"); // E8 to E11
   if (!type || !(type.isF32() || type.isBF16() || type.isF16()))
     return op->emitOpError("expects f32, bf16 or f16 as tenon.compute, got ") << value; // E8
   return success();
 }
 
 LogicalResult TenonDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (StringRef name = attribute.getName(); name == kCompute || name == kParameters || name == kReduce)
+  if (StringRef name = attribute.getName(); name == kCompute || name == kParameters || name == kRemainders || name == kReduce)
     return verifyNumerics(op, name, attribute.getValue());
   auto entry = dyn_cast<FunctionOpInterface>(op);
   if (!entry)

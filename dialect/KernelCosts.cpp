@@ -326,7 +326,8 @@ Polynomial OptimizeOp::countFlops(FormulaSpace &space) {
   return overParameters(*this, space, [&](Type) { return ruleOf(*this).operations; });
 }
 Polynomial OptimizeOp::countBytes(FormulaSpace &space) {
-  const Type stored = parameterType(getOperation()->getParentOfType<ModuleOp>());
+  auto module = getOperation()->getParentOfType<ModuleOp>();
+  const Type stored = hasRemainders(module) ? Type() : parameterType(module); // both halves are an f32
   return overParameters(*this, space, [&](Type type) {
     return momentTouches(*this) * bytesOfElement(type) +
            parameterTouches(*this) * (stored ? elementBytes(stored) : bytesOfElement(type));

@@ -9,7 +9,7 @@ def Tenon_Memory : I32EnumAttr<"Memory", "a memory that an entry reads or writes
     I32EnumAttrCase<"States", 2, "states">, I32EnumAttrCase<"NextStates", 3, "next_states">,
     I32EnumAttrCase<"KeptStates", 4, "kept_states">, I32EnumAttrCase<"Workspace", 5, "workspace">,
     I32EnumAttrCase<"Input", 6, "input">, I32EnumAttrCase<"Output", 7, "output">, I32EnumAttrCase<"Copies", 8, "copies">,
-    I32EnumAttrCase<"LossScale", 9, "loss_scale">]> {
+    I32EnumAttrCase<"LossScale", 9, "loss_scale">, I32EnumAttrCase<"Remainders", 10, "remainders">]> {
   let cppNamespace = "::tenon";
 }
 
@@ -27,8 +27,8 @@ def Tenon_PlaceAttr : AttrDef<Tenon_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "where a dense row-major tensor lies";
   let description = [{
-    A memory and in it a slot: for parameters (of 16 bits where the module has tenon.parameters), their copies of 16 bits and
-    gradients the byte in their arena, for states,
+    A memory and in it a slot: for parameters (of 16 bits where the module has tenon.parameters), their remainders, their copies
+    of 16 bits and gradients the byte in their arena, for states,
     workspace, inputs and outputs their number; the loss scale has slot 0. `steps` move it with the loops around.
   }];
   let parameters = (ins EnumParameter<Tenon_Memory>:$memory, "int64_t":$slot,

@@ -68,7 +68,11 @@ static FailureOr<ParameterOp> verifyUse(OpTy op, SymbolTableCollection &symbols,
   return parameter;
 }
 LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyUse(*this, symbols, getValue(), shortParameterType((*this)->getParentOfType<ModuleOp>()));
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  if (getRemainder() && !(hasRemainders(module) && tensorOf(getValue()).getElementType() == parameterType(module))) // C5
+    return emitOpError("expects a value of the module's tenon.parameters, which has tenon.remainders, got ")
+           << getValue().getType();
+  return verifyUse(*this, symbols, getValue(), shortParameterType(module));
 }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), {});

@@ -54,7 +54,8 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     Constraints: C1 the parameter exists; C2 one depth per stack that it lives in; C3 value has its type without the sizes of
     these, with elements of f32, of the module's `tenon.parameters`, or without it of `tenon.compute`: then it is the copy; C4 a
     depth is that of a stack around whose height is a number, or a sum of such, times numbers: in rounds of several layers it is
-    round * layers + place.
+    round * layers + place; C5 `remainder` stands on a value of `tenon.parameters` in a module with `tenon.remainders`: the value
+    is the remainder of the parameter then, which only `tenon.join` reads.
 
     Gradient: `tenon.write_gradient`.
 
@@ -65,9 +66,9 @@ def Tenon_ReadParameterOp : Tenon_Op<"read_parameter", [Pure, Tenon_Address, Dec
     %w = tenon.read_parameter @emb : tensor<50x8xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths);
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Variadic<Index>:$depths, UnitAttr:$remainder);
   let results = (outs Tenon_RealTensor:$value);
-  let assemblyFormat = "$parameter (`[` $depths^ `]`)? attr-dict `:` type($value)";
+  let assemblyFormat = "$parameter (`[` $depths^ `]`)? (`remainder` $remainder^)? attr-dict `:` type($value)";
 }
 def Tenon_ReadLossScaleOp : Tenon_Op<"read_loss_scale", [Pure, Tenon_Address]> {
   let summary = "what the loss is multiplied by before its gradient is taken";

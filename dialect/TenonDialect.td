@@ -38,7 +38,8 @@ def Tenon_Dialect : Dialect {
     | E7 | tenon.compute of a module | bf16 or f16: contractions multiply that type, parameters have copies in it without E10 |
     | E8 | tenon.compute of an op | f32, bf16 or f16: of a contraction that multiplies another type than its module says |
     | E9 | tenon.reduce of a module | f64: what sums is computed in it (reductions, softmax, normalizers, losses, attention) |
-    | E10 | tenon.parameters of a module | bf16 or f16: parameters of f32 lie in memory in that type, and in no other |
+    | E10 | tenon.parameters of a module | bf16 or f16: parameters of f32 lie in memory in that type, without E11 in no other |
+    | E11 | tenon.remainders of a module with E10 | bf16, as E10: 16 bits more lie beside each, and give its f32 (tenon.join) |
 
     A contraction with E8 (dot, attend, attention, attention_grad) hands it on to its gradient and to its parts.
   }];

@@ -9,7 +9,7 @@ namespace tenon {
 /// elementCost of an op whose elements each take a pass over a row of the operand.
 inline constexpr unsigned kCostOfRow = 1000;
 
-/// Has no operand that is a tensor: computed where it is read.
+/// Has no operand that is a tensor, or addresses of parameters alone: computed where it is read.
 template <typename Op> struct ElementSource : mlir::OpTrait::TraitBase<Op, ElementSource> {};
 /// The elements of its operand at other places: nothing is computed.
 template <typename Op> struct View : mlir::OpTrait::TraitBase<Op, View> {};

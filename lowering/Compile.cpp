@@ -385,6 +385,10 @@ ModuleTypes Compilation::typesOfModule() const {
     types.compute = policy.compute == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
   if (policy.params == "bf16" || policy.params == "f16")
     types.parameters = policy.params == "f16" ? Type(builder.getF16Type()) : builder.getBF16Type();
+  else if (types.compute && types.compute.isBF16()) { // f32 in two halves, the first of which contractions read
+    types.parameters = types.compute;
+    types.remainders = true;
+  }
   if (policy.reduce == "f64")
     types.reduce = builder.getF64Type();
   return types;

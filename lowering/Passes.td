@@ -103,7 +103,8 @@ def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
     f32 in such a module (then what it reads and gives is saved in f32, too), or 16 bits where the module has none.
 
     In a module with `tenon.parameters = bf16` (or f16), parameters are read in that type: as they are by contractions in it,
-    widened by all else. Without, contractions in the module's type read copies of them.
+    widened by all else. Where it has `tenon.remainders`, too, all else reads them joined with their remainders by `tenon.join`:
+    every bit of the f32 is there. Without, contractions in the module's type read copies of them.
 
     In a module with `tenon.reduce = f64`, what sums takes its operands converted to f64 and gives what it gave (WidenSums.h);
     factors of attention are rounded before.

@@ -210,6 +210,7 @@ Status Context::call(uint64_t flags) {
   arenas[TN_ARENA_COPIES] = model->arena(ParameterArena::Copies).codePointer();
   arenas[TN_ARENA_SLICES] = model->arena(ParameterArena::Slices).codePointer();
   arenas[TN_ARENA_LOSS_SCALE] = model->arena(ParameterArena::LossScale).codePointer();
+  arenas[TN_ARENA_REMAINDERS] = model->arena(ParameterArena::Remainders).codePointer();
   if (computes) {
     Status status = loadModelStates();
     if (status.ok())

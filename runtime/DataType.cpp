@@ -48,6 +48,18 @@ uint16_t halfFromFloat(float value) {
   return static_cast<uint16_t>(sign | (kept + (rest > half || (rest == half && (kept & 1)))));
 }
 
+FloatHalves halvesOfFloat(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    bits = (bits & 0xffff0000) | 0x00400000;
+  return {static_cast<uint16_t>((bits + 0x8000) >> 16), static_cast<uint16_t>(bits)};
+}
+
+float floatFromHalves(FloatHalves halves) {
+  const uint32_t places = static_cast<uint32_t>(static_cast<int32_t>(static_cast<int16_t>(halves.remainder)));
+  return std::bit_cast<float>((static_cast<uint32_t>(halves.upper) << 16) + places);
+}
+
 float floatFromHalf(uint16_t bits) {
   uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
   uint32_t exponent = (bits >> 10) & 31, fraction = bits & 0x3ff;

@@ -37,6 +37,14 @@ float floatFromHalf(uint16_t bits);
 uint16_t bfloat16FromFloat(float value);
 /// To nearest, ties to even; too large numbers become infinite.
 uint16_t halfFromFloat(float value);
+/// An f32 in two halves of 16 bits, as compiled code splits and joins it (lowering/cpu/ShortReals.h): the bf16 nearest to it,
+/// ties away from zero, and the signed number of last places that this took. Every number, zero and infinity comes back bit for
+/// bit; a NaN becomes a quiet one.
+struct FloatHalves {
+  uint16_t upper, remainder;
+};
+FloatHalves halvesOfFloat(float value);
+float floatFromHalves(FloatHalves halves);
 /// Of f32, bf16 and f16: the largest finite number, as messages say it.
 constexpr std::string_view largestOf(DataType type) { return type == DataType::F16 ? "65504" : "3.4e38"; }
 /// Whether a finite number becomes infinite in f32, bf16 or f16.

@@ -193,6 +193,7 @@ struct Manifest {
   std::vector<ParameterInfo> parameters;
   std::string optimizer;                      // kind, empty without a train recipe
   DataType parameterType = DataType::F32;     // of parameters in memory and in files: `type`, or bf16, f16 beside f32
+  std::optional<DataType> split;              // bf16: in memory those of f32 are two halves, the first of that type
   std::optional<DataType> compute;            // bf16, f16: what contractions multiply
   std::optional<DataType> copies;             // bf16, f16: every parameter, of f32, is kept in that type, too, for contractions
   std::optional<DataType> reduce;             // f64: sums are computed in it

@@ -3,6 +3,7 @@
 #include "runtime/PublicNames.h"
 #include "runtime/Safetensors.h"
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <span>
 
@@ -73,11 +74,16 @@ static Status writeGroups(const Parameters &parameters, ByteSink &sink, Paramete
         return status;
       const ParameterInfo &info = *piece.place.info;
       if (!piece.transpose) { // stored as published: no copy
-        status = visitView(parameters.stored(piece.place, arena).part(piece.ownFirst * size, piece.count * size), write);
+        status = parameters.visitAt(piece.place, arena, piece.ownFirst, piece.count, write);
         continue;
       }
       values.resize(static_cast<size_t>(info.elements) * size);
-      if (status = parameters.stored(piece.place, arena).read(values.data()); status.failed())
+      auto put = [&, at = uint64_t(0)](const char *bytes, uint64_t count) mutable {
+        memcpy(values.data() + at, bytes, count);
+        at += count;
+        return Status();
+      };
+      if (status = parameters.visitAt(piece.place, arena, 0, static_cast<uint64_t>(info.elements), put); status.failed())
         return status;
       Shape own(piece.shape.rbegin(), piece.shape.rend());
       transposeInPlace(values, own, type);

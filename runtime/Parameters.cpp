@@ -16,17 +16,18 @@ namespace tenon::runtime {
 namespace {
 /// Contexts have the steps 4 to 7 of the stagger (Context.cpp).
 constexpr unsigned sumsStagger = 8;
-constexpr unsigned copiesStagger = 9;
+constexpr unsigned besideStagger = 9; // of copies or remainders
 constexpr unsigned slicesStagger = 10;
 constexpr unsigned lossScaleStagger = 11;
-const char *const arenaNames[8] = {"parameters",
+const char *const arenaNames[9] = {"parameters",
                                    "gradients",
                                    "first moments",
                                    "second moments",
                                    "sums of gradients",
                                    "copies of the parameters",
                                    "partial sums of slices",
-                                   "loss scale"};
+                                   "loss scale",
+                                   "remainders of the parameters"};
 
 /// Number -> bytes of any state type.
 void fillWith(char *target, uint64_t elements, DataType type, double value) {
@@ -69,6 +70,8 @@ Expected<std::shared_ptr<Parameters>> Parameters::create(std::shared_ptr<const A
   Status status = result->ensure(ParameterArena::Values);
   if (status.ok() && manifest.copies)
     status = result->ensure(ParameterArena::Copies);
+  if (status.ok() && manifest.split)
+    status = result->ensure(ParameterArena::Remainders);
   if (status.failed())
     return status;
   for (const ParameterInfo &info : manifest.parameters)
@@ -101,10 +104,10 @@ Status Parameters::ensure(ParameterArena which) {
     return {};
   const uint64_t bytes = which == ParameterArena::Slices      ? manifest().partialSumBytes()
                          : which == ParameterArena::LossScale ? sizeof(TnLossScale)
-                                                              : manifest().parameterBytesIn(typeOf(which));
-  const unsigned stagger = which == ParameterArena::Sums        ? sumsStagger
-                           : which == ParameterArena::Copies    ? copiesStagger
-                           : which == ParameterArena::Slices    ? slicesStagger
+                                                              : manifest().parameterBytesIn(typeInMemory(which));
+  const unsigned stagger = which == ParameterArena::Sums                                            ? sumsStagger
+                           : which == ParameterArena::Copies || which == ParameterArena::Remainders ? besideStagger
+                           : which == ParameterArena::Slices                                        ? slicesStagger
                            : which == ParameterArena::LossScale ? lossScaleStagger
                                                                 : static_cast<unsigned>(index);
   auto memory = device().allocate(bytes, stagger, arenaNames[index]);
@@ -226,14 +229,20 @@ DataType Parameters::typeOf(ParameterArena which) const {
                                            : manifest().type;
 }
 
+DataType Parameters::typeInMemory(ParameterArena which) const {
+  return isSplit(which) || which == ParameterArena::Remainders ? *manifest().split : typeOf(which);
+}
+
 DeviceView Parameters::stored(const Place &place, ParameterArena which) const {
   const ParameterInfo &info = *place.info;
   const uint64_t first = (info.offset + info.stride * static_cast<uint64_t>(place.stackIndex)) / byteSize(manifest().type);
-  const uint64_t size = byteSize(typeOf(which));
+  const uint64_t size = byteSize(typeInMemory(which));
   return arena(which).part(first * size, static_cast<uint64_t>(info.elements) * size);
 }
 
 Status Parameters::getAt(const Place &place, void *values, ParameterArena which) const {
+  if (isSplit(which))
+    return readHalves(place, 0, static_cast<uint64_t>(place.info->elements), static_cast<float *>(values));
   const DataType type = typeOf(which);
   if (type == manifest().type)
     return stored(place, which).read(values);
@@ -247,7 +256,9 @@ Status Parameters::getAt(const Place &place, void *values, ParameterArena which)
 
 Status Parameters::setAt(const Place &place, const void *values, ParameterArena which) {
   const bool isShort = typeOf(which) != manifest().type;
-  Status status = isShort ? writeShort(place, which, static_cast<const float *>(values)) : stored(place, which).write(values);
+  Status status = isSplit(which) ? writeHalves(place, static_cast<const float *>(values))
+                  : isShort      ? writeShort(place, which, static_cast<const float *>(values))
+                                 : stored(place, which).write(values);
   if (status.ok() && which == ParameterArena::Values && manifest().copies)
     status = writeShort(place, ParameterArena::Copies, static_cast<const float *>(values));
   if (status.ok() && which == ParameterArena::Values)
@@ -267,6 +278,49 @@ Status Parameters::writeShort(const Place &place, ParameterArena which, const fl
     std::transform(values, end, reinterpret_cast<uint16_t *>(target), type == DataType::F16 ? halfFromFloat : bfloat16FromFloat);
     return Status();
   });
+}
+
+Status Parameters::writeHalves(const Place &place, const float *values) {
+  const float *end = values + place.info->elements;
+  auto write = [&](ParameterArena which, uint16_t FloatHalves::*half) {
+    return fillView(stored(place, which), [&](char *target) {
+      std::transform(values, end, reinterpret_cast<uint16_t *>(target), [&](float value) { return halvesOfFloat(value).*half; });
+      return Status();
+    });
+  };
+  Status status = write(ParameterArena::Values, &FloatHalves::upper);
+  return status.ok() ? write(ParameterArena::Remainders, &FloatHalves::remainder) : status;
+}
+
+Status Parameters::readHalves(const Place &place, uint64_t first, uint64_t count, float *values) const {
+  auto bits = [&](ParameterArena which) {
+    return HostCopy::of(stored(place, which).part(first * sizeof(uint16_t), count * sizeof(uint16_t)));
+  };
+  auto upper = bits(ParameterArena::Values), remainder = bits(ParameterArena::Remainders);
+  if (!upper.ok() || !remainder.ok())
+    return upper.ok() ? remainder.status() : upper.status();
+  const auto *high = reinterpret_cast<const uint16_t *>(upper->data()),
+             *low = reinterpret_cast<const uint16_t *>(remainder->data());
+  std::transform(high, high + count, low, values, [](uint16_t a, uint16_t b) { return floatFromHalves({a, b}); });
+  return {};
+}
+
+Status Parameters::visitAt(const Place &place, ParameterArena which, uint64_t first, uint64_t count,
+                           const std::function<Status(const char *, uint64_t)> &visit) const {
+  const uint64_t size = byteSize(typeOf(which));
+  if (!isSplit(which))
+    return visitView(stored(place, which).part(first * size, count * size), visit);
+  constexpr uint64_t piece = 1 << 18;
+  std::vector<float> joined(std::min(piece, count));
+  for (uint64_t end = first + count; first < end; first += piece) {
+    const uint64_t now = std::min(piece, end - first);
+    Status status = readHalves(place, first, now, joined.data());
+    if (status.ok())
+      status = visit(reinterpret_cast<const char *>(joined.data()), now * size);
+    if (status.failed())
+      return status;
+  }
+  return {};
 }
 
 Status Parameters::checkGiven() const {

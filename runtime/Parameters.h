@@ -22,8 +22,10 @@ enum class ParameterArena {
   Sums = 4,
   Copies = 5,
   Slices = 6,
-  LossScale = 7
-}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES, TN_ARENA_SLICES, TN_ARENA_LOSS_SCALE
+  LossScale = 7,
+  Remainders = 8
+}; // TN_ARENA_PARAMS .. TN_ARENA_MOMENT2, TN_ARENA_SUMS, TN_ARENA_COPIES, TN_ARENA_SLICES, TN_ARENA_LOSS_SCALE,
+   // TN_ARENA_REMAINDERS
 
 /// A state tensor that belongs to the model (no run-time axis). All stack elements, dense.
 struct ModelState {
@@ -77,15 +79,16 @@ public:
   std::vector<std::string> names() const;
   Expected<Place> find(const std::string &name) const;
   /// `values` are of manifest().type, `bytes` elements * byteSize of it: what parameters of 16 bits hold is widened, and what is
-  /// set is rounded. A number that these cannot hold is refused.
+  /// set is rounded. A number that these cannot hold is refused. Parameters in two halves are joined and split: all bits stay.
   Status get(const std::string &name, void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values) const;
   Status set(const std::string &name, const void *values, uint64_t bytes, ParameterArena arena = ParameterArena::Values);
   Status getAt(const Place &place, void *values, ParameterArena arena = ParameterArena::Values) const;
   Status setAt(const Place &place, const void *values, ParameterArena arena = ParameterArena::Values);
-  /// Of elements in memory and in files.
+  /// Of elements in files, and in memory unless they are split.
   DataType typeOf(ParameterArena arena) const;
-  /// The memory of one element of a stack, of typeOf(arena).
-  DeviceView stored(const Place &place, ParameterArena arena) const;
+  /// Elements of one element of a stack, of typeOf(arena), by visit(bytes, count of bytes), in one or several pieces.
+  Status visitAt(const Place &place, ParameterArena arena, uint64_t first, uint64_t count,
+                 const std::function<Status(const char *, uint64_t)> &visit) const;
   /// Usage error that names the first parameter whose values nobody has given: neither initialized, loaded nor set, so all zero.
   Status checkGiven() const;
 
@@ -123,9 +126,14 @@ private:
   Parameters() = default;
   Status resetLossScale();
   std::shared_ptr<const Artifact> artifact;
+  bool isSplit(ParameterArena arena) const { return arena == ParameterArena::Values && manifest().split; }
+  DataType typeInMemory(ParameterArena arena) const;
+  DeviceView stored(const Place &place, ParameterArena arena) const;
   Status writeShort(const Place &place, ParameterArena arena, const float *values);
-  DeviceMemory arenas[8];
-  bool present[8] = {};
+  Status writeHalves(const Place &place, const float *values);
+  Status readHalves(const Place &place, uint64_t first, uint64_t count, float *values) const;
+  DeviceMemory arenas[9];
+  bool present[9] = {};
   std::unordered_map<std::string, Place> places;
   std::set<std::pair<const ParameterInfo *, int64_t>> given; // places whose values came from somewhere
   std::map<std::string, ModelState> states;                  // by StateInfo::name

@@ -327,10 +327,14 @@ void readHead(const ManifestReader &reader, Manifest &manifest) {
   manifest.parameterType = stored.value_or(manifest.type);
   manifest.compute = shortType("compute");
   manifest.copies = shortType("copies");
-  if ((manifest.copies || stored) && manifest.type != DataType::F32)
-    reader.fail("parameters and copies of 16 bits are of a model of f32");
+  if (reader.has("split"))
+    manifest.split = readType(reader.member("split"), {DataType::BF16});
+  if ((manifest.copies || stored || manifest.split) && manifest.type != DataType::F32)
+    reader.fail("parameters, halves and copies of 16 bits are of a model of f32");
   if (manifest.copies && stored)
     reader.fail("parameters of 16 bits have no copies");
+  if (manifest.split && (manifest.copies || stored))
+    reader.fail("parameters in two halves have no copies and no `param_dtype`");
   if (reader.has("reduce"))
     manifest.reduce = readType(reader.member("reduce"), {DataType::F64});
   if (reader.has("computed_in"))

@@ -173,7 +173,8 @@ OwningOpRef<ModuleOp> generateModule(const Program &program, const SourceFiles &
   context->loadDialect<TenonDialect, func::FuncDialect, arith::ArithDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
   for (auto [name, type] :
-       {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce), std::pair(kParameters, types.parameters)})
+       {std::pair(kCompute, types.compute), std::pair(kReduce, types.reduce), std::pair(kParameters, types.parameters),
+        std::pair(kRemainders, types.remainders ? types.parameters : Type())})
     if (type)
       (*module)->setAttr(name, TypeAttr::get(type));
   declareParameters(program, *module, types.real);

@@ -14,6 +14,7 @@ struct ModuleTypes {
   mlir::Type reduce = {};     // f64: of sums in a module of f32; else as `real`
   bool exceptions = true;     // those of the recipe (Program::computeOf) hold
   mlir::Type parameters = {}; // bf16 or f16: in memory, in a module of f32; else as `real`
+  bool remainders = false;    // beside them lies what makes them f32
 };
 
 /// One module: `tenon.parameter` symbols and one func.func per entry. The function's leading arguments are the symbolic dims

@@ -435,7 +435,7 @@ std::string writeManifest(const Program &program, ModuleOp module, const Manifes
                     {"params", parametersJson(program, module)},
                     {"entries", std::move(entries)}};
   for (auto [key, type] : {std::pair("compute", narrowType(module)), std::pair("copies", copyType(module)),
-                           std::pair("param_dtype", parameterType(module))})
+                           std::pair(hasRemainders(module) ? "split" : "param_dtype", parameterType(module))})
     if (type)
       root[key] = elementModel(type).name();
   if (Type reduce = reduceType(module))

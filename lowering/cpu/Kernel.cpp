@@ -84,6 +84,9 @@ Value FunctionCode::address(const Buffer &buffer) {
   case Buffer::Base::Copies:
     base = byteAddress(builder, arena(TN_ARENA_COPIES), constant(builder, buffer.slot));
     break;
+  case Buffer::Base::Remainders:
+    base = byteAddress(builder, arena(TN_ARENA_REMAINDERS), constant(builder, buffer.slot));
+    break;
   case Buffer::Base::Gradients:
     base = byteAddress(builder, arena(TN_ARENA_GRADS), constant(builder, buffer.slot));
     break;
@@ -250,7 +253,8 @@ LLVM::LLVMFuncOp KernelSequence::emitTileBody(const Kernel &kernel, StringRef na
     if (entry.alone)
       body.setArgAttr(first + i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     const bool ofParameters = entry.buffer.base == Buffer::Base::Parameters;
-    const bool isShort = entry.buffer.base == Buffer::Base::Copies || (ofParameters && hasShortParameters());
+    const bool isShort = entry.buffer.base == Buffer::Base::Copies || entry.buffer.base == Buffer::Base::Remainders ||
+                         (ofParameters && hasShortParameters());
     const bool inArena = ofParameters || entry.buffer.base == Buffer::Base::Gradients;
     if (entry.buffer.steps.empty())
       body.setArgAttr(first + i, LLVM::LLVMDialect::getAlignAttrName(),

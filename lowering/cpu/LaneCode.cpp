@@ -195,8 +195,12 @@ bool LaneCode::emitElementwise(Operation &op) {
   return true;
 }
 
-/// Between f32 and what has 16 bits in memory. False: another op.
+/// Between f32 and what has 16 bits in memory, and to the bits of that, which it is already. False: another op.
 bool LaneCode::emitConversion(Operation &op) {
+  if (isa<arith::BitcastOp>(op) && isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isInteger(16)) {
+    values[op.getResult(0)] = LaneValue(get(op.getOperand(0)));
+    return true;
+  }
   const bool widens = isa<arith::ExtFOp>(op) && isShortReal(op.getOperand(0).getType()) && op.getResult(0).getType().isF32();
   const bool narrows = isa<arith::TruncFOp>(op) && op.getOperand(0).getType().isF32() && isShortReal(op.getResult(0).getType());
   if (!widens && !narrows)

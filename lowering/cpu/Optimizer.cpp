@@ -15,6 +15,7 @@ LogicalResult OptimizerKernels::generate() {
   element = table.element;
   auto module = op->getParentOfType<ModuleOp>();
   stored = element.isF32() && parameterType(module) ? parameterType(module) : element;
+  isSplit = stored != element && hasRemainders(module);
   if (element.isF32())
     copies = copyType(module);
   collectTables();
@@ -107,7 +108,9 @@ Value OptimizerKernels::arena(FunctionCode &code, TnArena number, const Piece &p
   auto &builder = code.builder;
   Value base = LLVM::LoadOp::create(builder, pointer(builder),
                                     byteAddress(builder, code.pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
-  const Type held = number == TN_ARENA_COPIES ? copies : number == TN_ARENA_PARAMS ? stored : element;
+  const Type held = number == TN_ARENA_COPIES                                    ? copies
+                    : number == TN_ARENA_PARAMS || number == TN_ARENA_REMAINDERS ? stored
+                                                                                 : element;
   if (held == element)
     return byteAddress(builder, base, piece.offset);
   return byteAddress(builder, base, divide(builder, piece.offset, constant(builder, elementBytes(element) / elementBytes(held))));
@@ -124,6 +127,8 @@ OptimizerKernels::Places OptimizerKernels::placesOf(FunctionCode &code, const Pi
     places.second = arena(code, TN_ARENA_MOMENT2, piece);
   if (copies)
     places.copies = arena(code, TN_ARENA_COPIES, piece);
+  if (isSplit)
+    places.remainders = arena(code, TN_ARENA_REMAINDERS, piece);
   return places;
 }
 

@@ -49,7 +49,7 @@ private:
   };
   /// Arenas of a tile, as addresses; null where the rule keeps nothing.
   struct Places {
-    Value parameters, gradients, first, second, copies;
+    Value parameters, gradients, first, second, copies, remainders;
   };
 
   // Optimizer.cpp: tables and places.
@@ -106,6 +106,7 @@ private:
   const schema::OptimizerRule &rule;
   const schema::OptimizerForm &form;
   Type element, stored, copies; // of gradients; of parameters in memory; of what is multiplied in their place, null: nothing is
+  bool isSplit = false;         // remainders lie beside what is stored
   OptimizerTable table;
   llvm::SmallVector<int32_t> tileSegments;
   std::string tileTable, wholeTable, realTable, boundTable;

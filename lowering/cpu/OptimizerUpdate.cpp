@@ -57,9 +57,17 @@ std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const
 
 Value OptimizerKernels::readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places) {
   Value p = lanes.load(stored, places.parameters, index).base;
+  if (isSplit)
+    return joinHalves(code.builder, op.getLoc(), p, lanes.load(stored, places.remainders, index).base);
   return isShortReal(stored) ? widenBits(code.builder, op.getLoc(), code.tier, stored, p) : p;
 }
 void OptimizerKernels::writeParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
+  if (isSplit) {
+    auto [upper, remainder] = splitHalves(code.builder, op.getLoc(), value);
+    lanes.store(stored, places.parameters, index, LaneValue::lanes(upper));
+    lanes.store(stored, places.remainders, index, LaneValue::lanes(remainder));
+    return;
+  }
   auto narrow = [&](Type type, Value base) {
     lanes.store(type, base, index, LaneValue::lanes(narrowToBits(code.builder, op.getLoc(), code.tier, type, value)));
   };

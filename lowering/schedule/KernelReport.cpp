@@ -108,8 +108,8 @@ private:
     for (Value tensor : kernel.tensorsRead())
       if (auto read = tensor.getDefiningOp<PlaceOp>()) {
         const Memory memory = read.getPlace().getMemory();
-        if (memory == Memory::Parameters || memory == Memory::Copies)
-          return names.lookup(read.getPlace().getSlot() * (memory == Memory::Copies || isShort ? 2 : 1)).str();
+        if (memory == Memory::Parameters || memory == Memory::Copies || memory == Memory::Remainders)
+          return names.lookup(read.getPlace().getSlot() * (memory != Memory::Parameters || isShort ? 2 : 1)).str();
       }
     return {};
   }

@@ -59,9 +59,8 @@ private:
   }
   Buffer ofParameter(Buffer::Base base, FlatSymbolRefAttr name, ValueRange depths) {
     auto parameter = module.lookupSymbol<ParameterOp>(name);
-    const Type stored = base == Buffer::Base::Copies       ? copyType(module)
-                        : base == Buffer::Base::Parameters ? parameterType(module)
-                                                           : Type();
+    const bool isHalf = base == Buffer::Base::Parameters || base == Buffer::Base::Remainders;
+    const Type stored = base == Buffer::Base::Copies ? copyType(module) : isHalf ? parameterType(module) : Type();
     // One layout, by elements.
     const int64_t part = stored ? elementBytes(parameter.getType().getElementType()) / elementBytes(stored) : 1;
     Buffer buffer{base, int64_t(parameter.getOffset()) / part, {}};
@@ -84,7 +83,9 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(tensor); argument && argument.getOwner() == &function.getBody().front())
       return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
     if (auto read = tensor.getDefiningOp<ReadParameterOp>())
-      return ofParameter(tensorOf(tensor).getElementType() == copyType(module) ? Buffer::Base::Copies : Buffer::Base::Parameters,
+      return ofParameter(read.getRemainder()                                     ? Buffer::Base::Remainders
+                         : tensorOf(tensor).getElementType() == copyType(module) ? Buffer::Base::Copies
+                                                                                 : Buffer::Base::Parameters,
                          read.getParameterAttr(), read.getDepths());
     if (auto read = tensor.getDefiningOp<ReadStateOp>()) {
       auto inPlace = function->getAttrOfType<DenseBoolArrayAttr>("tenon.in_place");

@@ -81,6 +81,7 @@ private:
     switch (memory) {
     case Memory::Parameters:
     case Memory::Copies:
+    case Memory::Remainders:
     case Memory::Gradients: // bytes in an arena that all entries share
       return arenaBytes();
     case Memory::States:

@@ -241,20 +241,28 @@ private:
   llvm::MapVector<Value, Value> roundedOf;   // in the order of making
 };
 
-/// Parameters of f32 that lie in memory in 16 bits are read in these, and widened for whoever reads f32.
-void widenParameters(func::FuncOp function, Type stored) {
+/// Parameters of f32 that lie in memory in 16 bits are read in these, and widened for whoever reads f32; joined with their
+/// remainders where they have some.
+void widenParameters(func::FuncOp function, Type stored, bool hasRemainders) {
   function.walk([&](ReadParameterOp read) {
     Value value = read.getValue();
-    const Type wide = tensorOf(value).getElementType();
-    if (!wide.isF32())
+    const RankedTensorType wide = tensorOf(value);
+    if (!wide.getElementType().isF32())
       return;
-    value.setType(withElement(tensorOf(value), stored));
+    value.setType(withElement(wide, stored));
+    if (value.use_empty())
+      return;
     OpBuilder builder(read->getContext());
     builder.setInsertionPointAfter(read);
-    Value widened = Build(builder, read.getLoc()).convert(value, wide);
+    Value widened;
+    if (hasRemainders) {
+      auto remainder = ReadParameterOp::create(builder, read.getLoc(), value.getType(), read.getParameterAttr(), read.getDepths(),
+                                               builder.getUnitAttr());
+      widened = JoinOp::create(builder, read.getLoc(), wide, value, remainder);
+    } else {
+      widened = Build(builder, read.getLoc()).convert(value, wide.getElementType());
+    }
     value.replaceAllUsesExcept(widened, widened.getDefiningOp());
-    if (widened.use_empty())
-      widened.getDefiningOp()->erase();
   });
 }
 
@@ -265,7 +273,7 @@ struct ApplyNumerics : impl::ApplyNumericsBase<ApplyNumerics> {
         Narrowing(getOperation(), narrow).run();
     auto module = getOperation()->getParentOfType<ModuleOp>();
     if (Type stored = parameterType(module))
-      widenParameters(getOperation(), stored);
+      widenParameters(getOperation(), stored, hasRemainders(module));
     if (Type reduce = reduceType(module))
       widenSums(getOperation(), reduce);
   }

@@ -176,11 +176,13 @@ void Session::setSeed(uint64_t seed) {
 
 std::vector<runtime::MemoryItem> Session::memoryItems() const {
   const runtime::Manifest &manifest = parameters->manifest();
+  const runtime::DataType inMemory = manifest.split.value_or(manifest.parameterType);
   std::vector<runtime::MemoryItem> items = {
-      {concat("parameters",
-              manifest.parameterType != manifest.type ? concat(" in ", runtime::nameOf(manifest.parameterType)) : ""),
-       manifest.parameterBytesIn(manifest.parameterType)},
+      {concat("parameters", inMemory != manifest.type ? concat(" in ", runtime::nameOf(inMemory)) : ""),
+       manifest.parameterBytesIn(inMemory)},
       {"gradients", manifest.parameterBytes}};
+  if (manifest.split)
+    items.push_back({"remainders of parameters", manifest.parameterBytesIn(*manifest.split)});
   if (manifest.copies)
     items.push_back({concat("copies in ", runtime::nameOf(*manifest.copies)), manifest.parameterBytesIn(*manifest.copies)});
   if (manifest.moments > 0)

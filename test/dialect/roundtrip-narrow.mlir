@@ -10,6 +10,26 @@ func.func @dot(%a: tensor<4x8xbf16>, %b: tensor<6x8xbf16>, %c: tensor<6x8xf16>, 
   return
 }
 
+// The halves of a parameter are joined.
+module attributes {tenon.parameters = bf16, tenon.remainders = bf16} {
+  tenon.parameter @w stacked : tensor<3x8xf32>
+  // CHECK-LABEL: func.func @halves(
+  func.func @halves(%x: tensor<8xf32>) {
+    %y = tenon.stack 3 (%x) : (tensor<8xf32>) -> (tensor<8xf32>) {
+    ^bb0(%depth: index, %carry: tensor<8xf32>):
+      // CHECK: %[[UPPER:.*]] = tenon.read_parameter @w[%[[DEPTH:.*]]] : tensor<8xbf16>
+      // CHECK: %[[REST:.*]] = tenon.read_parameter @w[%[[DEPTH]]] remainder : tensor<8xbf16>
+      // CHECK: tenon.join %[[UPPER]], %[[REST]] : tensor<8xbf16> -> tensor<8xf32>
+      %upper = tenon.read_parameter @w[%depth] : tensor<8xbf16>
+      %rest = tenon.read_parameter @w[%depth] remainder : tensor<8xbf16>
+      %w = tenon.join %upper, %rest : tensor<8xbf16> -> tensor<8xf32>
+      %next = tenon.add %carry, %w : tensor<8xf32>
+      tenon.yield %next : tensor<8xf32>
+    }
+    return
+  }
+}
+
 // CHECK-LABEL: func.func @gemm(
 func.func @gemm(%a: tensor<4x8xbf16>, %b: tensor<6x8xbf16>) -> tensor<4x6xbf16> {
   // CHECK: ^bb0(%{{.*}}: index, %{{.*}}: index, %[[SUM:.*]]: f32):

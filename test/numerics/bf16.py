@@ -11,6 +11,7 @@ usage: bf16.py [--numerics f16] [--tiers TIER,..] [--controls]
   Each must be noticed.
 """
 import argparse
+import array
 import math
 import os
 import random
@@ -31,8 +32,8 @@ NOTICED = {"bf16": 1e-3, "f16": 2e-4}  # a rounding point that is left out makes
 GRAD_SCALE = 1024  # of `tenon grad` in f16
 BLOCKS, CLASSES = 2, 7
 CHUNK = 1024 # keys; docs/cpu.md, "D"
-POINTS = ("factors", "saved sums", "saved normalizers", "sums over rows", "attention's operands", "attention's result",
-          "attention's gradients")
+POINTS = ("factors", "ties of weights", "saved sums", "saved normalizers", "sums over rows", "attention's operands",
+          "attention's result", "attention's gradients")
 F32 = ("residual stream", "softmax")  # points that no rule asks for
 
 MLP = """
@@ -90,6 +91,18 @@ def to_bf16(x):
     return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
 
 
+def away(x):
+    """Nearest bf16, ties away from zero: how weights in two halves are rounded."""
+    bits, = struct.unpack("<I", struct.pack("<f", x))
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x8000) & 0xFFFF0000))[0]
+
+
+def tie(x):
+    """A number in the middle of two bf16, near x."""
+    bits, = struct.unpack("<I", struct.pack("<f", x))
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000 | 0x8000))[0]
+
+
 def to_f16(x):
     """Nearest even, with the numbers below 2^-14 that lie 2^-24 apart."""
     return struct.unpack("<e", struct.pack("<e", x))[0]
@@ -133,9 +146,13 @@ class Net:
     def product(self, a, b):
         return product(self.at("factors", a), self.at("factors", b))
 
+    def factor(self, name):
+        rounds = self.rounded is to_bf16 and {"factors", "ties of weights"} <= set(self.points)
+        return [[away(x) for x in row] for row in self.weights[name]] if rounds else self.weights[name]
+
     def linear(self, name, x, saved=False):
         """`saved`: a stack keeps the contraction's result for the backward pass, so it is rounded before the bias is added."""
-        y = self.product(x, self.weights[name + ".weight"])
+        y = self.product(x, self.factor(name + ".weight"))
         y = self.at("saved sums", y) if saved else y
         return [[a + b for a, b in zip(row, self.weights[name + ".bias"][0])]
                 for row in y] if name + ".bias" in self.weights else y
@@ -145,7 +162,7 @@ class Net:
         if name + ".bias" in self.weights:
             self.gradients[name + ".bias"] = [over_rows(self.at("sums over rows", dy))]
         self.gradients[name + ".weight"] = self.product(turned(dy), turned(x))
-        return self.product(dy, turned(self.weights[name + ".weight"]))
+        return self.product(dy, turned(self.factor(name + ".weight")))
 
     def norm(self, name, x):
         mean = [math.fsum(row) / len(row) for row in x]
@@ -273,6 +290,7 @@ class Case:
         self.text, self.sizes, self.batch, self.seeds, self.functions = text, sizes, batch, seeds, (forward, backward)
 
     def draw(self, numerics):
+        self.ties = numerics == "bf16"
         self.seed, batch, sizes = self.seeds[numerics], self.batch, self.sizes
         D, draw = sizes["D"], random.Random(self.seed + 100)
         self.x = tensors.Tensor("f32", batch + (D,), [draw.uniform(-2, 2) for _ in range(tensors.count(batch) * D)])
@@ -287,7 +305,11 @@ class Case:
             for name, inner, outer in mlp or [(part, D, D) for part in parts]:
                 shapes |= linears(f"{block}.{name}", inner, outer)
             shapes.pop(block + ".key.bias", None)
-        return drawn(self.seed, shapes)
+        made = drawn(self.seed, shapes)
+        for value in made.values():
+            if self.ties and len(value.shape) == 2:
+                value.values[::2] = array.array("f", [tie(x) for x in value.values[::2]])
+        return made
 
     def expected(self, points, numerics):
         net = Net({name: rows_of(value) for name, value in self.weights().items()}, points, self.sizes, self.x.shape, numerics)
@@ -348,7 +370,7 @@ def compare(folder, kind, chosen, short):
 def controls(folder, kind, tier, short):
     """What is not noticed though it is left out or added."""
     got, wrong = CASES[kind].compiled(folder, short, tier), []
-    seen = [point for point in POINTS if point not in UNSEEN[kind]]
+    seen = [point for point in POINTS if point not in UNSEEN[kind] and (short == "bf16" or "ties" not in point)]
     changed = {f"without {point}": set(POINTS) - {point} for point in seen} | {"without all": set()}
     if kind == "attention":
         changed |= {f"with rounded {point}": {*POINTS, point} for point in F32}

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Every rule again where something around it differs: its steps are those of the plain one.
 
-usage: optimizer_storage.py [--spoil]
+usage: optimizer_storage.py [--spoil | --upper]
 
 For each rule, in f32 over tensors that cross tiles, three steps:
   threads     3 threads and the other tier: the same bits
   short       params = bf16: parameters are those of f32, rounded once per step; both go on from there with their own moments
+  halves      compute = bf16, which keeps parameters as a bf16 and a remainder: the same bits, also with accumulate
   accumulate  two batches, then one update: that of a batch whose gradient is their mean, exactly, for sums of two rows that are
               equal
   frozen      freeze takes a layer of a stack and a tensor out of everything, norms too: the others are those of a run in which
               the gradients of both are 0, and the frozen ones keep their bits
 --spoil: parameters of the first model start elsewhere by a millionth
+--upper: after each step the remainders are thrown away
 """
 import array
 import math
+import struct
 import sys
 import tempfile
 
@@ -25,6 +28,9 @@ from tensors import Tensor
 CLIPPED = {"sgd(lr = 0.05, momentum = 0.9)": "each(0.5)", "adamw(lr = 0.02)": "value(0.04)"}
 RULES = {**{text: "" for text in optimizers.OPTIMIZERS}, **CLIPPED}
 FROZEN = ("m", "blocks.1.scale")
+
+
+HALVES = "numerics = policy(compute = bf16)"
 
 
 def short(values):
@@ -59,19 +65,28 @@ def built(folder, text, number, more="", tier=None):
                                tier or driver.best_tier(), "f32")
 
 
+def upper(x):
+    """The upper half alone: to the nearest, ties away from zero."""
+    bits, = struct.unpack("<I", struct.pack("<f", x))
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x8000) & 0xFFFF0000))[0]
+
+
 def opened(path, threads=1):
     return library.Model(path, "train", {"B": 1, "T": 1}, threads=threads)
 
 
-def check(folder, text, number, spoil):
+def check(folder, text, number, spoil, drops):
     plain = built(folder, text, 10 * number)
     ours, models = opened(plain), {
         "3 threads": opened(plain, 3),
-        "another tier": opened(built(folder, text, 10 * number + 1, tier=driver.other_tier()))}
+        "another tier": opened(built(folder, text, 10 * number + 1, tier=driver.other_tier())),
+        "two halves": opened(built(folder, text, 10 * number + 6, HALVES), threads=2)}
+    halves = models["two halves"]
+    both = opened(built(folder, text, 10 * number + 7, f"accumulate = 2\n  {HALVES}", tier=driver.other_tier()))
     twice = opened(built(folder, text, 10 * number + 2, "accumulate = 2"))
     narrow = opened(built(folder, text, 10 * number + 3, "numerics = policy(params = bf16)"))
     rounded = opened(plain)
-    for model in (*models.values(), twice, narrow, rounded):
+    for model in (*models.values(), twice, both, narrow, rounded):
         start(model)
     start(ours, 1e-6 if spoil else 0.0)
     for t in range(3):
@@ -80,16 +95,20 @@ def check(folder, text, number, spoil):
         for what, model in models.items():
             optimizers.step(model, t, t)
             compare(f"{text}, {what}, step {t}", values_of(model), want)
-        for half in (0, 1):
-            optimizers.step(twice, 2 * t + half, t)
-        compare(f"{text}, accumulate, step {t}", values_of(twice), want)
+        for what, model in (("accumulate", twice), ("accumulate in two halves", both)):
+            for half in (0, 1):
+                optimizers.step(model, 2 * t + half, t)
+            compare(f"{text}, {what}, step {t}", values_of(model), want)
+        if drops:
+            for name, values in want.items():
+                halves.set_parameter(name, Tensor("f32", (len(values),), [upper(x) for x in values]))
         optimizers.step(narrow, t, t)
         optimizers.step(rounded, t, t)
         want = {name: array.array("f", short(values)) for name, values in values_of(rounded).items()}
         compare(f"{text}, params = bf16, step {t}", values_of(narrow), want)
         for name, values in want.items():
             rounded.set_parameter(name, Tensor("f32", (len(values),), values))
-    for model in (ours, twice, narrow, rounded, *models.values()):
+    for model in (ours, twice, both, narrow, rounded, *models.values()):
         model.close()
 
 
@@ -113,11 +132,11 @@ def frozen(folder, text, number):
 
 
 def main():
-    spoil = "--spoil" in sys.argv
+    spoil, drops = "--spoil" in sys.argv, "--upper" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         try:
             for number, text in enumerate(RULES):
-                check(folder, text, number, spoil)
+                check(folder, text, number, spoil, drops)
                 frozen(folder, text, number)
         except Wrong as error:
             print(f"WRONG: {error}")

@@ -30,7 +30,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 9");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 10");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -149,7 +149,7 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 9", "\"abi\": 8", "ABI version 8, this runtime has 9"},
+      {"\"abi\": 10", "\"abi\": 8", "ABI version 8, this runtime has 10"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
@@ -173,9 +173,13 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 9", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 10", "\"abi\": 18446744073709551616", "is too large"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"param_dtype\": \"f16\"", "are of a model of f32"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"split\": \"bf16\"", "are of a model of f32"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"f16\"", "bf16"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"bf16\", \"param_dtype\": \"bf16\"", "no `param_dtype`"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"f32\"", "f32"},
       {"\"parameter\": \"table\"", "\"parameter\": \"tables\"", "there is no parameter 'tables'"},
       {"\"group\": 1", "\"group\": 2", "it leaves the groups or the stack of its parameter"},

@@ -32,6 +32,37 @@ TEST(NormalQuantile, KnownValues) {
     EXPECT_NEAR(detail::logarithm(p), std::log(p), 4e-16 * std::abs(std::log(p))) << p;
 }
 
+// Every upper half with lower ones on both sides of the middle: what is split comes back, and the upper half is the nearest bf16,
+// of two the one farther from zero.
+TEST(Halves, ComeBackBitForBit) {
+  auto bitsOf = [](float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+  };
+  auto realOf = [](uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  };
+  uint32_t drawn = 1;
+  for (uint32_t upper = 0; upper < 0x10000; ++upper)
+    for (uint32_t k = 0; k < 9; ++k) {
+      drawn = drawn * 1664525 + 1013904223;
+      const uint32_t lower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, drawn >> 16, drawn >> 8 & 0xffff, drawn & 0xffff};
+      const uint32_t bits = upper << 16 | lower[k];
+      const FloatHalves halves = halvesOfFloat(realOf(bits));
+      const uint32_t back = bitsOf(floatFromHalves(halves));
+      if ((bits & 0x7fffffff) > 0x7f800000) { // NaN, before and after, as its upper half alone, too
+        ASSERT_EQ(back, static_cast<uint32_t>(halves.upper) << 16);
+        ASSERT_GT(back & 0x7fffffff, 0x7f800000u);
+        continue;
+      }
+      ASSERT_EQ(back, bits);
+      ASSERT_EQ(halves.upper, upper + (lower[k] >= 0x8000)) << bits;
+    }
+}
+
 static ParameterInfo matrix(std::vector<int64_t> shape, InitializerInfo::Kind kind, double a) {
   ParameterInfo info;
   info.name = "w";

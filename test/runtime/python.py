@@ -246,11 +246,12 @@ def compare_generation(run, model, bounded):
 
 def check_numerics(spec, folder):
     """The manifest says which numerics an artifact was compiled with."""
-    for numerics, copies in ((None, None), ("bf16", "bf16"), ("f32", None)):
+    for numerics, split, copies in ((None, None, None), ("bf16", "bf16", None), ("f16", None, "f16"), ("f32", None, None)):
         out = tenon.compile(spec, os.path.join(folder, f"numerics-{numerics}"), recipe="small", numerics=numerics)
         manifests = [name for name in os.listdir(out) if name.endswith(".json")]
         with open(os.path.join(out, *manifests), encoding="utf-8") as manifest:
-            assert json.load(manifest).get("copies") == copies, numerics
+            said = json.load(manifest)
+            assert (said.get("split"), said.get("copies")) == (split, copies), numerics
     expect(tenon.UsageError, 2, "bf8", lambda: tenon.compile(spec, os.path.join(folder, "none"), numerics="bf8"))
 
 

@@ -83,8 +83,9 @@ void printParameters(const Manifest &manifest) {
     show("  %-40s %-28s %14s  %s(%g)%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
          initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
   }
-  show("  %s parameters; %.1f MiB in an arena (padding %.2f %%)\n", grouped(total).c_str(),
+  show("  %s parameters; %.1f MiB in %s (padding %.2f %%)\n", grouped(total).c_str(),
        static_cast<double>(manifest.parameterBytesIn(manifest.parameterType)) / 1048576.0,
+       manifest.split ? "two arenas" : "an arena",
        total ? 100.0 * (static_cast<double>(manifest.parameterBytes) / static_cast<double>(total * byteSize(manifest.type)) - 1.0)
              : 0.0);
 }
@@ -192,6 +193,8 @@ Status run(Options &options) {
   std::string mixed;
   if (manifest.parameterType != manifest.type)
     mixed += concat(", parameters in ", runtime::nameOf(manifest.parameterType));
+  if (manifest.split)
+    mixed += concat(", parameters in ", runtime::nameOf(*manifest.split), " and remainders");
   if (manifest.compute)
     mixed += concat(", factors and saved values in ", runtime::nameOf(*manifest.compute));
   if (manifest.reduce)

@@ -89,7 +89,9 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
       report.memory.push_back({name, formula, bytes});
     report.memorySum = runtime::checkedAdd(report.memorySum, bytes).value_or(UINT64_MAX);
   };
-  add("parameters", manifest.parameterBytesIn(manifest.parameterType), "");
+  add("parameters", manifest.parameterBytesIn(manifest.split.value_or(manifest.parameterType)), "");
+  if (manifest.split)
+    add("their remainders", manifest.parameterBytesIn(*manifest.split), "");
   if (manifest.copies)
     add("their copies", manifest.parameterBytesIn(*manifest.copies), "");
   if (differentiated)

@@ -7,14 +7,14 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 9
+#define TN_ABI_VERSION 10
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
 typedef void (*TnTile)(const struct TnContext *context, int64_t tile, int64_t worker);
 
 enum TnArena {
-  TN_ARENA_PARAMS = 0,  /* parameters at the offsets of the manifest; at half of them in its `param_dtype` (16 bits) */
+  TN_ARENA_PARAMS = 0,  /* parameters at the offsets of the manifest; at half of them in its `param_dtype` or `split` (16 bits) */
   TN_ARENA_GRADS = 1,   /* at the offsets of the manifest */
   TN_ARENA_MOMENT1 = 2, /* optimizer state, same layout; null when the optimizer has none */
   TN_ARENA_MOMENT2 = 3,
@@ -31,7 +31,9 @@ enum TnArena {
   TN_ARENA_SLICES =
       10, /* partial sums of the gradients over slices, one behind the other, each with their layout; null without slices */
   TN_ARENA_LOSS_SCALE = 11, /* a TnLossScale; null where gradients are those of the loss itself */
-  TN_ARENA_COUNT = 12
+  TN_ARENA_REMAINDERS =
+      12, /* what rounding to the manifest's `split` took from the parameters, at half their offsets; null without */
+  TN_ARENA_COUNT = 13
 };
 
 /* What the loss is multiplied by before its gradient is taken (f16). An update reads and changes it. */

@@ -40,6 +40,54 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
 
 // -----
 
+// Remainders lie in an arena of their own, at the same places; the optimizer joins, computes in f32, and stores both halves.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+  tenon.parameter @b stacked {offset = 64 : i64, stride = 64 : i64} : tensor<3x8xf32>
+
+  // CHECK-LABEL: func.func @split
+  // CHECK: tenon.loop 3
+  // CHECK-DAG: tenon.place <parameters 32, [<0, () -> (32), 0>]> : tensor<8xbf16>
+  // CHECK-DAG: tenon.place <remainders 32, [<0, () -> (32), 0>]> : tensor<8xbf16>
+  // CHECK: tenon.places = [#tenon.place<gradients 64, [<0, () -> (64), 0>]>]
+
+  // CODE-LABEL: llvm.func internal @split.update.body(
+  // CODE: %[[UPPER:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xi16>
+  // CODE: %[[REST:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xi16>
+  // CODE: %[[WIDE:.*]] = arith.extui %[[UPPER]] : vector<16xi16> to vector<16xi32>
+  // CODE: %[[HIGH:.*]] = arith.shli %[[WIDE]]
+  // CODE: %[[LOW:.*]] = arith.extsi %[[REST]] : vector<16xi16> to vector<16xi32>
+  // CODE: arith.addi %[[HIGH]], %[[LOW]]
+  // CODE: llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+  // CODE: llvm.store %{{.*}} : vector<16xi16>, !llvm.ptr
+  // CODE: llvm.store %{{.*}} : vector<16xi16>, !llvm.ptr
+  func.func @split(%x: tensor<8xf32>) attributes {tenon.kind = "train", tenon.dims = [], tenon.states = []} {
+    %back = tenon.stack 3 reverse (%x) : (tensor<8xf32>) -> (tensor<8xf32>) {
+    ^bb0(%depth: index, %dy: tensor<8xf32>):
+      %upper = tenon.read_parameter @b[%depth] : tensor<8xbf16>
+      %rest = tenon.read_parameter @b[%depth] remainder : tensor<8xbf16>
+      %db = tenon.nest affine_map<() -> ()> : tensor<8xf32> {
+        tenon.each affine_map<() -> (8)> {
+        ^bb0(%i: index):
+          %a = tenon.at %upper[%i] : tensor<8xbf16> -> bf16
+          %c = tenon.at %rest[%i] : tensor<8xbf16> -> bf16
+          %aw = arith.extf %a : bf16 to f32
+          %cw = arith.extf %c : bf16 to f32
+          %sum = arith.addf %aw, %cw : f32
+          tenon.put 0 [%i], %sum : f32
+        }
+      }
+      tenon.write_gradient @b[%depth], %db : tensor<8xf32>
+      tenon.yield %dy : tensor<8xf32>
+    }
+    %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
+    tenon.output 0 "grad_norm", %norm : tensor<f64>
+    tenon.output 1 "learning_rate", %rate : tensor<f64>
+    return
+  }
+}
+
+// -----
+
 // There are no f32 values to read.
 module attributes {tenon.parameters = f16} {
   tenon.parameter @w {offset = 64 : i64, stride = 256 : i64} : tensor<8xf32>

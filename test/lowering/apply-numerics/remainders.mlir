@@ -1,0 +1,57 @@
+// Parameters of f32 in two halves: contractions read the upper ones, what reads f32 has both joined.
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-apply-numerics,cse))' | FileCheck %s
+// Nothing is left for a second time.
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tenon-apply-numerics,tenon-apply-numerics,cse))' | FileCheck %s
+
+// A table is gathered in f32 and contracted in bf16: the first reads both halves, the second the upper one alone.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+  tenon.parameter @w : tensor<6x8xf32>
+  tenon.parameter @b : tensor<6xf32>
+  // CHECK-LABEL: func.func @tied(
+  // CHECK-SAME: %[[X:.*]]: tensor<4x8xf32>
+  func.func @tied(%x: tensor<4x8xf32>, %ids: tensor<4xi32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    // CHECK-DAG: %[[X16:.*]] = tenon.convert %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+    // CHECK-DAG: %[[UPPER:.*]] = tenon.read_parameter @w : tensor<6x8xbf16>
+    // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<6x8xbf16>
+    // CHECK-DAG: %[[W:.*]] = tenon.join %[[UPPER]], %[[REST]] : tensor<6x8xbf16> -> tensor<6x8xf32>
+    // CHECK-DAG: %[[BUPPER:.*]] = tenon.read_parameter @b : tensor<6xbf16>
+    // CHECK-DAG: %[[BREST:.*]] = tenon.read_parameter @b remainder : tensor<6xbf16>
+    // CHECK-DAG: %[[B:.*]] = tenon.join %[[BUPPER]], %[[BREST]] : tensor<6xbf16> -> tensor<6xf32>
+    // CHECK: %[[Y:.*]] = tenon.dot %[[X16]][0, 2], %[[UPPER]][1, 2] : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xf32>
+    // CHECK: %[[ALL:.*]] = tenon.broadcast %[[B]] [1]
+    // CHECK: tenon.add %[[Y]], %[[ALL]]
+    // CHECK: tenon.gather %[[W]]
+    // CHECK-NOT: tenon.join
+    %w = tenon.read_parameter @w : tensor<6x8xf32>
+    %b = tenon.read_parameter @b : tensor<6xf32>
+    %y = tenon.dot %x[0, 2], %w[1, 2] : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    %all = tenon.broadcast %b [1] : tensor<6xf32> -> tensor<4x6xf32>
+    %z = tenon.add %y, %all : tensor<4x6xf32>
+    %rows = tenon.gather %w[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<6x8xf32>, tensor<4xi32> -> tensor<4x8xf32>
+    tenon.output 0 "z", %z : tensor<4x6xf32>
+    tenon.output 1 "rows", %rows : tensor<4x8xf32>
+    return
+  }
+}
+
+// -----
+
+// A contraction in another type than the halves' reads what is joined, rounded or as it is.
+module attributes {tenon.compute = bf16, tenon.parameters = bf16, tenon.remainders = bf16} {
+  tenon.parameter @w : tensor<6x8xf32>
+  // CHECK-LABEL: func.func @others(
+  func.func @others(%x: tensor<4x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    // CHECK-DAG: %[[UPPER:.*]] = tenon.read_parameter @w : tensor<6x8xbf16>
+    // CHECK-DAG: %[[REST:.*]] = tenon.read_parameter @w remainder : tensor<6x8xbf16>
+    // CHECK-DAG: %[[W:.*]] = tenon.join %[[UPPER]], %[[REST]]
+    // CHECK-DAG: %[[W16:.*]] = tenon.convert %[[W]] : tensor<6x8xf32> -> tensor<6x8xf16>
+    // CHECK: tenon.dot %{{.*}}[0, 2], %[[W]][1, 2] {tenon.compute = f32} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    // CHECK: tenon.dot %{{.*}}[0, 2], %[[W16]][1, 2] {tenon.compute = f16} : tensor<4x8xf16>, tensor<6x8xf16> -> tensor<4x6xf32>
+    %w = tenon.read_parameter @w : tensor<6x8xf32>
+    %y = tenon.dot %x[0, 2], %w[1, 2] {tenon.compute = f32} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    %z = tenon.dot %x[0, 2], %w[1, 2] {tenon.compute = f16} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+    %both = tenon.add %y, %z : tensor<4x6xf32>
+    tenon.output 0 "y", %both : tensor<4x6xf32>
+    return
+  }
+}
