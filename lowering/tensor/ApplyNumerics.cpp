@@ -30,6 +30,7 @@ public:
     });
     function.walk([&](StackOp stack) { narrowSaved(stack); });
     shareRounded();
+    dropJoins();
     foldConversions();
   }
 
@@ -77,7 +78,21 @@ private:
       narrowed = builder.clone(*view, mapping)->getResult(0);
       narrowed.setType(withElement(tensorOf(value), narrow));
     }
+    if (!narrowed && isJoin(value)) { // each part by itself: it may be rounded already, and need not be joined to be read
+      IRMapping mapping;
+      for (Value part : value.getDefiningOp()->getOperands())
+        mapping.map(part, rounded(part));
+      builder.setInsertionPointAfterValue(value);
+      narrowed = builder.clone(*value.getDefiningOp(), mapping)->getResult(0);
+      narrowed.setType(withElement(tensorOf(value), narrow));
+    }
     return roundedOf[value] = narrowed ? narrowed : Build(builder, value.getLoc()).convert(value, narrow);
+  }
+
+  /// Whether its elements are those of several tensors.
+  static bool isJoin(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->hasTrait<Moves>() && op->getNumOperands() > 1;
   }
 
   /// A parameter that nothing but views changed is read as it lies in memory in this type, or from its copy, which is rounded
@@ -221,6 +236,14 @@ private:
         use.set(widened);
       }
     }
+  }
+
+  /// Joins that are read rounded alone.
+  void dropJoins() {
+    for (auto [value, narrowed] : llvm::reverse(roundedOf))
+      if (value.use_empty() && isJoin(value))
+        value.getDefiningOp()->erase();
+    roundedOf.clear();
   }
 
   /// Widened and rounded again is what it was: such pairs, and what nobody reads of them, go.
