@@ -54,9 +54,8 @@ public:
     if (auto scaled = index.getDefiningOp<arith::MulIOp>())
       return times(scaled.getLhs(), scaled.getRhs());
     if (auto clamp = index.getDefiningOp<arith::MaxSIOp>())
-      return unclamped(clamp.getLhs(), clamp.getRhs(), [&](const LinearForm &form, AffineExpr bound) {
-        return isAtLeast(form.rest + interval->low, bound);
-      });
+      return unclamped(clamp.getLhs(), clamp.getRhs(),
+                       [&](const LinearForm &form, AffineExpr bound) { return isAtLeast(form.rest + interval->low, bound); });
     if (auto clamp = index.getDefiningOp<arith::MinSIOp>())
       return unclamped(clamp.getLhs(), clamp.getRhs(), [&](const LinearForm &form, AffineExpr bound) {
         return isAtLeast(bound, form.rest + interval->high - 1);
