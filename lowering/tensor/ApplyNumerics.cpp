@@ -71,6 +71,8 @@ private:
     OpBuilder builder(function.getContext());
     builder.setInsertionPointAfterValue(value);
     Value narrowed = shortParameter(value, builder);
+    if (Operation *op = value.getDefiningOp(); !narrowed && op && op->hasTrait<View>())
+      narrowed = widenedSource(value, builder);
     if (auto view = value.getDefiningOp<ElementOpInterface>(); !narrowed && view && view.enlargesOperand()) {
       IRMapping mapping; // what it shows is rounded, once
       mapping.map(view->getOperand(0), rounded(view->getOperand(0)));
@@ -87,6 +89,25 @@ private:
       narrowed.setType(withElement(tensorOf(value), narrow));
     }
     return roundedOf[value] = narrowed ? narrowed : Build(builder, value.getLoc()).convert(value, narrow);
+  }
+
+  /// A view of what was widened, as a view of that: there is nothing to round. Null: it is none.
+  Value widenedSource(Value value, OpBuilder &builder) {
+    Operation *op = value.getDefiningOp();
+    if (auto convert = dyn_cast_or_null<ConvertOp>(op))
+      return tensorOf(convert.getX()).getElementType() == narrow ? convert.getX() : Value();
+    if (!op || !op->hasTrait<View>() || op->getNumOperands() != 1)
+      return {};
+    IRMapping mapping;
+    Value source = widenedSource(op->getOperand(0), builder);
+    if (!source)
+      return {};
+    mapping.map(op->getOperand(0), source);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(op);
+    Value view = builder.clone(*op, mapping)->getResult(0);
+    view.setType(withElement(tensorOf(value), narrow));
+    return view;
   }
 
   /// Whether its elements are those of several tensors.

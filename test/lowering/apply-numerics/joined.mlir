@@ -40,4 +40,19 @@ module attributes {tenon.compute = bf16} {
     tenon.output 0 "y", %y : tensor<9x6xf32>
     return
   }
+
+  // Some rows of what is short in memory, such as a gradient of attention: they are read as they are. Of a sum they are rounded.
+  // CHECK-LABEL: func.func @rows(
+  // CHECK: %[[ROWS:.*]] = tenon.slice %arg0 0 from {{.*}} : tensor<9x8xbf16> -> tensor<4x8xbf16>
+  // CHECK: %[[SUM:.*]] = tenon.slice %arg1 0 from {{.*}} : tensor<9x8xf32> -> tensor<4x8xf32>
+  // CHECK: %[[SHORT:.*]] = tenon.convert %[[SUM]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // CHECK: tenon.dot %[[ROWS]][0, 2], %[[SHORT]][1, 2]
+  func.func @rows(%x: tensor<9x8xbf16>, %s: tensor<9x8xf32>) attributes {tenon.dims = [], tenon.kind = "out", tenon.states = []} {
+    %wide = tenon.convert %x : tensor<9x8xbf16> -> tensor<9x8xf32>
+    %rows = tenon.slice %wide 0 from affine_map<() -> (5)> : tensor<9x8xf32> -> tensor<4x8xf32>
+    %sum = tenon.slice %s 0 from affine_map<() -> (5)> : tensor<9x8xf32> -> tensor<4x8xf32>
+    %y = tenon.dot %rows[0, 2], %sum[1, 2] : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x4xf32>
+    tenon.output 0 "y", %y : tensor<4x4xf32>
+    return
+  }
 }
