@@ -14,7 +14,7 @@ bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
 }
 
 bool GemmSpec::mayStreamRight() const {
-  if (elementsOfA.areComputed || elementsOfB.areComputed || !(isOne(b.colStride) || isOne(b.rowStride)))
+  if (elementsOfA.areComputed || elementsOfB.areComputed || rangesOfA || rangesOfB || !(isOne(b.colStride) || isOne(b.rowStride)))
     return false;
   return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride));
 }

@@ -38,6 +38,18 @@ struct GemmElements {
       compute;
 };
 
+/// Rows of A, or steps of K of B, that lie in several places, such as memory and segment that are joined. In each the operand has
+/// the strides of the whole; its `base` is not used.
+struct GemmRanges {
+  /// Calls `body` for the lines of [first, end) (i64) that lie in one place, in order: [low, high), maybe none, of which `low` is
+  /// at `address`. It may be called several times, like the epilogue. Null: all lie in one place.
+  std::function<void(mlir::OpBuilder &, mlir::Location, mlir::Value first, mlir::Value end,
+                     llvm::function_ref<void(mlir::Value low, mlir::Value high, mlir::Value address)> body)>
+      visit;
+  std::optional<llvm::SmallVector<int64_t>> starts; ///< of the ranges and, last, of their repetition, where known
+  explicit operator bool() const { return bool(visit); }
+};
+
 /// One finished vector of C: lanes column, column + 1, ... of row `row` (both i64).
 struct GemmResult {
   mlir::Value row, column, sum;
@@ -75,6 +87,8 @@ struct GemmSpec {
   mlir::Value m, n, k; ///< i64, constants or not; 0 is allowed (k = 0 gives zero sums)
   GemmOperand a, b;
   GemmElements elementsOfA, elementsOfB; ///< where computed, the operand's address and strides are ignored
+  GemmRanges rangesOfA;                  ///< rows; K is contiguous
+  GemmRanges rangesOfB;                  ///< steps of K; columns are contiguous. Of bf16, ranges begin at even steps
   GemmEpilogue epilogue;
   GemmRuns runs;
   GemmTarget target;

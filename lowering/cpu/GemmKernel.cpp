@@ -38,13 +38,14 @@ public:
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
     bool good = true;
     sortLabels();
+    findRanges();
     if (isReordered)
       reorder();
     findKeptRuns();
     if (isReordered)
       kernel.temporaries.push_back(ordered);
-    kernel.scratchBytes = gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), a.element,
-                                           b.element || isGathered);
+    kernel.scratchBytes =
+        gemmScratchBytes(sequence.tier(), storage, keptRuns.size() * kKeepBytes, readsLeftInPlace(), computesA(), computesB());
     kernel.tiles = [&](FunctionCode &code) {
       if (batch.empty())
         return gemmTileCount(code.builder, op.getLoc(), specOf(code, nullptr, {}, good));
@@ -106,6 +107,10 @@ private:
       a.offset = getAffineConstantExpr(0, op.getContext());
     }
     rows = a.runOf(onlyA, sizes);
+    if (isSlice(onlyA)) { // a batch of its outer dimension would pack B for each entry
+      a.readInRanges(rows.back(), sizes.lookup(rows.back()));
+      rows = onlyA;
+    }
     columns = b.element || isGathered ? columnsOfResult(onlyB) : b.runOf(onlyB, sizes);
     batch = both;
     for (int64_t label : onlyA)
@@ -115,6 +120,53 @@ private:
       if (!llvm::is_contained(columns, label))
         batch.push_back(label);
     llvm::sort(batch);
+  }
+
+  /// Ranges of rows of A, or of steps of B, that are read where they lie: A row by row, as strips of micro-kernels, B where it is
+  /// packed. Other operands with ranges are copied into scratch.
+  void findRanges() {
+    hasRowsInRanges = a.hasLinesInRanges(rows, depth, sizes);
+    auto isEven = [](AffineExpr start) { return start.isMultipleOf(2); }; // pairs are not cut
+    hasStepsInRanges = b.hasLinesInRanges(depth, columns, sizes) && !isGathered &&
+                       (!b.type.getElementType().isBF16() || llvm::all_of(b.starts, isEven));
+  }
+  bool computesA() const { return a.element && !hasRowsInRanges; }
+  bool computesB() const { return (b.element && !hasStepsInRanges) || isGathered; }
+
+  GemmRanges rangesOf(FunctionCode &code, const GemmSide &side, const Labels &lines, const SmallVector<LaneValue> &fixed) {
+    GemmRanges ranges;
+    ranges.visit = [this, &code, &side, &lines, fixed](OpBuilder &at, Location, Value first, Value end,
+                                                       llvm::function_ref<void(Value, Value, Value)> body) {
+      OpBuilder::InsertionGuard guard(code.builder);
+      code.builder.restoreInsertionPoint(at.saveInsertionPoint());
+      LaneCode scalars(code, {}, 1);
+      IndicesOfLabels indices;
+      for (int64_t label : batch)
+        indices[label] = fixed[label];
+      reads.visitRanges(code, scalars, side, lines, indices, first, end, [&](Value low, Value high, Value address) {
+        OpBuilder::InsertionGuard inside(at);
+        at.restoreInsertionPoint(code.builder.saveInsertionPoint());
+        body(low, high, address);
+        code.builder.restoreInsertionPoint(at.saveInsertionPoint());
+      });
+      at.restoreInsertionPoint(code.builder.saveInsertionPoint());
+    };
+    SmallVector<int64_t> starts;
+    for (AffineExpr start : side.starts)
+      if (auto number = dyn_cast<AffineConstantExpr>(start))
+        starts.push_back(number.getValue());
+    if (starts.size() == side.starts.size())
+      ranges.starts = starts;
+    return ranges;
+  }
+
+  /// Whether A is some rows of each entry of an outer dimension, as many as make strips, known (few rows read B where it is).
+  bool isSlice(const Labels &lines) {
+    constexpr int64_t kFewestOfEntry = 16;
+    if (a.element || isReordered || lines.size() != 2 || rows.size() != 1 || depth.empty())
+      return false;
+    auto size = dyn_cast<AffineConstantExpr>(sizes.lookup(rows.back()));
+    return size && size.getValue() >= kFewestOfEntry && isOneElement(a.strideOf(depth, sizes));
   }
 
   bool isRun(const GemmSide &side, const Labels &labels) { return side.runOf(labels, sizes).size() == labels.size(); }
@@ -203,11 +255,12 @@ private:
 
   /// GemmSpec::readsLeftInPlace, before there is code; false where it is not known.
   bool readsLeftInPlace() const {
+    const GemmSide &memory = hasRowsInRanges ? a.ranges.front() : a;
     auto strideOf = [&](const Labels &labels) {
-      auto number = dyn_cast<AffineConstantExpr>(a.strideOf(labels, sizes));
+      auto number = dyn_cast<AffineConstantExpr>(memory.strideOf(labels, sizes));
       return number ? number.getValue() : 0;
     };
-    return !a.element && !isShortReal(a.type.getElementType()) && // with pairs it depends on the tier
+    return !computesA() && !isShortReal(a.type.getElementType()) && // with pairs it depends on the tier
            !(strideOf(depth) == 1 && rowsShareSet(sequence.tier(), a.type.getElementType(), strideOf(rows)));
   }
 
@@ -230,7 +283,8 @@ private:
     auto &builder = code.builder;
     auto operand = [&](const GemmSide &side, const Labels &outer, const Labels &inner) {
       GemmOperand result;
-      auto stride = [&](const Labels &labels) { return code.size(side.strideOf(labels, sizes)); };
+      const GemmSide &memory = side.ranges.empty() ? side : side.ranges.front();
+      auto stride = [&](const Labels &labels) { return code.size(memory.strideOf(labels, sizes)); };
       result.rowStride = stride(outer);
       result.colStride = stride(inner);
       if (outside && !side.element) {
@@ -251,8 +305,14 @@ private:
     spec.b = operand(b, depth, columns);
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
-    spec.elementsOfA = elementsOf(code, a, rows, outside, fixed, good);
-    spec.elementsOfB = elementsOf(code, b, columns, outside, fixed, good);
+    if (hasRowsInRanges)
+      spec.rangesOfA = rangesOf(code, a, rows, fixed);
+    else
+      spec.elementsOfA = elementsOf(code, a, rows, outside, fixed, good);
+    if (hasStepsInRanges)
+      spec.rangesOfB = rangesOf(code, b, depth, fixed);
+    else
+      spec.elementsOfB = elementsOf(code, b, columns, outside, fixed, good);
     spec.epilogue = [this, &code, outside, fixed, &good](OpBuilder &at, Location, const GemmResult &result) {
       OpBuilder::InsertionGuard guard(code.builder);
       code.builder.restoreInsertionPoint(at.saveInsertionPoint());
@@ -448,10 +508,11 @@ private:
   GemmReads reads;
   Labels rows, columns, depth, batch;
   bool isReordered = false, isGathered = false; ///< A is brought in order first; B is read element by element
-  GemmSide inMemory = a;                        ///< A before that
-  Labels ordering;                              ///< of A after it
-  unsigned ordered = 0;                         ///< number of its temporary
-  SmallVector<RandomKeepOp> keptRuns;           ///< whose bits are drawn for runs of columns
+  bool hasRowsInRanges = false, hasStepsInRanges = false;
+  GemmSide inMemory = a;              ///< A before that
+  Labels ordering;                    ///< of A after it
+  unsigned ordered = 0;               ///< number of its temporary
+  SmallVector<RandomKeepOp> keptRuns; ///< whose bits are drawn for runs of columns
 };
 
 } // namespace

@@ -28,17 +28,29 @@ namespace {
 /// which takes as long as to multiply three panels with them.
 constexpr int64_t kStagedPanels = 2;
 
-/// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency.
+/// Calls `body` with the number of rows of each range's part of rows [first, end).
+void forParts(const GemmRanges &ranges, int64_t first, int64_t end, llvm::function_ref<void(int64_t)> body) {
+  if (!ranges)
+    return body(end - first);
+  const int64_t period = ranges.starts->back();
+  for (int64_t begin = period > 0 ? first / period * period : end; begin < end; begin += period)
+    for (size_t i = 0; i + 1 < ranges.starts->size(); ++i)
+      if (int64_t rows = std::min(end, begin + (*ranges.starts)[i + 1]) - std::max(first, begin + (*ranges.starts)[i]); rows > 0)
+        body(rows);
+}
+
+/// M is cut evenly into strips of the register tile's rows or one less, so that no strip is too short to hide the FMA latency;
+/// each range of it by itself.
 SmallVector<int64_t> stripHeightsOf(std::optional<int64_t> m, std::optional<int64_t> rowBlocks,
-                                    std::optional<int64_t> rowsPerBlock, int64_t tileRows) {
+                                    std::optional<int64_t> rowsPerBlock, int64_t tileRows, const GemmRanges &ranges) {
   std::set<int64_t> heights;
-  if (m && rowBlocks && rowsPerBlock) {
-    for (int64_t start = 0; start < *m; start += *rowsPerBlock) {
-      int64_t rows = std::min(*rowsPerBlock, *m - start);
-      int64_t strips = (rows + tileRows - 1) / tileRows;
-      heights.insert(rows / strips);
-      heights.insert((rows + strips - 1) / strips);
-    }
+  if (m && rowBlocks && rowsPerBlock && (!ranges || ranges.starts)) {
+    for (int64_t start = 0; start < *m; start += *rowsPerBlock)
+      forParts(ranges, start, std::min(*m, start + *rowsPerBlock), [&](int64_t rows) {
+        int64_t strips = (rows + tileRows - 1) / tileRows;
+        heights.insert(rows / strips);
+        heights.insert((rows + strips - 1) / strips);
+      });
   } else {
     for (int64_t height = 1; height <= tileRows; ++height)
       heights.insert(height);
@@ -87,8 +99,9 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
 
   auto isAlways = [](Value condition) { return Emitter::constantOf(condition).value_or(0) != 0; };
   if (!isAlways(multipliesTiles) && !isAlways(streamsRight))
-    stripHeights = stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
-                                  hasTiles ? kFewestRows - 1 : tile.rows);
+    stripHeights =
+        stripHeightsOf(Emitter::constantOf(spec.m), Emitter::constantOf(rowBlocks), Emitter::constantOf(rowsPerBlock),
+                       hasTiles ? kFewestRows - 1 : tile.rows, spec.readsLeftInPlace() ? spec.rangesOfA : GemmRanges());
 }
 
 } // namespace tenon::cpu

@@ -35,6 +35,12 @@ public:
   /// something that is not supported (reported).
   bool read(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, const IndicesOfLabels &indices,
             const Run &run) const;
+  /// Where lines [low, high) of the merged `lines` lie, of which the first is at `address`.
+  using LinesInRange = llvm::function_ref<void(Value low, Value high, Value address)>;
+  /// Calls `body` for the lines of [first, end) that lie in one of the side's ranges, in order; the last label of `lines` is the
+  /// one that is joined. Calls may be for no line. `indices`: of the other labels but those whose neighbours make a line.
+  void visitRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, llvm::ArrayRef<int64_t> lines,
+                   const IndicesOfLabels &indices, Value first, Value end, LinesInRange body) const;
   /// Rows [low, high) of the merged `rows` of a side in memory, each with all of `depth`, to `target`, where row 0 begins.
   void order(FunctionCode &code, LaneCode &lanes, const GemmSide &side, Value memory, llvm::ArrayRef<int64_t> rows, Value low,
              Value high, llvm::ArrayRef<int64_t> depth, Value target) const;
@@ -43,6 +49,12 @@ public:
 
 private:
   Labels piecesOf(const GemmSide &side, const Run &run, const LaneCode &lanes) const;
+  bool readRanges(FunctionCode &code, LaneCode &lanes, const GemmSide &side, const IndicesOfLabels &indices,
+                  const Run &run) const;
+  /// The parts of a run within one place each of its `outer` labels: places from `from` on of the others.
+  void forPieces(FunctionCode &code, const Run &run, size_t outer, Type element,
+                 llvm::function_ref<void(Value number, Value from, Value count, Value target)> body) const;
+  Value startOf(FunctionCode &code, const GemmSide &side, const IndicesOfLabels &indices) const;
 
   const SizesOfLabels &sizes;
 };

@@ -1,73 +1,11 @@
 #include "lowering/cpu/GemmSide.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/LinearReads.h"
 
 using namespace mlir;
 
 namespace tenon::cpu {
 namespace {
-
-/// An index as a sum of block arguments times forms, and a form.
-struct LinearForm {
-  SmallVector<AffineExpr> factors; ///< by number of the argument
-  AffineExpr rest;
-};
-
-class LinearForms {
-public:
-  explicit LinearForms(Block &block) : block(block), zero(getAffineConstantExpr(0, block.getParentOp()->getContext())) {}
-
-  /// Nothing where `index` is anything else.
-  std::optional<LinearForm> of(Value index) {
-    LinearForm none{SmallVector<AffineExpr>(block.getNumArguments(), zero), zero};
-    if (auto argument = dyn_cast<BlockArgument>(index)) {
-      if (argument.getOwner() != &block)
-        return std::nullopt;
-      none.factors[argument.getArgNumber()] = getAffineConstantExpr(1, zero.getContext());
-      return none;
-    }
-    if (auto number = index.getDefiningOp<arith::ConstantIndexOp>()) {
-      none.rest = getAffineConstantExpr(number.value(), zero.getContext());
-      return none;
-    }
-    if (auto size = index.getDefiningOp<SizeValueOp>()) {
-      none.rest = size.getForm().getResult(0);
-      return none;
-    }
-    if (auto sum = index.getDefiningOp<arith::AddIOp>())
-      return combined(sum.getLhs(), sum.getRhs(), [](AffineExpr a, AffineExpr b) { return a + b; });
-    if (auto scaled = index.getDefiningOp<arith::MulIOp>())
-      return times(scaled.getLhs(), scaled.getRhs());
-    return std::nullopt;
-  }
-
-private:
-  std::optional<LinearForm> combined(Value a, Value b, llvm::function_ref<AffineExpr(AffineExpr, AffineExpr)> by) {
-    auto left = of(a), right = of(b);
-    if (!left || !right)
-      return std::nullopt;
-    for (auto [factor, other] : llvm::zip_equal(left->factors, right->factors))
-      factor = by(factor, other);
-    left->rest = by(left->rest, right->rest);
-    return left;
-  }
-  std::optional<LinearForm> times(Value a, Value b) {
-    auto left = of(a), right = of(b);
-    if (!left || !right)
-      return std::nullopt;
-    auto isPlain = [&](const LinearForm &form) { return llvm::all_of(form.factors, [&](AffineExpr f) { return f == zero; }); };
-    if (!isPlain(*right))
-      std::swap(left, right);
-    if (!isPlain(*right))
-      return std::nullopt;
-    for (AffineExpr &factor : left->factors)
-      factor = factor * right->rest;
-    left->rest = left->rest * right->rest;
-    return left;
-  }
-
-  Block &block;
-  AffineExpr zero;
-};
 
 /// The argument of `block` with which `index` moves on, clamped or not, by one or more.
 void collectMoving(Value index, Block *block, llvm::SmallDenseSet<unsigned> &moving) {
@@ -91,28 +29,44 @@ GemmSide::GemmSide(Value operand, RankedTensorType type, ArrayRef<int64_t> label
     : tensor(operand), type(type), labels(labels), element(code), strides(rowMajorStrides(type)), offset(zero()) {
   if (!element)
     return;
-  auto at = element->getTerminator()->getOperand(0).getDefiningOp<AtOp>();
-  if (at && at->getBlock() == element && at.getElement().getType() == type.getElementType())
-    readsLinearly(at);
+  const Value yielded = element->getTerminator()->getOperand(0);
+  if (auto read = linearRead(yielded, *element, type.getElementType(), {})) {
+    tensor = read->tensor;
+    strides = read->strides;
+    offset = read->offset;
+    element = nullptr;
+    return;
+  }
+  findRanges(yielded);
 }
 
-void GemmSide::readsLinearly(AtOp at) {
-  LinearForms forms(*element);
-  auto read = cast<RankedTensorType>(at.getTensor().getType());
-  SmallVector<AffineExpr> ofRead = rowMajorStrides(read), own(labels.size(), zero());
-  AffineExpr start = zero();
-  for (auto [index, stride] : llvm::zip_equal(at.getIndices(), ofRead)) {
-    std::optional<LinearForm> form = forms.of(index);
-    if (!form)
-      return;
-    for (auto [sum, factor] : llvm::zip_equal(own, form->factors))
-      sum = sum + factor * stride;
-    start = start + form->rest * stride;
+void GemmSide::findRanges(Value yielded) {
+  std::optional<JoinedReads> join = joinedReads(yielded, *element, type);
+  if (!join)
+    return;
+  joined = labels[join->dim];
+  starts = join->starts;
+  for (const LinearRead &read : join->reads) {
+    GemmSide range(read.tensor, type, labels, nullptr);
+    range.strides = read.strides;
+    range.offset = read.offset;
+    ranges.push_back(range);
   }
-  tensor = at.getTensor();
-  element = nullptr;
-  strides = own;
-  offset = start;
+}
+
+void GemmSide::readInRanges(int64_t label, AffineExpr size) {
+  ranges.assign(1, *this);
+  starts = {zero(), size};
+  joined = label;
+}
+
+bool GemmSide::hasLinesInRanges(const Labels &lines, const Labels &inner, const SizesOfLabels &sizes) const {
+  if (ranges.empty() || lines.empty() || lines.back() != joined)
+    return false;
+  return llvm::all_of(ranges, [&](const GemmSide &range) {
+    return range.strideOf(joined) == ranges.front().strideOf(joined) && range.runOf(inner, sizes).size() == inner.size() &&
+           isOneElement(range.strideOf(inner, sizes));
+  });
 }
 
 AffineExpr GemmSide::strideOf(int64_t label) const {

@@ -1,6 +1,7 @@
-// One operand of a contraction: where its elements lie by label, or the code that computes them.
+// One operand of a contraction: where its elements lie by label, in one place or in several, or the code that computes them.
 #pragma once
 #include "lowering/cpu/Kernel.h"
+#include <vector>
 
 namespace tenon::cpu {
 
@@ -9,7 +10,7 @@ using SizesOfLabels = llvm::DenseMap<int64_t, mlir::AffineExpr>;
 
 struct GemmSide {
   /// `code` (null: none) that only reads a tensor at places linear in its own, as windows do that stay inside, is no code: the
-  /// operand is that tensor with other strides.
+  /// operand is that tensor with other strides. Code that joins such reads along one dimension has `ranges`.
   GemmSide(Value operand, mlir::RankedTensorType type, llvm::ArrayRef<int64_t> labels, mlir::Block *code);
 
   bool has(int64_t label) const { return llvm::is_contained(labels, label); }
@@ -30,8 +31,20 @@ struct GemmSide {
   llvm::SmallVector<mlir::AffineExpr> strides;
   mlir::AffineExpr offset; ///< of its first element in the tensor
 
+  /// Places of label `joined` that lie in one tensor each: [starts[i], starts[i + 1]) in ranges[i], an operand in memory with the
+  /// labels of this one; the last start is the size. Empty: not several.
+  std::vector<GemmSide> ranges;
+  llvm::SmallVector<mlir::AffineExpr> starts;
+  int64_t joined = -1;
+  /// Whether lines along `lines`, whose last label is the one that is joined, lie evenly apart in each range, with neighbours of
+  /// `inner` side by side.
+  bool hasLinesInRanges(const Labels &lines, const Labels &inner, const SizesOfLabels &sizes) const;
+
+  /// One in memory as ranges of its own: what lies evenly apart along `label` alone, all `size` places of it.
+  void readInRanges(int64_t label, mlir::AffineExpr size);
+
 private:
-  void readsLinearly(AtOp at);
+  void findRanges(Value element);
   mlir::AffineExpr zero() const { return mlir::getAffineConstantExpr(0, type.getContext()); }
 };
 

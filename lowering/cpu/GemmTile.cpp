@@ -142,7 +142,7 @@ private:
         left = a;
         return;
       }
-    } else {
+    } else if (!spec.rangesOfA) {
       a.base =
           emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
     }
@@ -163,8 +163,16 @@ private:
     Value pitch = pitchOf(inner);
     FormOfA form = isTransposed ? FormOfA::AlongRows : isOne(innerStride) ? FormOfA::AlongDepth : FormOfA::Strided;
     func::FuncOp function = getWidenRows(emit.builder, emit.location, spec.tier, spec.storage, form, order());
-    func::CallOp::create(emit.builder, emit.location, function,
-                         ValueRange{outer, inner, source, outerStride, innerStride, staged, pitch});
+    auto widen = [&](Value lines, Value from, Value to) {
+      func::CallOp::create(emit.builder, emit.location, function,
+                           ValueRange{lines, inner, from, outerStride, innerStride, to, pitch});
+    };
+    if (spec.rangesOfA)
+      forRanges([&](Value row, Value count) {
+        widen(count, addressInRange(row, startDepth), emit.at(staged, element, emit.mul(row, pitch)));
+      });
+    else
+      widen(outer, source, staged);
     left = isTransposed ? GemmOperand{staged, one, pitch} : GemmOperand{staged, pitch, one};
   }
 
@@ -174,7 +182,7 @@ private:
     GemmOperand a = spec.a;
     if (spec.elementsOfA.areComputed)
       a = computeBlock(spec.elementsOfA, firstRow, rows, computedA);
-    else
+    else if (!spec.rangesOfA)
       a.base =
           emit.at(a.base, memoryType(spec.storage), emit.add(emit.mul(firstRow, a.rowStride), emit.mul(startDepth, a.colStride)));
     Value steps = depth, source = a.base, pitch = emit.constant(kTileSteps);
@@ -186,6 +194,8 @@ private:
       wholeSteps = emit.div(depth, kTileSteps);
       Value whole = emit.mul(wholeSteps, kTileSteps);
       steps = emit.sub(depth, whole);
+      if (spec.rangesOfA)
+        return stageRests(whole, steps);
       source = emit.at(source, memoryType(spec.storage), whole);
     } else {
       // An odd number of lines from row to row, so that rows do not share the sets of a cache.
@@ -200,6 +210,37 @@ private:
     func::CallOp::create(emit.builder, emit.location, function,
                          ValueRange{rows, steps, source, a.rowStride, a.colStride, staged, pitch});
   }
+
+  /// The steps behind the last whole 32 of rows that lie in several ranges.
+  void stageRests(Value whole, Value steps) {
+    if (Emitter::constantOf(steps) == int64_t(0))
+      return;
+    Value pitch = emit.constant(kTileSteps);
+    func::FuncOp function = getTileRows(emit.builder, emit.location, spec.tier, FormOfRows::AlongDepth);
+    forRanges([&](Value row, Value count) {
+      func::CallOp::create(emit.builder, emit.location, function,
+                           ValueRange{count, steps, addressInRange(row, emit.add(startDepth, whole)), spec.a.rowStride,
+                                      spec.a.colStride, emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes)),
+                                      pitch});
+    });
+  }
+
+  /// Calls `body` with the first row and the number of rows of each range's part of the tile.
+  void forRanges(llvm::function_ref<void(Value, Value)> body) {
+    spec.rangesOfA.visit(emit.builder, emit.location, firstRow, emit.add(firstRow, rows),
+                         [&](Value low, Value high, Value address) {
+                           rangeRow = emit.sub(low, firstRow);
+                           rangeBase = address;
+                           body(rangeRow, emit.sub(high, low));
+                         });
+  }
+  /// Of a row of the tile in the current range, and a step of K.
+  Value addressInRange(Value row, Value step) {
+    Value place = emit.add(emit.mul(emit.sub(row, rangeRow), spec.a.rowStride), emit.mul(step, spec.a.colStride));
+    return emit.at(rangeBase, memoryType(spec.storage), place);
+  }
+  /// Whether strips read A where it is, in several ranges: none goes over the border of two.
+  bool hasStripsInRanges() const { return spec.rangesOfA && (isTiles || spec.readsLeftInPlace()); }
 
   /// Lines [first, first + lines) of an operand, rows of A or columns of B, at this block's steps of K. Strides are those of a
   /// line and of a step.
@@ -292,27 +333,41 @@ private:
     func::FuncOp function = isPairs
                                 ? getPackPairs(emit.builder, emit.location, spec.tier, plan.width, layout)
                                 : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout, order());
-    Value source = emit.at(b.base, memoryType(spec.storage), offset);
-    func::CallOp::create(emit.builder, emit.location, function,
-                         ValueRange{depth, columns, source, b.rowStride, b.colStride, packed});
+    auto call = [&](Value steps, Value source, Value panel) {
+      func::CallOp::create(emit.builder, emit.location, function,
+                           ValueRange{steps, columns, source, b.rowStride, b.colStride, panel});
+    };
+    if (!spec.rangesOfB)
+      return call(depth, emit.at(b.base, memoryType(spec.storage), offset), packed);
+    Type unit = isPairs ? Type(emit.builder.getI16Type()) : element; // a pair takes two steps
+    spec.rangesOfB.visit(emit.builder, emit.location, startDepth, emit.add(startDepth, depth),
+                         [&](Value low, Value high, Value address) {
+                           call(emit.sub(high, low), emit.at(address, memoryType(spec.storage), emit.mul(column, b.colStride)),
+                                emit.at(packed, unit, emit.mul(emit.sub(low, startDepth), plan.width)));
+                         });
   }
 
   /// Calls `body` with the first row and the number of rows of each strip.
   void forStrips(llvm::function_ref<void(Value, Value)> body) {
+    if (!hasStripsInRanges())
+      return cutStrips(emit.constant(0), rows, body);
+    forRanges([&](Value row, Value count) { cutStrips(row, count, body); });
+  }
+  void cutStrips(Value first, Value count, llvm::function_ref<void(Value, Value)> body) {
     if (isTiles) { // full ones, and what is left; all rows where there are too few for tiles
       std::optional<int64_t> m = Emitter::constantOf(spec.m);
-      bool allSame = m && (*m % kStripRows == 0 || *m < kStripRows);
-      return repeat(emit.ceilDiv(rows, kStripRows), [&](Value strip) {
+      bool allSame = m && !spec.rangesOfA && (*m % kStripRows == 0 || *m < kStripRows);
+      return repeat(emit.ceilDiv(count, kStripRows), [&](Value strip) {
         Value row = emit.mul(strip, kStripRows);
-        body(row, allSame ? usualRows(emit, spec) : emit.min(emit.sub(rows, row), kStripRows));
+        body(emit.add(first, row), allSame ? usualRows(emit, spec) : emit.min(emit.sub(count, row), kStripRows));
       });
     }
-    Value strips = emit.ceilDiv(rows, microTile(spec.tier).rows);
-    Value height = emit.div(rows, strips);
-    Value taller = emit.sub(rows, emit.mul(height, strips));
+    Value strips = emit.ceilDiv(count, microTile(spec.tier).rows);
+    Value height = emit.div(count, spec.rangesOfA ? emit.max(strips, 1) : strips);
+    Value taller = emit.sub(count, emit.mul(height, strips));
     repeat(strips, [&](Value strip) {
       Value row = emit.add(emit.mul(strip, height), emit.min(strip, taller));
-      body(row, emit.select(emit.less(strip, taller), emit.add(height, 1), height));
+      body(emit.add(first, row), emit.select(emit.less(strip, taller), emit.add(height, 1), height));
     });
   }
 
@@ -331,7 +386,8 @@ private:
   void callTileKernel(Value row, Value stripRows, Value stripSums, int64_t vectors) {
     auto call = [&](int64_t rowTiles) {
       func::FuncOp function = getTileKernel(emit.builder, emit.location, {spec.tier, rowTiles, vectors, plan.width});
-      Value first = emit.at(left.base, memoryType(spec.storage), emit.mul(row, left.rowStride));
+      Value first = hasStripsInRanges() ? addressInRange(row, startDepth)
+                                        : emit.at(left.base, memoryType(spec.storage), emit.mul(row, left.rowStride));
       Value hasRest = emit.less(wholeSteps, emit.ceilDiv(depth, kTileSteps));
       Value restRow = emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
       func::CallOp::create(
@@ -348,13 +404,16 @@ private:
     bool inPlace = !isTiles && spec.readsLeftInPlace(); // `left` is wherever they are
     const GemmOperand &a = inPlace ? spec.a : left;
     WalkOfA walk = isOne(a.colStride) ? WalkOfA::RowMajor : isOne(a.rowStride) ? WalkOfA::Transposed : WalkOfA::Strided;
-    Value offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
-    if (inPlace)
-      offset = emit.add(offset, emit.mul(startDepth, a.colStride));
+    Value offset;
+    if (!hasStripsInRanges()) {
+      offset = emit.mul(inPlace ? emit.add(firstRow, row) : row, a.rowStride);
+      if (inPlace)
+        offset = emit.add(offset, emit.mul(startDepth, a.colStride));
+    }
     Type unit = !isPairs                    ? element
                 : walk == WalkOfA::RowMajor ? Type(emit.builder.getI16Type())
                                             : Type(emit.builder.getI32Type());
-    Value first = emit.at(a.base, unit, offset);
+    Value first = offset ? emit.at(a.base, unit, offset) : addressInRange(row, startDepth);
     // What is staged ends in zeros.
     Value steps = order() == DepthOrder::OddFirst && !inPlace && !isTiles ? emit.roundUp(depth, 2) : depth;
     Value width = emit.constant(plan.width);
@@ -425,8 +484,9 @@ private:
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;
   Value startDepth, depth, isLater, isLast;
-  GemmOperand left; ///< rows of A in `staged`; with tiles, wherever they are
-  Value wholeSteps; ///< with tiles: how often 32 steps of K are read there
+  Value rangeRow, rangeBase; ///< of the current range of rows of A: its first row in the tile, where that lies
+  GemmOperand left;          ///< rows of A in `staged`; with tiles, wherever they are
+  Value wholeSteps;          ///< with tiles: how often 32 steps of K are read there
   Value panelSums, sumsPerRow;
   Value sumsPitch;         ///< elements from one row of sums to the next, when they are finished
   bool isStreamed = false; ///< the code that is emitted finishes sums of streamPanels

@@ -53,6 +53,7 @@ private:
   bool needsMemory(Value value);
   bool isOperandCode(Value value);
   bool isReadEnlarged(Value value);
+  bool isReadInRanges(Value value);
   bool couldJoinItsMaker(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
@@ -88,10 +89,26 @@ bool MemoryChoice::isReadEnlarged(Value value) {
          });
 }
 
+/// Whether contractions beside it are all that needs it in memory, and its elements are those of several tensors: each is read
+/// where it lies, as if they had been joined.
+static bool isJoinOfContractions(Operation *op) {
+  auto isContraction = [&](Operation *user) { return user->hasTrait<Contraction>() && user->getBlock() == op->getBlock(); };
+  return op->hasTrait<Moves>() && op->getNumOperands() > 1 && llvm::any_of(op->getUsers(), isContraction) &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) { return isContraction(user) || !isKernel(user); });
+}
+/// Whether something is read as a part of what is joined, and has to lie somewhere for it.
+bool MemoryChoice::isReadInRanges(Value value) {
+  return costOfTree(value) > 0 && llvm::any_of(value.getUsers(), [&](Operation *user) {
+           return user->getBlock() == value.getParentBlock() && isJoinOfContractions(user);
+         });
+}
+
 /// What contractions compute where they would pack it, instead of reading it from memory.
 bool MemoryChoice::isOperandCode(Value value) {
   Operation *op = value.getDefiningOp();
   if (isEnlarged(op))
+    return true;
+  if (isJoinOfContractions(op) && costOfTree(value) == costOf(op))
     return true;
   unsigned contractions = 0;
   for (Operation *user : value.getUsers())
@@ -130,7 +147,7 @@ bool MemoryChoice::needsMemory(Value value) {
   };
   if (llvm::any_of(value.getUsers(), isCompared) && costOfTree(value) > 0)
     return true;
-  if (isReadEnlarged(value))
+  if (isReadEnlarged(value) || isReadInRanges(value))
     return true;
   const bool isComputed = isOperandCode(value);
   unsigned users = 0;

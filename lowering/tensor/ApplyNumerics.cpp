@@ -30,6 +30,7 @@ public:
     });
     function.walk([&](StackOp stack) { narrowSaved(stack); });
     shareRounded();
+    dropJoins();
     foldConversions();
   }
 
@@ -70,6 +71,8 @@ private:
     OpBuilder builder(function.getContext());
     builder.setInsertionPointAfterValue(value);
     Value narrowed = shortParameter(value, builder);
+    if (Operation *op = value.getDefiningOp(); !narrowed && op && op->hasTrait<View>())
+      narrowed = widenedSource(value, builder);
     if (auto view = value.getDefiningOp<ElementOpInterface>(); !narrowed && view && view.enlargesOperand()) {
       IRMapping mapping; // what it shows is rounded, once
       mapping.map(view->getOperand(0), rounded(view->getOperand(0)));
@@ -77,7 +80,40 @@ private:
       narrowed = builder.clone(*view, mapping)->getResult(0);
       narrowed.setType(withElement(tensorOf(value), narrow));
     }
+    if (!narrowed && isJoin(value)) { // each part by itself: it may be rounded already, and need not be joined to be read
+      IRMapping mapping;
+      for (Value part : value.getDefiningOp()->getOperands())
+        mapping.map(part, rounded(part));
+      builder.setInsertionPointAfterValue(value);
+      narrowed = builder.clone(*value.getDefiningOp(), mapping)->getResult(0);
+      narrowed.setType(withElement(tensorOf(value), narrow));
+    }
     return roundedOf[value] = narrowed ? narrowed : Build(builder, value.getLoc()).convert(value, narrow);
+  }
+
+  /// A view of what was widened, as a view of that: there is nothing to round. Null: it is none.
+  Value widenedSource(Value value, OpBuilder &builder) {
+    Operation *op = value.getDefiningOp();
+    if (auto convert = dyn_cast_or_null<ConvertOp>(op))
+      return tensorOf(convert.getX()).getElementType() == narrow ? convert.getX() : Value();
+    if (!op || !op->hasTrait<View>() || op->getNumOperands() != 1)
+      return {};
+    IRMapping mapping;
+    Value source = widenedSource(op->getOperand(0), builder);
+    if (!source)
+      return {};
+    mapping.map(op->getOperand(0), source);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(op);
+    Value view = builder.clone(*op, mapping)->getResult(0);
+    view.setType(withElement(tensorOf(value), narrow));
+    return view;
+  }
+
+  /// Whether its elements are those of several tensors.
+  static bool isJoin(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->hasTrait<Moves>() && op->getNumOperands() > 1;
   }
 
   /// A parameter that nothing but views changed is read as it lies in memory in this type, or from its copy, which is rounded
@@ -221,6 +257,14 @@ private:
         use.set(widened);
       }
     }
+  }
+
+  /// Joins that are read rounded alone.
+  void dropJoins() {
+    for (auto [value, narrowed] : llvm::reverse(roundedOf))
+      if (value.use_empty() && isJoin(value))
+        value.getDefiningOp()->erase();
+    roundedOf.clear();
   }
 
   /// Widened and rounded again is what it was: such pairs, and what nobody reads of them, go.

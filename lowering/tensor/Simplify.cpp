@@ -8,6 +8,7 @@
 #include "lowering/tensor/WindowContractions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -148,6 +149,38 @@ struct SliceBeforeContraction : OpRewritePattern<SliceOp> {
   }
 };
 
+/// f(x, ..)[T: 0 .. T - 1] = f(x[T: 0 .. T - 1], ..) where nothing else of the result is read and an x is a contraction that is
+/// sliced in turn: of the gradient of memory and segment joined, the segment's rows alone are contracted.
+struct SliceBeforeElements : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    Operation *elements = op.getX().getDefiningOp();
+    if (!elements || !elements->hasOneUse() || !elements->hasTrait<Elementwise>() || !isOfContractions(op.getX(), op->getBlock()))
+      return rewriter.notifyMatchFailure(op, "no slice of what is made of contractions alone for it");
+    IRMapping mapping;
+    for (Value operand : elements->getOperands()) {
+      if (tensorOf(operand).getShape() != tensorOf(op.getX()).getShape())
+        return rewriter.notifyMatchFailure(op, "an operand of another shape");
+      auto type = withElement(tensorOf(op.getY()), tensorOf(operand).getElementType());
+      mapping.map(operand, SliceOp::create(rewriter, op.getLoc(), type, operand, op.getDimAttr(), op.getLowAttr()).getY());
+    }
+    Operation *part = rewriter.clone(*elements, mapping);
+    part->getResult(0).setType(op.getType());
+    rewriter.replaceOp(op, part);
+    return success();
+  }
+
+private:
+  /// Whether a contraction is made for `value` alone, through elementwise ops at most.
+  static bool isOfContractions(Value value, Block *block) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != block || !op->hasOneUse())
+      return false;
+    return isa<DotOp>(op) || (op->hasTrait<Elementwise>() &&
+                              llvm::any_of(op->getOperands(), [&](Value operand) { return isOfContractions(operand, block); }));
+  }
+};
+
 /// x + 0 = x. The one rewrite that is not exact, hence not a folder of the op: of x = -0 the sum is 0.
 struct DropAddedZero : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -202,8 +235,9 @@ struct Simplify : impl::SimplifyBase<Simplify> {
         read->moveBefore(&function.getBody().front(), function.getBody().front().begin());
     });
     RewritePatternSet patterns(&getContext());
+    patterns.add<SliceBeforeContraction>(&getContext());
     if (!afterDifferentiation)
-      patterns.add<ContractBeforeGather, SliceBeforeContraction>(&getContext());
+      patterns.add<ContractBeforeGather>(&getContext());
     for (RegisteredOperationName op : getContext().getRegisteredOperations())
       if (op.getDialectNamespace() == TenonDialect::getDialectNamespace())
         op.getCanonicalizationPatterns(patterns, &getContext());
@@ -211,7 +245,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     addAttentionOrder(patterns);
     addLoopContractions(patterns, afterDifferentiation);
     if (afterDifferentiation) {
-      patterns.add<DropStopGradient, ScatterOntoSum>(&getContext());
+      patterns.add<DropStopGradient, ScatterOntoSum, SliceBeforeElements>(&getContext());
       addWindowContractions(patterns);
     }
     // What is left over when the driver stops early computes the same; that it does not stop is a property of the patterns.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -286,7 +287,10 @@ private:
     } else if (auto fold = dyn_cast<FoldOp>(op)) {
       runFold(fold);
     } else if (auto at = dyn_cast<AtOp>(op)) {
-      double value = tensors.at(at.getTensor())[linear(shape(at.getTensor()), indices(at.getIndices()))];
+      // A part of a join that has no element is read all the same, and the value thrown away.
+      const std::vector<int64_t> sizes = shape(at.getTensor());
+      double value = count(sizes) == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                       : tensors.at(at.getTensor())[linear(sizes, indices(at.getIndices()))];
       scalars[at] = {value, isa<FloatType>(at.getType()) ? 0 : int64_t(value)};
     } else if (auto put = dyn_cast<PutOp>(op)) {
       Value result = current->getResult(put.getResult());

@@ -35,7 +35,7 @@ func.func @gathered(%t: tensor<10x8xf32>, %ids: tensor<4xi32>, %w: tensor<6x8xf3
   return
 }
 
-// Two contractions read it: each computes it, while that is cheap. Three read memory.
+// Each contraction reads the parts where they lie, however many there are.
 // CHECK-LABEL: func.func @twice
 // CHECK-NOT: tenon.nest
 // CHECK: tenon.gemm element[0, 2], %{{.*}}[1, 2]
@@ -52,11 +52,43 @@ func.func @twice(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) 
 }
 
 // CHECK-LABEL: func.func @three
-// CHECK: tenon.nest
-// CHECK-NOT: element
+// CHECK-NOT: tenon.nest
+// CHECK-COUNT-3: tenon.gemm {{.*}}element
+// CHECK-NOT: tenon.nest
 // CHECK: return
 func.func @three(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
   %j = tenon.concat 0 %m, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+  %z = tenon.dot %w[0, 2], %j[1, 2] : tensor<6x8xf32>, tensor<9x8xf32> -> tensor<6x9xf32>
+  %s = tenon.dot %j[0, 1], %j[0, 1] : tensor<9x8xf32>, tensor<9x8xf32> -> tensor<f32>
+  tenon.output 0 "y", %y : tensor<9x6xf32>
+  tenon.output 1 "z", %z : tensor<6x9xf32>
+  tenon.output 2 "s", %s : tensor<f32>
+  return
+}
+
+// Parts of it that are computed get memory, and not the whole; rows that a table has are no part: three contractions read memory.
+// CHECK-LABEL: func.func @computed_part
+// CHECK: tenon.nest #{{.*}} : tensor<5x8xf32>
+// CHECK-NOT: tensor<9x8xf32> {
+// CHECK: tenon.gemm element[0, 2]
+// CHECK: tenon.gemm {{.*}}element[1, 2]
+// CHECK: return
+func.func @computed_part(%m: tensor<5x8xf32>, %x: tensor<4x8xf32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %s = tenon.mul %m, %m : tensor<5x8xf32>
+  %j = tenon.concat 0 %s, %x : tensor<5x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
+  %z = tenon.dot %w[0, 2], %j[1, 2] : tensor<6x8xf32>, tensor<9x8xf32> -> tensor<6x9xf32>
+  tenon.output 0 "y", %y : tensor<9x6xf32>
+  tenon.output 1 "z", %z : tensor<6x9xf32>
+  return
+}
+// CHECK-LABEL: func.func @three_gathered
+// CHECK: tenon.nest
+// CHECK-NOT: element
+// CHECK: return
+func.func @three_gathered(%t: tensor<10x8xf32>, %ids: tensor<9xi32>, %w: tensor<6x8xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %j = tenon.gather %t[%ids] dim 0 x_dims [-1, 1] index_dims [0] : tensor<10x8xf32>, tensor<9xi32> -> tensor<9x8xf32>
   %y = tenon.dot %j[0, 2], %w[1, 2] : tensor<9x8xf32>, tensor<6x8xf32> -> tensor<9x6xf32>
   %z = tenon.dot %w[0, 2], %j[1, 2] : tensor<6x8xf32>, tensor<9x8xf32> -> tensor<6x9xf32>
   %s = tenon.dot %j[0, 1], %j[0, 1] : tensor<9x8xf32>, tensor<9x8xf32> -> tensor<f32>

@@ -1,0 +1,216 @@
+#include "lowering/cpu/LinearReads.h"
+#include "dialect/TensorSizes.h"
+
+using namespace mlir;
+
+namespace tenon::cpu {
+namespace {
+
+AffineExpr simplified(AffineExpr form) {
+  unsigned dims = 0;
+  form.walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      dims = std::max(dims, dim.getPosition() + 1);
+  });
+  return simplifyAffineExpr(form, dims, 0);
+}
+
+/// An index as a sum of block arguments times forms, and a form.
+struct LinearForm {
+  SmallVector<AffineExpr> factors; ///< by number of the argument
+  AffineExpr rest;
+};
+
+class LinearForms {
+public:
+  LinearForms(Block &block, std::optional<Interval> interval)
+      : block(block), interval(interval), zero(getAffineConstantExpr(0, block.getParentOp()->getContext())) {}
+
+  /// Nothing where `index` is anything else.
+  std::optional<LinearForm> of(Value index) {
+    LinearForm none{SmallVector<AffineExpr>(block.getNumArguments(), zero), zero};
+    if (auto argument = dyn_cast<BlockArgument>(index)) {
+      if (argument.getOwner() != &block)
+        return std::nullopt;
+      none.factors[argument.getArgNumber()] = getAffineConstantExpr(1, zero.getContext());
+      return none;
+    }
+    if (auto number = index.getDefiningOp<arith::ConstantIndexOp>()) {
+      none.rest = getAffineConstantExpr(number.value(), zero.getContext());
+      return none;
+    }
+    if (auto size = index.getDefiningOp<SizeValueOp>()) {
+      none.rest = size.getForm().getResult(0);
+      return none;
+    }
+    if (auto sum = index.getDefiningOp<arith::AddIOp>())
+      return combined(sum.getLhs(), sum.getRhs(), [](AffineExpr a, AffineExpr b) { return a + b; });
+    if (auto difference = index.getDefiningOp<arith::SubIOp>()) {
+      auto right = of(difference.getRhs());
+      if (!right || !isPlain(*right)) // that turns the direction
+        return std::nullopt;
+      return combined(difference.getLhs(), difference.getRhs(), [](AffineExpr a, AffineExpr b) { return a - b; });
+    }
+    if (auto scaled = index.getDefiningOp<arith::MulIOp>())
+      return times(scaled.getLhs(), scaled.getRhs());
+    if (auto clamp = index.getDefiningOp<arith::MaxSIOp>())
+      return unclamped(clamp.getLhs(), clamp.getRhs(),
+                       [&](const LinearForm &form, AffineExpr bound) { return isAtLeast(form.rest + interval->low, bound); });
+    if (auto clamp = index.getDefiningOp<arith::MinSIOp>())
+      return unclamped(clamp.getLhs(), clamp.getRhs(), [&](const LinearForm &form, AffineExpr bound) {
+        return isAtLeast(bound, form.rest + interval->high - 1);
+      });
+    return std::nullopt;
+  }
+
+private:
+  bool isPlain(const LinearForm &form) {
+    return llvm::all_of(form.factors, [&](AffineExpr factor) { return factor == zero; });
+  }
+  /// For all dims, as far as that can be seen.
+  static bool isAtLeast(AffineExpr a, AffineExpr b) {
+    auto difference = dyn_cast<AffineConstantExpr>(simplified(a - b));
+    return difference && difference.getValue() >= 0;
+  }
+
+  std::optional<LinearForm> combined(Value a, Value b, llvm::function_ref<AffineExpr(AffineExpr, AffineExpr)> by) {
+    auto left = of(a), right = of(b);
+    if (!left || !right)
+      return std::nullopt;
+    for (auto [factor, other] : llvm::zip_equal(left->factors, right->factors))
+      factor = by(factor, other);
+    left->rest = by(left->rest, right->rest);
+    return left;
+  }
+  std::optional<LinearForm> times(Value a, Value b) {
+    auto left = of(a), right = of(b);
+    if (!left || !right)
+      return std::nullopt;
+    if (!isPlain(*right))
+      std::swap(left, right);
+    if (!isPlain(*right))
+      return std::nullopt;
+    for (AffineExpr &factor : left->factors)
+      factor = factor * right->rest;
+    left->rest = left->rest * right->rest;
+    return left;
+  }
+  /// The argument of the interval and a form, where the bound beside it changes nothing.
+  std::optional<LinearForm> unclamped(Value a, Value b, llvm::function_ref<bool(const LinearForm &, AffineExpr)> holds) {
+    if (!interval)
+      return std::nullopt;
+    auto form = of(a), bound = of(b);
+    if (form && bound && isPlain(*form))
+      std::swap(form, bound);
+    if (!form || !bound || !isPlain(*bound) || form->factors[interval->dim] != getAffineConstantExpr(1, zero.getContext()))
+      return std::nullopt;
+    LinearForm others = *form;
+    others.factors[interval->dim] = zero;
+    return isPlain(others) && holds(*form, bound->rest) ? form : std::nullopt;
+  }
+
+  Block &block;
+  std::optional<Interval> interval;
+  AffineExpr zero;
+};
+
+/// A choice by one argument: `below` where it is less than `bound`, else `behind`.
+struct Choice {
+  unsigned dim;
+  AffineExpr bound;
+  Value below, behind;
+};
+
+std::optional<Choice> choiceOf(Value value, Block &block) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  auto test = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  if (!test)
+    return std::nullopt;
+  Value left = test.getLhs(), right = test.getRhs();
+  arith::CmpIPredicate predicate = test.getPredicate();
+  auto isArgument = [&](Value index) {
+    auto argument = dyn_cast<BlockArgument>(index);
+    return argument && argument.getOwner() == &block;
+  };
+  if (isArgument(right)) { // the argument stands left
+    std::swap(left, right);
+    predicate = predicate == arith::CmpIPredicate::sle   ? arith::CmpIPredicate::sge
+                : predicate == arith::CmpIPredicate::sgt ? arith::CmpIPredicate::slt
+                                                         : arith::CmpIPredicate::eq;
+  }
+  const bool isBelow = predicate == arith::CmpIPredicate::slt;
+  if (!isArgument(left) || (!isBelow && predicate != arith::CmpIPredicate::sge))
+    return std::nullopt;
+  AffineExpr bound;
+  if (auto size = right.getDefiningOp<SizeValueOp>())
+    bound = size.getForm().getResult(0);
+  else if (auto number = right.getDefiningOp<arith::ConstantIndexOp>())
+    bound = getAffineConstantExpr(number.value(), value.getContext());
+  else
+    return std::nullopt;
+  Value yes = select.getTrueValue(), no = select.getFalseValue();
+  return Choice{cast<BlockArgument>(left).getArgNumber(), bound, isBelow ? yes : no, isBelow ? no : yes};
+}
+
+/// Whether this holds for all dims, which are natural numbers.
+bool isNatural(AffineExpr form) {
+  form = simplified(form);
+  if (auto number = dyn_cast<AffineConstantExpr>(form))
+    return number.getValue() >= 0;
+  if (isa<AffineDimExpr>(form))
+    return true;
+  auto pair = dyn_cast<AffineBinaryOpExpr>(form);
+  return pair && (form.getKind() == AffineExprKind::Add || form.getKind() == AffineExprKind::Mul) && isNatural(pair.getLHS()) &&
+         isNatural(pair.getRHS());
+}
+
+} // namespace
+
+std::optional<LinearRead> linearRead(Value value, Block &block, Type element, std::optional<Interval> interval) {
+  auto at = value.getDefiningOp<AtOp>();
+  if (!at || at->getBlock() != &block || at.getElement().getType() != element)
+    return std::nullopt;
+  LinearForms forms(block, interval);
+  const AffineExpr zero = getAffineConstantExpr(0, value.getContext());
+  LinearRead read{at.getTensor(), SmallVector<AffineExpr>(block.getNumArguments(), zero), zero};
+  SmallVector<AffineExpr> strides = rowMajorStrides(cast<RankedTensorType>(at.getTensor().getType()));
+  for (auto [index, stride] : llvm::zip_equal(at.getIndices(), strides)) {
+    std::optional<LinearForm> form = forms.of(index);
+    if (!form)
+      return std::nullopt;
+    for (auto [sum, factor] : llvm::zip_equal(read.strides, form->factors))
+      sum = sum + factor * stride;
+    read.offset = read.offset + form->rest * stride;
+  }
+  return read;
+}
+
+std::optional<JoinedReads> joinedReads(Value value, Block &block, RankedTensorType type) {
+  SmallVector<Value> values; // from behind
+  SmallVector<AffineExpr> bounds;
+  std::optional<unsigned> dim;
+  for (std::optional<Choice> choice = choiceOf(value, block); choice; choice = choiceOf(value, block)) {
+    if (dim && *dim != choice->dim)
+      return std::nullopt;
+    dim = choice->dim;
+    values.push_back(choice->behind);
+    bounds.push_back(choice->bound);
+    value = choice->below;
+  }
+  if (!dim)
+    return std::nullopt;
+  values.push_back(value);
+  JoinedReads join{*dim, {}, {getAffineConstantExpr(0, value.getContext())}};
+  join.starts.append(bounds.rbegin(), bounds.rend());
+  join.starts.push_back(sizesOf(type)[*dim]);
+  for (auto [number, part] : llvm::enumerate(llvm::reverse(values))) {
+    const AffineExpr low = join.starts[number], high = join.starts[number + 1];
+    auto read = isNatural(high - low) ? linearRead(part, block, type.getElementType(), Interval{*dim, low, high}) : std::nullopt;
+    if (!read)
+      return std::nullopt;
+    join.reads.push_back(*read);
+  }
+  return join;
+}
+
+} // namespace tenon::cpu

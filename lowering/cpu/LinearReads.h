@@ -1,0 +1,35 @@
+// Code of an operand's element that only reads: one tensor at places linear in the element's own, or several, joined along one
+// dimension.
+#pragma once
+#include "lowering/cpu/Kernel.h"
+
+namespace tenon::cpu {
+
+struct LinearRead {
+  Value tensor;
+  llvm::SmallVector<mlir::AffineExpr> strides; ///< elements, by argument of the block
+  mlir::AffineExpr offset;                     ///< of the element with all arguments 0, maybe in front of the tensor
+};
+
+/// Of block argument `dim`: no other values are asked for.
+struct Interval {
+  unsigned dim;
+  mlir::AffineExpr low, high; ///< [low, high)
+};
+
+/// `value` as a read of `element` at places linear in the arguments of `block`; clamps that change nothing inside of `interval`
+/// are left out. Nothing where it is anything else.
+std::optional<LinearRead> linearRead(Value value, mlir::Block &block, mlir::Type element, std::optional<Interval> interval);
+
+/// Reads that are joined along `dim`: [starts[i], starts[i + 1]) in reads[i]; the last start is the size.
+struct JoinedReads {
+  unsigned dim;
+  llvm::SmallVector<LinearRead> reads;
+  llvm::SmallVector<mlir::AffineExpr> starts;
+};
+
+/// `value` as two reads or more, chosen by one argument of `block` (an index per dimension of `type`) against bounds in ascending
+/// order, each of which reads linearly what is chosen of it.
+std::optional<JoinedReads> joinedReads(Value value, mlir::Block &block, mlir::RankedTensorType type);
+
+} // namespace tenon::cpu
