@@ -1,7 +1,7 @@
 // What goes on from the last place alone: scans along the walk, whose carries are kept, and windows, whose last places are.
 //
-// Unlike rows, which are appended at their places, these are states that each call sets anew: a carry as large as a layer at every
-// place would take the memory of all activations. So going back is to the beginning, or to states that were saved.
+// Unlike rows, which are appended at their places, these are states that each call sets anew: a carry as large as a layer at
+// every place would take the memory of all activations. So going back is to the beginning, or to states that were saved.
 #include "frontend/walk/StepDerivation.h"
 #include <algorithm>
 
@@ -115,7 +115,8 @@ NodeId StepDerivation::window(NodeId id) {
     made.range = node.range;
     return made;
   };
-  Node fill = makeNode(Op::Constant, {fresh.nodes[rows].type.element, {}, {}}), last = lastPlace(like(Op::State, before), "window");
+  Node fill = makeNode(Op::Constant, {fresh.nodes[rows].type.element, {}, {}}),
+       last = lastPlace(like(Op::State, before), "window");
   fill.number = fill.type.element == Element::Real ? node.number : 0;
   fill.integer = fill.type.element == Element::Real ? 0 : int64_t(node.number);
   Node all = like(Op::Concat, joined), tail = like(Op::Slice, before), copy = node;
