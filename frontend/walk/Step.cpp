@@ -179,6 +179,8 @@ NodeId StepDerivation::rewriteArgument(NodeId id, const Axes &demand) {
 NodeId StepDerivation::rewriteStack(NodeId id) {
   const Node &node = old.nodes[id];
   StackInfo info = old.stacks[node.index];
+  info.count = atCapacity(info.count); // of a scan along a table
+  info.total = atCapacity(info.total);
   Node copy = node;
   for (NodeId &operand : copy.operands)
     operand = rewrite(operand, {});
