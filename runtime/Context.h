@@ -74,8 +74,11 @@ public:
   /// Entries that walk an axis: places that earlier runs brought, and how many there can be. -1 for other entries.
   int64_t position() const;
   int64_t capacity() const;
-  /// Forgets all kept places but the first `count`, 0 <= count <= position(): the next run brings what follows them.
+  /// Forgets all kept places but the first `count`, 0 <= count <= position(): the next run brings what follows them. A usage
+  /// error where only the beginning can be gone back to (goesBackToStartOnly).
   Status rewind(int64_t count);
+  /// Whether a state of the entry holds what the last place left: a recurrence, or a window over the last places.
+  bool goesBackToStartOnly() const;
   /// Initial values for all states that belong to the context (not the model's). Where the device fails, the next run says so.
   void resetStates();
   /// Copies the states of another context by name; both must agree in shape.

@@ -1,5 +1,6 @@
 // Contexts of entries that walk an axis: places that are kept, and what is prepared once per text.
 #include "runtime/Context.h"
+#include <algorithm>
 
 namespace tenon::runtime {
 
@@ -16,10 +17,18 @@ Status Context::rewind(int64_t count) {
     return usageError("entry '", info->name, "' walks no axis");
   if (count < 0 || count > position())
     return usageError("entry '", info->name, "' keeps ", position(), " places of ", info->walk, "; it cannot go back to ", count);
+  for (const StateInfo &state : info->states)
+    if (state.ofLastPlace && count != 0 && count != position())
+      return usageError("entry '", info->name, "' keeps of '", state.name, "' what the last of its ", position(), " places of ",
+                        info->walk, " left; it can go back to 0, not to ", count);
   return setState(info->positionState, [&](char *position) {
     *reinterpret_cast<int32_t *>(position) = static_cast<int32_t>(count);
     return Status();
   });
+}
+
+bool Context::goesBackToStartOnly() const {
+  return std::any_of(info->states.begin(), info->states.end(), [](const StateInfo &state) { return state.ofLastPlace; });
 }
 
 Status Context::checkRoom() const {

@@ -93,6 +93,10 @@ StateInfo readState(const ManifestReader &reader, const std::vector<DimInfo> &di
     info.inPlace = reader.member("in_place").truth();
   if (info.inPlace && !info.shape.empty() && reader.has("places"))
     info.places = static_cast<int>(reader.member("places").integer(0, static_cast<int64_t>(info.shape.size()) - 1));
+  if (reader.has("of_last_place"))
+    info.ofLastPlace = reader.member("of_last_place").truth();
+  if (info.ofLastPlace && (info.inPlace || info.ofModel))
+    reader.fail("a state of the last place is set anew by each call, and belongs to no model");
   if (info.inPlace && info.ofModel)
     reader.fail("a state that is kept in place belongs to no model");
   if (static_cast<size_t>(std::count(info.name.begin(), info.name.end(), '*')) != info.stack.size())

@@ -112,7 +112,8 @@ Value EntryGenerator::generate(const Node &node, NodeId id) {
     return generateParameter(node);
   case Op::State:
     return ReadStateOp::create(builder, current, typeOf(node.type), builder.getI64IntegerAttr(node.index),
-                               entry.states[node.index].inPlace ? allDepthsOf(node.stack) : depthsOf(node.stack));
+                               entry.states[node.index].inPlace || entry.states[node.index].everyStep ? allDepthsOf(node.stack)
+                                                                                                      : depthsOf(node.stack));
   case Op::Append:
     return generateAppend(node);
   case Op::Depth:

@@ -84,6 +84,8 @@ bool Preparation::isStill(NodeId id) const {
 
 void Preparation::findStill() {
   std::vector<bool> isMixed(old.stacks.size()); // scans with something that walks: they keep nothing of each place
+  for (size_t body = 0; body < old.stacks.size(); ++body)
+    isMixed[body] = old.stacks[body].isScan && alongWalk({old.stacks[body].historyAxis});
   for (bool changed = true; changed;) {
     changed = false;
     auto drop = [&](NodeId id) {

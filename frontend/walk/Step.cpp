@@ -63,15 +63,21 @@ NodeId StepDerivation::make(NodeId id, const Axes &demand) {
   const Node &node = old.nodes[id];
   switch (node.op) {
   case Op::Scan:
-    return unsupported(id, "scan in an entry that walks");
+    return scan(id);
+  case Op::Depth:
+    return placeOf(id);
+  case Op::Gather:
+    if (readsPlaceOfScan(old, node, places))
+      return pickOfScan(id, demand);
+    break;
   case Op::Cumsum:
     if (along(node.axesFrom[0]) && !includes(demand, node.axesFrom[0]))
       return runningSum(id);
     break;
   case Op::Window:
     for (AxisId axis : node.axesFrom)
-      if (along(axis))
-        return unsupported(id, "a window along the walk");
+      if (along(axis) && demand.empty())
+        return window(id);
     break;
   case Op::State:
     if (!placesIn(id).empty())
@@ -88,7 +94,7 @@ NodeId StepDerivation::make(NodeId id, const Axes &demand) {
     return makeNew(id);
   if (isTable(id) || passesThrough(node))
     return clone(id, demand);
-  if (placesIn(id).size() == 1)
+  if (placesIn(id).size() == 1 && !isInWalkedScan(old, node.stack, places)) // in one, what is read there is kept outside
     return append(id, demand[0]);
   if (node.op == Op::Input || node.op == Op::BodyArgument || node.op == Op::Result || node.op == Op::Attend)
     return unsupported(id, "a value for pairs of places that comes from outside of its attend");
@@ -173,6 +179,8 @@ NodeId StepDerivation::rewriteArgument(NodeId id, const Axes &demand) {
 NodeId StepDerivation::rewriteStack(NodeId id) {
   const Node &node = old.nodes[id];
   StackInfo info = old.stacks[node.index];
+  info.count = atCapacity(info.count); // of a scan along a table
+  info.total = atCapacity(info.total);
   Node copy = node;
   for (NodeId &operand : copy.operands)
     operand = rewrite(operand, {});
@@ -201,6 +209,8 @@ NodeId StepDerivation::append(NodeId id, AxisId axis) {
   NodeId rows = rewrite(id, {});
   if (auto kept = sums.find(id); kept != sums.end() && old.nodes[id].axesFrom[0] == axis)
     return asWritten(kept->second, old.nodes[id]); // with all its places already
+  if (keepsNothing(old.nodes[id]))
+    return unsupported(id, "an attend along the walk to what is made inside of a scan");
   Node made = kept(id, axis);
   made.operands = {rows, position()};
   made.index = newState(made);
@@ -239,6 +249,8 @@ NodeId StepDerivation::asWritten(NodeId x, const Node &sum) {
 NodeId StepDerivation::runningSum(NodeId id) {
   const Node &node = old.nodes[id];
   AxisId axis = node.axesFrom[0];
+  if (keepsNothing(node))
+    return unsupported(id, "a running sum along the walk inside of a scan");
   if (placesIn(id).size() > 1)
     return refuse(id, "a running sum over the queries, which at a later key counts places that came before the key");
   std::string outer = role;
@@ -270,12 +282,9 @@ NodeId StepDerivation::runningSum(NodeId id) {
   Node last = made(Op::Gather, atOnePlace, {emit(all), emit(made(Op::Max, place, {before, zero}))});
   last.axesFrom = append.axesTo;
   last.stack = node.stack;
-  NodeId isFirst = emit(made(Op::Equal, {Element::Bool, {}, {}}, {position(), zero}));
-  Node start = made(Op::Select, atOnePlace, {isFirst, zero, emit(last)}); // the state may hold another text's sums
-  start.stack = node.stack;
-  NodeId within = clone(id, {});
+  NodeId start = atFirst(zero, emit(last)), within = clone(id, {});
   fresh.nodes[within].type.pinned.clear();
-  Node sum = made(Op::Add, unrounded, {within, emit(start)});
+  Node sum = made(Op::Add, unrounded, {within, start});
   sum.stack = node.stack;
   append.operands = {emit(sum), position()};
   NodeId result = append.operands[0];
@@ -299,16 +308,20 @@ NodeId StepDerivation::onlyBrought(NodeId x, AxisId axis) {
   return emit(made);
 }
 
-/// Whether a whole number is made of running sums along the walk.
+/// Whether a whole number is made of what a state keeps: running sums along the walk, windows, carries of scans.
 bool StepDerivation::isSummed(NodeId asked) {
   if (summed[asked])
     return summed[asked] == 1;
   for (NodeId id = 0; id <= asked; ++id) { // operands, and what a stack starts from, stand before what is made of them
     const Node &node = old.nodes[id];
-    bool any = node.op == Op::Cumsum && along(node.axesFrom[0]);
+    bool any = (node.op == Op::Cumsum || node.op == Op::Window) &&
+               std::any_of(node.axesFrom.begin(), node.axesFrom.end(), [&](AxisId axis) { return along(axis); });
     if (node.op == Op::BodyArgument)
-      any = summed[old.nodes[producer[node.stack]].operands[node.index]] ==
-            1; // where it starts; a carry that grows cannot be proved to stay inside
+      any =
+          isInWalkedScan(old, node.stack, places) || summed[old.nodes[producer[node.stack]].operands[node.index]] ==
+                                                         1; // where it starts; a carry that grows cannot be proved to stay inside
+    if (node.op == Op::Result && old.nodes[node.operands[0]].op == Op::Scan)
+      any |= summed[old.stacks[old.nodes[node.operands[0]].index].results[node.index]] == 1;
     for (NodeId operand : node.operands)
       any |= summed[operand] == 1;
     summed[id] = any ? 1 : 2;
@@ -329,6 +342,8 @@ std::optional<Entry> StepDerivation::run() {
     uint32_t body = fresh.nodes[node].stack;
     (body == kEntryBody ? fresh.nextStates : fresh.stacks[body].nextStates).push_back({fresh.nodes[node].index, node});
   }
+  for (const LastPlace &last : lastPlaces)
+    (last.body == kEntryBody ? fresh.nextStates : fresh.stacks[last.body].nextStates).push_back({last.state, last.next});
   Node count = makeNode(Op::SizeValue, {Element::Int, {}, {}}), next = makeNode(Op::Add, {Element::Int, {}, {}});
   count.size = fresh.axes[old.walked].size;
   next.operands = {position(), emit(count)};

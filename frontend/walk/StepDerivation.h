@@ -1,4 +1,5 @@
-// How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp and StepPlaces.cpp.
+// How `Step.cpp` derives an entry that walks an axis: what it knows, and its parts. Private to Step.cpp, StepPlaces.cpp and
+// StepRecurrences.cpp.
 #pragma once
 #include "frontend/walk/KeptStates.h"
 #include "frontend/walk/Step.h"
@@ -16,7 +17,7 @@ public:
       : old(old), diagnostics(diagnostics), places(placesOf(old, old.walked)), producer(old.stacks.size(), kNoNode),
         table(old.nodes.size()), summed(old.nodes.size()) {
     for (NodeId id = 0; id < old.nodes.size(); ++id)
-      if (old.nodes[id].op == Op::Stack)
+      if (isLoop(old.nodes[id]))
         producer[old.nodes[id].index] = id;
   }
   std::optional<Entry> run();
@@ -57,6 +58,14 @@ private:
   NodeId append(NodeId id, AxisId axis);
   Node kept(NodeId id, AxisId axis);
   NodeId runningSum(NodeId id);
+  NodeId scan(NodeId id);
+  NodeId placeOf(NodeId id);
+  NodeId pickOfScan(NodeId id, const Axes &demand);
+  NodeId window(NodeId id);
+  NodeId isFirstCall();
+  Node lastPlace(const Node &like, const std::string &name);
+  NodeId atFirst(NodeId first, NodeId kept);
+  bool keepsNothing(const Node &node) const;
   NodeId asWritten(NodeId x, const Node &sum);
   NodeId onlyBrought(NodeId x, AxisId axis);
   bool isSummed(NodeId asked);
@@ -67,7 +76,7 @@ private:
   Entry fresh;
   Diagnostics &diagnostics;
   Axes places;
-  std::vector<NodeId> producer; // of stacks
+  std::vector<NodeId> producer; // of stacks and scans
   std::vector<int8_t> table;    // isTable: 0 unknown, 1 yes, 2 no
   std::vector<int8_t> summed;   // isSummed, likewise
   KeptStates states;
@@ -75,7 +84,13 @@ private:
   std::map<std::pair<NodeId, Axes>, NodeId> done;
   std::map<AxisId, AxisId> wholeAxes;
   std::map<NodeId, NodeId> sums; // running sums along the walk, and what keeps them
-  std::string role = "kept";     // of what is appended next, for its name
+  struct LastPlace {             // a state that holds what the last place left
+    uint32_t body, state;
+    NodeId next;
+  };
+  std::vector<LastPlace> lastPlaces;
+  NodeId firstCall = kNoNode;
+  std::string role = "kept"; // of what is appended next, for its name
   NodeId positionNode = kNoNode;
   bool failed = false;
 };

@@ -141,6 +141,26 @@ NodeId StepDerivation::pick(NodeId table, AxisId tableAxis, AxisId axis, const S
   return emit(node);
 }
 
-// ---- the translation
+/// Where a scan is: from the first place that was ever brought, if it runs along the walk.
+NodeId StepDerivation::placeOf(NodeId id) {
+  NodeId here = emit(old.nodes[id]);
+  const StackInfo &info = old.stacks[old.nodes[id].stack];
+  if (!info.isScan || !along(info.historyAxis))
+    return here;
+  Node place = makeNode(Op::Add, old.nodes[id].type);
+  place.operands = {here, position()};
+  place.stack = old.nodes[id].stack;
+  place.range = old.nodes[id].range;
+  return emit(place);
+}
+
+/// x[T: t]: of the new places the one where the scan is among these.
+NodeId StepDerivation::pickOfScan(NodeId id, const Axes &demand) {
+  const Node &node = old.nodes[id];
+  Node copy = node;
+  copy.operands = {rewrite(node.operands[0], demandOf(node, 0, demand)), emit(old.nodes[node.operands[1]])};
+  copy.type.axes = mapped(node.type.axes, demand);
+  return emit(copy);
+}
 
 } // namespace tenon::sema

@@ -2,6 +2,7 @@
 #include "frontend/graph/Graph.h"
 #include "frontend/proofs/IndexProof.h"
 #include "frontend/walk/WalkDrift.h"
+#include <algorithm>
 #include <set>
 
 namespace tenon::sema {
@@ -10,10 +11,16 @@ std::vector<AxisId> placesOf(const Entry &entry, AxisId walked) {
   std::set<AxisId> places{walked};
   for (size_t before = 0; before != places.size();) {
     before = places.size();
+    auto same = [&](AxisId a, AxisId b) {
+      if (places.count(a) || places.count(b))
+        places.insert({a, b});
+    };
     for (auto &node : entry.nodes)
-      for (size_t i = 0; node.op == Op::Rename && i < node.axesFrom.size(); ++i)
-        if (places.count(node.axesFrom[i]) || places.count(node.axesTo[i]))
-          places.insert({node.axesFrom[i], node.axesTo[i]});
+      for (size_t i = 0; i < node.axesFrom.size(); ++i)
+        if (node.op == Op::Rename)
+          same(node.axesFrom[i], node.axesTo[i]);
+        else if (node.op == Op::Window && entry.axes[node.axesFrom[i]].size == entry.axes[node.axesTo[2 * i]].size)
+          same(node.axesFrom[i], node.axesTo[2 * i]); // a window for each place
   }
   return {places.begin(), places.end()};
 }
@@ -24,6 +31,65 @@ std::optional<unsigned> walkedDim(const Entry &entry, AxisId walked) {
   return plain ? std::optional<unsigned>(size.coefficients().begin()->first) : std::nullopt;
 }
 
+bool isInWalkedScan(const Entry &entry, uint32_t body, const std::vector<AxisId> &places) {
+  for (; body != kEntryBody; body = entry.stacks[body].parent)
+    if (entry.stacks[body].isScan && includes(places, entry.stacks[body].historyAxis))
+      return true;
+  return false;
+}
+
+bool readsPlaceOfScan(const Entry &entry, const Node &gather, const std::vector<AxisId> &places) {
+  const Node &index = entry.nodes[gather.operands[1]];
+  return includes(places, gather.axesFrom[0]) && index.op == Op::Depth && index.stack != kEntryBody &&
+         entry.stacks[index.stack].isScan && includes(places, entry.stacks[index.stack].historyAxis);
+}
+
+namespace {
+
+/// From `id` down through what changes no values; `axes` are then those of the node that is reached.
+NodeId throughViews(const Entry &entry, NodeId id, std::vector<AxisId> &axes) {
+  for (const Node *node = &entry.nodes[id]; node->op == Op::StopGradient || node->op == Op::Rename || node->op == Op::Transpose;
+       node = &entry.nodes[id]) {
+    for (AxisId &axis : axes)
+      if (auto to = std::find(node->axesTo.begin(), node->axesTo.end(), axis); node->op == Op::Rename && to != node->axesTo.end())
+        axis = node->axesFrom[size_t(to - node->axesTo.begin())];
+    id = node->operands[0];
+  }
+  return id;
+}
+
+bool isLastPlace(const Entry &entry, NodeId index, const Size &places) {
+  const Node &node = entry.nodes[index];
+  const auto last = subtract(places, Size(1));
+  return last && ((node.op == Op::SizeValue && node.size == *last) || (node.op == Op::Constant && Size(node.integer) == *last));
+}
+
+} // namespace
+
+bool endsRecurrence(const Entry &entry, uint32_t state, NodeId next, AxisId walked) {
+  const std::vector<AxisId> places = placesOf(entry, walked);
+  std::vector<AxisId> axes = entry.nodes[next].type.axes;
+  const std::vector<AxisId> own = axes;
+  const Node &last = entry.nodes[throughViews(entry, next, axes)];
+  if (last.op != Op::Gather || !includes(places, last.axesFrom[0]) ||
+      !isLastPlace(entry, last.operands[1], entry.axes[last.axesFrom[0]].size))
+    return false;
+  const Node &all = entry.nodes[throughViews(entry, last.operands[0], axes)];
+  if (all.op != Op::Result || entry.nodes[all.operands[0]].op != Op::Scan)
+    return false;
+  const Node &scan = entry.nodes[all.operands[0]];
+  const StackInfo &info = entry.stacks[scan.index];
+  for (unsigned carry = 0; carry < info.carries; ++carry) {
+    std::vector<AxisId> from = axes;
+    if (all.index < info.carries || info.results[all.index] != info.results[carry] || !includes(places, scan.axesFrom[0]))
+      continue;
+    const Node &start = entry.nodes[throughViews(entry, scan.operands[carry], from)];
+    if (start.op == Op::State && start.index == state && from == own)
+      return true;
+  }
+  return false;
+}
+
 std::string Walk::objection(const Node &node) const {
   switch (node.op) {
   case Op::Merge:
@@ -32,7 +98,7 @@ std::string Walk::objection(const Node &node) const {
   case Op::Slice:
     return over(node) ? "a slice of it" : "";
   case Op::Gather:
-    return over(node) ? "places picked by an index" : "";
+    return over(node) && !readsPlaceOfScan(entry, node, places) ? "places picked by an index" : "";
   case Op::Concat:
     return over(node) || along(node.axesTo[0]) ? "a concat along it" : "";
   case Op::Flip:
@@ -72,6 +138,8 @@ std::string Walk::sample(const Node &node) const {
   for (AxisId axis : node.type.axes)
     if (along(axis))
       return "draws along it, which are other ones when there are more places";
+  if (standsInScan(node))
+    return "draws at its places, which are counted from the first one of a call";
   return over(node) ? "a draw over it" : overTable(node);
 }
 
@@ -125,9 +193,12 @@ std::string Walk::window(const Node &node) const {
   for (size_t i = 0; i < node.axesFrom.size(); ++i) {
     const WindowSteps &steps = node.windows[i];
     auto reach = multiply(entry.axes[node.axesTo[2 * i + 1]].size, Size(steps.dilation)); // windows that end at their own place
-    if (along(node.axesFrom[i]) &&
-        (steps.stride != 1 || steps.padHigh != 0 || !reach || *reach != Size(steps.padLow + steps.dilation)))
-      return "a window that is not causal (stride 1, pad = (K - 1, 0))";
+    if (!along(node.axesFrom[i]) && !along(node.axesTo[2 * i]))
+      continue;
+    if (steps.stride != 1)
+      return "a window for every " + std::to_string(steps.stride) + " places";
+    if (!along(node.axesFrom[i]) || steps.padHigh != 0 || !reach || *reach != Size(steps.padLow + steps.dilation))
+      return "a window that ends at another place than its own: pad = ((K - 1) * dilation, 0) lets window i end at place i";
   }
   return "";
 }
@@ -139,8 +210,8 @@ bool Walk::mentionsPlaces(NodeId id) const {
   return false;
 }
 
-/// The comparisons key < n in a mask, where n does not vary along the walk: keys inside the first window, such as a source
-/// text.
+/// The comparisons key < n in a mask, where n does not vary along the walk, nor in a scan along it: keys inside the first window,
+/// such as a source text.
 std::vector<NodeId> Walk::keyBounds(std::vector<NodeId> masks, AxisId key) const {
   std::vector<NodeId> found;
   std::set<NodeId> seen;
@@ -155,7 +226,8 @@ std::vector<NodeId> Walk::keyBounds(std::vector<NodeId> masks, AxisId key) const
     if (node.op != Op::Less && node.op != Op::LessEqual)
       continue;
     const Node &left = entry.nodes[node.operands[0]];
-    if (left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]))
+    if (left.op == Op::Iota && left.type.axes[0] == key && !mentionsPlaces(node.operands[1]) &&
+        !standsInScan(entry.nodes[node.operands[1]]))
       found.push_back(mask);
   }
   return found;
@@ -190,6 +262,11 @@ std::string Walk::attend(const Node &node) const {
       NodeId queryPlace = add(Op::Iota, Element::Int, {query}, {});
       goals.push_back(add(Op::LessEqual, Element::Bool, {query, info.key}, {keyPlace, queryPlace}));
     }
+  for (NodeId place = 0; place < entry.nodes.size(); ++place) // of scans around, which are at one query
+    if (const Node &depth = entry.nodes[place]; depth.op == Op::Depth && isInWalkedScan(entry, depth.stack, places))
+      for (uint32_t body = node.stack; body != kEntryBody; body = entry.stacks[body].parent)
+        if (body == depth.stack && entry.stacks[body].isScan && along(entry.stacks[body].historyAxis))
+          goals.push_back(add(Op::LessEqual, Element::Bool, {info.key}, {add(Op::Iota, Element::Int, {info.key}, {}), place}));
   if (goals.empty() && !bounds.empty())
     goals.push_back(bounds[0]);
   for (NodeId goal : goals) {

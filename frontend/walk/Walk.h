@@ -12,6 +12,13 @@ namespace tenon::sema {
 
 /// The walked axis and the axes that are the same places under other names (x[T -> S]).
 std::vector<AxisId> placesOf(const Entry &entry, AxisId walked);
+/// Whether `body`, or one around it, is a scan along one of `places`: what stands in it belongs to one place of the walk.
+bool isInWalkedScan(const Entry &entry, uint32_t body, const std::vector<AxisId> &places);
+/// The place at which such a scan is, taken as an index along the walk: `x[T: t]`.
+bool readsPlaceOfScan(const Entry &entry, const Node &gather, const std::vector<AxisId> &places);
+/// `next` hands on to the next text what a recurrence along `walked` that begins with `state` has at its last place. In an entry
+/// that walks the text has no end, so such a state stays what it was where the text began.
+bool endsRecurrence(const Entry &entry, uint32_t state, NodeId next, AxisId walked);
 /// The symbolic dim that is the size of the walked axis; nothing if that is a number or another form.
 std::optional<unsigned> walkedDim(const Entry &entry, AxisId walked);
 
@@ -37,6 +44,7 @@ private:
   bool countsPlaces(const Size &size) const { return dim && size.coefficients().count(*dim); }
   bool along(AxisId axis) const;
   bool over(const Node &node) const;
+  bool standsInScan(const Node &node) const { return isInWalkedScan(entry, node.stack, places); }
   bool mentionsPlaces(NodeId id) const;
   std::string alongTable(const std::string &what, const Node &node) const;
   std::string overTable(const Node &node) const;

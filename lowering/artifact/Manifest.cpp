@@ -382,6 +382,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                                   {"in_place", state.inPlace}});
     if (state.places >= 0)
       (*states.back().getAsObject())["places"] = state.places;
+    if (entry.isStep && state.everyStep && !state.inPlace)
+      (*states.back().getAsObject())["of_last_place"] = true;
   }
   const char *kinds[] = {"out", "eval", "train"};
   json::Object object{{"name", entry.name},

@@ -111,18 +111,18 @@ Status Generator::feed(Context &context, const int32_t *ids, int64_t count) {
   return {};
 }
 
-/// Where an entry walks an axis, the rest of the last window is filled with 0 and forgotten again.
+/// Where an entry walks an axis, the rest of the last window is filled with 0 and forgotten again, unless it cannot be.
 Status Generator::feedPrompt(const std::vector<int32_t> &ids) {
   int64_t count = static_cast<int64_t>(ids.size()), at = 0;
-  const bool walks = single->capacity() >= 0;
+  const bool walks = single->capacity() >= 0, forgets = walks && !single->goesBackToStartOnly();
   const int64_t length = walks ? std::min(kWindow, single->capacity()) : kWindow;
-  if (count > (walks ? 1 : length)) {
+  if (count > (forgets ? 1 : length)) {
     std::unique_ptr<Context> window;
     if (Status status = makeContext(length, window); status.failed())
       return status;
     for (; at < count; at += length) {
       int64_t more = std::min(length, count - at);
-      if (more < length && (!walks || at + length > single->capacity()))
+      if (more < length && (!forgets || at + length > single->capacity()))
         break;
       if (Status status = feed(*window, ids.data() + at, more); status.failed())
         return status;

@@ -13,7 +13,7 @@ Expected<KeptRows> KeptRows::of(Context &context, const runtime::SizeForm &batch
   const runtime::EntryInfo &entry = context.entry();
   for (size_t i = 0; i < entry.states.size(); ++i) {
     const runtime::StateInfo &info = entry.states[i];
-    if (!info.inPlace)
+    if (!info.inPlace && !info.ofLastPlace)
       continue;
     const runtime::BoundTensor &bound = context.states()[i];
     const size_t stack = info.stack.size();
@@ -33,6 +33,7 @@ Expected<KeptRows> KeptRows::of(Context &context, const runtime::SizeForm &batch
     Layout layout;
     layout.state = static_cast<int>(i);
     layout.grows = place >= 0;
+    layout.ofLastPlace = info.ofLastPlace;
     const int64_t innermost = std::max(row, place);
     for (int64_t axis = static_cast<int64_t>(bound.shape.size()) - 1; axis >= 0; --axis) {
       const int64_t size = bound.shape[static_cast<size_t>(axis)];
@@ -75,14 +76,14 @@ template <typename Visit> Status KeptRows::eachRun(const Layout &layout, Visit v
 
 Status KeptRows::copyPlaces(int64_t source, int64_t target, int64_t from, int64_t to) const {
   for (const Layout &layout : layouts) {
-    if (!layout.grows || from >= to)
+    if (!(layout.grows || layout.ofLastPlace) || from >= to)
       continue;
     const DeviceView whole = context->state(layout.state);
-    const int64_t runs = layout.placesLieTogether ? 1 : to - from,
-                  bytes = layout.placesLieTogether ? (to - from) * layout.run : layout.run;
+    const bool isOneRun = !layout.grows || layout.placesLieTogether;
+    const int64_t runs = isOneRun ? 1 : to - from, bytes = layout.grows && isOneRun ? (to - from) * layout.run : layout.run;
     Status status = eachRun(layout, [&](int64_t offset) {
       for (int64_t each = 0; each < runs; ++each) {
-        const int64_t place = offset + (from + each) * layout.placeStride;
+        const int64_t place = offset + (layout.grows ? (from + each) * layout.placeStride : 0);
         auto part = [&](int64_t row) {
           return whole.part(static_cast<uint64_t>(place + row * layout.rowStride), static_cast<uint64_t>(bytes));
         };

@@ -49,8 +49,10 @@ MODELS = {
     "alibi": ({"V": 97, "D": 80, "H": 4, "N": 2}, 67, "logits"),
     "moe": ({"V": 97, "D": 80, "E": 20, "K": 2, "F": 56, "X": 5, "L": 300, "N": 2}, 67, "logits"),
     "mamba": ({"V": 97, "D": 72, "R": 5, "N": 2}, 67, "logits"),
+    "lstm": ({"V": 97, "C": 72, "N": 2}, 67, "logits"),
 }
 NO_DROPOUT = ("llama", "alibi", "moe", "mamba")
+LONG_PROMPTS = ("lstm",)  # of a whole window and a rest that goes in symbol by symbol
 ROWS = 3
 NUMERICS = []  # words for every command over a model
 
@@ -220,6 +222,7 @@ def walk(name, folder, spoil):
     far."""
     sets = MODELS[name][0] | {"V": 256}
     words, prompt, count = driver.settings(sets) + NUMERICS, "In the beginning", 20
+    prompt = prompt * 5 if name in LONG_PROMPTS else prompt
     text = subprocess.run(["tenon", "generate", driver.model(name + ".tn"), *words, "--init", "--seed", "1", "--greedy",
                            "--prompt", prompt, "--length", str(count), *(["--block", "bytes"] if name == "gpt2" else [])],
                           check=True, capture_output=True)

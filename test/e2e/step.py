@@ -4,10 +4,12 @@
 usage: step.py SPEC CASE [--spoil KIND]
 
 The cases of a spec (CASES below) say sizes and inputs. For f64 and f32 (`typed`: f32 and bf16), windows of 1, 3 and 17 and mixed
-ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. --spoil
-must be noticed:
+ones, every place of every row is compared with entry `infer` on the whole; each row of the batch is also walked alone. Where a
+state holds what the last place left, a text begun anew at position 0 on another text's states is compared, too. --spoil must be
+noticed:
   position   the count of kept places is set one too low before the last window
   rows       the rows of the batch are swapped between two windows
+  carry, window  this state of the last place is 0 before the last window
 """
 import argparse
 import os
@@ -29,7 +31,11 @@ CASES = {
     "open": ({}, []),                      # T has no bound: the call says how much room there is
     "bound": ({}, ["--bind", "T=29"]),
     "typed": ({}, []),
+    "recurrent": ({}, []),
+    "lstm": ({"V": 13, "C": 20, "N": 3}, []),
+    "mamba": ({"V": 13, "D": 24, "Z": 5, "R": 3, "N": 3}, []),
 }
+OPEN = ("open", "recurrent", "lstm", "mamba")
 
 
 class Wrong(Exception):
@@ -71,13 +77,14 @@ def compare(got, want, rows, low, high, dtype, what):
 
 def walk(folder, step, inputs, want, rows, windows, dtype, spoil):
     at, start = 0, None
-    extra = ["--bind", f"T_capacity={LENGTH + 5}"] if os.path.basename(os.path.dirname(step)) == "open" else []
+    case = os.path.basename(os.path.dirname(step))
+    extra = ["--bind", f"T_capacity={LENGTH + 5}"] if case in OPEN else []
     for number, count in enumerate(windows):
         options = list(extra)
         if spoil == "position" and number + 1 == len(windows):
-            path = os.path.join(folder, "position.npy")
-            save_npy(path, Tensor("i32", (), [at - 1]))
-            options += ["--state", f"step.position=@{path}"]
+            options += state(folder, "step.position", Tensor("i32", (), [at - 1]))
+        if spoil in ("carry", "window") and number + 1 == len(windows):
+            options += forgotten(folder, start, spoil)
         order = rows[::-1] if spoil == "rows" and number > 0 else rows
         got = call(folder, step, part(inputs, order, at, at + count), start, *options)
         compare(got, want, order, at, at + count, dtype, f"windows {windows[:number + 1]}")
@@ -85,13 +92,29 @@ def walk(folder, step, inputs, want, rows, windows, dtype, spoil):
     kept = load_safetensors(start)["step.position"].values[0]
     if kept != at:
         raise Wrong(f"{kept} places are counted instead of {at}")
+    if case in OPEN[1:]:  # another text, with what this one left
+        got = call(folder, step, part(inputs, rows, 0, 3), start, *state(folder, "step.position", Tensor("i32", (), [0])), *extra)
+        compare(got, want, rows, 0, 3, dtype, "the text after another one")
+
+
+def state(folder, name, value):
+    path = os.path.join(folder, "state.npy")
+    save_npy(path, value)
+    return ["--state", f"{name}=@{path}"]
+
+
+def forgotten(folder, start, role):
+    for name, value in load_safetensors(start).items():
+        if name.startswith("step.") and role in name.split("."):
+            return state(folder, name, Tensor(value.kind, value.shape, [0] * len(value.values)))
+    raise Wrong(f"no state is a {role}")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("spec")
     parser.add_argument("case", choices=sorted(CASES))
-    parser.add_argument("--spoil", choices=["position", "rows"])
+    parser.add_argument("--spoil", choices=["position", "rows", "carry", "window"])
     options = parser.parse_args()
     draw = random.Random(7)
     symbols = CASES[options.case][0].get("V", 13)

@@ -1,6 +1,7 @@
 // From the graph of everything that was evaluated to the entry: only what its results and the states it advances need.
 #include "frontend/graph/Prune.h"
 #include "frontend/sema/Checker.h"
+#include "frontend/walk/Walk.h"
 
 namespace tenon::sema {
 
@@ -13,6 +14,8 @@ std::optional<Entry> Checker::finish() {
     changed = false;
     for (size_t i = 0; i < nextValues.size(); ++i) {
       if (needed[i] || !live.runs(nextValues[i].body))
+        continue;
+      if (walked && endsRecurrence(graph.entry, nextValues[i].state, nextValues[i].value, *walked))
         continue;
       bool isNeeded = live.reads(nextValues[i].state);
       for (NodeId node : nextValues[i].with)

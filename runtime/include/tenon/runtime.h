@@ -181,7 +181,8 @@ TN_API void tn_context_reset_states(tn_context *context);
  */
 TN_API int64_t tn_context_position(const tn_context *context);
 TN_API int64_t tn_context_capacity(const tn_context *context);
-/* Forgets all kept places but the first `count`, from 0 to the position: the next run brings what follows them. */
+/* Forgets all kept places but the first `count`, from 0 to the position: the next run brings what follows them. An error but for
+ * 0 where a state holds what the last place left ("of_last_place" of the manifest: a recurrence, a window). */
 TN_API tn_error *tn_context_rewind(tn_context *context, int64_t count);
 /* Bytes of its buffers, without parameters. */
 TN_API uint64_t tn_context_bytes(const tn_context *context);

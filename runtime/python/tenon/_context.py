@@ -250,7 +250,7 @@ class Context(Handle):
         return self._lib.tn_context_capacity(self.handle)
 
     def rewind(self, count: int) -> None:
-        """Forgets all kept places but the first `count`."""
+        """Forgets all kept places but the first `count`; to 0 only where recurrences keep their last place alone."""
         self._lib.tn_context_rewind(self.handle, count)
 
     def save_checkpoint(self, directory: Path, progress: Optional[Progress] = None, keep: int = 3) -> Progress:

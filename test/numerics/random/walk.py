@@ -27,16 +27,32 @@ class Walk:
         masks += draw.sample(["mask i - j <= 40", "mask doc == doc[T -> S]"], draw.choice([0, 1]))
         items = " ".join([*scores, "scale 1 / sqrt(E)", *masks, "value wv(key)"])
         change = draw.choice(MAPS).replace("$", "y")
+        more = self.recurrent(random.Random(5000 + seed))
         again = draw.choice(["stack[2]", "loop[2]"])
         lines = ["param u: [H, E] ~ normal(1)", "use wq, wk, wv = Linear[D -> H * E]", "use wo = Linear[H * E -> D]", *layers,
-                 "let key = x[T -> S]", f"let a = attend(i: T, j: S) {{ {items} }}", "let y = x + tanh(wo(a))",
+                 "let key = x[T -> S]", f"let a = attend(i: T, j: S) {{ {items} }}", *more,
                  f"return norm({change} + y)"]
         self.text = "\n".join([
-            "model Walk {", f"  config V = 37, H = {self.sets['H']}, E = {self.heads}, D = H * E, P = 16", "  dim B, T",
+            "model Walk {", f"  config V = 37, H = {self.sets['H']}, E = {self.heads}, D = H * E, P = 16, W = 3", "  dim B, T",
             "  dim S = T, R = S", "  in ids: index(256)[B, T]", "  let doc = ids div 64", "  param table: [V, D] ~ normal(1)",
             "  layer Block(x: [B, T, D]) -> [B, T, D] {", "    use norm = LayerNorm[D]", *("    " + line for line in lines),
             "  }", f"  use blocks = {again} Block", "  let logits = dot[D](blocks(table[V: ids mod V]), table)", "  out logits",
             "  out step(T) = logits", "}", ""])
+
+    @staticmethod
+    def recurrent(draw):
+        """From `a` and `x` to `y`: by what a window leaves, and by what a scan carries."""
+        lines, value = [], "x + tanh(wo(a))"
+        if draw.randrange(2):
+            gap = draw.choice([1, 2, 5])
+            lines += ["param taps: [D, W] ~ normal(0.5)", f"let seen = {value}"]
+            value = f"seen + tanh(dot[W](window[T -> T * W](seen, pad = ({2 * gap}, 0), dilation = {gap}), taps))"
+        if draw.randrange(2):
+            lines += [f"let read = {value}", "let carried = scan(t: T) { carry h: [B, D] = full[B, D](0.25) carry n: i32[B] = "
+                      "full[B](2) let new = tanh(0.5 * h + read[T: t] + real(n + t mod 3) / 8) next h = new next n = "
+                      "(n + ids[T: t]) mod 5 yield new }"]
+            value = "read + carried"
+        return [*lines, f"let y = {value}"]
 
     def specification(self):
         return self.text
