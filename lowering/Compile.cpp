@@ -9,6 +9,7 @@
 #include "lowering/PassMessages.h"
 #include "lowering/Passes.h"
 #include "lowering/Pipelines.h"
+#include "lowering/SavingAll.h"
 #include "lowering/Targets.h"
 #include "lowering/artifact/Emit.h"
 #include "lowering/artifact/Header.h"
@@ -55,8 +56,9 @@ private:
   std::string lossesHash();
   bool takeLossesOfRecipes();
   void makeGradEntry();
-  void describeOptimizers();
+  void describeRecipe();
   bool findTargetOfRequest();
+  void setOptions(FormOptions &options) const;
   LogicalResult runStage(const Stage &stage);
   void printStage(StringRef stage);
   int outputFailure(std::error_code failure);
@@ -76,6 +78,8 @@ private:
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
   std::vector<ScheduledEntry> entries;
+  OwningOpRef<ModuleOp> savingAll; // entries that compute blocks again, as if they did not
+  std::vector<ScheduledEntry> entriesSavingAll;
 };
 
 /// Without a recipe, several losses add up as in the model's train recipes, where these agree; their sizes and configs are not
@@ -151,10 +155,15 @@ std::string Compilation::lossesHash() {
 }
 
 /// What the recipe says goes into the module: from here on it is all that the passes read.
-void Compilation::describeOptimizers() {
-  for (auto function : module->getOps<func::FuncOp>())
-    if (recipe && !request.grad && function->getAttrOfType<StringAttr>("tenon.kind").getValue() == "train")
+void Compilation::describeRecipe() {
+  for (auto function : module->getOps<func::FuncOp>()) {
+    if (!recipe || function->getAttrOfType<StringAttr>("tenon.kind").getValue() != "train")
+      continue;
+    if (!request.grad)
       describeOptimizer(function, *recipe, diagnostics);
+    if (const Setting *save = recipe->find("save"))
+      function->setAttr("tenon.save", StringAttr::get(context.get(), save->text));
+  }
 }
 
 /// And the variants that are asked of it. False after a message.
@@ -188,15 +197,19 @@ struct WatchEntry : PassInstrumentation {
   std::string &entry;
 };
 
-LogicalResult Compilation::runStage(const Stage &stage) {
-  std::string entry;
-  StageWarnings warnings(*context, sources, diagnostics, entry);
-  FormOptions options;
+void Compilation::setOptions(FormOptions &options) const {
   options.decomposed = request.decomposed;
   options.simpleKernels = request.simpleKernels;
   options.target = request.target;
+}
+
+LogicalResult Compilation::runStage(const Stage &stage) {
+  std::string entry;
+  StageWarnings warnings(*context, sources, diagnostics, entry);
   PassManager manager(context.get());
   manager.addInstrumentation(std::make_unique<WatchEntry>(entry));
+  FormOptions options;
+  setOptions(options);
   stage.build(manager, options);
   return flags->run(manager, *module, stage.pipeline.str());
 }
@@ -221,7 +234,8 @@ int Compilation::emit() {
                       parameterBytes(*module),
                       target,
                       target->chooseVariants(*module, request.tiers, request.machineTier),
-                      typesOfModule().exceptions ? program->computeOf : std::map<std::string, std::string>()};
+                      typesOfModule().exceptions ? program->computeOf : std::map<std::string, std::string>(),
+                      entriesSavingAll};
   for (auto &[name, value] : request.check.set)
     hash.update(name + "=" + value);
   for (auto &[name, value] : request.check.bind)
@@ -407,13 +421,18 @@ int Compilation::runStages() {
   if (types.compute && types.compute.isF16() && request.grad)
     for (auto function : module->getOps<func::FuncOp>())
       function->setAttr("tenon.gradient_scale", builder.getF64FloatAttr(kGradientScale));
-  describeOptimizers();
+  describeRecipe();
   if (diagnostics.hasErrors())
     return 1;
   printStage("tenon");
   if (failed(verify(*module)))
     return kCompilerError;
   for (const Stage &stage : stages()) {
+    if (stage.result == "kernel" && !onlyText()) {
+      FormOptions options;
+      setOptions(options);
+      entriesSavingAll = planSavingAll(*module, options, savingAll);
+    }
     if (failed(runStage(stage)))
       return kCompilerError;
     printStage(stage.result);

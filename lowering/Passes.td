@@ -119,6 +119,25 @@ def ApplyNumerics : Pass<"tenon-apply-numerics", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 
+def RecomputeBlocks : Pass<"tenon-recompute-blocks", "::mlir::func::FuncOp"> {
+  let summary = "stacks save their carries alone, and their reversed loops run each depth forward again";
+  let description = [{
+    In a function with `tenon.save = "blocks"`. For a stack and its reversed twin: what the twin alone loads of each depth is
+    computed in its body again, by a copy of the ops of the forward body that it is made of, from the carries of that depth,
+    which are saved as they are. Stacks in stacks likewise, from outside to inside: the copy of an inner stack saves its carries
+    for one depth of the outer one. Saved values that somebody else reads (a contraction over all places of a recurrence) stay.
+    States are not written again; random numbers are functions of the depth, so they are the same.
+
+    Behind differentiation and mixed precision: the copy gives the numbers that would have been saved, rounded where they are
+    rounded, so gradients have the same bits.
+
+    Before: a stack whose results are its carries and everything that its twin loads. After: its carries, of each depth.
+    Complexity: linear in the number of ops for each level of nesting.
+    Source: Chen et al. 2016, with a segment for each layer.
+  }];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def DecomposeForTarget : Pass<"tenon-decompose-for-target", "::mlir::func::FuncOp"> {
   let summary = "replaces kernels that a target lacks by simpler ops";
   let description = [{

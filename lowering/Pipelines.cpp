@@ -33,6 +33,7 @@ static void buildKernelPipeline(OpPassManager &module, const FormOptions &option
     apart.without = {"all"};
   function.addPass(createDecomposeForTarget(apart));
   function.addPass(createApplyNumerics());
+  function.addPass(createRecomputeBlocks());
   function.addPass(createCSEPass());
   function.addPass(createSelectKernels({/*fuse=*/!options.decomposed}));
   function.addPass(createCSEPass());

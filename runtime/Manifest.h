@@ -142,6 +142,7 @@ struct MemoryInfo {
   std::string workspace, saved, states, keptStates, inputs,
       outputs; // `saved` is a part of the workspace; of `states` there are two copies
   int64_t scratchPerWorker = 0;
+  std::string workspaceSavingAll; // with `save = blocks`: the workspace that `save = all` would take
 };
 /// Gradients of one parameter: in iteration (i, j, ..) of the loops, element `element + i * loops[0].elements + ..` of its stack
 /// is finished in group `group + i * loops[0].groups + ..`.

@@ -130,6 +130,8 @@ void readReports(const ManifestReader &reader, EntryInfo &info) {
                                 std::pair("states", &info.memory.states), std::pair("kept_states", &info.memory.keptStates),
                                 std::pair("inputs", &info.memory.inputs), std::pair("outputs", &info.memory.outputs)})
       *formula = memory.has(key) ? readFormula(memory.member(key), dims) : "0";
+    if (memory.has("workspace_saving_all"))
+      info.memory.workspaceSavingAll = readFormula(memory.member("workspace_saving_all"), dims);
     info.memory.scratchPerWorker = memory.has("scratch_per_worker") ? memory.member("scratch_per_worker").integer(0, largest) : 0;
   }
   if (reader.has("kernels"))

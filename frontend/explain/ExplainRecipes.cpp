@@ -7,7 +7,7 @@ const ExplainPages &explainRecipes() {
   static const ExplainPages pages = {
       {"T0601", "unknown setting",
        "A train block knows: bind, data, valid, init, loss, tasks, mix, freeze, groups, optimizer, schedule, clip, accumulate, "
-       "slices, "
+       "slices, save, "
        "numerics, "
        "steps, epochs, checkpoint, average, seed. A generate block knows: entry, method, start, stop, seed.",
        "train GPT2 as small { optimiser = adam(lr = 1e-3) }", "train GPT2 as small { optimizer = adam(lr = 1e-3) }"},

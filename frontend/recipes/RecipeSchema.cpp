@@ -18,6 +18,7 @@ const std::vector<Parameter> &settings(bool train) {
                                                      call("clip", "clipping"),
                                                      starting(whole("accumulate"), 1),
                                                      starting(whole("slices", 1, 4096), 1),
+                                                     choice("save", {"all", "blocks"}),
                                                      call("numerics", "numerics"),
                                                      open(whole("steps")),
                                                      open(positive("epochs")),

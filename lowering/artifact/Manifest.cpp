@@ -199,12 +199,16 @@ int64_t leastSize(const Entry &entry, unsigned index) {
   return least;
 }
 
-json::Object memoryJson(const ScheduledEntry &planned, FormulaSpace &space) {
+json::Object memoryJson(const ManifestFacts &facts, const ScheduledEntry &planned, FormulaSpace &space) {
   MemoryReport report = reportMemory(planned, space);
-  return json::Object{{"workspace", report.workspace.text(space)},    {"saved", space.text(report.saved)},
+  json::Object object{{"workspace", report.workspace.text(space)},    {"saved", space.text(report.saved)},
                       {"states", space.text(report.states)},          {"kept_states", space.text(report.kept)},
                       {"inputs", space.text(report.inputs)},          {"outputs", space.text(report.outputs)},
                       {"scratch_per_worker", report.scratchPerWorker}};
+  for (const ScheduledEntry &other : facts.savingAll)
+    if (func::FuncOp(other.function).getSymName() == func::FuncOp(planned.function).getSymName())
+      object["workspace_saving_all"] = reportMemory(other, space).workspace.text(space);
+  return object;
 }
 
 json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
@@ -392,7 +396,7 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
                       {"inputs", std::move(inputs)},
                       {"outputs", std::move(outputs)},
                       {"states", std::move(states)},
-                      {"memory", memoryJson(planned, space)},
+                      {"memory", memoryJson(facts, planned, space)},
                       {"kernels", kernelsJson(planned, space)}};
   if (func::FuncOp(planned.function).walk([](RandomBitsOp) { return WalkResult::interrupt(); }).wasInterrupted())
     object["draws"] = true;

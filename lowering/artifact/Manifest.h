@@ -16,6 +16,7 @@ struct ManifestFacts {
   const Target *target = nullptr;
   std::vector<std::string> variants;
   std::map<std::string, std::string> exceptions; // of the numerics policy that it was compiled with, as Program::computeOf
+  llvm::ArrayRef<ScheduledEntry> savingAll = {}; // entries that compute blocks of the forward pass again, as if they saved all
 };
 
 /// `module` holds the tenon.parameter ops with their places, in the order of program.params; `tables` has one item per entry of

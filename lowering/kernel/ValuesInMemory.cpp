@@ -55,6 +55,7 @@ private:
   bool isReadEnlarged(Value value);
   bool isReadInRanges(Value value);
   bool couldJoinItsMaker(Value value);
+  bool isAddedToProduct(Value value);
   Tree treeOf(Value value);
   unsigned costOfTree(Value value) { return treeOf(value).cost; }
 
@@ -117,6 +118,22 @@ bool MemoryChoice::isOperandCode(Value value) {
          !treeOf(value).readsRows && !couldJoinItsMaker(value);
 }
 
+/// Whether what reads `value` may run behind the sums of a contraction: a pass over rows there would be made for every element.
+bool MemoryChoice::isAddedToProduct(Value value) {
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  auto isProduct = [&](auto &self, Value other) -> bool {
+    Operation *op = other.getDefiningOp();
+    if (!op || op->getBlock() != value.getParentBlock() || inMemory.contains(other) || !seen.insert(op).second)
+      return false;
+    return op->hasTrait<Contraction>() ||
+           (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), [&](Value operand) { return self(self, operand); }));
+  };
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return user->hasTrait<Elementwise>() &&
+           llvm::any_of(user->getOperands(), [&](Value other) { return other != value && isProduct(isProduct, other); });
+  });
+}
+
 MemoryChoice::Tree MemoryChoice::treeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || isKernel(op) || isAddress(op) || inMemory.contains(value))
@@ -150,6 +167,8 @@ bool MemoryChoice::needsMemory(Value value) {
   if (isReadEnlarged(value) || isReadInRanges(value))
     return true;
   const bool isComputed = isOperandCode(value);
+  if (treeOf(value).readsRows && isAddedToProduct(value))
+    return true;
   unsigned users = 0;
   bool repeated = false;
   llvm::SmallPtrSet<Operation *, 4> seen;

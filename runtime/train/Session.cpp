@@ -2,6 +2,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Context.h"
 #include "runtime/File.h"
+#include "runtime/Formula.h"
 #include <cmath>
 #include <filesystem>
 
@@ -203,6 +204,17 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
   if (valid)
     add("evaluation", *valid);
   return items;
+}
+
+std::optional<uint64_t> Session::workspaceSavingAll() const {
+  const runtime::EntryInfo &info = train->entry();
+  if (info.memory.workspaceSavingAll.empty())
+    return std::nullopt;
+  std::map<std::string, int64_t, std::less<>> dims;
+  for (size_t i = 0; i < info.dims.size(); ++i) // formulas are those of one slice
+    dims[info.dims[i].name] = train->dims()[i] / (info.dims[i].name == info.sliceAxis ? info.slices : 1);
+  auto bytes = runtime::evaluateFormula(info.memory.workspaceSavingAll, dims);
+  return bytes.ok() && *bytes ? std::optional(static_cast<uint64_t>(**bytes)) : std::nullopt;
 }
 
 Status Session::saveDescription(const RunDirectory &run) const {

@@ -29,6 +29,8 @@ struct Session {
   uint64_t stepsOf(double epochs) const;
   void setSeed(uint64_t seed);
   std::vector<runtime::MemoryItem> memoryItems() const;
+  /// With `save = blocks`: the workspace of training that `save = all` would take.
+  std::optional<uint64_t> workspaceSavingAll() const;
   /// vocabulary.json and run.json.
   Status saveDescription(const RunDirectory &run) const;
 };

@@ -51,6 +51,9 @@ std::string startText(const Session &session, const RunDirectory &run, const Sta
              countedWithCommas(point.symbolsPerStep, "token"), ", seed ", point.seed, "\n");
   text += concat("tier ", session.tier, ", ", counted(static_cast<uint64_t>(session.pool->workers()), "thread"), ", ",
                  memoryText(session.memoryItems()), "\n");
+  if (auto all = session.workspaceSavingAll())
+    text += concat("save = blocks: training workspace ", runtime::readableBytes(session.train->workspaceBytes()),
+                   ", with save = all ", runtime::readableBytes(*all), "\n");
   return text + concat("checkpoints every ", countedWithCommas(point.checkpointEvery, "step"), " in ", run.checkpoints(),
                        " (the newest ", static_cast<int64_t>(point.keep), " stay), metrics in ", run.metrics());
 }

@@ -2,12 +2,15 @@
 """What 20 training steps make of every parameter, as hashes: a change of the compiler that must not change numbers is compared
 with what stood before it.
 
-usage: trained_bits.py record|compare FILE [--sizes odd,bench] [--types f32,f64] [--tiers TIER,..] [--models NAME,..] [--steps N]
-[--spoil]
+usage: trained_bits.py record|compare FILE [--sizes odd,bench] [--types f32,f64,bf16] [--tiers TIER,..] [--models NAME,..]
+[--steps N] [--spoil]
+       trained_bits.py blocks [the same]
 
   record   trains and writes the hashes to FILE; cases that it holds stay, and are compared: to record one anew, take it out first
   compare  trains and compares with FILE: exit 1 and the first parameters that differ; cases that FILE does not have are an error
            --spoil: another seed, which must be noticed
+  blocks   trains with `save = blocks` in the recipe and without, and compares: what is computed again has the same bits
+           --spoil: another seed with `save = blocks`, which must be noticed
 
 Sizes: `odd` end inside of tiles, vectors and chunks; `bench` are those of test/bench/rows.json with two layers. Hashes of f32 are
 equal on every machine with this tier; in f64 exp and its kind are calls of the C library, so record and compare on one machine. A
@@ -18,6 +21,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -51,13 +55,28 @@ def bench():
 SIZES = {"odd": lambda: ODD, "bench": bench}
 
 
-def train(name, sizes, element, tier, options, folder):
+def saving_blocks(path, folder):
+    """The specification with `save = blocks` in its recipes."""
+    with open(path, encoding="utf-8") as file:
+        text, count = re.subn(r"(\n +)(optimizer +=)", r"\1save = blocks\1\2", file.read())
+    if count == 0:
+        sys.exit(f"{path} has no recipe")
+    changed = os.path.join(folder, os.path.basename(path))
+    with open(changed, "w", encoding="utf-8") as file:
+        file.write(text)
+    return changed
+
+
+def train(name, sizes, element, tier, options, folder, blocks=False):
     sets, bound = SIZES[sizes]()[name]
     run = os.path.join(folder, "run")
-    driver.tenon("train", driver.model(name + ".tn"), "--recipe", "small", *driver.settings(sets), "--set", "rate=0.1",
+    model = driver.model(name + ".tn")
+    spoil = options.spoil and blocks == (options.action == "blocks")
+    driver.tenon("train", saving_blocks(model, folder) if blocks else model, "--recipe", "small",
+                 *driver.settings(sets), "--set", "rate=0.1",
                  *(word for pair in bound.items() for word in ("--bind", f"{pair[0]}={pair[1]}")),
-                 *(["--f64"] if element == "f64" else []),
-                 "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if options.spoil else 7, "--threads",
+                 *{"f64": ["--f64"], "bf16": ["--numerics", "bf16"]}.get(element, []),
+                 "--text", properties.sample(folder), "--steps", options.steps, "--seed", 8 if spoil else 7, "--threads",
                  2, "--out", run, "--quiet", environment={"TENON_TIER": tier})
     weights = os.path.join(folder, "weights.safetensors")
     driver.tenon("export", run, "-o", weights)
@@ -75,8 +94,8 @@ def differences(case, found, known):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["record", "compare"])
-    parser.add_argument("file")
+    parser.add_argument("action", choices=["record", "compare", "blocks"])
+    parser.add_argument("file", nargs="?")
     for option, default in (("--sizes", "odd"), ("--types", "f32"), ("--tiers", driver.best_tier()),
                             ("--models", "bert,gpt2,transformer_xl,xlnet")):
         parser.add_argument(option, default=default, type=lambda text: text.split(","))
@@ -84,7 +103,7 @@ def main():
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     known = {}
-    if os.path.exists(options.file):
+    if options.file and os.path.exists(options.file):
         with open(options.file, encoding="utf-8") as file:
             known = json.load(file)
     wrong, count = [], 0
@@ -93,6 +112,10 @@ def main():
         case = f"{name}, {sizes}, {element}, {'portable' if tier == 'portable' else 'vectors'}, {options.steps} steps"
         with tempfile.TemporaryDirectory() as folder:
             found = train(name, sizes, element, tier, options, folder)
+        if options.action == "blocks":
+            known[case] = found
+            with tempfile.TemporaryDirectory() as folder:
+                found = train(name, sizes, element, tier, options, folder, blocks=True)
         count += 1
         if options.action == "record":
             known.setdefault(case, found)

@@ -79,6 +79,12 @@ Status reportMemory(const Manifest &manifest, const runtime::Artifact *artifact,
     if (!bytes->ok())
       return bytes->status();
   report.workspace = *workspace;
+  if (!memory.workspaceSavingAll.empty()) {
+    auto all = bytesOf(report, "temporaries with save = all", memory.workspaceSavingAll);
+    if (!all.ok())
+      return all.status();
+    report.workspaceSavingAll = *all;
+  }
   if (artifact)
     if (Status status = compareWithCode(*artifact, report, *states, *kept); status.failed())
       return status;
@@ -160,6 +166,9 @@ void printMemory(const EntryReport &report) {
     show("    %-20s %12s  %s\n", line.name, runtime::readableBytes(line.bytes).c_str(), isNumber ? "" : line.formula.c_str());
   }
   show("    %-20s %12s\n", "sum", runtime::readableBytes(report.memorySum).c_str());
+  if (report.workspaceSavingAll)
+    show("    save = blocks: saved values and temporaries are %s, with save = all %s\n",
+         runtime::readableBytes(report.workspace).c_str(), runtime::readableBytes(*report.workspaceSavingAll).c_str());
 }
 
 /// " (3 launches: gradient_norm, step_scalars, update)" of a kernel that is more than one.
@@ -207,8 +216,9 @@ std::string reportJson(const EntryReport &report) {
   char sums[96];
   snprintf(sums, sizeof sums, "\"flops\": %.0f, \"bytes\": %.0f", report.flops, report.bytes);
   return concat("{\"entry\": ", quoteJson(report.entry->name), ", \"dims\": {", dims, "}, \"memory\": {", memory,
-                "}, \"memory_sum\": ", report.memorySum, ", \"workspace\": ", report.workspace, ", ", sums, ", \"kernels\": [",
-                kernels, "]}");
+                "}, \"memory_sum\": ", report.memorySum, ", \"workspace\": ", report.workspace,
+                report.workspaceSavingAll ? concat(", \"workspace_saving_all\": ", *report.workspaceSavingAll) : "", ", ", sums,
+                ", \"kernels\": [", kernels, "]}");
 }
 
 Status printCompiled(const std::string &path, bool json) {

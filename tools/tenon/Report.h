@@ -20,6 +20,7 @@ struct EntryReport {
   std::map<std::string, int64_t, std::less<>> dims; // all of the entry
   std::vector<MemoryLine> memory;
   uint64_t workspace = 0, memorySum = 0;
+  std::optional<uint64_t> workspaceSavingAll; // of a recipe with `save = blocks`
   std::vector<KernelLine> kernels;
   double flops = 0, bytes = 0;
 };

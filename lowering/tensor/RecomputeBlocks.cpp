@@ -1,0 +1,216 @@
+// `save = blocks` of a recipe: gradient checkpointing by depth. See Passes.td.
+#include "dialect/TenonDialect.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tenon {
+#define GEN_PASS_DEF_RECOMPUTEBLOCKS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+Block *bodyOf(StackOp stack) { return &stack.getBody().front(); }
+
+/// A forward stack with other saved values: the carries and what `kept` names by its number, then `more` of the body.
+StackOp withSaved(StackOp stack, ArrayRef<unsigned> kept, ArrayRef<Value> more) {
+  auto yield = cast<YieldOp>(bodyOf(stack)->getTerminator());
+  SmallVector<Type> types(stack.getCarries().getTypes());
+  SmallVector<Value> yielded(yield.getOperands().take_front(types.size()));
+  for (unsigned i : kept) {
+    types.push_back(stack.getResult(i).getType());
+    yielded.push_back(yield.getOperand(i));
+  }
+  for (Value value : more) {
+    types.push_back(stack.stacked(cast<RankedTensorType>(value.getType())));
+    yielded.push_back(value);
+  }
+  OpBuilder builder(stack);
+  auto result =
+      StackOp::create(builder, stack.getLoc(), types, stack.getCount(), stack.getCarries(), stack.getReverse(), stack.getFirst());
+  result->setDiscardableAttrs(stack->getDiscardableAttrDictionary());
+  result.getBody().takeBody(stack.getBody());
+  yield->setOperands(yielded);
+  const unsigned carries = stack.getCarries().size();
+  for (unsigned i = 0; i < carries; ++i)
+    stack.getResult(i).replaceAllUsesWith(result.getResult(i));
+  for (auto [place, i] : llvm::enumerate(kept))
+    stack.getResult(i).replaceAllUsesWith(result.getResult(carries + place));
+  stack.erase();
+  return result;
+}
+
+/// What nobody reads any more, saved values of stacks, too. Backwards, so that what an op alone has read comes after it.
+void dropUnread(Block *block) {
+  for (Operation *op = &block->back(), *before = nullptr; op; op = before) {
+    before = op->getPrevNode();
+    if (isOpTriviallyDead(op)) {
+      op->erase();
+      continue;
+    }
+    auto stack = dyn_cast<StackOp>(op);
+    if (!stack)
+      continue;
+    SmallVector<unsigned> kept;
+    const unsigned carries = stack.getCarries().size();
+    for (unsigned i = carries; i < stack.getNumResults(); ++i)
+      if (!stack.getResult(i).use_empty())
+        kept.push_back(i);
+    if (carries + kept.size() < stack.getNumResults())
+      stack = withSaved(stack, kept, {});
+    dropUnread(bodyOf(stack));
+  }
+}
+
+/// One forward stack and the loop that runs back through it.
+class Recomputation {
+public:
+  Recomputation(StackOp forward, StackOp reversed)
+      : forward(forward), reversed(reversed), body(bodyOf(forward)), yield(cast<YieldOp>(body->getTerminator())) {}
+
+  void run() {
+    findLoads();
+    if (loads.empty())
+      return;
+    for (auto &[number, of] : loads)
+      need(yield.getOperand(number));
+    clone();
+    saveCarries();
+  }
+
+private:
+  static bool isCarry(Value value, Block *body) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == body && argument.getArgNumber() > 0;
+  }
+
+  /// The saved values that the reversed loop alone reads, each at its depth, and the loads. A carry as it is stays saved.
+  void findLoads() {
+    for (unsigned i = forward.getCarries().size(); i < forward.getNumResults(); ++i) {
+      SmallVector<AtDepthOp> own;
+      const bool all = llvm::all_of(forward.getResult(i).getUsers(), [&](Operation *user) {
+        auto load = dyn_cast<AtDepthOp>(user);
+        if (!load || load.getDepth() != reversed.getBody().getArgument(0) || load.getFirst() != forward.getFirst())
+          return false;
+        own.push_back(load);
+        return true;
+      });
+      if (all && !own.empty() && yield.getOperand(i).getParentBlock() == body && !isCarry(yield.getOperand(i), body))
+        loads.insert({i, own});
+    }
+  }
+
+  void need(Value value) {
+    if (isCarry(value, body)) {
+      carried.insert(cast<BlockArgument>(value));
+      return;
+    }
+    Operation *op = value.getDefiningOp();
+    if (value.getParentBlock() != body || !op || !needed.insert(op))
+      return;
+    op->walk([&](Operation *inside) { llvm::for_each(inside->getOperands(), [&](Value operand) { need(operand); }); });
+  }
+
+  /// The forward pass of one depth in front of its backward pass, from what the stack was given there.
+  void clone() {
+    OpBuilder front = OpBuilder::atBlockBegin(bodyOf(reversed));
+    IRMapping mapping;
+    mapping.map(body->getArgument(0), bodyOf(reversed)->getArgument(0));
+    for (BlockArgument argument : carried) {
+      auto type = cast<RankedTensorType>(argument.getType());
+      // A stand-in: the stacked value exists once the forward stack is made anew.
+      Value standIn =
+          UnrealizedConversionCastOp::create(front, argument.getLoc(), forward.stacked(type), ValueRange()).getResult(0);
+      auto load =
+          AtDepthOp::create(front, argument.getLoc(), type, standIn, bodyOf(reversed)->getArgument(0), forward.getFirstAttr());
+      mapping.map(argument, load.getResult());
+      carryLoads.insert({argument, load});
+    }
+    for (Operation &op : *body)
+      if (needed.contains(&op))
+        dropWrites(front.clone(op, mapping));
+    for (auto &[number, of] : loads)
+      for (AtDepthOp load : of) {
+        load.getResult().replaceAllUsesWith(mapping.lookup(yield.getOperand(number)));
+        load.erase();
+      }
+  }
+
+  /// States are written once, by the forward pass.
+  static void dropWrites(Operation *copy) {
+    copy->walk([](WriteStateOp write) { write.erase(); });
+  }
+
+  void saveCarries() {
+    SmallVector<unsigned> kept;
+    const unsigned carries = forward.getCarries().size();
+    llvm::MapVector<BlockArgument, unsigned> places; // among the results of the new stack
+    for (unsigned i = carries; i < forward.getNumResults(); ++i) {
+      if (forward.getResult(i).use_empty())
+        continue;
+      if (isCarry(yield.getOperand(i), body))
+        places.insert({cast<BlockArgument>(yield.getOperand(i)), carries + kept.size()});
+      kept.push_back(i);
+    }
+    SmallVector<Value> more;
+    for (BlockArgument argument : carried)
+      if (places.insert({argument, carries + kept.size() + more.size()}).second)
+        more.push_back(argument);
+    forward = withSaved(forward, kept, more);
+    for (auto &[argument, load] : carryLoads) {
+      Operation *standIn = load.getX().getDefiningOp();
+      load.getXMutable().assign(forward.getResult(places.lookup(argument)));
+      standIn->erase();
+    }
+  }
+
+  StackOp forward, reversed;
+  Block *body;
+  YieldOp yield;
+  llvm::MapVector<unsigned, SmallVector<AtDepthOp>> loads; // by the number of the result
+  llvm::SetVector<Operation *> needed;
+  llvm::SetVector<BlockArgument> carried;
+  llvm::MapVector<BlockArgument, AtDepthOp> carryLoads;
+};
+
+/// The stacks of this block that `reversed` runs back through: one, or several where it writes the gradients of all of them.
+llvm::SetVector<Operation *> forwardsOf(StackOp reversed) {
+  llvm::SetVector<Operation *> found;
+  reversed.getBody().walk([&](AtDepthOp load) {
+    auto forward = load.getX().getDefiningOp<StackOp>();
+    if (forward && !forward.getReverse() && forward->getBlock() == reversed->getBlock() &&
+        load.getDepth() == reversed.getBody().getArgument(0) && forward.getFirst() == reversed.getFirst() &&
+        forward.getCount() == reversed.getCount())
+      found.insert(forward);
+  });
+  return found;
+}
+
+/// From outside to inside: the copy of a stack inside of a stack is what its own reversed loop has beside it then.
+void recompute(Block *block) {
+  for (StackOp reversed : llvm::to_vector(block->getOps<StackOp>()))
+    if (reversed.getReverse()) {
+      for (Operation *forward : forwardsOf(reversed))
+        Recomputation(cast<StackOp>(forward), reversed).run();
+      recompute(bodyOf(reversed));
+    }
+}
+
+struct RecomputeBlocks : impl::RecomputeBlocksBase<RecomputeBlocks> {
+  void runOnOperation() override {
+    auto save = getOperation()->getAttrOfType<StringAttr>("tenon.save");
+    if (!save || save.getValue() != "blocks")
+      return;
+    Block *block = &getOperation().getBody().front();
+    recompute(block);
+    dropUnread(block);
+  }
+};
+
+} // namespace
+} // namespace tenon
