@@ -1,11 +1,11 @@
-"""Beam search over Transformer-base in eager PyTorch: the encoder once per text, keys and values of the source once per text for all
-its beams, those of the target kept and reordered with the beams, one fused attention for all beams of a text. The rule is
-tensor2tensor's; without a stop symbol no text ends, and a score is log p.
+"""Beam search over Transformer-base in eager PyTorch: the encoder once per text, keys and values of the source once per text
+for all its beams, those of the target kept and reordered with the beams, one fused attention for all beams of a text. The rule
+is tensor2tensor's; without a stop symbol no text ends, and a score is log p.
 
 usage: beam_transformer.py SIZE(JSON) THREADS f32|bf16 FOLDER
 
-Writes FOLDER/weights.safetensors, src.npy and src_len.npy; then for each number of symbols in its standard input a line of JSON: the
-seconds, and the symbols and the score of each text's best.
+Writes FOLDER/weights.safetensors, src.npy and src_len.npy; then for each number of symbols in its standard input a line of JSON:
+the seconds, and the symbols and the score of each text's best.
 """
 import json
 import os

@@ -85,5 +85,5 @@ def tokens(size):
 def flops(size):
     """Multiply-adds of forward and backward, times two; attention counts the visible pairs."""
     width = size["D"]
-    per_token = size["N"] * (2 * width * width + 2 * width * size["K"] * size["E"] + 3 * width * size["F"] + width * (size["T"] + 1))
-    return 6 * tokens(size) * (per_token + width * size["V"])
+    projections = 2 * width * width + 2 * width * size["K"] * size["E"] + 3 * width * size["F"]
+    return 6 * tokens(size) * (size["N"] * (projections + width * (size["T"] + 1)) + width * size["V"])

@@ -80,8 +80,8 @@ def tokens(size):
 
 
 def flops(size):
-    """Multiply-adds of forward and backward, times two. Per layer and place: query, key, value and output of the ring, key and value
-    of the embedding and of the star, five keys of the ring and one of the star."""
+    """Multiply-adds of forward and backward, times two. Per layer and place: query, key, value and output of the ring, key
+    and value of the embedding and of the star, five keys of the ring and one of the star."""
     width, inner = size["D"], size["H"] * size["E"]
     per_token = size["N"] * (8 * width * inner + 2 * (5 + 1) * inner) + size["X"] * width
     per_text = size["N"] * (6 * width * inner) + size["F"] * (width + size["C"])

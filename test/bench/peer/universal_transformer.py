@@ -1,4 +1,5 @@
-"""Universal Transformer with adaptive computation time: one pre-LN layer on each side, A times, and what each place halts with."""
+"""Universal Transformer with adaptive computation time: one pre-LN layer on each side, A times, and what each place halts
+with."""
 import torch
 from torch import nn
 from torch.nn import functional as F
