@@ -12,7 +12,7 @@ def turned(x, cosines, sines):
 class Attention(nn.Module):
     def __init__(self, size):
         super().__init__()
-        width, self.head, self.groups = size["D"], size["E"], size["D"] // size["E"] // size["K"]
+        width, self.head = size["D"], size["E"]
         self.q_proj, self.o_proj = (nn.Linear(width, width, bias=False) for _ in range(2))
         self.k_proj, self.v_proj = (nn.Linear(width, size["K"] * size["E"], bias=False) for _ in range(2))
 
@@ -20,9 +20,7 @@ class Attention(nn.Module):
         batch, length, width = x.shape
         q, k, v = (p(x).view(batch, length, -1, self.head).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
         q, k = turned(q, *angles), turned(k, *angles)
-        # enable_gqa leaves the fused kernel on the CPU; repeated keys keep it.
-        k, v = (t.repeat_interleave(self.groups, 1) for t in (k, v))
-        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        a = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         return self.o_proj(a.transpose(1, 2).reshape(batch, length, width))
 
 
