@@ -8,7 +8,7 @@ import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DIMS = {"B", "T", "K"}  # bound at compile time of the train entry; every other size is a config
+DIMS = ["B", "T", "K"]  # bound at compile time of the train entry, where a row names no `dims`; every other size is a config
 
 
 def median_rate(theirs, ours):
@@ -49,7 +49,7 @@ class Peer:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
         self.about = self.answer()
-        self.peak = 0
+        self.peak, self.losses = 0, []
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -66,6 +66,7 @@ class Peer:
         """Seconds of `count` steps after one that is left out, as on the other side: the first step after a rest is slower."""
         found = self.ask(f"step {count + 1}")
         self.peak = found["peak_bytes"]
+        self.losses += found.get("losses", [])
         return found["seconds"][1:]
 
     def save(self, path):
@@ -77,6 +78,9 @@ class Peer:
     def gradients(self, path):
         return self.ask(f"grads {path}")
 
+    def exact(self, path):
+        return self.ask(f"exact {path}")
+
     def peak_bytes(self):
         return self.peak
 
@@ -87,14 +91,14 @@ class Peer:
 
 
 def words(row, size):
-    """--set for configs, --bind for dims; the bench recipe comes from specs/."""
+    """--set for configs, --bind for dims; the bench recipe comes from specs/. `as`: what the specification calls a size; `rates`:
+    the configs that are the rate of dropout; `in_recipe`: dims that the recipe binds itself, since generate blocks count them
+    at run time."""
     spec = os.path.join(HERE, "specs", row["spec"] + ".bench.tn")
-    configs, dims = dict(size), {}
-    if row["module"] == "relative_attention":
-        configs["A"] = configs.pop("B")
-        del configs["rate"]
-    else:
-        dims = {name: configs.pop(name) for name in sorted(DIMS & set(configs))}
+    left_out, names = ("rate", *row.get("in_recipe", [])), row.get("as", {})
+    configs = {names.get(name, name): value for name, value in size.items() if name not in left_out}
+    configs |= {name: size["rate"] for name in row.get("rates", ["rate"])}
+    dims = {name: configs.pop(name) for name in row.get("dims", DIMS) if name in configs}
     result = ["--model", row["model"]]
     for name, value in configs.items():
         result += ["--set", f"{name}={value}"]
@@ -111,20 +115,25 @@ def useful_operations(artifact):
 
 
 def checked(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")  # bytes of random symbols are no text
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command[:3])} ended with status {done.returncode}: {done.stderr}{done.stdout}")
     return done.stdout
 
 
-LOSS_BOUND = {"f32": 1e-4, "bf16": 1e-2}
+LOSS_BOUND, EXACT_BOUND = {"f32": 1e-4, "bf16": 1e-2}, 1e-9
 
 
 def gradients_agree(python, peers, row, size, folder, bound, numerics):
     """All sides from the first peer's weights and inputs, dropout off; raises RuntimeError when a loss or gradient differs.
     Returns what was compared."""
     saved = peers[0].save(os.path.join(folder, "weights.safetensors"))
-    theirs = os.path.join(folder, "theirs.safetensors")
+    theirs, ours = os.path.join(folder, "theirs.safetensors"), os.path.join(folder, "ours.safetensors")
+    command = gradient_command(python, row, {**size, "rate": 0}, saved, ours)
+    if row.get("exact"):  # roundings turn ReLUs and norms of a batch make much of it: both sides in f64, from the same weights
+        expected = peers[0].exact(theirs)
+        losses = json.loads(checked([*command, "--f64"]))
+        return "Tenon in f64 " + compared(python, losses, ours, expected["losses"], theirs, EXACT_BOUND, EXACT_BOUND)
     expected = peers[0].gradients(theirs)
     found = []
     for peer in peers[1:]:
@@ -133,9 +142,23 @@ def gradients_agree(python, peers, row, size, folder, bound, numerics):
             other = os.path.join(folder, "jax.safetensors")
             found.append("JAX " + compared(python, peer.gradients(other)["losses"], other, expected["losses"], theirs, bound,
                                            LOSS_BOUND[numerics]))
-    ours = os.path.join(folder, "ours.safetensors")
-    losses = json.loads(checked([*gradient_command(python, row, {**size, "rate": 0}, saved, ours), "--numerics", numerics]))
+    losses = json.loads(checked([*command, "--numerics", numerics]))
     return "; ".join([*found, "Tenon " + compared(python, losses, ours, expected["losses"], theirs, bound, LOSS_BOUND[numerics])])
+
+
+STEPS_COMPARED = 3
+
+
+def steps_agree(sides, numerics, least=0.0):
+    """Of a row whose sides train on one batch from the same weights: the losses of the first steps. The optimizer is in them.
+    `least`: what the row's forms of PyTorch differ by among themselves."""
+    bound = max(10 * LOSS_BOUND[numerics], least)
+    expected = sides["stock"].losses[:STEPS_COMPARED]
+    for form, side in sides.items():
+        for number, (found, value) in enumerate(zip(side.losses, expected), 1):
+            if not abs(found - value) <= bound * abs(value):
+                raise RuntimeError(f"the loss of step {number} is {found} ({form}), PyTorch says {value}")
+    return f"losses of {len(expected)} steps within {bound:g}"
 
 
 def compared(python, losses, ours, expected, theirs, bound, loss_bound):
@@ -148,8 +171,8 @@ def compared(python, losses, ours, expected, theirs, bound, loss_bound):
 def gradient_command(python, row, size, saved, output):
     spec, options = words(row, size)
     command = ["tenon", "grad", spec, "--recipe", "bench", *options, "--weights", saved["weights"], "--output", output]
-    if row["module"] != "relative_attention":
-        command += ["--names", "hf", "--output-names", "hf"]
+    if row.get("names"):
+        command += ["--names", row["names"], "--output-names", row["names"]]
     files = sorted(os.listdir(saved["inputs"]))
     if row["module"] == "xlnet":
         checked([python, "-c", "import numpy, sys; numpy.save(sys.argv[1], numpy.zeros(int(sys.argv[2]), bool))",
@@ -179,11 +202,16 @@ class Tenon:
         self.flops = useful_operations(artifact)
         self.metrics = os.path.join(run, "metrics.jsonl")
         self.log = open(os.path.join(folder, "train.log"), "w+", encoding="utf-8")
-        self.process = subprocess.Popen(["tenon", "train", artifact, "--out", run, "--text", self.text, "--threads", str(threads),
+        data = ["--text", self.text]
+        if row.get("files"):  # the peer's batch, from the peer's weights
+            weights = os.path.join(folder, "weights")
+            data = ["--data", weights, "--weights", weights + ".safetensors"]
+            data += ["--names", row["names"]] if row.get("names") else []
+        self.process = subprocess.Popen(["tenon", "train", artifact, "--out", run, *data, "--threads", str(threads),
                                          *(["--tier", tier] if tier else [])],
                                         stdout=self.log, stderr=self.log, cwd=folder)
         self.running = True
-        self.read, self.seconds = 0, []  # bytes of metrics.jsonl; the ends of the steps in them
+        self.read, self.seconds, self.losses = 0, [], []  # bytes of metrics.jsonl; the ends of the steps in them
 
     def ends(self):
         """`seconds` of every step so far. Only what is new is read: this process shares the processors with the one it times."""
@@ -194,7 +222,9 @@ class Tenon:
             whole = fresh[:fresh.rfind(b"\n") + 1]
             self.read += len(whole)
             lines = [json.loads(line) for line in whole.splitlines() if line]
-            self.seconds += [line["seconds"] for line in lines if "tokens_per_second" in line]
+            steps = [line for line in lines if "tokens_per_second" in line]
+            self.seconds += [line["seconds"] for line in steps]
+            self.losses += [line["loss"] for line in steps]
         return self.seconds
 
     def turn(self, on):

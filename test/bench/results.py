@@ -19,7 +19,11 @@ TITLES = {
     "gpt2": "GPT-2 124M, B 4 T 64", "gpt2_long": "GPT-2 124M, B 2 T 512", "bert": "BERT-base, B 8 T 128, 19 predicted",
     "transformer_xl": "Transformer-XL 16 x 410, B 4 T 150 M 150", "xlnet": "XLNet-base, two streams, B 4 T 128, 21 predicted",
     "quickstart": "the quickstart's Transformer-XL", "relative_short": "relative attention alone, B 4 H 8 D 64 T 192 M 192",
-    "relative_long": "relative attention alone, B 1 H 16 D 64 T 512 M 512"}
+    "relative_long": "relative attention alone, B 1 H 16 D 64 T 512 M 512",
+    "lstm": "LSTM 2 x 650, B 20 T 35", "resnet18": "ResNet-18, B 8, 64 x 64 (images/s)",
+    "resnet50": "ResNet-50, B 4, 224 x 224 (images/s)",
+    "transformer": "Transformer-base, B 16 S 32 T 32", "universal_transformer": "Universal Transformer 6 x 512, B 8 S 32 T 32",
+    "llama": "Llama-type 12 x 768, 4 heads of keys, B 4 T 128", "star_transformer": "Star-Transformer, B 32 T 32"}
 
 
 def key(row):

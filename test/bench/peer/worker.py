@@ -2,12 +2,14 @@
 
   save PATH      write the weights (safetensors, public names) and, beside them, every input as PATH-stem/NAME.npy
   grads PATH     losses (in the answer) and gradients (safetensors, public names) of the first batch, without an optimizer step
-  step N         N training steps; answers {"seconds": [..], "peak_bytes": ..}
+  exact PATH     the same in f64, from the same weights and inputs
+  step N         N training steps; answers {"seconds": [..], "losses": [..], "peak_bytes": ..}
   quit
 
 usage: worker.py MODULE --size JSON --threads N [--compile] [--numerics bf16] [--weights FILE] [--seed N]
 """
 import argparse
+import copy
 import importlib
 import json
 import os
@@ -19,24 +21,30 @@ import numpy
 import torch
 from safetensors.torch import load_file, save_file
 
-RECIPES = {  # optimizer keywords, bound of the gradient norm; None: none
-    "gpt2": ({"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0),
-    "bert": ({"lr": 1e-4, "weight_decay": 0.01}, 1.0),
-    "transformer_xl": ({"lr": 1e-4, "weight_decay": 0.0}, 0.25),
-    "xlnet": ({"lr": 1e-4, "weight_decay": 0.01}, 1.0),
-    "relative_attention": (None, None),
+ADAM = {"lr": 1e-4, "weight_decay": 0.0}
+RECIPES = {  # rule, its keywords, bound of the gradient norm; None: none
+    "gpt2": ("adamw", {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0),
+    "bert": ("adamw", {"lr": 1e-4, "weight_decay": 0.01}, 1.0),
+    "transformer_xl": ("adamw", ADAM, 0.25),
+    "xlnet": ("adamw", {"lr": 1e-4, "weight_decay": 0.01}, 1.0),
+    "llama": ("adamw", {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.1}, 1.0),
+    "transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
+    "universal_transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
+    "star_transformer": ("adamw", ADAM, None),
+    "lstm": ("sgd", {"lr": 1.0, "weight_decay": 0.0}, 0.25),
+    "resnet": ("sgd", {"lr": 1e-3, "momentum": 0.9, "weight_decay": 1e-4}, None),
+    "relative_attention": ("sgd", {"lr": 1e-6, "weight_decay": 0.0}, None),
 }
 
 
-def optimizer_of(model, keywords):
-    if keywords is None:
-        return torch.optim.SGD(model.parameters(), lr=1e-6)
+def optimizer_of(model, rule, keywords):
     groups = [[], []]
     for name, parameter in model.named_parameters():
         groups[0 if model.decayed(name) else 1].append(parameter)
     decay = keywords["weight_decay"]
     groups = [{"params": groups[0], "weight_decay": decay}, {"params": groups[1], "weight_decay": 0.0}]
-    return torch.optim.AdamW([g for g in groups if g["params"]], fused=True, **keywords)
+    kind = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[rule]
+    return kind([g for g in groups if g["params"]], fused=True, **keywords)
 
 
 class Run:
@@ -47,57 +55,80 @@ class Run:
         self.model = self.module.Model(self.size)
         if options.weights:
             self.model.load_state_dict(load_file(options.weights))
-        keywords, self.bound = RECIPES[options.module]
-        self.optimizer = optimizer_of(self.model, keywords)
+        rule, keywords, self.bound = RECIPES[options.module]
+        self.optimizer = optimizer_of(self.model, rule, keywords)
         self.generator = torch.Generator().manual_seed(options.seed)
         self.batch = self.module.inputs(self.size, self.generator)
         self.forward = torch.compile(self.model) if options.compile else self.model
         self.mixed = options.numerics == "bf16"
 
-    def losses(self, model):
+    def losses(self, model, batch):
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.mixed):
-            return model(**self.batch)
+            return model(**batch)
+
+    def whole(self, losses):
+        weights = getattr(self.model, "weights", {})
+        return sum(weights.get(name, 1) * value for name, value in losses.items())
 
     def step(self):
         begin = time.perf_counter()
-        losses = self.losses(self.forward)
-        sum(losses.values()).backward()
+        loss = self.whole(self.losses(self.forward, self.batch))
+        loss.backward()
         if self.bound:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.bound)
         self.optimizer.step()
         self.optimizer.zero_grad()
         if hasattr(self.model, "after_step"):
             self.model.after_step()
-        sum(float(value.detach()) for value in losses.values())  # a progress line needs it; on the CPU it costs nothing
+        self.loss = float(loss.detach())  # a progress line needs it; on the CPU it costs nothing
         return time.perf_counter() - begin
 
     def save(self, path):
         unread = self.module.unread(self.size) if hasattr(self.module, "unread") else {}
-        save_file({k: v.contiguous() for k, v in self.model.state_dict().items()} | unread, path)
+        kept = {name: value for name, value in self.model.state_dict().items() if not name.endswith("num_batches_tracked")}
+        save_file({name: value.contiguous() for name, value in kept.items()} | unread, path)
         folder = os.path.splitext(path)[0]
         os.makedirs(folder, exist_ok=True)
         for name, value in self.batch.items():
             numpy.save(os.path.join(folder, name + ".npy"), value.numpy())
         return {"weights": path, "inputs": folder}
 
-    def gradients(self, path):
-        self.model.eval()
-        losses = self.losses(self.model)
-        sum(losses.values()).backward()
-        tensors = {name: p.grad.contiguous() for name, p in self.model.named_parameters() if p.grad is not None}
-        save_file(tensors, path)
+    def gradients(self, path, model, batch):
+        model.eval()
+        norms = [module for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+        momenta = [norm.momentum for norm in norms]
+        for norm in norms:  # statistics are the batch's, as in `tenon grad`; running ones stay
+            norm.train()
+            norm.momentum = 0
+        losses = self.losses(model, batch)
+        self.whole(losses).backward()
+        save_file({name: p.grad.contiguous() for name, p in model.named_parameters() if p.grad is not None}, path)
         self.optimizer.zero_grad()
-        self.model.train()
+        model.train()
+        for norm, momentum in zip(norms, momenta):
+            norm.momentum = momentum
         return {"gradients": path, "losses": {name: float(value.detach()) for name, value in losses.items()}}
+
+    def exact(self, path):
+        batch = {name: value.double() if value.is_floating_point() else value for name, value in self.batch.items()}
+        mixed, self.mixed = self.mixed, False
+        found = self.gradients(path, copy.deepcopy(self.model).double(), batch)
+        self.mixed = mixed
+        return found
 
     def answer(self, command, argument):
         if command == "step":
-            seconds = [self.step() for _ in range(int(argument))]
-            return {"seconds": seconds, "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+            seconds, losses = [], []
+            for _ in range(int(argument)):
+                seconds.append(self.step())
+                losses.append(self.loss)
+            return {"seconds": seconds, "losses": losses, "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
         if command == "save":
             return self.save(argument)
         if command == "grads":
-            return self.gradients(argument)
+            return self.gradients(argument, self.model, self.batch)
+        if command == "exact":
+            return self.exact(argument)
         raise ValueError(f"unknown command {command}")
 
 
