@@ -185,6 +185,7 @@ struct StackInfo {
   bool isScan = false;
   std::string place;           // of a scan: what its body calls the place
   bool shared = false;         // loop: one set of parameters
+  NodeId until = kNoNode;      // loop: a scalar truth; no round runs from the first on at whose beginning it is true
   unsigned carries = 0;        // the first operands are carries, the rest constants along the depth
   std::vector<NodeId> results; // new carries, in the body; of rounds also what is collected round by round
   std::vector<std::pair<uint32_t, NodeId>> nextStates; // (state, new value) set by the body at each depth

@@ -21,7 +21,7 @@ import tiers  # noqa: E402
 
 # The second suite, of the build folder's test-second-tier/: numerics/ and e2e/ again with the narrower vector code, where the
 # machine has both. Left out is what compares the tiers itself, or runs all of itself on each, or names those that it runs ..
-EACH_TIER_INSIDE = ["goldens", "peers", "random", "artifact.test", "bf16.test", "compile-time.test", "f16.test",
+EACH_TIER_INSIDE = ["goldens", "peers", "random", "artifact.test", "bf16.test", "compile-time.test", "ending.test", "f16.test",
                     "mixed-models.test", "op-gradients.test", "optimizer-storage.test", "optimizers.test", "policy.test",
                     "rounds.test", "threads.test", "tiers.test", "tiles.test", "whole-gradient.test"]
 # .. and what is not about code: data, what commands say and keep, what is done once for all tiers.

@@ -3,7 +3,7 @@
 
 usage: lint-docs.py [--record FILE.json] [--opt TENON-OPT] [--roundtrip DIR] [--require PARTS]
 
-  --record FILE   records as `llvm-tblgen --dump-json` prints them; default: made from dialect/TenonOps.td
+  --record FILE   records as `llvm-tblgen --dump-json` prints them; default: made from dialect/AllOps.td
   --opt PROGRAM   runs each example through it; default: only the text is checked
   --roundtrip DIR each operation must be in a CHECK line of DIR/roundtrip*.mlir: printed and parsed again there
   --require       parts that each description needs, with commas; default: all of them
@@ -63,7 +63,7 @@ def records(path):
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     dialect = os.path.join(ROOT, "dialect")
-    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "TenonOps.td"), "-I", ROOT, "-I", dialect]
+    command = ["llvm-tblgen", "--dump-json", os.path.join(dialect, "AllOps.td"), "-I", ROOT, "-I", dialect]
     for folder in os.environ.get("TENON_TABLEGEN_INCLUDES", "/usr/lib/llvm-22/include").split(":"):
         command += ["-I", folder]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -117,6 +117,8 @@ private:
       if (isLoop(each)) {
         const std::vector<NodeId> &made = entry.stacks[each.index].results;
         open.insert(open.end(), made.begin(), made.end());
+        if (const NodeId until = entry.stacks[each.index].until; until != kNoNode)
+          open.push_back(until);
       }
     }
     return false;

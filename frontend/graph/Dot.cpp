@@ -138,6 +138,8 @@ private:
         continue;
       const StackInfo &info = entry.stacks[found.index];
       waiting.insert(waiting.end(), info.results.begin(), info.results.end());
+      if (info.until != kNoNode)
+        waiting.push_back(info.until);
       for (auto &[state, next] : info.nextStates)
         waiting.push_back(next);
     }
@@ -240,7 +242,7 @@ private:
 
   void cluster(const Node &stack, unsigned depth) {
     const StackInfo &info = entry.stacks[stack.index];
-    const char *kind = info.isRounds ? " rounds" : info.shared ? " times" : " layers";
+    const char *kind = info.isRounds ? " rounds" : !info.shared ? " layers" : info.until == kNoNode ? " times" : " times at most";
     line(depth, "subgraph " + quoted("cluster_" + prefix + "stack" + std::to_string(stack.index)) + " {");
     line(depth + 1, "label = " + label({info.path + ": " + info.count.text(entry.dims) + kind}) + "; style = rounded;");
     body(stack.index, depth + 1);

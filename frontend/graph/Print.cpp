@@ -193,6 +193,8 @@ private:
         << (info.count == info.total ? "" : " from " + std::to_string(info.first)) << (info.history ? " history" : "") << " {\n";
     body(index, depth + 1);
     std::string indent(2 * depth + 2, ' ');
+    if (info.until != kNoNode)
+      out << indent << "until %" << info.until << "\n";
     for (auto &[state, node] : info.nextStates)
       out << indent << "next " << entry.states[state].path << " = %" << node << "\n";
     out << indent << "yield";

@@ -52,8 +52,10 @@ void Live::visit(NodeId id) {
   const Node &at = entry.nodes[id];
   switch (at.op) {
   case Op::Stack:
-  case Op::Scan:
-    return; // its operands are needed one by one
+  case Op::Scan: // its operands are needed one by one
+    if (const NodeId until = entry.stacks[at.index].until; until != kNoNode)
+      work.push_back(until);
+    return;
   case Op::BodyArgument:
     work.push_back(producer[at.stack]);
     return useResult(at.stack, at.index);
@@ -217,6 +219,8 @@ StackInfo Compaction::stack(size_t index) const {
     }
   info.results = results;
   info.carries = carries;
+  if (info.until != kNoNode)
+    info.until = nodeNumber[info.until];
   info.nextStates.clear();
   info.historyAxis = info.history ? axisNumber[info.historyAxis] : 0;
   return info;

@@ -45,6 +45,7 @@ private:
   mlir::Value generateStack(const Node &node, NodeId id);
   mlir::Value generateInPlace(const Node &node, NodeId id);
   llvm::SmallVector<mlir::Value> generateBody(const StackInfo &info);
+  bool generateUntil(const StackInfo &info, mlir::Block &block);
   mlir::Value firstDepthOfRound(const StackInfo *rounds, mlir::OpBuilder &builder);
   bool standsInPlace(uint32_t stack) const;
   mlir::Value depthOf(uint32_t stack);

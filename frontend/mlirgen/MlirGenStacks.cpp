@@ -1,4 +1,5 @@
 // Checked program to tensor form: stacks, their rounds, depths.
+#include "dialect/Rounds.h"
 #include "frontend/mlirgen/MlirGenEntry.h"
 
 using namespace mlir;
@@ -52,7 +53,7 @@ Value EntryGenerator::countedDepth(uint32_t stack) {
 /// Rounds that run once, and a body that runs once in each of several rounds, need no loop of their own.
 bool EntryGenerator::standsInPlace(uint32_t stack) const {
   const StackInfo &info = entry.stacks[stack], *rounds = roundsOf(entry.stacks, stack);
-  return info.count == Size(1) && (info.isRounds || (rounds && rounds->count != Size(1)));
+  return info.until == kNoNode && info.count == Size(1) && (info.isRounds || (rounds && rounds->count != Size(1)));
 }
 
 /// How much deeper a round is than the first one; null where there is only one.
@@ -111,6 +112,19 @@ Value EntryGenerator::generateInPlace(const Node &node, NodeId id) {
   return made.empty() ? Value() : made[0];
 }
 
+/// In front of a round: it is skipped where one before was, or the condition is true.
+bool EntryGenerator::generateUntil(const StackInfo &info, Block &block) {
+  OpBuilder &builder = open.back().builder;
+  const Location location = locate(entry.nodes[info.until].range);
+  Value rounds = block.getArguments().back();
+  Value depth = DepthValueOp::create(builder, location, rounds.getType(), block.getArgument(0));
+  SkipOp::create(builder, location, Build(builder, location).compare(Comparison::lt, rounds, depth), rounds);
+  Value stop = value(info.until);
+  if (stop)
+    SkipOp::create(builder, location, stop, Value());
+  return bool(stop);
+}
+
 Value EntryGenerator::generateStack(const Node &node, NodeId id) {
   const StackInfo &info = entry.stacks[node.index];
   if (standsInPlace(node.index))
@@ -127,6 +141,13 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
     carries.push_back(operand);
     types.push_back(operand.getType());
   }
+  OpBuilder &outer = builderOf(node.stack);
+  Location location = locate(node.range);
+  const bool counts = info.until != kNoNode;
+  if (counts) {
+    types.push_back(RankedTensorType::get({}, outer.getI32Type()));
+    carries.push_back(Build(outer, location).constant(types.back(), double(info.first)));
+  }
   const AffineExpr count = toAffine(info.count, context);
   for (unsigned i = info.history && !info.isScan ? 0 : info.carries; i < info.results.size(); ++i) {
     RankedTensorType type = typeOf(entry.nodes[info.results[i]].type);
@@ -134,8 +155,6 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
     sizes.insert(sizes.begin(), count);
     types.push_back(tensorType(sizes, type.getElementType(), entry.dims.size()));
   }
-  OpBuilder &outer = builderOf(node.stack);
-  Location location = locate(node.range);
   auto op = StackOp::create(outer, location, types, AffineMap::get(info.count.isConstant() ? 0 : entry.dims.size(), 0, count),
                             carries, false, info.isRounds ? 0 : info.first);
   Block *block = new Block;
@@ -150,7 +169,13 @@ Value EntryGenerator::generateStack(const Node &node, NodeId id) {
   if (Value low = firstDepthOfRound(roundsOf(entry.stacks, node.index), inside))
     depth = arith::AddIOp::create(inside, location, low, depth);
   open.push_back({node.index, op, &node, inside, info.isRounds ? Value() : depth});
-  SmallVector<Value> yielded = generateBody(info);
+  SmallVector<Value> yielded;
+  if (!counts || generateUntil(info, *block))
+    yielded = generateBody(info);
+  if (counts && !failed) {
+    Build build(open.back().builder, location);
+    yielded.push_back(build.add(block->getArguments().back(), build.constant(types.back(), 1)));
+  }
   if (!failed)
     YieldOp::create(open.back().builder, location, yielded);
   open.pop_back();

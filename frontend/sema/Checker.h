@@ -165,6 +165,10 @@ private:
   bool bindArguments(CallFrame &frame, const ast::Callable &callable, std::vector<Value> &arguments,
                      const std::vector<ast::Range> &ranges, ast::Range range, bool isLayer);
   Value layerResults(CallFrame &frame, const ast::Callable &callable, const Body &body, ast::Range range);
+  /// The condition of a loop becomes a part of its body; one that is known and makes no sense is warned of.
+  void untilStatement(const Instance &instance, const ast::Stmt &statement, Scope *scope, uint32_t body, bool inStack);
+  /// The truth of a condition that has the same one at all depths of the body, and is made of those and numbers alone.
+  std::optional<bool> truthAtAllDepths(NodeId condition, uint32_t body) const;
   void nextStatement(Scope *scope, const ast::Stmt &statement, const Value &with);
   Value callStack(Instance &instance, std::vector<Value> arguments, const std::vector<ast::Range> &ranges,
                   std::optional<AxisId> history, Scope *caller, ast::Range range);

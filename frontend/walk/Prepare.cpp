@@ -69,6 +69,8 @@ std::vector<NodeId> Preparation::sourcesOf(const Node &node) const {
     sources.push_back(loop->operands[index]);
   if (index < info.results.size())
     sources.push_back(info.results[index]);
+  if (info.until != kNoNode)
+    sources.push_back(info.until);
   return sources;
 }
 
@@ -83,7 +85,8 @@ bool Preparation::isStill(NodeId id) const {
 }
 
 void Preparation::findStill() {
-  std::vector<bool> isMixed(old.stacks.size()); // scans with something that walks: they keep nothing of each place
+  // Scans with something that walks keep nothing of each place, and loops that may end early nothing of each round.
+  std::vector<bool> isMixed(old.stacks.size());
   for (size_t body = 0; body < old.stacks.size(); ++body)
     isMixed[body] = old.stacks[body].isScan && alongWalk({old.stacks[body].historyAxis});
   for (bool changed = true; changed;) {
@@ -92,7 +95,7 @@ void Preparation::findStill() {
       changed = true;
       still[id] = false;
       const uint32_t body = old.nodes[id].stack;
-      if (body != kEntryBody && old.stacks[body].isScan)
+      if (body != kEntryBody && (old.stacks[body].isScan || old.stacks[body].until != kNoNode))
         isMixed[body] = true;
     };
     for (NodeId id = 0; id < old.nodes.size(); ++id) {

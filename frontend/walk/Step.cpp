@@ -186,6 +186,8 @@ NodeId StepDerivation::rewriteStack(NodeId id) {
     operand = rewrite(operand, {});
   for (NodeId &result : info.results)
     result = rewrite(result, {});
+  if (info.until != kNoNode)
+    info.until = rewrite(info.until, {});
   for (auto &[state, value] : info.nextStates)
     value = rewrite(value, {});
   fresh.stacks[node.index] = info;

@@ -21,6 +21,8 @@ WalkDrift::WalkDrift(const Entry &entry, unsigned dim) : entry(entry), dim(dim),
   for (const StackInfo &stack : entry.stacks) {
     for (NodeId node : stack.results)
       demand(node);
+    if (stack.until != kNoNode)
+      demand(stack.until);
     for (auto &[state, node] : stack.nextStates)
       demand(node);
   }

@@ -1,5 +1,6 @@
 // The entry function: the schedule as calls of kernels, loops and copies.
 #include "dialect/Refusal.h"
+#include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/artifact/Abi.h"
 #include "lowering/cpu/Generators.h"
@@ -82,6 +83,18 @@ LogicalResult KernelSequence::emitOps(Block::iterator begin, Block::iterator end
     if (isa<func::ReturnOp>(op))
       continue;
     entry->builder.setLoc(op.getLoc());
+    if (auto skip = dyn_cast<SkipOp>(op)) {
+      auto &builder = entry->builder;
+      Value when = LLVM::LoadOp::create(builder, builder.getI8Type(), entry->pointer(skip.getWhen()), 1);
+      Value runs = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, when,
+                                         arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0)));
+      LogicalResult rest = success();
+      ifThen(builder, runs, {}, [&]() -> SmallVector<Value> {
+        rest = emitOps(std::next(op.getIterator()), end);
+        return {};
+      });
+      return rest;
+    }
     current = &op;
     nextTemporary = 0;
     if (failed(emitOp(op)))

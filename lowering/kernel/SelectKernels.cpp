@@ -1,6 +1,7 @@
 // Tensor form to kernel form. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Rounds.h"
 #include "lowering/Passes.h"
 #include "lowering/kernel/ElementCode.h"
 #include "lowering/kernel/KernelResults.h"
@@ -145,6 +146,13 @@ unsigned Selector::codeOfMember(Value candidate, const llvm::SetVector<Value> &g
   return code;
 }
 
+/// Whether a round may end between two ops of its body, the first of which runs in any case.
+static bool isSkippedBetween(Operation *first, Operation *second) {
+  return isa<StackOp>(first->getParentOp()) && llvm::any_of(first->getBlock()->getOps<SkipOp>(), [&](SkipOp skip) {
+           return first->isBeforeInBlock(skip) && skip->isBeforeInBlock(second);
+         });
+}
+
 SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t rank) {
   llvm::SetVector<Value> group;
   group.insert(value);
@@ -158,7 +166,7 @@ SmallVector<Value> Selector::collectFused(Operation *root, Value value, int64_t 
   for (unsigned code = 0; !readers.empty();) { // those of a member stand behind it
     Operation *op = *readers.begin();
     readers.erase(readers.begin());
-    if (op == root || op->getNumResults() != 1)
+    if (op == root || op->getNumResults() != 1 || isSkippedBetween(root, op))
       continue;
     Value candidate = op->getResult(0);
     if (placed.contains(candidate) || group.contains(candidate) || sizesOf(tensorOf(candidate)) != shape)

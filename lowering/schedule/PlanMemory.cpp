@@ -1,6 +1,7 @@
 // One workspace per entry, planned by lifetime over the linear program of kernels.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Rounds.h"
 #include "lowering/schedule/MemoryPlan.h"
 #include "lowering/target/Target.h"
 #include "llvm/ADT/BitVector.h"
@@ -161,6 +162,8 @@ bool Planner::mayWriteCarry(Value yielded, BlockArgument carry) {
   auto kernel = result ? dyn_cast<KernelOpInterface>(result.getOwner()) : KernelOpInterface();
   if (!kernel || kernel->getBlock() != carry.getOwner())
     return false;
+  if (llvm::any_of(carry.getOwner()->getOps<SkipOp>(), [&](SkipOp skip) { return kernel->isBeforeInBlock(skip); }))
+    return false; // a round that is skipped there leaves the carry as it is
   for (Operation *user : carry.getUsers()) {
     Operation *ancestor = carry.getOwner()->findAncestorOpInBlock(*user);
     if (ancestor == kernel.getOperation() ? !llvm::is_contained(kernel.overwritable(result.getResultNumber()), carry)
@@ -198,13 +201,14 @@ LogicalResult Planner::placeStack(StackOp stack) {
   unsigned carries = stack.getCarries().size();
   auto [begin, end] = at[stack];
   AffineExpr count = stack.countForm();
+  const bool endsEarly = mayEndEarly(stack);
   DenseMap<Value, int64_t> historyOf; // of new carries whose old ones are kept: the slot of these
   for (unsigned i = 0; i < carries; ++i) {
     BlockArgument carry = body.getArgument(i + 1);
     AffineExpr bytes = tensorBytes(tensorOf(carry));
     OpResult history;
     for (unsigned j = carries; j < stack.getNumResults() && !history; ++j)
-      if (yield.getOperand(j) == carry && !stack.getReverse())
+      if (yield.getOperand(j) == carry && !stack.getReverse() && !endsEarly) // else the last one lies where no one can say
         history = stack->getResult(j);
     Buffer place{Buffer::Base::Workspace, 0, {}}, fresh;
     if (history) { // the old carries are kept anyway: the new one is the next element

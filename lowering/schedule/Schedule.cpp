@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
+#include "dialect/Rounds.h"
 #include "lowering/Passes.h"
 #include "lowering/schedule/GradientGroups.h"
 #include "lowering/target/Target.h"
@@ -273,7 +274,8 @@ LogicalResult checkKernelForm(func::FuncOp function) {
           << stored << ", in which parameters lie in memory, got " << read.getValue().getType();
       return WalkResult::interrupt();
     }
-    if (isa<StackOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(op) ||
+    if (isa<StackOp, SkipOp, YieldOp, func::ReturnOp, SizeValueOp, WriteGradientOp, WriteStateOp, OutputOp, KernelOpInterface>(
+            op) ||
         op->hasTrait<Address>() || (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getResultTypes(), isTensor)))
       return WalkResult::advance();
     notSupported(op) << op->getName() << " in the kernel form";

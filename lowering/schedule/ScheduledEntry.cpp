@@ -1,6 +1,7 @@
 #include "lowering/schedule/ScheduledEntry.h"
 #include "dialect/ElementModel.h"
 #include "dialect/Places.h"
+#include "dialect/Rounds.h"
 
 using namespace mlir;
 
@@ -66,6 +67,8 @@ public:
             llvm::all_of(ready.getPlaces().getAsRange<PlaceAttr>(), [&](PlaceAttr at) { return succeeded(check(op, at)); })));
       if (auto copy = dyn_cast<CopyOp>(op))
         return WalkResult(failure(failed(check(op, copy.getTo())) || failed(checkRead(op, copy.getFrom()))));
+      if (auto skip = dyn_cast<SkipOp>(op))
+        return WalkResult(checkRead(op, skip.getWhen()));
       if (auto kernel = dyn_cast<KernelOpInterface>(op))
         return WalkResult(
             failure(failed(checkAttribute(op, "tenon.places", op->getNumResults())) ||

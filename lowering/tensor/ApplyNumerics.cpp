@@ -1,6 +1,7 @@
 // Mixed precision: what is multiplied and what is saved gets 16 bits, sums f64. See Passes.td.
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Rounds.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/WidenSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,19 +65,32 @@ private:
            (number == attention.getKeyMutable().getOperandNumber() || number == attention.getValueMutable().getOperandNumber());
   }
 
+  /// Behind the value; of a carry that is read behind the skips of its round alone, behind these.
+  static void setBehind(OpBuilder &builder, Value value) {
+    builder.setInsertionPointAfterValue(value);
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || !isa<StackOp>(argument.getOwner()->getParentOp()))
+      return;
+    Block *body = argument.getOwner();
+    for (SkipOp skip : body->getOps<SkipOp>())
+      if (llvm::all_of(value.getUsers(),
+                       [&](Operation *user) { return skip->isBeforeInBlock(body->findAncestorOpInBlock(*user)); }))
+        builder.setInsertionPointAfter(skip);
+  }
+
   /// `value` in 16 bits, made once, where it is defined: a loop does not round again what stands outside of it.
   Value rounded(Value value) {
     if (auto it = roundedOf.find(value); it != roundedOf.end())
       return it->second;
     OpBuilder builder(function.getContext());
-    builder.setInsertionPointAfterValue(value);
+    setBehind(builder, value);
     Value narrowed = shortParameter(value, builder);
     if (Operation *op = value.getDefiningOp(); !narrowed && op && op->hasTrait<View>())
       narrowed = widenedSource(value, builder);
     if (auto view = value.getDefiningOp<ElementOpInterface>(); !narrowed && view && view.enlargesOperand()) {
       IRMapping mapping; // what it shows is rounded, once
       mapping.map(view->getOperand(0), rounded(view->getOperand(0)));
-      builder.setInsertionPointAfterValue(value);
+      setBehind(builder, value);
       narrowed = builder.clone(*view, mapping)->getResult(0);
       narrowed.setType(withElement(tensorOf(value), narrow));
     }

@@ -1,5 +1,7 @@
 // A loop gets a reversed twin: carries, captured values and the parameters of each depth.
 #include "dialect/Build.h"
+#include "dialect/Refusal.h"
+#include "dialect/Rounds.h"
 #include "lowering/tensor/Differentiator.h"
 #include "lowering/tensor/SavedValues.h"
 
@@ -96,6 +98,15 @@ LogicalResult Differentiator::differentiateStack(StackOp stack, Gradients &gradi
   Gradients inner;
   OpBuilder inside(stack.getContext());
   inside.setInsertionPointToEnd(reversed.body());
+  if (mayEndEarly(stack) && !roundsCarry(stack)) {
+    delete reversed.body();
+    return notSupported(stack) << "the gradient of a stack that skips rounds and does not count the others";
+  }
+  if (mayEndEarly(stack)) { // depths from this one on did not run
+    Value rounds = stack.getResult(*roundsCarry(stack));
+    Value depth = DepthValueOp::create(inside, stack.getLoc(), rounds.getType(), reversed.depth());
+    SkipOp::create(inside, stack.getLoc(), Build(inside, stack.getLoc()).compare(Comparison::le, rounds, depth), Value());
+  }
   startReverse(stack, realCarries, captured, gradients, reversed, inner, inside);
   depths.push_back(reversed.depth());
   forwardDepths.push_back(body.getArgument(0));

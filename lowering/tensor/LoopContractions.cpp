@@ -1,6 +1,7 @@
 #include "lowering/tensor/LoopContractions.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Rounds.h"
 
 using namespace mlir;
 
@@ -28,8 +29,8 @@ struct ContractAllPlaces : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
     auto loop = dyn_cast<StackOp>(op->getParentOp());
-    if (!loop)
-      return rewriter.notifyMatchFailure(op, "in no loop");
+    if (!loop || mayEndEarly(loop)) // it would be contracted for rounds that do not run
+      return rewriter.notifyMatchFailure(op, "in no loop all of whose rounds run");
     auto isOutside = [&](Value value) { return !loop.getBody().isAncestor(value.getParentRegion()); };
     for (bool first : {true, false}) {
       Value all = allPlacesOf(first ? op.getA() : op.getB(), loop), other = first ? op.getB() : op.getA();
@@ -58,6 +59,8 @@ struct ContractAllPlaces : OpRewritePattern<DotOp> {
 struct SumOfContractions : OpRewritePattern<StackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(StackOp loop, PatternRewriter &rewriter) const override {
+    if (mayEndEarly(loop)) // what is kept of a round that did not run is nothing
+      return rewriter.notifyMatchFailure(loop, "some of its rounds may not run");
     for (unsigned i = 0; i < loop.getCarries().size(); ++i)
       if (DotOp dot = addedTo(loop, i)) {
         rewrite(loop, i, dot, rewriter);

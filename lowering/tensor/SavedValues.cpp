@@ -1,5 +1,6 @@
 #include "lowering/tensor/SavedValues.h"
 #include "dialect/Build.h"
+#include "dialect/Rounds.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -35,7 +36,10 @@ class Availability {
 public:
   Availability(StackOp forward, StackOp reversed)
       : forward(forward), reversed(reversed), body(&forward.getBody().front()),
-        front(OpBuilder::atBlockBegin(&reversed.getBody().front())) {}
+        front(OpBuilder::atBlockBegin(&reversed.getBody().front())) {
+    for (SkipOp skip : reversed.getBody().front().getOps<SkipOp>()) // of a round that did not run nothing is there
+      front.setInsertionPointAfter(skip);
+  }
   void run();
 
 private:

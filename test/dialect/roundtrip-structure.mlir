@@ -58,3 +58,16 @@ func.func @places(%t: index, %x: tensor<?x8xf32, affine_map<(d0) -> (d0, 8)>>, %
   tenon.output 0 "y", %y#0 : tensor<8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @rounds
+func.func @rounds(%x: tensor<4xf32>, %none: tensor<i32>, %stop: tensor<i1>) {
+  %y:2 = tenon.stack 5 (%x, %none) : (tensor<4xf32>, tensor<i32>) -> (tensor<4xf32>, tensor<i32>) {
+  ^bb0(%depth: index, %h: tensor<4xf32>, %n: tensor<i32>):
+    // CHECK: tenon.skip %{{.*}} counts %{{.*}} : tensor<i1>, tensor<i32>
+    tenon.skip %stop counts %n : tensor<i1>, tensor<i32>
+    // CHECK: tenon.skip %{{.*}} : tensor<i1>
+    tenon.skip %stop : tensor<i1>
+    tenon.yield %h, %n : tensor<4xf32>, tensor<i32>
+  }
+  return
+}

@@ -5,7 +5,19 @@
 
 namespace tenon::sema {
 
+/// An entry that walks meets the places of a text call by call, and a condition over all of them cannot be known at the first
+/// ones: loops along the walk run all of their rounds.
+static void runAllRoundsAlong(Entry &entry, AxisId walked) {
+  const std::vector<AxisId> places = placesOf(entry, walked);
+  for (const Node &node : entry.nodes)
+    if (std::any_of(node.type.axes.begin(), node.type.axes.end(), [&](AxisId axis) { return includes(places, axis); }))
+      for (uint32_t body = node.stack; body != kEntryBody; body = entry.stacks[body].parent)
+        entry.stacks[body].until = kNoNode;
+}
+
 std::optional<Entry> Checker::finish() {
+  if (walked)
+    runAllRoundsAlong(graph.entry, *walked);
   Live live(graph.entry);
   for (auto &[name, node] : graph.entry.results)
     live.use(node);

@@ -150,6 +150,8 @@ private:
   std::vector<Number> values;
 };
 
+constexpr int64_t kMostDepthsLooked = 1000; // for what a warning alone asks
+
 /// The bodies whose depths a value depends on, inner ones first: outer bodies have smaller numbers.
 std::vector<uint32_t> bodiesOf(const Graph &graph, NodeId id) {
   std::set<uint32_t> bodies;
@@ -217,6 +219,26 @@ std::optional<bool> Checker::decideByDepth(NodeId condition) {
   if (!bodies.empty())
     decisions.push_back({condition, *first != 0, bodies});
   return *first != 0;
+}
+
+std::optional<bool> Checker::truthAtAllDepths(NodeId condition, uint32_t body) const {
+  AtDepths at(graph, condition);
+  if (at.depths.size() > at.depths.count(body))
+    return std::nullopt; // other loops have a say
+  const StackInfo &info = graph.entry.stacks[body];
+  std::optional<double> first;
+  const int64_t count = at.depths.empty() ? 1 : std::min<int64_t>(info.count.constant(), kMostDepthsLooked);
+  if (!at.depths.empty() && info.count.constant() > kMostDepthsLooked)
+    return std::nullopt;
+  for (int64_t depth = info.first; depth < info.first + count; ++depth) {
+    if (!at.depths.empty())
+      at.depths[body] = depth;
+    const auto value = at.value();
+    if (!value || (first && (*first != 0) != (*value != 0)))
+      return std::nullopt;
+    first = value;
+  }
+  return first ? std::optional(*first != 0) : std::nullopt;
 }
 
 // ---- rounds

@@ -278,21 +278,52 @@ Value Checker::runLayer(Instance &instance, std::vector<Value> arguments, const 
   Body rest = statements(frame->scope, layer.body, Place::Layer, &keywords, layer.name.text);
   Value result;
   if (bindArguments(*frame, layer, arguments, ranges, range, true)) {
-    if (rest.until) {
-      Value stop = evaluate(frame->scope, rest.until->value);
-      bool isTruth = stop.kind == Value::Kind::Bool ||
-                     (stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty());
-      if (!isTruth && !stop.isPoison())
-        error("T0303", rest.until->value->range, "`until` needs one truth value, this is " + text(stop));
-      if (instance.repeat != ast::Stmt::Repeat::Loop)
-        error("T0409", rest.until->range, "`until` stands only in a layer that is used under loop[...]");
-    }
+    if (rest.until)
+      untilStatement(instance, *rest.until, frame->scope, body, inStack);
     result = layerResults(*frame, layer, rest, range);
     for (auto *statement : rest.next)
       nextStatement(frame->scope, *statement, result);
   }
   calls.pop_back();
   return result;
+}
+
+/// Whether the text of an expression says a name but `depth`: a config may be there to switch the condition off.
+static bool saysNames(const ast::Expr &expression) {
+  using Kind = ast::Expr::Kind;
+  if (expression.kind == Kind::Name)
+    return expression.text != "depth" && expression.text != "true" && expression.text != "false";
+  const bool isSimple = expression.kind == Kind::Neg || expression.kind == Kind::Not || expression.kind == Kind::Binary ||
+                        expression.kind == Kind::If || expression.kind == Kind::Tuple || expression.kind == Kind::Int ||
+                        expression.kind == Kind::Real;
+  return !isSimple || std::any_of(expression.operands.begin(), expression.operands.end(),
+                                  [](const ast::ExprPtr &operand) { return saysNames(*operand); });
+}
+
+void Checker::untilStatement(const Instance &instance, const ast::Stmt &statement, Scope *scope, uint32_t body, bool inStack) {
+  const Value stop = evaluate(scope, statement.value);
+  const bool isKnown = stop.kind == Value::Kind::Bool;
+  if (!isKnown && !(stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty())) {
+    if (!stop.isPoison())
+      error("T0303", statement.value->range, "`until` needs one truth value, this is " + text(stop));
+    return;
+  }
+  if (instance.repeat != ast::Stmt::Repeat::Loop) {
+    error("T0409", statement.range, "`until` stands only in a layer that is used under loop[...]");
+    return;
+  }
+  if (!inStack)
+    return;
+  StackInfo &info = graph.entry.stacks[body];
+  const NodeId node = tensor(stop, statement.value->range);
+  const std::optional<bool> always = info.count == Size(0) ? std::nullopt : truthAtAllDepths(node, body);
+  if (always && info.first == 0 && !saysNames(*statement.value))
+    session.warning("T0117", statement.value->range,
+                    *always ? "`until` is true from the start: loop " + instance.name + " runs no round"
+                            : "`until` is true at no depth: loop " + instance.name + " always runs " + text(instance.count) +
+                                  " rounds");
+  if (always != false)
+    info.until = node;
 }
 
 Value Checker::callLayer(const std::shared_ptr<Instance> &instance, std::vector<Value> arguments,

@@ -1,4 +1,5 @@
 #include "test/lowering/cpu/Reference.h"
+#include "dialect/Rounds.h"
 #include "dialect/TensorSizes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
@@ -71,9 +72,15 @@ private:
     }
   }
 
-  void runBlock(Block &block) {
-    for (Operation &op : block)
-      runOp(op);
+  /// False: a round of a stack ended before its last op.
+  bool runBlock(Block &block) {
+    for (Operation &op : block) {
+      if (auto skip = dyn_cast<SkipOp>(op); skip && tensors.at(skip.getWhen())[0] != 0)
+        return false;
+      if (!isa<SkipOp>(op))
+        runOp(op);
+    }
+    return true;
   }
 
   void runOp(Operation &op) {
@@ -191,14 +198,15 @@ private:
   void runStack(StackOp stack) {
     Block &block = stack.getBody().front();
     const int64_t n = evaluateExpression(stack.countForm(), machine.dims), carries = stack.getCarries().size();
-    for (int64_t i = 0; i < carries; ++i)
-      tensors[block.getArgument(i + 1)] = tensors.at(stack.getCarries()[i]);
     for (Value result : stack.getResults())
       tensors[result] = Numbers(count(shape(result)), NAN);
+    for (int64_t i = 0; i < carries; ++i)
+      tensors[block.getArgument(i + 1)] = tensors[stack.getResult(i)] = tensors.at(stack.getCarries()[i]);
     for (int64_t k = 0; k < n; ++k) {
       Scalar depth{0, int64_t(stack.getFirst()) + (stack.getReverse() ? n - 1 - k : k)};
       scalars[block.getArgument(0)] = depth;
-      runBlock(block);
+      if (!runBlock(block))
+        continue;
       auto yield = cast<YieldOp>(block.getTerminator());
       std::vector<Numbers> values;
       for (Value value : yield.getOperands())

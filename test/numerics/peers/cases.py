@@ -9,7 +9,7 @@ CASES = {}
 class Case:
     spec: str                             # file of models/, or of Inputs/ here
     model: str
-    names: str                            # the `names` table that the public names belong to
+    names: str | None                     # the `names` table that the public names belong to; None: they are the model's own
     dims: dict                            # run-time sizes
     configs: dict                         # of the model
     loss: str                             # of the recipe

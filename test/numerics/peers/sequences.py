@@ -1,4 +1,4 @@
-"""Cases of recurrent networks, the encoder-decoder Transformer, Star-Transformer."""
+"""Cases of recurrent networks, the encoder-decoder Transformer, the Universal Transformer, Star-Transformer."""
 from cases import case
 from formulas import numbers
 
@@ -31,6 +31,14 @@ def translated(step):
 case("transformer", spec="transformer.tn", model="Transformer", names="torch", dims={"B": B, "S": 23, "T": 17}, loss="nll",
      configs={"V": V, "D": 40, "F": 100, "H": 2, "N": 2, "rate": 0.0, "rate_in": 0.0, "Dense": "Linear"}, inputs=translated,
      rate=1e-3, adam=True, outputs={"infer": ["logits"], "encode": ["memory"]})
+
+UNIVERSAL = {"spec": "universal_transformer.tn", "model": "Universal", "names": None, "dims": {"B": B, "S": 23, "T": 17},
+             "inputs": translated, "rate": 1e-3, "adam": True}
+SHARED = {"V": V, "D": 40, "F": 100, "H": 2, "rate": 0.0}
+case("universal", **UNIVERSAL, configs=SHARED | {"A": 8, "act": True}, loss="nll + 0.01 * ponder",
+     outputs={"infer": ["logits"], "encode": ["memory", "ns"]})
+case("universal_fixed", **UNIVERSAL, configs=SHARED | {"A": 3, "act": False}, loss="nll",
+     outputs={"infer": ["logits"]})
 
 
 def stars(step):

@@ -1,0 +1,124 @@
+"""The Universal Transformer, written in torch after tensor2tensor's universal_transformer_util.py: with adaptive computation time
+("basic") and with a fixed number of steps. The loop ends when every place has halted."""
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+LIMIT = 0.01  # act_epsilon
+
+
+def signal(length, width):
+    """Timing signal of tensor2tensor: sines, then cosines; the last wavelength is 10,000 times the first."""
+    rates = torch.exp(-torch.arange(width // 2) * (math.log(1e4) / (width // 2 - 1)))
+    angle = torch.arange(length)[:, None] * rates
+    return torch.cat((angle.sin(), angle.cos()), 1)
+
+
+class Attention(nn.Module):
+    def __init__(self, at):
+        super().__init__()
+        self.wq, self.wk, self.wv, self.wo = (nn.Linear(at["D"], at["D"], bias=False) for _ in range(4))
+        self.heads = at["H"]
+
+    def forward(self, x, memory, seen):
+        parts = (self.wq(x), self.wk(memory), self.wv(memory))
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+        weight = scores.masked_fill(~seen, -math.inf).softmax(-1)
+        return self.wo((weight @ v).transpose(1, 2).flatten(2))
+
+
+class Feed(nn.Module):
+    def __init__(self, at):
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(at["D"], at["F"]), nn.Linear(at["F"], at["D"])
+
+    def forward(self, x):
+        return self.linear2(F.relu(self.linear1(x)))
+
+
+class Halting(nn.Module):
+    def __init__(self, at):
+        super().__init__()
+        self.w, self.bias = nn.Parameter(torch.zeros(at["D"])), nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return torch.sigmoid(x @ self.w + self.bias)
+
+
+class Step(nn.Module):
+    """One side's step, which all rounds share; with `crosses` it attends to the encoder's result, too."""
+    def __init__(self, at, crosses):
+        super().__init__()
+        self.attention, self.feed = Attention(at), Feed(at)
+        self.halting = Halting(at) if at["act"] else None
+        self.n1, self.n2 = (nn.LayerNorm(at["D"], eps=1e-6) for _ in range(2))
+        self.signal = nn.Parameter(torch.zeros(at["A"], at["D"]))
+        if crosses:
+            self.cross, self.n3 = Attention(at), nn.LayerNorm(at["D"], eps=1e-6)
+
+    def timed(self, x, t):
+        return x + signal(x.shape[1], x.shape[2]) + self.signal[t] * math.sqrt(x.shape[2])
+
+    def block(self, h, seen, memory=None, shown=None):
+        z = self.n1(h)
+        h = h + self.attention(z, z, seen)
+        if memory is not None:
+            h = h + self.cross(self.n2(h), memory, shown)
+        return h + self.feed((self.n2 if memory is None else self.n3)(h))
+
+    def run(self, x, most, *around):
+        """(result, ponder times, remainders)"""
+        if not self.halting:
+            for t in range(most):
+                x = self.block(self.timed(x, t), *around)
+            return x, None, None
+        halted, left, n = (torch.zeros(x.shape[:2]) for _ in range(3))
+        mixed = torch.zeros_like(x)
+        for t in range(most):
+            if not (halted < 1 - LIMIT).any():
+                break
+            x = self.timed(x, t)
+            p = self.halting(x)
+            runs = (halted < 1).double()
+            ends = (halted + p * runs > 1 - LIMIT).double() * runs
+            runs = (halted + p * runs <= 1 - LIMIT).double() * runs
+            halted = halted + p * runs
+            left = left + ends * (1 - halted)
+            halted = halted + ends * left
+            n = n + runs + ends
+            weight = (p * runs + ends * left)[..., None]
+            x = self.block(x, *around)
+            mixed = x * weight + mixed * (1 - weight)
+        return mixed, n, left
+
+
+def universal(case):
+    at = {**case.dims, **case.configs}
+    made = nn.Module()
+    made.emb = nn.Parameter(torch.zeros(at["V"], at["D"]))
+    made.encoder, made.decoder = Step(at, False), Step(at, True)
+    made.enc_norm, made.dec_norm = (nn.LayerNorm(at["D"], eps=1e-6) for _ in range(2))
+
+    def compute(module, given, _):
+        x, y = (module.emb[given[name]] * math.sqrt(at["D"]) for name in ("src", "tgt"))
+        shown = (torch.arange(x.shape[1]) < given["src_len"][:, None])[:, None, None]
+        earlier = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril()
+        x, n, left = module.encoder.run(x, at["A"], shown)
+        memory = module.enc_norm(x)
+        y, m, rest = module.decoder.run(y, at["A"], earlier, memory, shown)
+        logits = module.dec_norm(y) @ module.emb.T
+        logp, label, smooth = logits.log_softmax(2), given["label"], 0.1
+        right = logp.gather(2, label[..., None])[..., 0]
+        each = -(1 - smooth) * right - smooth / (at["V"] - 1) * (logp.sum(2) - right)
+        w = (label != 0).double()
+        loss = (each * w).sum() / w.sum()
+        if at["act"]:
+            loss = loss + 0.01 * ((n + left).mean() + (m + rest).mean())
+        return loss, {"memory": memory, "logits": logits} | ({"ns": n} if at["act"] else {}), None
+    return made, compute
+
+
+MODELS = {"universal": universal, "universal_fixed": universal}
