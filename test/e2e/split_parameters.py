@@ -4,7 +4,7 @@ took.
 
 usage: split_parameters.py bits|resume|files|trajectory [--spoil]
 
-  bits        of random numbers, ties, denormals, infinities and NaNs every bit comes back: when they are set and read, from a file,
+  bits        of random numbers, ties, denormals, infinities, NaNs every bit comes back: when they are set and read, from a file,
               from a gather in f32, out of a stack, from a step that changes nothing, from a checkpoint. A contraction reads the
               nearest bf16, ties away from zero
               --spoil: ties to even are expected
@@ -12,7 +12,7 @@ usage: split_parameters.py bits|resume|files|trajectory [--spoil]
               --spoil: the second part of the run has another seed
   files       a checkpoint loads into f32 and back with its bytes, under public names too, and goes on under either
               --spoil: one number of the file is another by its last place
-  trajectory  steps are those of masters of f32: their gradients at what these masters are, updated by the code of f32, bit for bit
+  trajectory  steps are those of masters of f32: their gradients at what these masters are, updated by the code of f32, by bits
               --spoil: the masters lose their remainders after each step
 """
 import argparse
@@ -51,7 +51,13 @@ model Bits {
   out    rows, turned, product, each, gained
   loss   l = mean(dot[W](blocks(x), emb)) + mean(gain)
 }
-train Bits as still { bind B = 5  data = caller  optimizer = adamw(lr = 0.01)  groups = (group("*", lr = 0))  numerics = policy(compute = bf16) }
+train Bits as still {
+  bind       B = 5
+  data       = caller
+  optimizer  = adamw(lr = 0.01)
+  groups     = (group("*", lr = 0))
+  numerics   = policy(compute = bf16)
+}
 """
 COMBINATIONS = (("compute = bf16", ""), ("compute = bf16", "accumulate = 2"), ("compute = bf16, reduce = f64", "slices = 2"),
                 ('compute = bf16, f32 = "*.c_fc*"', "freeze = \"wpe\""))

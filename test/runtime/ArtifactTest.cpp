@@ -177,7 +177,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"param_dtype\": \"f16\"", "are of a model of f32"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"split\": \"bf16\"", "are of a model of f32"},
-      {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"f16\"", "bf16"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"f16\"", "f16"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"split\": \"bf16\", \"param_dtype\": \"bf16\"", "no `param_dtype`"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"f32\"", "f32"},
