@@ -28,9 +28,9 @@ def add(name, file, model, losses, task, sizes, steps, optimizer, schedule, *, d
                     **more}
 
 
-def delayed(streams, length, symbols, back, window=0):
+def delayed(streams, length, symbols, back, window=0, target=False):
     """Training reads each symbol once. A model that has no `target` predicts within its window."""
-    return lambda draw, samples: tasks.delayed(draw, streams, samples // streams * length, symbols, back, window)
+    return lambda draw, samples: tasks.delayed(draw, streams, samples // streams * length, symbols, back, window, target)
 
 
 def kept(streams, length):
@@ -79,6 +79,14 @@ add("gpt1", "gpt1.tn", "GPT1", ["lm"], delayed(16, 16, LETTERS, 1, 16), GPT, 500
            "dot[D](stop_gradient(body(tokens_embed[V: ids] + positions_embed[L: 0 .. T -> T])), tokens_embed)")],
     wrong={"gpt2.tn": [("mask  j <= i", "mask  j == i")]},
     shifted=[("mean(cross_entropy[V]" + WINDOW.format(""), "mean(cross_entropy[V]" + WINDOW.format(SELF))])
+add("llama", "llama.tn", "Llama", ["lm"], delayed(16, 16, LETTERS, 1, 16, target=True), {**GPT, "K": 1, "F": 128}, 400,
+    "adamw(lr = 3e-3)", EVEN,
+    dead=[("norm(layers(embed_tokens[V: ids]))", "stop_gradient(norm(layers(embed_tokens[V: ids])))")],
+    wrong=[("mask  j <= i", "mask  j == i")], shifted=[NEXT], configs=("K",))
+add("alibi", "alibi.tn", "MPT", ["lm"], delayed(16, 16, LETTERS, 1, 16, target=True),
+    {"B": 16, "T": 16, "D": 64, "H": 2, "N": 2}, 400, "adamw(lr = 3e-3)", EVEN,
+    dead=[("norm_f(blocks(wte[V: ids]))", "stop_gradient(norm_f(blocks(wte[V: ids])))")],
+    wrong=[("mask  j <= i", "mask  j == i")], shifted=[NEXT])
 add("lstm, language model", "lstm.tn", "LSTMLM", ["nll"], kept(16, 16), {"B": 16, "T": 16, "C": 64, "N": 1}, 800,
     "adam(lr = 1e-2)", FALLING,
     dead=[("layers(emb[V: ids])", "stop_gradient(layers(emb[V: ids]))")],

@@ -96,12 +96,13 @@ def optimum(held, classes=0, smoothing=0.0):
 # Texts -----------------------------------------------------------------------------------------------------------------------
 
 
-def delayed(draw, streams, length, symbols, back, window=0):
+def delayed(draw, streams, length, symbols, back, window=0, target=False):
     """`streams` of `length` symbols, one behind the other: a symbol of the first of `symbols`, drawn evenly, takes turns with one
     of the second, that which stands at the same place as the source `back` pairs before. What came before a stream, or before a
-    window of `window` symbols where there are any, is not known to a model; the first symbol of a window is not predicted."""
+    window of `window` symbols where there are any, is not known to a model; the first symbol of a window is predicted where there
+    is a `target`, from the window before."""
     sources, copies = symbols
-    total = streams * length + (0 if window else 1)
+    total = streams * length + (0 if window and not target else 1)
     drawn, text, expected, least = [], [], [], []
     for place in range(total):
         if place % 2 == 0:
@@ -110,7 +111,7 @@ def delayed(draw, streams, length, symbols, back, window=0):
         else:
             text.append(copies[drawn[place // 2 - back] if place // 2 >= back else draw.randrange(len(copies))])
         first = place - 1 - (place - 1) % (window or length) # of what is seen in front of this place, which is predicted
-        if place and not (window and place % window == 0):
+        if place and (target or not (window and place % window == 0)):
             expected.append(text[-1])
             least.append(0.0 if place % 2 and place - 1 - 2 * back >= first else math.log(len(sources)))
     return Text(text, {"": Loss(expected, least)})
