@@ -87,6 +87,10 @@ add("alibi", "alibi.tn", "MPT", ["lm"], delayed(16, 16, LETTERS, 1, 16, target=T
     {"B": 16, "T": 16, "D": 64, "H": 2, "N": 2}, 400, "adamw(lr = 3e-3)", EVEN,
     dead=[("norm_f(blocks(wte[V: ids]))", "stop_gradient(norm_f(blocks(wte[V: ids])))")],
     wrong=[("mask  j <= i", "mask  j == i")], shifted=[NEXT])
+add("moe", "moe.tn", "MoE", ["lm"], delayed(16, 16, LETTERS, 1, 16, target=True), {**GPT, "K": 1, "F": 128, "X": 4}, 400,
+    "adamw(lr = 3e-3)", EVEN,
+    dead=[("dot[D](norm(y), lm_head)", "dot[D](stop_gradient(norm(y)), lm_head)")],
+    wrong={"llama.tn": [("mask  j <= i", "mask  j == i")]}, shifted=[NEXT], configs=("K",))
 add("lstm, language model", "lstm.tn", "LSTMLM", ["nll"], kept(16, 16), {"B": 16, "T": 16, "C": 64, "N": 1}, 800,
     "adam(lr = 1e-2)", FALLING,
     dead=[("layers(emb[V: ids])", "stop_gradient(layers(emb[V: ids]))")],
