@@ -9,8 +9,8 @@
 namespace tenon::cpu {
 
 /// One compilation of the same kernels. Each tier is a separate module with its own target machine; the loader picks one by CPU
-/// feature bits. The vector tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per row
-/// reduction), but for the contractions of Tier::Amx; what holds of Portable: docs/cpu.md, "Determinism".
+/// feature bits. The vector tiers compute the same bits (one sequential FMA chain per contraction output, 16 virtual lanes per
+/// row reduction), but for the contractions of Tier::Amx; what holds of Portable: docs/cpu.md, "Determinism".
 enum class Tier {
   Portable,   ///< x86-64: 4 lanes f32, FMA through libm where the machine has none; slow but right
   Avx2,       ///< x86-64-v3: 8 lanes f32
