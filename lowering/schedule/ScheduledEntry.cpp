@@ -114,7 +114,10 @@ private:
     return bytes;
   }
   LogicalResult check(Operation *op, PlaceAttr place) const {
-    if (place.getSlot() < 0 || place.getSlot() >= slotsOf(place.getMemory()))
+    const bool isArena =
+        llvm::is_contained({Memory::Parameters, Memory::Copies, Memory::Remainders, Memory::Gradients}, place.getMemory());
+    const int64_t slots = slotsOf(place.getMemory()) + (isArena ? 1 : 0); // what is empty may stand behind the last one
+    if (place.getSlot() < 0 || place.getSlot() >= slots)
       return op->emitOpError("expects a place in one of the ")
              << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
     return verifyPlace(op, place);

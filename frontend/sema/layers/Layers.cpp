@@ -302,17 +302,14 @@ static bool saysNames(const ast::Expr &expression) {
 
 void Checker::untilStatement(const Instance &instance, const ast::Stmt &statement, Scope *scope, uint32_t body, bool inStack) {
   const Value stop = evaluate(scope, statement.value);
-  const bool isKnown = stop.kind == Value::Kind::Bool;
-  if (!isKnown && !(stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty())) {
-    if (!stop.isPoison())
-      error("T0303", statement.value->range, "`until` needs one truth value, this is " + text(stop));
-    return;
-  }
-  if (instance.repeat != ast::Stmt::Repeat::Loop) {
+  const bool isLooped = instance.repeat == ast::Stmt::Repeat::Loop;
+  const bool isTruth = stop.kind == Value::Kind::Bool ||
+                       (stop.isTensor() && graph.element(stop.node) == Element::Bool && graph.axes(stop.node).empty());
+  if (!isTruth && !stop.isPoison())
+    error("T0303", statement.value->range, "`until` needs one truth value, this is " + text(stop));
+  if (!isLooped)
     error("T0409", statement.range, "`until` stands only in a layer that is used under loop[...]");
-    return;
-  }
-  if (!inStack)
+  if (!isTruth || !isLooped || !inStack)
     return;
   StackInfo &info = graph.entry.stacks[body];
   const NodeId node = tensor(stop, statement.value->range);
