@@ -115,8 +115,8 @@ def same_parameters(what, model, numbers):
         expect(f"{what}: {name}", bits_of(model.parameter(name).values), want)
 
 
-def check_reading(artifact, numbers, rounded, everything):
-    model = library.Model(artifact, "infer", {"B": BATCH}, threads=2)
+def check_reading(artifact, tier, numbers, rounded, everything):
+    model = library.Model(artifact, "infer", {"B": BATCH}, threads=2, tier=tier)
     for name, bits in numbers.items():
         model.set_parameter(name, Tensor("f32", (len(bits),), reals(bits)))
     ids, emb = [3, 63, 0, 3, 17], numbers["emb"]
@@ -138,7 +138,7 @@ def bits(folder, spoil):
     spec = driver.specification(SPEC, "bits")
     for tier in dict.fromkeys((driver.best_tier(), driver.other_tier(), "portable")):
         artifact = driver.compiled(spec, "--recipe", "still", "--tier", tier)
-        model = library.Model(artifact, "train", {}, threads=2)
+        model = library.Model(artifact, "train", {}, threads=2, tier=tier)
         numbers = drawn(model, draw, special)
         same_parameters("what was set", model, numbers)
         path = os.path.join(folder, "saved.safetensors")
@@ -148,14 +148,14 @@ def bits(folder, spoil):
         drawn(model, draw, normal)
         model.load(path)
         same_parameters("what was loaded", model, numbers)
-        check_reading(artifact, numbers, None, False)
+        check_reading(artifact, tier, numbers, None, False)
         numbers = drawn(model, draw, normal)
         model.set_input("x", Tensor("f32", (BATCH, WIDTH), [0.5] * BATCH * WIDTH))
         for step in range(2):
             model.run(step)
         same_parameters("after two steps at the rate 0", model, numbers)
         model.close()
-        check_reading(artifact, numbers, even if spoil else upper, True)
+        check_reading(artifact, tier, numbers, even if spoil else upper, True)
     print("all bits come back")
 
 

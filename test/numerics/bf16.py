@@ -139,6 +139,7 @@ class Net:
     def __init__(self, weights, points, sizes, shape, numerics):
         self.weights, self.points, self.sizes, self.places, self.gradients = weights, points, sizes, shape[-2], {}
         self.rounded, self.scale = SHORT[numerics]
+        self.is_split = True  # weights are f32 in two halves where bf16 is multiplied
 
     def at(self, point, a):
         return [[self.rounded(x) for x in row] for row in a] if point in self.points else a
@@ -147,7 +148,7 @@ class Net:
         return product(self.at("factors", a), self.at("factors", b))
 
     def factor(self, name):
-        rounds = self.rounded is to_bf16 and {"factors", "ties of weights"} <= set(self.points)
+        rounds = self.is_split and self.rounded is to_bf16 and {"factors", "ties of weights"} <= set(self.points)
         return [[away(x) for x in row] for row in self.weights[name]] if rounds else self.weights[name]
 
     def linear(self, name, x, saved=False):

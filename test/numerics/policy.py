@@ -159,6 +159,7 @@ class Case:
         keep = SHORT[params][0] if params else float
         weights = {name: [[keep(x) for x in row] for row in bf16.rows_of(value)] for name, value in self.weights().items()}
         net = PolicyNet(weights, self.sizes, self.x.shape, short=self.short, **given)
+        net.is_split = not params
         mlp, attention = (PolicyNet.mlp, PolicyNet.mlp_back), (PolicyNet.attention, PolicyNet.attention_back)
         return net.run(bf16.rows_of(self.x), list(self.labels.values), *(mlp if self.kind == "mlp" else attention))
 

@@ -2,7 +2,7 @@
 // RUN: tenon-opt %s --pass-pipeline='builtin.module(func.func(tenon-schedule),tenon-emit-cpu)' | FileCheck %s
 
 // CHECK-LABEL: llvm.func @tn_run_step_portable(
-// CHECK: %[[FLAGS:.*]] = llvm.getelementptr %{{.*}}[%c88_i64] :
+// CHECK: %[[FLAGS:.*]] = llvm.getelementptr inbounds %{{.*}}[88] :
 // CHECK: %[[ASKED:.*]] = llvm.load %[[FLAGS]]
 // CHECK: %[[TWO:.*]] = arith.constant 2 : i64
 // CHECK: %[[UPDATE:.*]] = arith.andi %[[ASKED]], %[[TWO]] : i64

@@ -13,7 +13,7 @@ module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
   // The parameter is read as 16 bits, widened, rounded and stored as such; gradient and moment are f32.
   // CODE-LABEL: llvm.func internal @step.update.body(
   // CODE: %[[HALF:.*]] = arith.divui
-  // CODE: llvm.getelementptr %{{.*}}[%[[HALF]]]
+  // CODE: llvm.getelementptr inbounds %{{.*}}[%[[HALF]]]
   // CODE-NOT: arith.divui
   // CODE: llvm.load %{{.*}} : !llvm.ptr -> vector<16xi16>
   // CODE: llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
