@@ -138,8 +138,7 @@ class Net:
 
     def __init__(self, weights, points, sizes, shape, numerics):
         self.weights, self.points, self.sizes, self.places, self.gradients = weights, points, sizes, shape[-2], {}
-        self.rounded, self.scale = SHORT[numerics]
-        self.is_split = True  # weights are f32 in two halves where bf16 is multiplied
+        (self.rounded, self.scale), self.is_split = SHORT[numerics], True  # split: weights of f32 lie in two halves
 
     def at(self, point, a):
         return [[self.rounded(x) for x in row] for row in a] if point in self.points else a
