@@ -268,6 +268,7 @@ private:
   bool indexWithoutAxis(Scope *scope, NodeId node, const ast::AxisOp &op);
   NodeId renameAxes(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, const ast::AxisOp &op);
   NodeId regroup(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
+  NodeId reorder(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
   NodeId regroupPart(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range);
   NodeId gather(Scope *scope, NodeId node, AxisId axis, const ast::AxisOp &op);
   NodeId gatherNode(NodeId node, AxisId axis, NodeId index, bool clampIndex, ast::Range range);

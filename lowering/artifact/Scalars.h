@@ -44,7 +44,8 @@ inline mlir::Value elementAddress(EmitAt emit, mlir::Value base, mlir::Type elem
   std::optional<int64_t> known = asConstant(index);
   if (known == 0)
     return base;
-  const bool isShort = known && *known == static_cast<int32_t>(*known);
+  // What a constant index of the op has no room for it would cut off.
+  const bool isShort = known && llvm::isInt<mlir::LLVM::kGEPConstantBitWidth>(*known);
   mlir::LLVM::GEPArg argument = isShort ? mlir::LLVM::GEPArg(static_cast<int32_t>(*known)) : mlir::LLVM::GEPArg(index);
   return mlir::LLVM::GEPOp::create(emit.builder, emit.location, base.getType(), element, base,
                                    llvm::ArrayRef<mlir::LLVM::GEPArg>{argument}, mlir::LLVM::GEPNoWrapFlags::inbounds);

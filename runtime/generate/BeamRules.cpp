@@ -1,6 +1,7 @@
 #include "runtime/generate/BeamRules.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace tenon::generate {
@@ -26,24 +27,57 @@ BeamSearch::BeamSearch(const Beam &beam, BeamProblem problem)
 
 double BeamSearch::penaltyOfRepeating() const { return -std::numeric_limits<double>::infinity(); }
 
-template <typename Score> std::vector<BeamSearch::Candidate> BeamSearch::best(int64_t count, Score score) const {
+namespace {
+
+/// Symbols that are passed over together where none of them can be among the best.
+constexpr int64_t kRun = 64;
+
+/// The highest of kRun values, none of which is NaN; eight at a time, which the compiler makes vectors of.
+double highestOfRun(const double *values) {
+  using Reals [[gnu::vector_size(64)]] = double;
+  Reals highest, next;
+  std::memcpy(&highest, values, sizeof highest);
+  for (int64_t i = 8; i < kRun; i += 8) {
+    std::memcpy(&next, values + i, sizeof next);
+    highest = next > highest ? next : highest;
+  }
+  double result = highest[0];
+  for (int i = 1; i < 8; ++i)
+    result = std::max(result, highest[i]);
+  return result;
+}
+
+} // namespace
+
+template <typename Score>
+std::vector<BeamSearch::Candidate> BeamSearch::best(const double *rows, int64_t count, Score score) const {
   auto isBetter = [](const Candidate &a, const Candidate &b) {
     return a.score != b.score ? a.score > b.score : a.beam != b.beam ? a.beam < b.beam : a.symbol < b.symbol;
   };
   std::vector<Candidate> found; // a heap whose front is the worst
-  for (int32_t from = 0; from < beam.size; ++from)
-    for (int32_t id = 0; id < problem.symbols; ++id) {
-      const double value = score(from, id);
-      const bool isFull = static_cast<int64_t>(found.size()) == count;
-      if (isFull && !(value > found.front().score)) // an equal one comes later
-        continue;
-      if (isFull) {
-        std::pop_heap(found.begin(), found.end(), isBetter);
-        found.pop_back();
-      }
-      found.push_back({value, from, id});
-      std::push_heap(found.begin(), found.end(), isBetter);
+  auto offer = [&](int32_t from, int32_t id, double value) {
+    const bool isFull = static_cast<int64_t>(found.size()) == count;
+    if (isFull && !(value > found.front().score)) // an equal one comes later
+      return;
+    if (isFull) {
+      std::pop_heap(found.begin(), found.end(), isBetter);
+      found.pop_back();
     }
+    found.push_back({value, from, id});
+    std::push_heap(found.begin(), found.end(), isBetter);
+  };
+  for (int32_t from = 0; from < beam.size; ++from) {
+    const double *row = rows + from * problem.symbols;
+    for (int64_t first = 0; first < problem.symbols; first += kRun) {
+      const int64_t end = std::min(first + kRun, problem.symbols);
+      // A score grows with the log probability, so that of the highest bounds those of its run.
+      if (static_cast<int64_t>(found.size()) == count && end - first == kRun &&
+          !(score(from, highestOfRun(row + first)) > found.front().score))
+        continue;
+      for (int64_t id = first; id < end; ++id)
+        offer(from, static_cast<int32_t>(id), score(from, row[id]));
+    }
+  }
   std::sort(found.begin(), found.end(), isBetter);
   return found;
 }
@@ -140,8 +174,8 @@ private:
     const double divisor = penalty(made + 1);
     std::vector<double> sums(sum.begin() + static_cast<std::ptrdiff_t>(at(text, 0)),
                              sum.begin() + static_cast<std::ptrdiff_t>(at(text, beam.size)));
-    const std::vector<Candidate> candidates = best(2 * beam.size, [&](int32_t from, int32_t id) {
-      return (sums[static_cast<size_t>(from)] + rows[from * problem.symbols + id]) / divisor;
+    const std::vector<Candidate> candidates = best(rows, 2 * beam.size, [&](int32_t from, double logProbability) {
+      return (sums[static_cast<size_t>(from)] + logProbability) / divisor;
     });
     std::vector<Finished> all(finished.begin() + static_cast<std::ptrdiff_t>(at(text, 0)),
                               finished.begin() + static_cast<std::ptrdiff_t>(at(text, beam.size)));
@@ -223,8 +257,8 @@ private:
     }
     std::vector<double> sums(sum.begin() + static_cast<std::ptrdiff_t>(at(text, 0)),
                              sum.begin() + static_cast<std::ptrdiff_t>(at(text, beam.size)));
-    const std::vector<Candidate> candidates = best(2 * beam.size, [&](int32_t from, int32_t id) {
-      return sums[static_cast<size_t>(from)] + rows[from * problem.symbols + id];
+    const std::vector<Candidate> candidates = best(rows, 2 * beam.size, [&](int32_t from, double logProbability) {
+      return sums[static_cast<size_t>(from)] + logProbability;
     });
     Heap &heap = kept[static_cast<size_t>(text)];
     int64_t running = 0;

@@ -73,8 +73,9 @@ protected:
   virtual double penaltyOfRepeating() const;
   /// The first symbol that may count as repeated: behind the prompt, or with it.
   virtual bool countsPrompt() const { return false; }
-  /// The `count` best of `score(beam, symbol)`; of equal ones that of the first beam, and then of the smallest symbol.
-  template <typename Score> std::vector<Candidate> best(int64_t count, Score score) const;
+  /// The `count` best of all symbols of a text's beams by `score(beam, log probability)`, which grows with the log probability;
+  /// of equal ones that of the first beam, and then of the smallest symbol. `rows` [size, symbols].
+  template <typename Score> std::vector<Candidate> best(const double *rows, int64_t count, Score score) const;
   void set(int64_t text, int64_t beamOfText, const Candidate &candidate, double logProbability);
   size_t at(int64_t text, int64_t beamOfText) const { return static_cast<size_t>(text * beam.size + beamOfText); }
   Hypothesis hypothesis(int32_t node, double score, bool ended) const;

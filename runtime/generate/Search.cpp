@@ -1,5 +1,6 @@
 #include "runtime/generate/Search.h"
 #include "runtime/Artifact.h"
+#include "runtime/generate/LogSumExp.h"
 #include <algorithm>
 #include <cmath>
 
@@ -193,14 +194,10 @@ Status Search::readLogProbabilities(const Context &context) {
       std::copy_n(static_cast<const double *>(*values) + first, count, to);
     else
       std::copy_n(static_cast<const float *>(*values) + first, count, to);
-    const double highest = *std::max_element(to, to + count);
-    double sum = 0;
-    for (size_t i = 0; i < count; ++i)
-      sum += std::exp(to[i] - highest);
-    if (!std::isfinite(highest) || !std::isfinite(sum))
+    const double normalizer = logSumExp(to, count);
+    if (!std::isfinite(normalizer))
       return Status(runtime::ErrorKind::Numeric,
                     runtime::concat("after ", context.position(), " places: the model's logits are not all numbers"));
-    const double normalizer = highest + std::log(sum);
     for (size_t i = 0; i < count; ++i)
       to[i] -= normalizer;
   }

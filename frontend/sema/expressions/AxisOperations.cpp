@@ -205,17 +205,40 @@ NodeId Checker::regroup(NodeId node, const std::vector<AxisId> &from, const std:
   return graph.transpose(graph.rename(node, made, to, range), order, range);
 }
 
+/// Where the places of a product of run-time dims are no size (B * T of x[B * T -> T2 * B2]): each element is read at the indices
+/// that its own row-major place has in `from`.
+NodeId Checker::reorder(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range) {
+  auto whole = [&](Op op, std::vector<NodeId> operands) { return graph.elementwise(op, std::move(operands), Element::Int, range); };
+  auto sizeOf = [&](AxisId axis) {
+    Node size = makeNode(Op::SizeValue, {Element::Int, {}, {}});
+    size.size = graph.size(axis);
+    size.range = range;
+    return graph.add(size);
+  };
+  std::vector<AxisId> made; // those of `to` may be among `from`, whose places are other ones
+  NodeId place = kNoNode;
+  for (AxisId axis : to) {
+    made.push_back(graph.newAxis(axisName(axis), graph.size(axis), graph.axisRuntime[axis]));
+    Node iota = makeNode(Op::Iota, {Element::Int, {made.back()}, {}});
+    iota.range = range;
+    const NodeId index = graph.add(iota);
+    place = place == kNoNode ? index : whole(Op::Add, {whole(Op::Mul, {place, sizeOf(axis)}), index});
+  }
+  for (size_t i = from.size(); i-- > 0;) {
+    const NodeId size = sizeOf(from[i]);
+    node = gatherNode(node, from[i], i > 0 ? whole(Op::Mod, {place, size}) : place, false, range);
+    place = whole(Op::FloorDiv, {place, size});
+  }
+  return graph.rename(node, made, to, range);
+}
+
 NodeId Checker::regroupPart(NodeId node, const std::vector<AxisId> &from, const std::vector<AxisId> &to, ast::Range range) {
   if (from.size() == 1 && to.size() == 1)
     return graph.rename(node, from, to, range);
   bool linear;
   Size all = productOf(from, linear);
-  if (!linear && from.size() > 1 && to.size() > 1) {
-    error("T0205", range,
-          "not supported yet: run-time dims in another order within a product: " + product(from) + " before, " + product(to) +
-              " after; name them in the same order on both sides");
-    return kNoNode;
-  }
+  if (!linear && from.size() > 1 && to.size() > 1)
+    return reorder(node, from, to, range);
   std::vector<AxisId> rest = without(graph.axes(node), from);
   size_t place = 0;
   for (AxisId axis : graph.axes(node)) {
