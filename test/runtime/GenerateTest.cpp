@@ -66,7 +66,8 @@ TEST(LogSumExp, SaysWhatIsNoNumber) {
 std::vector<std::pair<int32_t, int32_t>> plainBest(const std::vector<double> &rows, int64_t symbols, size_t count) {
   std::vector<std::pair<int32_t, int32_t>> all;
   for (size_t i = 0; i < rows.size(); ++i)
-    all.push_back({static_cast<int32_t>(i / static_cast<size_t>(symbols)), static_cast<int32_t>(i % static_cast<size_t>(symbols))});
+    all.push_back(
+        {static_cast<int32_t>(i / static_cast<size_t>(symbols)), static_cast<int32_t>(i % static_cast<size_t>(symbols))});
   std::stable_sort(all.begin(), all.end(), [&](auto a, auto b) {
     return rows[static_cast<size_t>(a.first * symbols + a.second)] > rows[static_cast<size_t>(b.first * symbols + b.second)];
   });
