@@ -1,4 +1,5 @@
 #include "runtime/Artifact.h"
+#include "runtime/Devices.h"
 #include <algorithm>
 #include <filesystem>
 
@@ -33,6 +34,23 @@ Expected<std::string> findLibrary(const std::string &path) {
 }
 
 } // namespace
+
+Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path, std::string_view tierName) {
+  auto file = findLibrary(path);
+  if (!file.ok())
+    return file.status();
+  std::error_code error;
+  auto code = hostDevice().open(std::filesystem::absolute(*file, error).string());
+  const TnArtifact *table = code.ok() ? (*code)->table() : nullptr;
+  const bool isReadable = table && table->abi == TN_ABI_VERSION && table->manifest;
+  auto manifest = isReadable ? parseManifest(table->manifest) : Expected<Manifest>(Status());
+  if (!manifest.ok()) // the host says what is wrong
+    return open(path, tierName, hostDevice());
+  auto device = deviceFor(manifest->device);
+  if (!device.ok())
+    return device.status().in(*file);
+  return open(path, tierName, **device);
+}
 
 Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path, std::string_view tierName, Device &device) {
   auto file = findLibrary(path);

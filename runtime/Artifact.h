@@ -13,8 +13,9 @@ public:
   /// the best one that artifact and machine share, as for kBestTier. Refuses another ABI, a manifest that disagrees with the
   /// entry table, a tier that is not there. `device`: runs the code and holds the buffers of everything that is made of the
   /// artifact (Parameters, Context, training, generation); it must outlive them.
-  static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {},
-                                                        Device &device = hostDevice());
+  static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName, Device &device);
+  /// On the device that its manifest names.
+  static Expected<std::shared_ptr<const Artifact>> open(const std::string &path, std::string_view tierName = {});
   /// An artifact linked into the program. The table must outlive the result.
   static Expected<std::shared_ptr<const Artifact>> fromTable(const TnArtifact *table, std::string_view tierName = {},
                                                              Device &device = hostDevice());

@@ -1,5 +1,7 @@
 # Rules of the lit suite; the generated lit.site.cfg.py of the build folder loads this file.
+import glob
 import os
+import shutil
 import sys
 import lit.formats
 
@@ -43,6 +45,12 @@ config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("a
 config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-bf16"), ("amx", "x86-64-v4-amx"))
                               if tiers.NEEDS["x86-64-v4"] | tiers.ONLY_OF_BF16[tier] <= tiers.features()}
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
+# What proves kernels of a GPU on a machine without one: NVIDIA's assembler, and a stand-in for its driver that emulates them.
+ptxas = shutil.which("ptxas") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None)
+config.available_features |= {"ptxas"} if ptxas else set()
+config.substitutions += [("%ptxas", ptxas or "ptxas")]
+stand_in = os.path.join(config.tenon_build, "lib", "gpu-emu", "libcuda.so.1")
+config.available_features |= {"gpu-emu"} if os.path.exists(stand_in) else set()
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
 # Specifications are compiled for the tier that the test runs, also for training: for all tiers it takes three times as long. What
 # is about the others names them, or compiles with `tenon compile`.
