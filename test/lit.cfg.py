@@ -1,5 +1,6 @@
 # Rules of the lit suite; the generated lit.site.cfg.py of the build folder loads this file.
 import os
+import platform
 import sys
 import lit.formats
 
@@ -42,6 +43,8 @@ config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("a
                               if tiers.NEEDS[tier] <= tiers.features()}
 config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-bf16"), ("amx", "x86-64-v4-amx"))
                               if tiers.NEEDS["x86-64-v4"] | tiers.ONLY_OF_BF16[tier] <= tiers.features()}
+if platform.machine() == "x86_64" and platform.system() == "Linux":
+    config.available_features.add("gpu-emu") # gpu-emu/ has context switches and addresses of its own
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
 # Specifications are compiled for the tier that the test runs, also for training: for all tiers it takes three times as long. What
