@@ -153,10 +153,8 @@ extern "C" void tenonEmuFiberMain() {
 }
 
 void prepare(unsigned i) {
-  // As tenon_emu_switch leaves a stack: six registers, the return address; then one word, so that the stack is aligned as
-  // behind a call.
+  // As tenon_emu_switch leaves a stack: six registers, the return address; and a word above, as if there had been a call.
   auto *top = reinterpret_cast<uint64_t *>(stacks + (i + 1) * kPitch);
-  *--top = 0;
   *--top = 0;
   *--top = reinterpret_cast<uint64_t>(&tenonEmuFiberMain);
   for (int saved = 0; saved < 6; ++saved)

@@ -95,6 +95,7 @@ Error flattenAddressSpaces(Module &module, std::vector<Function *> &kernels) {
   }
   for (Function *function : old) {
     SmallVector<ReturnInst *> returns;
+    function->addFnAttr("probe-stack", "inline-asm"); // large frames hit the guard page below a fiber's stack
     CloneFunctionInto(cast<Function>(map[function]), function, map, CloneFunctionChangeType::GlobalChanges, returns, "", nullptr,
                       &flat);
   }

@@ -51,7 +51,7 @@ struct Model {
 };
 enum Traits : unsigned {
   kPlain = 0,
-  kMeets = 1,     // threads wait for each other, so they need stacks of their own
+  kMeets = 1,     // threads wait for each other, or their end matters: they need fibers of their own
   kDeletable = 2, // synchronises: the mutation score deletes it
 };
 

@@ -21,6 +21,7 @@ namespace {
 constexpr unsigned kClockBits = 21; // an epoch is a thread and its clock
 constexpr uint32_t kClockMask = (1u << kClockBits) - 1;
 constexpr uint32_t kPendingWrite = ~0u; // an asynchronous copy is on its way
+constexpr uint32_t kReported = ~0u - 1; // nobody wrote, and that has been said
 
 struct Cell { // two bytes of shared memory
   uint32_t block = 0;
@@ -69,7 +70,7 @@ uint32_t epochOf(uint32_t thread) { return thread << kClockBits | clocks[thread]
 
 bool ordered(uint32_t epoch, uint32_t thread) {
   const uint32_t other = epoch >> kClockBits;
-  return epoch == 0 || other == thread || known[thread]->of[other] >= (epoch & kClockMask);
+  return epoch == 0 || epoch == kReported || other == thread || known[thread]->of[other] >= (epoch & kClockMask);
 }
 
 void remember(const Site &site) {
@@ -112,11 +113,19 @@ void outside(const Site &site, const Thread &thread, uint64_t address, uint32_t 
        nameOf(thread) + " " + what + " " + std::to_string(bytes) + " bytes at " + where + ", at " + placeOf(site));
 }
 
+bool said = false; // about the access that is looked at
+
+/// Reports once per access, not for each two bytes.
+void say(const char *kind, const std::string &text) {
+  if (!std::exchange(said, true))
+    report(kind, text);
+}
+
 void race(const char *kind, const Site &site, uint32_t otherSite, uint64_t address) {
   std::string where = "shared byte " + std::to_string(address - sharedArena());
   if (const SharedRegion *region = regionOf(address, 1))
     where = "shared variable " + region->name;
-  report("race", where + ": " + kind + " at " + placeOf(site) + " is not ordered with the access at " + siteText(otherSite));
+  say("race", where + ": " + kind + " at " + placeOf(site) + " is not ordered with the access at " + siteText(otherSite));
 }
 
 Cell &cellAt(uint64_t address) {
@@ -141,12 +150,11 @@ void readShared(const Site &site, const Thread &thread, uint64_t address, bool a
   Cell &cell = cellAt(address);
   if (cell.write == 0) {
     const SharedRegion *region = regionOf(address, 1);
-    report("uninitialised read", "of shared variable " + (region ? region->name : std::string("?")) + " at " + placeOf(site));
-    cell.write = epochOf(thread.index); // once is enough
-    cell.writeSite = site.number;
+    say("uninitialised read", "of shared variable " + (region ? region->name : std::string("?")) + " at " + placeOf(site));
+    cell.write = kReported;
   } else if (cell.write == kPendingWrite) {
-    report("unfinished copy",
-           "its bytes are read at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
+    say("unfinished copy",
+        "its bytes are read at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
   } else if (!(atomic && cell.atomic) && !ordered(cell.write, thread.index)) {
     race("the read", site, cell.writeSite, address);
   }
@@ -157,8 +165,8 @@ void readShared(const Site &site, const Thread &thread, uint64_t address, bool a
 void writeShared(const Site &site, const Thread &thread, uint64_t address, bool atomic) {
   Cell &cell = cellAt(address);
   if (cell.write == kPendingWrite)
-    report("unfinished copy",
-           "its bytes are written at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
+    say("unfinished copy",
+        "its bytes are written at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
   else if (!(atomic && cell.atomic) && !ordered(cell.write, thread.index))
     race("the write", site, cell.writeSite, address);
   if (!ordered(cell.reads[0], thread.index) || !ordered(cell.reads[1], thread.index))
@@ -207,12 +215,12 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
     const bool writtenByOther = writer != 0 && writer != self && !(atomic && writer == kAtomics);
     const bool readByOther = writes && reader != 0 && reader != self && !atomic;
     if (bytes > 1 && (writtenByOther || readByOther))
-      report("race between blocks",
-             "block " + std::to_string(machine.blockNumber) + (writes ? " writes" : " reads") + " at " + placeOf(site) +
-                 " what block " +
-                 (writtenByOther       ? (writer == kAtomics ? "s change by atomics" : std::to_string(writer - 1) + " writes")
-                  : reader == kSeveral ? "s read"
-                                       : std::to_string(reader - 1) + " reads"));
+      say("race between blocks",
+          "block " + std::to_string(machine.blockNumber) + (writes ? " writes" : " reads") + " at " + placeOf(site) +
+              " what block " +
+              (writtenByOther       ? (writer == kAtomics ? "s change by atomics" : std::to_string(writer - 1) + " writes")
+               : reader == kSeveral ? "s read"
+                                    : std::to_string(reader - 1) + " reads"));
     if (writes)
       writer = atomic ? kAtomics : self;
     if (reads && !atomic)
@@ -301,6 +309,7 @@ void shadowStartBlock() {
 }
 
 void shadowAccess(const Site *site, uint64_t address) {
+  said = false;
   const Thread &thread = *machine.current;
   if (address % site->align)
     fail("misaligned", nameOf(thread) + " accesses an address that is no multiple of " + std::to_string(site->align) + ", at " +
@@ -321,6 +330,7 @@ void shadowAccess(const Site *site, uint64_t address) {
 }
 
 void shadowRead(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes) {
+  said = false;
   if (inArena(address)) {
     if (!regionOf(address, bytes))
       outside(site, thread, address, bytes, "reads");
@@ -333,6 +343,7 @@ void shadowRead(const Site &site, const Thread &thread, uint64_t address, uint32
 }
 
 void shadowWrite(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes) {
+  said = false;
   if (inArena(address)) {
     if (!regionOf(address, bytes))
       outside(site, thread, address, bytes, "writes");

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
@@ -31,6 +32,22 @@ def block_sum(folder, count=2500, threads=256):
     return {"kernel": "block_sum", "grid": [len(sums)], "block": [threads], "arguments": [
         {"buffer": "x", "values": save(folder, "x", x)},
         {"buffer": "sums", "expected": save(folder, "sums", sums), "tolerance": 1e-6}, {"i32": count}]}
+
+
+def to_bf16(value):
+    """Nearest, ties to even."""
+    bits, = struct.unpack("<I", struct.pack("<f", value))
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000))[0]
+
+
+def gemm_bf16(folder, m=40, n=24, k=56):
+    a, b = ([to_bf16(value) for value in drawn(seed, count)] for seed, count in ((2, m * k), (3, k * n)))
+    c = [math.fsum(a[i * k + p] * b[p * n + j] for p in range(k)) for i in range(m) for j in range(n)]
+    # Products are exact in f32, and so are sums of few of them; what is lost is some units in the last place.
+    return {"kernel": "gemm_bf16", "grid": [(n + 15) // 16, (m + 31) // 32], "block": [64], "shared": 3072, "arguments": [
+        {"buffer": "a", "type": "bf16", "values": save(folder, "a", a)},
+        {"buffer": "b", "type": "bf16", "values": save(folder, "b", b)},
+        {"buffer": "c", "expected": save(folder, "c", c), "tolerance": 1e-6}, {"i32": m}, {"i32": n}, {"i32": k}]}
 
 
 def main(argv):
