@@ -1,6 +1,7 @@
 # Rules of the lit suite; the generated lit.site.cfg.py of the build folder loads this file.
 import glob
 import os
+import platform
 import shutil
 import sys
 import lit.formats
@@ -44,6 +45,8 @@ config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("a
                               if tiers.NEEDS[tier] <= tiers.features()}
 config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-bf16"), ("amx", "x86-64-v4-amx"))
                               if tiers.NEEDS["x86-64-v4"] | tiers.ONLY_OF_BF16[tier] <= tiers.features()}
+if platform.machine() == "x86_64" and platform.system() == "Linux":
+    config.available_features.add("gpu-emu") # gpu-emu/ has context switches and addresses of its own
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
 # What proves kernels of a GPU on a machine without one: NVIDIA's assembler, and a stand-in for its driver that emulates them.
 ptxas = shutil.which("ptxas") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None)
