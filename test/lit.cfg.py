@@ -48,12 +48,10 @@ config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-
 if platform.machine() == "x86_64" and platform.system() == "Linux":
     config.available_features.add("gpu-emu") # gpu-emu/ has context switches and addresses of its own
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
-# What proves kernels of a GPU on a machine without one: NVIDIA's assembler, and a stand-in for its driver that emulates them.
+# NVIDIA's assembler, for kernels of a GPU.
 ptxas = shutil.which("ptxas") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None)
 config.available_features |= {"ptxas"} if ptxas else set()
 config.substitutions += [("%ptxas", ptxas or "ptxas")]
-stand_in = os.path.join(config.tenon_build, "lib", "gpu-emu", "libcuda.so.1")
-config.available_features |= {"gpu-emu"} if os.path.exists(stand_in) else set()
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
 # Specifications are compiled for the tier that the test runs, also for training: for all tiers it takes three times as long. What
 # is about the others names them, or compiles with `tenon compile`.

@@ -1,7 +1,6 @@
 #include "lowering/code/RealFunctions.h"
-#include "lowering/artifact/Scalars.h"
+#include "lowering/code/RealLanes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
@@ -9,61 +8,6 @@ using namespace mlir;
 
 namespace tenon {
 namespace {
-
-/// Arithmetic on values of one shape: a scalar or a vector.
-class Lanes {
-public:
-  Lanes(ImplicitLocOpBuilder &builder, Value like) : builder(builder), shape(like.getType()) {}
-
-  Type shaped(Type element) const {
-    auto vector = dyn_cast<VectorType>(shape);
-    return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
-  }
-  Value splat(Type element, Attribute value) {
-    Type type = shaped(element);
-    if (auto vector = dyn_cast<VectorType>(type))
-      return arith::ConstantOp::create(builder, DenseElementsAttr::get(vector, value));
-    return arith::ConstantOp::create(builder, cast<TypedAttr>(value));
-  }
-  Value real(double value) { return splat(builder.getF32Type(), builder.getF32FloatAttr(float(value))); }
-  Value wide(double value) { return splat(builder.getF64Type(), builder.getF64FloatAttr(value)); }
-  Value integer(int32_t value) { return splat(builder.getI32Type(), builder.getI32IntegerAttr(value)); }
-  Value longer(int64_t value) { return splat(builder.getI64Type(), builder.getI64IntegerAttr(value)); }
-  Value bits(Value x) { return arith::BitcastOp::create(builder, shaped(builder.getI32Type()), x); }
-  Value asReal(Value x) { return arith::BitcastOp::create(builder, shaped(builder.getF32Type()), x); }
-  Value fma(Value a, Value b, Value c) { return math::FmaOp::create(builder, a, b, c); }
-  Value mul(Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
-  Value add(Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
-  Value sub(Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
-  Value div(Value a, Value b) { return arith::DivFOp::create(builder, a, b); }
-  Value addI(Value a, Value b) { return arith::AddIOp::create(builder, a, b); }
-  Value subI(Value a, Value b) { return arith::SubIOp::create(builder, a, b); }
-  Value shl(Value a, Value b) { return arith::ShLIOp::create(builder, a, b); }
-  Value shr(Value a, Value b) { return arith::ShRSIOp::create(builder, a, b); }
-  Value andI(Value a, Value b) { return arith::AndIOp::create(builder, a, b); }
-  Value xorI(Value a, Value b) { return arith::XOrIOp::create(builder, a, b); }
-  Value select(Value c, Value a, Value b) { return arith::SelectOp::create(builder, c, a, b); }
-  Value less(Value a, Value b) { return arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, a, b); }
-  Value greater(Value a, Value b) { return arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, a, b); }
-  Value equal(Value a, Value b) { return arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, a, b); }
-  Value equalI(Value a, Value b) { return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, a, b); }
-  /// c[0] x^n + ... + c[n], Horner with fma.
-  Value polynomial(Value x, ArrayRef<double> coefficients) {
-    Value y = real(coefficients[0]);
-    for (double c : coefficients.drop_front())
-      y = fma(y, x, real(c));
-    return y;
-  }
-  Value widePolynomial(Value x, ArrayRef<double> coefficients) {
-    Value y = wide(coefficients[0]);
-    for (double c : coefficients.drop_front())
-      y = add(mul(y, x), wide(c)); // no fma: the portable tier would call libm for each lane
-    return y;
-  }
-
-  ImplicitLocOpBuilder &builder;
-  Type shape;
-};
 
 constexpr double kLog2e = 1.44269504088896340736;
 constexpr int32_t kSign = int32_t(0x80000000u);

@@ -8,8 +8,8 @@ using namespace mlir;
 namespace tenon::gpu {
 namespace {
 
-/// Every entry becomes `tn_run_ENTRY`, code of the host, and its kernels functions behind it, in the dialects llvm, arith, math and
-/// scf. Refuses ops that have no kernel, at the op; functions without a schedule.
+/// Every entry becomes `tn_run_ENTRY`, code of the host, and its kernels functions behind it, in the dialects llvm, arith, math
+/// and scf. Refuses ops that have no kernel, at the op; functions without a schedule.
 struct EmitGpu : PassWrapper<EmitGpu, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitGpu)
   StringRef getArgument() const override { return "tenon-emit-gpu"; }

@@ -4,6 +4,7 @@
 #include "lowering/code/Philox.h"
 #include "lowering/code/RealFunctions.h"
 #include "lowering/code/Reductions.h"
+#include "lowering/code/WideFunctions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -134,8 +135,9 @@ bool ScalarCode::emitMath(Operation &op) {
   if (isa<math::RsqrtOp>(op)) {
     Value one = arith::ConstantOp::create(builder, builder.getOneAttr(operands[0].getType()));
     result = arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
-  } else if (operands[0].getType().isF32()) {
-    result = emitRealFunction(builder, op, operands);
+  } else {
+    const bool isWide = operands[0].getType().isF64();
+    result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
   }
   if (!result) {
     notSupported(&op) << op.getName() << " of " << operands[0].getType() << " in a GPU kernel";

@@ -37,20 +37,6 @@ func.func @unknown_function(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @wide(%x: tensor<4xf64>) {
-  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf64> {
-  ^bb0(%i: index):
-    %e = tenon.at %x[%i] : tensor<4xf64> -> f64
-    // expected-error@+1 {{not supported yet: math.exp of 'f64' in a GPU kernel}}
-    %r = math.exp %e : f64
-    tenon.put 0 [%i], %r : f64
-  }
-  tenon.output 0 "y", %y : tensor<4xf64>
-  return
-}
-
-// -----
-
 func.func @unknown_op(%x: tensor<4xf32>) {
   %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
   ^bb0(%i: index):

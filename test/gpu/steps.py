@@ -21,11 +21,11 @@ from tensors import load_safetensors  # noqa: E402
 
 # Sizes with dropout: ends inside of tiles, fewer elements than a block has threads. Emulated, a block of threads takes its time.
 MODELS = {
-    "gpt2": ({"V": 97, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19}),
-    "transformer_xl": ({"V": 97, "D": 24, "H": 2, "F": 40, "M": 11, "N": 2, "rate": 0.1}, {"B": 2, "T": 13}),
-    "bert": ({"V": 97, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19, "K": 3}),
-    "lstm": ({"V": 97, "C": 24, "N": 2}, {"B": 2, "T": 7}),
-    "llama": ({"V": 97, "D": 24, "E": 12, "K": 1, "F": 40, "L": 32, "N": 2}, {"B": 2, "T": 19}),
+    "gpt2": ({"V": 256, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19}),
+    "transformer_xl": ({"V": 256, "D": 24, "H": 2, "F": 40, "M": 11, "N": 2, "rate": 0.1}, {"B": 2, "T": 13}),
+    "bert": ({"V": 256, "D": 24, "E": 12, "F": 40, "L": 32, "N": 2, "rate": 0.1}, {"B": 2, "T": 19, "K": 3}),
+    "lstm": ({"V": 256, "C": 24, "N": 2}, {"B": 2, "T": 7}),
+    "llama": ({"V": 256, "D": 24, "E": 12, "K": 1, "F": 40, "L": 32, "N": 2}, {"B": 2, "T": 19}),
 }
 LOSS_ERROR, PARAMETER_ERROR = 1e-5, 1e-4
 
