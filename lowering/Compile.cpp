@@ -253,8 +253,7 @@ int Compilation::emit() {
     else
       return kCompilerError;
   EmitOptions options;
-  options.code.variants = facts.variants;
-  options.code.flags = flags.get();
+  options.code = {facts.variants, flags.get(), request.kernelDirectory};
   options.name = request.name;
   options.manifest = [&](ArrayRef<ScheduledEntry> planned) { return writeManifest(*program, *module, facts, planned); };
   options.header = writeHeader;

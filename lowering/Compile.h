@@ -14,6 +14,7 @@ struct CompileRequest {
   std::string
       numerics; // what is multiplied and saved, with dtype f32: f32, bf16 or f16. Empty: what the recipe's policy says, else f32
   std::string target = "cpu";
+  std::string kernelDirectory;    // CodeOptions::kernelDirectory
   bool grad = false;              // an entry `grad` instead of the train step: losses and gradients, no optimizer
   bool decomposed = false;        // no fused op, no fusion of kernels: the path that tests compare with
   bool simpleKernels = false;     // fused ops are taken apart behind differentiation

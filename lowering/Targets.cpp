@@ -1,10 +1,13 @@
 #include "lowering/Targets.h"
 #include "lowering/cpu/CpuTarget.h"
+#include "lowering/gpu/GpuTarget.h"
 
 namespace tenon {
 
 void registerTargets(mlir::DialectRegistry &registry) {
   registerTarget(cpu::cpuTarget());
+  for (const Target *target : gpu::gpuTargets())
+    registerTarget(*target);
   for (const Target *target : knownTargets())
     target->registerDialects(registry);
 }

@@ -1,4 +1,5 @@
 #include "runtime/Artifact.h"
+#include "runtime/Devices.h"
 #include <algorithm>
 #include <filesystem>
 
@@ -34,22 +35,40 @@ Expected<std::string> findLibrary(const std::string &path) {
 
 } // namespace
 
+Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path, std::string_view tierName) {
+  auto described = describe(path, tierName);
+  if (!described.ok() || (*described)->runsCode())
+    return described;
+  auto device = deviceFor((*described)->manifest().device);
+  if (!device.ok())
+    return device.status().in((*described)->path());
+  return openFile((*described)->path(), tierName, **device, true);
+}
+
 Expected<std::shared_ptr<const Artifact>> Artifact::open(const std::string &path, std::string_view tierName, Device &device) {
   auto file = findLibrary(path);
-  if (!file.ok())
-    return file.status();
+  return file.ok() ? openFile(*file, tierName, device, true) : file.status();
+}
+
+Expected<std::shared_ptr<const Artifact>> Artifact::describe(const std::string &path, std::string_view tierName) {
+  auto file = findLibrary(path);
+  return file.ok() ? openFile(*file, tierName, hostDevice(), false) : file.status();
+}
+
+Expected<std::shared_ptr<const Artifact>> Artifact::openFile(const std::string &file, std::string_view tierName, Device &device,
+                                                             bool runs) {
   // A name without a slash would be searched in the system's library path.
   std::error_code error;
-  std::string absolute = std::filesystem::absolute(*file, error).string();
+  std::string absolute = std::filesystem::absolute(file, error).string();
   if (error)
-    return inputError("cannot find the place of '", *file, "': ", error.message());
+    return inputError("cannot find the place of '", file, "': ", error.message());
   auto code = device.open(absolute);
   if (!code.ok())
     return code.status();
   std::shared_ptr<Artifact> artifact(new Artifact(device, code.take()));
   artifact->libraryPath = absolute;
   artifact->libraryDirectory = std::filesystem::path(absolute).parent_path().string();
-  if (Status status = artifact->read(tierName); status.failed())
+  if (Status status = artifact->read(tierName, runs); status.failed())
     return status.kind() == ErrorKind::Usage ? status : status.in(absolute); // what the user has said is not in the file
   return std::shared_ptr<const Artifact>(artifact);
 }
@@ -60,12 +79,12 @@ Expected<std::shared_ptr<const Artifact>> Artifact::fromTable(const TnArtifact *
   if (!code.ok())
     return code.status();
   std::shared_ptr<Artifact> artifact(new Artifact(device, code.take()));
-  if (Status status = artifact->read(tierName); status.failed())
+  if (Status status = artifact->read(tierName, true); status.failed())
     return status;
   return std::shared_ptr<const Artifact>(artifact);
 }
 
-Status Artifact::read(std::string_view tierName) {
+Status Artifact::read(std::string_view tierName, bool runs) {
   if (!table)
     return inputError("the artifact has no table");
   if (table->abi != TN_ABI_VERSION)
@@ -77,7 +96,7 @@ Status Artifact::read(std::string_view tierName) {
   if (!parsed.ok())
     return parsed.status();
   description = parsed.take();
-  if (!owner->runsCodeFor(description.device))
+  if (runs && !runsCode())
     return inputError("the artifact is for the device '", description.device, "', this one is '", owner->name(), "'");
   if (!table->build_id || description.buildId != table->build_id)
     return inputError("manifest and code are from different builds");
@@ -94,7 +113,7 @@ Status Artifact::read(std::string_view tierName) {
       return status;
     entries.push_back(match);
   }
-  return loaded->choose(entries, description.tiers, tierName);
+  return runsCode() ? loaded->choose(entries, description.tiers, tierName) : Status();
 }
 
 Status Artifact::matchEntry(const EntryInfo &info, const TnEntry &entry) const {

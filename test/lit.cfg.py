@@ -1,5 +1,8 @@
 # Rules of the lit suite; the generated lit.site.cfg.py of the build folder loads this file.
+import glob
 import os
+import platform
+import shutil
 import sys
 import lit.formats
 
@@ -42,7 +45,13 @@ config.available_features |= {name for name, tier in (("avx2", "x86-64-v3"), ("a
                               if tiers.NEEDS[tier] <= tiers.features()}
 config.available_features |= {name for name, tier in (("avx512bf16", "x86-64-v4-bf16"), ("amx", "x86-64-v4-amx"))
                               if tiers.NEEDS["x86-64-v4"] | tiers.ONLY_OF_BF16[tier] <= tiers.features()}
+if platform.machine() == "x86_64" and platform.system() == "Linux":
+    config.available_features.add("gpu-emu") # gpu-emu/ has context switches and addresses of its own
 config.available_features |= {"two-tiers"} if tiers.other(forced) != tiers.best(forced) else set()
+# NVIDIA's assembler, for kernels of a GPU.
+ptxas = shutil.which("ptxas") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None)
+config.available_features |= {"ptxas"} if ptxas else set()
+config.substitutions += [("%ptxas", ptxas or "ptxas")]
 config.substitutions += [("%best_tier", tiers.best(forced)), ("%other_tier", tiers.other(forced))]
 # Specifications are compiled for the tier that the test runs, also for training: for all tiers it takes three times as long. What
 # is about the others names them, or compiles with `tenon compile`.

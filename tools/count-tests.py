@@ -15,7 +15,7 @@ import sys
 
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 FILTERED = {"EXCLUDED", "SKIPPED"}
-OF_THE_PROCESSOR = {"avx2", "avx512", "avx512bf16", "amx", "two-tiers"}  # as lit.cfg.py finds them in /proc/cpuinfo
+OF_THE_PROCESSOR = {"avx2", "avx512", "avx512bf16", "amx", "two-tiers", "gpu-emu"}  # as lit.cfg.py finds them
 # lit's words for a suite that does not apply: the machine has one vector tier, or one was forced
 SECOND_SUITE = "Test is unsupported"
 

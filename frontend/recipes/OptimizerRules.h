@@ -1,6 +1,6 @@
 // One row per optimizer and per schedule: settings with ranges and defaults, what is kept, what the rule is made of, what it
-// costs. Data only: checker, manifest, verifier, costs and the targets read the same rows. What an ingredient computes is code of
-// a target (lowering/cpu/OptimizerRule.cpp, Schedule.cpp), which does not compile while it lacks one.
+// costs. Data only: checker, manifest, verifier, costs and the targets read the same rows. What an ingredient computes is in
+// lowering/code (OptimizerRule.cpp, LearningRate.cpp), which does not compile while it lacks one.
 #pragma once
 #include "frontend/recipes/RecipeSchema.h"
 

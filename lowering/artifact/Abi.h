@@ -24,7 +24,9 @@ enum ContextField : int64_t {
   AddLevels = 120,
   KeepLevel = 128,
   LevelStride = 136,
-  ContextBytes = 144,
+  Launch = 144,
+  Launcher = 152,
+  ContextBytes = 160,
 };
 
 static_assert(offsetof(TnContext, dims) == Dims && offsetof(TnContext, arenas) == Arenas &&
@@ -37,6 +39,7 @@ static_assert(offsetof(TnContext, flags) == Flags && offsetof(TnContext, total_s
 static_assert(offsetof(TnContext, group_ready) == GroupReady && offsetof(TnContext, owner) == Owner);
 static_assert(offsetof(TnContext, add_levels) == AddLevels && offsetof(TnContext, keep_level) == KeepLevel);
 static_assert(offsetof(TnContext, level_stride) == LevelStride);
+static_assert(offsetof(TnContext, launch) == Launch && offsetof(TnContext, launcher) == Launcher);
 static_assert(sizeof(TnContext) == ContextBytes);
 
 /// An entry works on its own copy of the context, and tiles are given that copy: behind it lie the depths of the running stacks

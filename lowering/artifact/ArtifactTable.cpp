@@ -8,8 +8,9 @@ using namespace mlir;
 
 namespace tenon {
 
-void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned,
-                      llvm::ArrayRef<ArtifactParts::Variant> variants, const std::string &manifest, const std::string &buildId) {
+void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> planned, const ArtifactParts &parts,
+                      const std::string &manifest, const std::string &buildId) {
+  llvm::ArrayRef<ArtifactParts::Variant> variants = parts.variants;
   llvm::LLVMContext &context = module.getContext();
   auto *address = llvm::PointerType::get(context, 0);
   auto *i32 = llvm::Type::getInt32Ty(context);
@@ -45,11 +46,18 @@ void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> plann
                                                             number(int32_t(entry.arenas.stateCount()))}));
   }
   auto *list = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(entryType, entries.size()), entries), "entries");
-  auto *artifactType = llvm::StructType::get(context, {i32, i32, address, address, address});
-  auto *artifact =
-      constantGlobal(llvm::ConstantStruct::get(artifactType, {number(TN_ABI_VERSION), number(entries.size()), list,
-                                                              text(manifest, "manifest"), text(buildId, "build_id")}),
-                     "artifact");
+  llvm::SmallVector<llvm::Constant *> modules;
+  for (const std::string &symbol : parts.modules) {
+    auto *other = new llvm::GlobalVariable(module, address, true, llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
+    other->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    modules.push_back(other);
+  }
+  auto *moduleList = constantGlobal(llvm::ConstantArray::get(llvm::ArrayType::get(address, modules.size()), modules), "modules");
+  auto *artifactType = llvm::StructType::get(context, {i32, i32, address, address, address, address, i32});
+  auto *artifact = constantGlobal(
+      llvm::ConstantStruct::get(artifactType, {number(TN_ABI_VERSION), number(entries.size()), list, text(manifest, "manifest"),
+                                               text(buildId, "build_id"), moduleList, number(modules.size())}),
+      "artifact");
   auto *function =
       llvm::Function::Create(llvm::FunctionType::get(address, false), llvm::GlobalValue::ExternalLinkage, "tn_artifact", module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));

@@ -8,7 +8,7 @@ namespace tenon {
 
 /// Adds TnEntry[], TnArtifact, the strings and `tn_artifact`, the one symbol that is visible outside. The module holds the
 /// entries' TnBind.
-void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> entries,
-                      llvm::ArrayRef<ArtifactParts::Variant> variants, const std::string &manifest, const std::string &buildId);
+void addArtifactTable(llvm::Module &module, llvm::ArrayRef<ScheduledEntry> entries, const ArtifactParts &parts,
+                      const std::string &manifest, const std::string &buildId);
 
 } // namespace tenon

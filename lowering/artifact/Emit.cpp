@@ -13,16 +13,15 @@ namespace tenon {
 namespace {
 
 /// The table with the functions that it names. Null: an error was reported.
-std::shared_ptr<HostModule> emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries,
-                                       ArrayRef<ArtifactParts::Variant> variants, const EmitOptions &options,
-                                       const std::string &manifest) {
+std::shared_ptr<HostModule> emitTables(ModuleOp module, ArrayRef<ScheduledEntry> entries, const ArtifactParts &parts,
+                                       const EmitOptions &options, const std::string &manifest) {
   OwningOpRef<ModuleOp> functions = ModuleOp::create(module.getLoc());
   for (const ScheduledEntry &entry : entries)
     emitBind(*functions, entry);
   std::shared_ptr<HostModule> tables =
       translateForHost(*functions, "tables", options.code.flags, [](llvm::StringRef) { return false; });
   if (tables)
-    addArtifactTable(*tables->code, entries, variants, manifest, options.buildId);
+    addArtifactTable(*tables->code, entries, parts, manifest, options.buildId);
   return tables;
 }
 
@@ -94,7 +93,7 @@ LogicalResult emitEntries(ModuleOp module, ArrayRef<ScheduledEntry> entries, con
   std::string manifest;
   if (options.kind == EmitOptions::Kind::Library || options.kind == EmitOptions::Kind::Object) {
     manifest = options.manifest(entries);
-    std::shared_ptr<HostModule> tables = emitTables(module, entries, parts.variants, options, manifest);
+    std::shared_ptr<HostModule> tables = emitTables(module, entries, parts, options, manifest);
     if (!tables)
       return failure();
     parts.code.push_back({"tables", [tables](CodeForm form) { return compileForHost(*tables, {}, form); }});

@@ -7,17 +7,6 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-SmallVector<AffineExpr> rowMajorStrides(RankedTensorType type) {
-  SmallVector<AffineExpr> strides(type.getRank());
-  AffineExpr stride = getAffineConstantExpr(1, type.getContext());
-  SmallVector<AffineExpr> sizes = sizesOf(type);
-  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-    strides[dim] = stride;
-    stride = stride * sizes[dim];
-  }
-  return strides;
-}
-
 FunctionCode::FunctionCode(KernelSequence &sequence, ImplicitLocOpBuilder &builder, Value context)
     : builder(builder), tier(sequence.tier()), context(context), sequence(sequence) {
   // Dims are read at the top, where they dominate every use; LLVM drops the unused ones.
@@ -138,13 +127,6 @@ KernelSequence::KernelSequence(ModuleOp target, const ScheduledEntry &entry, con
 
 KernelSequence::KernelSequence(func::FuncOp entry, Tier tier, KernelNeeds &needs)
     : source(entry), targetTier(tier), needs(&needs) {}
-
-ParameterTable parametersOf(ModuleOp module) {
-  ParameterTable table;
-  for (ParameterOp parameter : module.getOps<ParameterOp>())
-    table[parameter.getSymName()] = parameter;
-  return table;
-}
 
 const ParameterTable &KernelSequence::allParameters() {
   if (!parameters) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "dialect/ElementModel.h"
 #include "dialect/TenonDialect.h"
+#include "lowering/code/Parameters.h"
 #include "lowering/cpu/SharedBodies.h"
 #include "lowering/cpu/Tier.h"
 #include "lowering/schedule/ScheduledEntry.h"
@@ -72,10 +73,6 @@ struct Kernel {
   std::function<Value(FunctionCode &)> tiles; // emitted in the entry; null: one tile
   std::function<void(FunctionCode &)> body;   // emitted in the tile's function
 };
-
-/// The parameter ops of the module, by name.
-using ParameterTable = llvm::StringMap<ParameterOp>;
-ParameterTable parametersOf(mlir::ModuleOp module);
 
 /// One entry of one tier: the function under construction and the kernels called by it so far.
 class KernelSequence {
@@ -153,8 +150,5 @@ mlir::LogicalResult generateAppendState(mlir::Operation *op, KernelSequence &seq
 mlir::LogicalResult generateOptimize(mlir::Operation *op, KernelSequence &sequence);
 /// Adds up the gradients of slices: tenon.sum_slices.
 void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, KernelSequence &sequence);
-
-/// Row-major strides in elements, over the dims.
-llvm::SmallVector<mlir::AffineExpr> rowMajorStrides(mlir::RankedTensorType type);
 
 } // namespace tenon::cpu

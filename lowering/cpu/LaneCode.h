@@ -2,6 +2,8 @@
 // of the source is uniform, affine in the lane, or a vector.
 #pragma once
 #include "lowering/artifact/Scalars.h"
+#include "lowering/code/Philox.h"
+#include "lowering/code/Reductions.h"
 #include "lowering/cpu/Kernel.h"
 
 namespace tenon::cpu {
@@ -127,12 +129,7 @@ private:
 
 /// What a scalar is in registers: i64 for `index`, i16 for the bits of bf16 and f16, the type itself else.
 Type machineType(Type source);
-/// The neutral element of a reduction, as a scalar constant.
-Value neutralElement(ImplicitLocOpBuilder &builder, Reduction kind, Type element);
-Value combine(ImplicitLocOpBuilder &builder, Reduction kind, Value a, Value b);
 /// Halves the vector until one element is left: the fixed tree of every row reduction.
 Value combineLanes(ImplicitLocOpBuilder &builder, Reduction kind, Value vector);
-/// Four 32-bit words of Philox 4x32-10; all operands i32 or vectors of i32.
-std::array<Value, 4> emitPhilox(ImplicitLocOpBuilder &builder, std::array<Value, 4> counter, std::array<Value, 2> key);
 
 } // namespace tenon::cpu

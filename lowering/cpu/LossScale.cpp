@@ -10,6 +10,13 @@ namespace tenon::cpu {
 // Where the scale stays, whatever happens: its quotients are numbers of f32.
 constexpr float leastScale = 0x1p-96f, largestScale = 0x1p96f;
 
+LibraryCall libraryOf(FunctionCode &code) {
+  return [&code](StringRef name, ArrayRef<Value> operands) -> Value {
+    return LLVM::CallOp::create(code.builder, code.sequence.libraryFunction(name, unsigned(operands.size())), operands)
+        .getResult();
+  };
+}
+
 Value isFinite(ImplicitLocOpBuilder &builder, Value real) {
   Value difference = arith::SubFOp::create(builder, real, real); // NaN for NaN and infinity
   return arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, difference, difference);

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tenon::cpu {
 
 LogicalResult OptimizerKernels::generate() {
-  auto tabulated = tabulate(op, sequence);
+  auto tabulated = tabulate(op, sequence.allParameters());
   if (failed(tabulated))
     return failure();
   table = std::move(*tabulated);

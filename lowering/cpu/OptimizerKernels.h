@@ -2,9 +2,10 @@
 // tensor: moments and norms, the ratios,) the update.
 #pragma once
 #include "lowering/artifact/Abi.h"
+#include "lowering/code/OptimizerRule.h"
+#include "lowering/code/OptimizerTable.h"
 #include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Optimizer.h"
-#include "lowering/cpu/OptimizerRule.h"
 
 namespace tenon::cpu {
 
@@ -98,6 +99,7 @@ private:
   ElementMoments readMoments(LaneCode &lanes, LaneValue index, const Places &places);
   void writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments);
   mlir::VectorType vectorType();
+  RuleCode rulesOf(FunctionCode &code, Value rate, Value decay);
   Value scalarOf(FunctionCode &code, int64_t offset);
   bool hasRatios() { return form.trust != schema::Trust::None; }
 

@@ -1,5 +1,6 @@
 // tenon.optimize, first part: the mean of several batches, norms, factors of clipping, the rate and the loss scale of the step.
 #include "lowering/artifact/Abi.h"
+#include "lowering/code/LearningRate.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/OptimizerKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -106,7 +107,8 @@ void OptimizerKernels::emitScalars(FunctionCode &code) {
   if (table.perTensor)
     emitOwnClips(code, scale);
   Value step = arith::UIToFPOp::create(builder, f64, divide(builder, code.field(abi::Step), batchesPerUpdate(code)));
-  Value rate = arith::MulFOp::create(builder, real(code, settingOf(op, "lr")), scheduleFactor(code, op, step));
+  const ScheduleNumbers numbers{step, [&] { return code.field(abi::TotalSteps); }, libraryOf(code)};
+  Value rate = arith::MulFOp::create(builder, real(code, settingOf(op, "lr")), scheduleFactor(builder, op, numbers));
   auto put = [&](int64_t offset, Value value) {
     LLVM::StoreOp::create(builder, value, byteAddress(builder, code.context, constant(builder, offset)), 8);
   };

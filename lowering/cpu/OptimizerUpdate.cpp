@@ -21,6 +21,11 @@ void OptimizerKernels::addUpdate() {
 
 VectorType OptimizerKernels::vectorType() { return VectorType::get({laneCount()}, element); }
 
+RuleCode OptimizerKernels::rulesOf(FunctionCode &code, Value rate, Value decay) {
+  const RuleNumbers numbers = ruleNumbers(code.builder, op, code.field(abi::Step), libraryOf(code));
+  return RuleCode(code.builder, op, vectorType(), numbers, rate, decay);
+}
+
 Value OptimizerKernels::scalarOf(FunctionCode &code, int64_t offset) {
   auto &builder = code.builder;
   return LLVM::LoadOp::create(builder, builder.getF64Type(), byteAddress(builder, code.context, constant(builder, offset)), 8);
@@ -95,7 +100,7 @@ void OptimizerKernels::emitMoments(FunctionCode &code) {
   Piece piece = pieceOf(code);
   Places places = placesOf(code, piece);
   auto clipped = clipping(code, piece);
-  RuleCode rules(code, op, vectorType(), scalarOf(code, rateScalar), piece.decay);
+  RuleCode rules = rulesOf(code, scalarOf(code, rateScalar), piece.decay);
   LaneCode lanes(code, {}, laneCount());
   SquareSum parameters(code, laneCount()), directions(code, laneCount());
   lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
@@ -137,7 +142,7 @@ void OptimizerKernels::emitUpdate(FunctionCode &code) {
   Value rate = arith::MulFOp::create(builder, scalarOf(code, rateScalar), piece.rate);
   if (hasRatios())
     rate = arith::MulFOp::create(builder, rate, loadArea(code, areas.ratios, piece.segment));
-  RuleCode rules(code, op, vectorType(), rate, piece.decay);
+  RuleCode rules = rulesOf(code, rate, piece.decay);
   std::function<Value(Value)> clipped;
   if (!hasRatios())
     clipped = clipping(code, piece);

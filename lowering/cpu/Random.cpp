@@ -1,4 +1,4 @@
-// Random numbers: Philox 4x32-10 (Salmon et al. 2011), one counter for the 16 bits of eight elements or the 32 of four.
+// Random numbers by lanes: one counter of Philox for the 16 bits of eight elements or the 32 of four.
 #include "lowering/artifact/Abi.h"
 #include "lowering/cpu/LaneCode.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -6,39 +6,6 @@
 using namespace mlir;
 
 namespace tenon::cpu {
-
-std::array<Value, 4> emitPhilox(ImplicitLocOpBuilder &builder, std::array<Value, 4> counter, std::array<Value, 2> key) {
-  Type narrow = counter[0].getType();
-  auto vector = dyn_cast<VectorType>(narrow);
-  Type wide = vector ? Type(VectorType::get(vector.getShape(), builder.getI64Type())) : builder.getI64Type();
-  auto number = [&](int64_t value) -> Value {
-    IntegerAttr attribute = builder.getI64IntegerAttr(value);
-    if (vector)
-      return arith::ConstantOp::create(builder, DenseElementsAttr::get(cast<VectorType>(wide), attribute));
-    return arith::ConstantOp::create(builder, attribute);
-  };
-  // Words stay in 64 bits with anything above bit 31, which the multiplication of 32 x 32 bits ignores: a round is then two
-  // multiplications, two shifts and two three-way xors, without a step between 32 and 64 bits.
-  Value lowHalf = number(0xffffffff), half = number(32);
-  for (Value *word : {&counter[0], &counter[1], &counter[2], &counter[3], &key[0], &key[1]})
-    *word = arith::ExtUIOp::create(builder, wide, *word);
-  for (int round = 0; round < 10; ++round) {
-    auto product = [&](Value word, int64_t factor) -> Value {
-      return arith::MulIOp::create(builder, arith::AndIOp::create(builder, word, lowHalf), number(factor));
-    };
-    auto mix = [&](Value product, Value word, Value ofKey) -> Value {
-      Value high = arith::ShRUIOp::create(builder, product, half);
-      return arith::XOrIOp::create(builder, high, arith::XOrIOp::create(builder, word, ofKey));
-    };
-    Value first = product(counter[0], 0xD2511F53), second = product(counter[2], 0xCD9E8D57);
-    counter = {mix(second, counter[1], key[0]), second, mix(first, counter[3], key[1]), first};
-    key = {arith::AddIOp::create(builder, key[0], number(0x9E3779B9)),
-           arith::AddIOp::create(builder, key[1], number(0xBB67AE85))};
-  }
-  for (Value &word : counter)
-    word = arith::TruncIOp::create(builder, narrow, word);
-  return counter;
-}
 
 /// Sixteen neighbours have the counters 16 k to 16 k + 15, and the same one of the `ofBlock` numbers of each.
 LaneCode::RandomPlace LaneCode::placeOfRandom(const LaneValue &element, int64_t ofBlock) {

@@ -40,11 +40,13 @@ struct ArtifactParts {
   };
   std::vector<Variant> variants;
   std::vector<CodePart> code;
+  std::vector<std::string> modules; // symbols of TnModule, which parts of the code define
 };
 
 struct CodeOptions {
   std::vector<std::string> variants; // of Target::variants(), in its order
   PassFlags *flags = nullptr;        // MLIR's own, if any were given
+  std::string kernelDirectory;       // where LLVM's code of kernels for another machine is kept, by its hash; empty: nowhere
   /// Of tests: changes the LLVM code of a variant before it is optimised.
   std::function<void(llvm::Module &, llvm::StringRef variant)> edit = {};
 };

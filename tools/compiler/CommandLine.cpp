@@ -42,6 +42,19 @@ std::string choicesOf(const std::vector<std::string> &names) {
   return "{" + text + "}";
 }
 
+void addTargetOptions(CLI::App &compile, CommandLine &line) {
+  compile.add_option("--target", line.target, "cpu, or sm_80 for NVIDIA GPUs from that chip on (default: cpu)");
+  compile
+      .add_option("--tier", line.tiers,
+                  "code for this tier only, best: the one that this machine takes; may be given again (default: all that the "
+                  "model has code of its own for)")
+      ->type_name("TEXT:" + choicesOf(runtime::tierChoices())); // checked by the target
+  compile
+      .add_option("--save-gpu-ir", line.kernelDirectory,
+                  "existing folder where the code of a GPU's kernels is kept before it becomes PTX, for tests without a GPU")
+      ->type_name("DIR");
+}
+
 void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   CLI::App *check = app.add_subcommand("check", "shapes, index ranges, names and recipes of every model of a file");
   addModelOptions(*check, line, texts);
@@ -55,12 +68,7 @@ void addCommands(CLI::App &app, CommandLine &line, Texts &texts) {
   compile->add_flag("--no-recipe", line.noRecipe, "no training step, also where the model has one recipe only")->excludes(recipe);
   compile->add_option("-o,--output", line.output, "directory of the artifact")->type_name("DIR");
   compile->add_option("--name", line.name, "name of the artifact (default: of the file)");
-  compile->add_option("--target", line.target, "target (default: cpu)");
-  compile
-      ->add_option("--tier", line.tiers,
-                   "code for this tier only, best: the one that this machine takes; may be given again (default: all that the "
-                   "model has code of its own for)")
-      ->type_name("TEXT:" + choicesOf(runtime::tierChoices())); // checked by the target
+  addTargetOptions(*compile, line);
   compile->add_option("--emit", line.emit, std::string("print a stage instead: ") + kStages)
       ->check(CLI::IsMember(
           {"ast", "checked", "graph", "tenon", "fused", "grad", "kernel", "schedule", "llvm", "asm", "obj", "lib"}));
@@ -158,11 +166,13 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
   const std::string stage = line.emit.empty() ? "lib" : line.emit.front();
   std::set<std::string> unread; // by the stages before the code of a tier stands
   if (stage != "lib" && stage != "obj" && stage != "llvm" && stage != "asm")
-    unread = {"--tier"};
+    unread = {"--tier", "--save-gpu-ir"};
   if (stage != "lib" && stage != "obj")
     unread.insert("--name");
   if (std::set<std::string>{"ast", "checked", "graph", "tenon", "fused", "grad"}.count(stage))
     unread.insert("--simple-kernels");
+  if (stage == "llvm" || line.target == "cpu")
+    unread.insert("--save-gpu-ir");
   if (stage == "ast" || stage == "checked" || stage == "graph")
     unread.insert({"--f64", "--numerics", "--grad", "--decomposed", "--target"});
   if (stage == "ast")
@@ -170,7 +180,8 @@ bool checkUnread(const CLI::App &compile, const CommandLine &line) {
                    "--model-root", "--attention-maps"});
   for (const CLI::Option *option : compile.get_options())
     if (option->count() > 0 && unread.count(option->get_name())) {
-      complain(option->get_name() + " has no effect on --emit=" + stage);
+      const bool isOfGpu = option->get_name() == "--save-gpu-ir" && line.target == "cpu";
+      complain(option->get_name() + " has no effect on " + (isOfGpu ? "the target cpu" : "--emit=" + stage));
       return false;
     }
   return true;

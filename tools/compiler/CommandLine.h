@@ -9,6 +9,7 @@ struct CommandLine {
   enum class Command { Check, Compile, Explain, Format, Help } command = Command::Help;
   CheckOptions check;                   // also `path`
   std::string output, name;             // of the artifact
+  std::string kernelDirectory;          // where LLVM's code of a GPU's kernels is kept
   std::string target = "cpu", numerics; // numerics: empty, f32, bf16 or f16
   bool doublePrecision = false, gradient = false, decomposed = false, simpleKernels = false, defaultRecipe = false,
        noRecipe = false, jsonDiagnostics = false, json = false;

@@ -198,6 +198,7 @@ int runCompile(CommandLine &line) {
   request.dtype = line.doublePrecision ? "f64" : "f32";
   request.numerics = line.numerics;
   request.target = line.target;
+  request.kernelDirectory = line.kernelDirectory;
   request.grad = line.gradient;
   request.decomposed = line.decomposed;
   request.simpleKernels = line.simpleKernels;

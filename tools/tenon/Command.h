@@ -25,6 +25,7 @@ struct ModelOptions {
   bool everyTier = false;                             // a specification is compiled for all tiers, for any machine
   std::vector<std::string> set, bind, entries, roots; // roots: folders of std.tn and imports; empty: those of the compiler
   bool doublePrecision = false, gradient = false, decomposed = false, attentionMaps = false, defaultRecipe = false;
+  bool runsCode = true;    // false: of a model for another device than the host manifest and parameters will do
   bool bindRecipe = false; // --bind is for the recipe's entries, train and eval, alone
   int threads = 0;
 };

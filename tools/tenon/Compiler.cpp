@@ -53,7 +53,8 @@ Expected<void *> openCompiler() {
 /// Only the tier that will run is compiled, which takes a third of the time: the one that is asked for, as the runtime has it
 /// (HostDevice.cpp), or the best of this machine. All: empty.
 std::string tierOf(const ModelOptions &options) {
-  const char *forced = getenv("TENON_TIER");
+  const bool isHost = options.target.empty() || options.target == "cpu"; // the variable names tiers of its device alone
+  const char *forced = isHost ? getenv("TENON_TIER") : nullptr;
   const std::string name = options.tier.empty() && forced ? forced : options.tier;
   return !name.empty() ? name : options.everyTier ? "" : std::string(runtime::kBestTier);
 }

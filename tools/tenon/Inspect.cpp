@@ -204,7 +204,10 @@ Status run(Options &options) {
   for (runtime::DataType type : {runtime::DataType::F32, runtime::DataType::BF16})
     if (const std::string paths = exceptionsIn(manifest, type); !paths.empty())
       show("factors of these in %s: %s\n", std::string(nameOf(type)).c_str(), paths.c_str());
-  show("tier in use: %s%s\n", std::string(model->artifact->tier()).c_str(), lackingTiers(manifest).c_str());
+  if (model->artifact->runsCode())
+    show("tier in use: %s%s\n", std::string(model->artifact->tier()).c_str(), lackingTiers(manifest).c_str());
+  else
+    show("for the device %s: %s\n", manifest.device.c_str(), manifest.triple.c_str());
   if (!manifest.optimizer.empty())
     show("optimizer: %s, %d moments\n", manifest.optimizer.c_str(), manifest.moments);
   if (manifest.lossScale)

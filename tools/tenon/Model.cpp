@@ -14,6 +14,7 @@ namespace tenon::driver {
 namespace fs = std::filesystem;
 
 void addModelOptions(CLI::App &command, ModelOptions &options, ModelUse use) {
+  options.runsCode = use != ModelUse::Look && use != ModelUse::Weights;
   command.add_option("source", options.source, "specification (.tn), artifact directory, or run directory")
       ->required()
       ->type_name("SPEC|DIR");
@@ -217,7 +218,8 @@ Expected<Model> openModel(const ModelOptions &options) {
       return status;
     }
   }
-  auto artifact = runtime::Artifact::open(directory, options.tier);
+  auto artifact =
+      options.runsCode ? runtime::Artifact::open(directory, options.tier) : runtime::Artifact::describe(directory, options.tier);
   if (!artifact.ok())
     return artifact.status();
   model.artifact = artifact.take();

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TN_ABI_VERSION 10
+#define TN_ABI_VERSION 11
 
 struct TnContext;
 /* One tile of one kernel. Tiles of one call may run in any order and on any thread; `worker` picks the scratch strip. */
@@ -70,6 +70,12 @@ typedef struct TnContext {
   uint64_t add_levels;  /* 120: bits: the partial sums that are added to the gradients of this slice, lowest first */
   int64_t keep_level;   /* 128: the partial sum that the result replaces; -1: it stays in the arena of gradients */
   int64_t level_stride; /* 136: bytes from one partial sum to the next */
+  void (*launch)(const struct TnContext *context, int32_t kernel, int64_t blocks, int32_t threads, int32_t shared,
+                 void *const *arguments,
+                 int32_t count); /* 144: starts kernel number `kernel` of the variant's TnModule behind all that was started
+                                    before: blocks of threads, `shared` further bytes of memory per block, arguments by the
+                                    address of each; null on the host */
+  void *launcher;                /* 152: of launch's owner */
 } TnContext;
 
 /* offsets[i] of every state and planned buffer for the given dims; sizes: [0] state arena, [1] workspace, [2] scratch per worker,
@@ -95,12 +101,23 @@ typedef struct TnEntry {
   int32_t dim_count, input_count, output_count, state_count;
 } TnEntry;
 
+/* Code of another machine than the host: what a variant's entries launch. */
+typedef struct TnModule {
+  const char *variant;        /* the name of the TnVariant */
+  const char *text;           /* PTX, ended by a 0 */
+  const char *const *kernels; /* names in the text, by number */
+  const char *const *places;  /* of the specification, for messages; an empty text where there is none */
+  int32_t kernel_count;
+} TnModule;
+
 typedef struct TnArtifact {
   int32_t abi; /* TN_ABI_VERSION */
   int32_t entry_count;
   const TnEntry *entries;
   const char *manifest; /* the JSON text, the same as NAME.json */
   const char *build_id; /* hash of spec, settings, target and tool version, hexadecimal */
+  const TnModule *const *modules;
+  int32_t module_count; /* 0: all code is the host's */
 } TnArtifact;
 
 /* The exported symbol. */

@@ -1,13 +1,13 @@
+#include "lowering/code/OptimizerTable.h"
+#include "dialect/ElementModel.h"
 #include "dialect/OptimizeSettings.h"
 #include "dialect/Refusal.h"
-#include "lowering/cpu/Optimizer.h"
-#include "lowering/cpu/Tier.h"
 #include <cmath>
 #include <map>
 
 using namespace mlir;
 
-namespace tenon::cpu {
+namespace tenon {
 
 bool OptimizerSegment::continues(const OptimizerSegment &before, int64_t bytes) const {
   return before.offset + before.count * bytes == offset && before.rate == rate && before.gradient == gradient &&
@@ -28,7 +28,7 @@ public:
     if (table.element && table.element != type.getElementType())
       return notSupported(parameter) << "parameters of different element types in one optimizer";
     table.element = type.getElementType();
-    if (!hasRealKernels(table.element))
+    if (!table.element.isF32() && !table.element.isF64())
       return notSupported(parameter) << "an optimizer for " << table.element;
     const int64_t copies = parameter.stackElements(), count = type.getNumElements() / std::max<int64_t>(copies, 1);
     for (int64_t copy = 0; copy < copies; ++copy) {
@@ -77,10 +77,10 @@ private:
 
 } // namespace
 
-FailureOr<OptimizerTable> tabulate(OptimizeOp op, KernelSequence &sequence) {
+FailureOr<OptimizerTable> tabulate(OptimizeOp op, const ParameterTable &parameters) {
   std::map<int64_t, ParameterOp> byOffset;
-  for (auto &entry : sequence.allParameters()) {
-    ParameterOp parameter = entry.second;
+  for (const auto &entry : parameters) {
+    ParameterOp parameter = entry.getValue();
     if (!parameter.getFrozen())
       byOffset[parameter.getOffset()] = parameter;
   }
@@ -93,4 +93,4 @@ FailureOr<OptimizerTable> tabulate(OptimizeOp op, KernelSequence &sequence) {
   return std::move(tabulator.table);
 }
 
-} // namespace tenon::cpu
+} // namespace tenon

@@ -1,9 +1,8 @@
 // Schedules of the learning rate: the curves of the table of rules (frontend/recipes/OptimizerRules.h). Compiled with
 // -Werror=switch: a curve without code is no other one silently.
+#include "lowering/code/LearningRate.h"
 #include "dialect/OptimizeSettings.h"
-#include "lowering/artifact/Abi.h"
-#include "lowering/cpu/Loops.h"
-#include "lowering/cpu/Optimizer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cmath>
@@ -11,13 +10,13 @@
 using namespace mlir;
 using tenon::schema::Curve;
 
-namespace tenon::cpu {
+namespace tenon {
 namespace {
 
 class Schedule {
 public:
-  Schedule(FunctionCode &code, OptimizeOp op, Value step)
-      : code(code), builder(code.builder), op(op), rule(scheduleOf(op)), step(step), one(real(1)) {}
+  Schedule(ImplicitLocOpBuilder &builder, OptimizeOp op, const ScheduleNumbers &numbers)
+      : builder(builder), op(op), rule(scheduleOf(op)), numbers(numbers), step(numbers.step), one(real(1)) {}
 
   Value factor() {
     readLengths();
@@ -65,7 +64,7 @@ private:
     total = real(op.number("total", 1));
     if (!op.lengthAtStart())
       return;
-    total = arith::UIToFPOp::create(builder, builder.getF64Type(), code.field(abi::TotalSteps));
+    total = arith::UIToFPOp::create(builder, builder.getF64Type(), numbers.totalSteps());
     if (double share = op.number("warmup_share", 0); share > 0) {
       warmup = mul(real(share), total);
       if (rule.wholeWarmup)
@@ -98,9 +97,7 @@ private:
     return div(step, real(setting("every")));
   }
 
-  Value call(StringRef name, ValueRange operands) {
-    return LLVM::CallOp::create(builder, code.sequence.libraryFunction(name, operands.size()), operands).getResult();
-  }
+  Value call(StringRef name, ArrayRef<Value> operands) { return numbers.library(name, operands); }
   Value power(Value base, Value exponent) { return call("pow", {base, exponent}); }
   Value root(Value a) { return math::SqrtOp::create(builder, a); }
   Value real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
@@ -112,16 +109,18 @@ private:
   }
   Value least(Value a, Value b) { return chosen(arith::CmpFPredicate::OLT, a, b, a, b); }
 
-  FunctionCode &code;
   ImplicitLocOpBuilder &builder;
   OptimizeOp op;
   const schema::ScheduleRule &rule;
+  const ScheduleNumbers &numbers;
   Value step, one, warmup, total;
   bool warms = false;
 };
 
 } // namespace
 
-Value scheduleFactor(FunctionCode &code, OptimizeOp op, Value step) { return Schedule(code, op, step).factor(); }
+Value scheduleFactor(ImplicitLocOpBuilder &builder, OptimizeOp op, const ScheduleNumbers &numbers) {
+  return Schedule(builder, op, numbers).factor();
+}
 
-} // namespace tenon::cpu
+} // namespace tenon

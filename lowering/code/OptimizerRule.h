@@ -1,22 +1,32 @@
-// The formulas of tenon.optimize, for vectors of elements: what the ingredients of a rule compute.
+// The formulas of tenon.optimize, for elements or vectors of them: what the ingredients of a rule compute.
 #pragma once
 #include "dialect/OptimizeSettings.h"
-#include "lowering/cpu/Kernel.h"
+#include "lowering/code/HostNumbers.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace tenon::cpu {
+namespace tenon {
 
 /// What is kept of an element; null where the rule keeps less.
 struct ElementMoments {
-  Value first, second;
+  mlir::Value first, second;
 };
 
-/// The rule of one op, in the tile of a kernel: numbers of this step first, then elements. Values are vectors of the element type
-/// unless said otherwise.
+/// Numbers of a step, f64; null where the rule asks for none.
+struct RuleNumbers {
+  mlir::Value updates;          // number of this update, from 1
+  mlir::Value fading1, fading2; // 1 - beta1^t, 1 - beta2^t
+};
+/// `step`: i64, counts batches from 0.
+RuleNumbers ruleNumbers(mlir::ImplicitLocOpBuilder &builder, OptimizeOp op, mlir::Value step, const LibraryCall &library);
+
+/// The rule of one op, in a kernel: numbers of this step first, then elements. Values are of `type`, an element type or vectors
+/// of it, unless said otherwise.
 class RuleCode {
 public:
-  /// `rate` and `decay`, f64, are those of the tile's parameters.
-  RuleCode(FunctionCode &code, OptimizeOp op, mlir::VectorType vector, Value rate, Value decay);
+  using Value = mlir::Value;
+  /// `rate` and `decay`, f64, are those of the parameters that are updated.
+  RuleCode(mlir::ImplicitLocOpBuilder &builder, OptimizeOp op, mlir::Type type, const RuleNumbers &numbers, Value rate,
+           Value decay);
 
   /// The moments after gradient g of parameter p, and what the parameter moves along.
   struct Step {
@@ -34,23 +44,21 @@ private:
   Value real(double value);
   Value spread(Value scalar);
   Value spread(double value) { return spread(real(value)); }
-  Value fading(double beta); // f64: 1 - beta^t
   Value momentum(Value g, Value before, Value &kept);
 
-  FunctionCode &code;
-  ImplicitLocOpBuilder &builder;
+  mlir::ImplicitLocOpBuilder &builder;
   OptimizeOp op;
-  mlir::VectorType vector;
+  mlir::Type type;
   const schema::OptimizerRule &rule;
   const schema::OptimizerForm &form;
   Value updates;                               // f64: number of this update, from 1
-  Value rates, decays, kept;                   // in all lanes: rate, decay, 1 - rate * decay
+  Value rates, decays, kept;                   // rate, decay, 1 - rate * decay
   Value firstScale, secondScale;               // of the moments; null: they are taken as they are
   Value beta1, rest1, beta2, rest2, eps, mass; // mass: of a fading sum
 };
 
 /// The ratio of a tensor from the norms (f64) of its parameters, directions and gradients.
-Value trustRatio(ImplicitLocOpBuilder &builder, schema::Trust trust, Value parameters, Value directions, Value gradients,
-                 Value decay);
+mlir::Value trustRatio(mlir::ImplicitLocOpBuilder &builder, schema::Trust trust, mlir::Value parameters, mlir::Value directions,
+                       mlir::Value gradients, mlir::Value decay);
 
-} // namespace tenon::cpu
+} // namespace tenon

@@ -1,8 +1,7 @@
 // This file is compiled with -Werror=switch: an ingredient of the table of rules that has no code here is no rule silently
 // computed as another one.
-#include "lowering/cpu/OptimizerRule.h"
-#include "lowering/artifact/Abi.h"
-#include "lowering/cpu/Loops.h"
+#include "lowering/code/OptimizerRule.h"
+#include "lowering/artifact/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -13,7 +12,7 @@ using tenon::schema::Decay;
 using tenon::schema::Moments;
 using tenon::schema::Trust;
 
-namespace tenon::cpu {
+namespace tenon {
 
 /// Short forms for reals.
 static Value sum(ImplicitLocOpBuilder &builder, Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
@@ -23,20 +22,29 @@ static Value over(ImplicitLocOpBuilder &builder, Value a, Value b) { return arit
 
 Value RuleCode::real(double value) { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); }
 Value RuleCode::spread(Value scalar) {
-  if (!vector.getElementType().isF64())
-    scalar = arith::TruncFOp::create(builder, vector.getElementType(), scalar);
-  return vector::BroadcastOp::create(builder, vector, scalar);
-}
-Value RuleCode::fading(double beta) {
-  Value power =
-      LLVM::CallOp::create(builder, code.sequence.libraryFunction("pow", 2), ValueRange{real(beta), updates}).getResult();
-  return minus(builder, real(1), power);
+  const Type element = getElementTypeOrSelf(type);
+  if (!element.isF64())
+    scalar = arith::TruncFOp::create(builder, element, scalar);
+  return type == element ? scalar : vector::BroadcastOp::create(builder, type, scalar).getResult();
 }
 
-RuleCode::RuleCode(FunctionCode &code, OptimizeOp op, VectorType vector, Value rate, Value decay)
-    : code(code), builder(code.builder), op(op), vector(vector), rule(ruleOf(op)), form(formOf(op)) {
-  Value before = divide(builder, code.field(abi::Step), constant(builder, op.accumulate())); // batches to updates
-  updates = sum(builder, arith::UIToFPOp::create(builder, builder.getF64Type(), before), real(1));
+RuleNumbers ruleNumbers(ImplicitLocOpBuilder &builder, OptimizeOp op, Value step, const LibraryCall &library) {
+  auto real = [&](double value) -> Value { return arith::ConstantOp::create(builder, builder.getF64FloatAttr(value)); };
+  Value before = divide(builder, step, constant(builder, op.accumulate())); // batches to updates
+  RuleNumbers numbers{sum(builder, arith::UIToFPOp::create(builder, builder.getF64Type(), before), real(1)), {}, {}};
+  auto fading = [&](StringRef beta) {
+    return minus(builder, real(1), library("pow", {real(settingOf(op, beta)), numbers.updates}));
+  };
+  if (formOf(op).correction == Correction::None)
+    return numbers;
+  numbers.fading1 = fading("beta1");
+  if (ruleOf(op).moments == Moments::Squares)
+    numbers.fading2 = fading("beta2");
+  return numbers;
+}
+
+RuleCode::RuleCode(ImplicitLocOpBuilder &builder, OptimizeOp op, Type type, const RuleNumbers &numbers, Value rate, Value decay)
+    : builder(builder), op(op), type(type), rule(ruleOf(op)), form(formOf(op)), updates(numbers.updates) {
   const double b1 = settingOf(op, "beta1"), b2 = settingOf(op, "beta2");
   const bool usesSecond = rule.moments == Moments::Squares;
   Value stepRate = rate;
@@ -45,16 +53,16 @@ RuleCode::RuleCode(FunctionCode &code, OptimizeOp op, VectorType vector, Value r
     break;
   case Correction::Each:
     if (form.decay == Decay::Direction || form.trust != Trust::None) // the rate is that of the decay, too
-      firstScale = spread(over(builder, real(1), fading(b1)));
+      firstScale = spread(over(builder, real(1), numbers.fading1));
     else
-      stepRate = over(builder, rate, fading(b1));
+      stepRate = over(builder, rate, numbers.fading1);
     if (usesSecond)
-      secondScale = spread(over(builder, real(1), fading(b2)));
+      secondScale = spread(over(builder, real(1), numbers.fading2));
     break;
   case Correction::Rate:
-    stepRate = over(builder, rate, fading(b1));
+    stepRate = over(builder, rate, numbers.fading1);
     if (usesSecond)
-      stepRate = times(builder, stepRate, math::SqrtOp::create(builder, fading(b2)));
+      stepRate = times(builder, stepRate, math::SqrtOp::create(builder, numbers.fading2));
     break;
   }
   rates = spread(stepRate);
@@ -154,4 +162,4 @@ Value trustRatio(ImplicitLocOpBuilder &builder, Trust trust, Value parameters, V
   llvm_unreachable("a kind of ratio without code");
 }
 
-} // namespace tenon::cpu
+} // namespace tenon

@@ -1,0 +1,189 @@
+// The code of a program for a GPU: GpuTarget::emit. Kernels become one module of PTX, entries code of the host.
+#include "lowering/artifact/HostCode.h"
+#include "lowering/gpu/GpuTarget.h"
+#include "lowering/gpu/Launch.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/xxhash.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace tenon::gpu {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, std::string &error) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options; // as on the CPU, a multiplication and an addition are contracted where the program says so alone
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, chip.name, chip.ptxFeature, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning; // threads are the vectors
+  tuning.LoopVectorization = tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+/// By the bytes of its bitcode, as whoever runs that in the place of the PTX finds it (test/gpu-emu).
+std::string hashOf(llvm::StringRef bitcode) {
+  const auto hash = llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(bitcode.bytes_begin(), bitcode.bytes_end()));
+  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64);
+}
+
+CodeResult ptxOf(llvm::Module &module, const Chip &chip, const std::string &kernelDirectory, CodeForm form) {
+  CodeResult result;
+  std::unique_ptr<llvm::TargetMachine> machine = machineOf(chip, result.error);
+  if (!machine)
+    return result;
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : module) {
+    function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  llvm::raw_string_ostream errors(result.error);
+  if (llvm::verifyModule(module, &errors))
+    return result;
+  optimise(module, *machine);
+  if (form == CodeForm::Llvm) {
+    llvm::raw_string_ostream(result.data) << module;
+    return result;
+  }
+  std::string bitcode;
+  llvm::raw_string_ostream bits(bitcode);
+  llvm::WriteBitcodeToFile(module, bits);
+  const std::string hash = hashOf(bitcode);
+  if (!kernelDirectory.empty()) {
+    std::error_code failure;
+    llvm::raw_fd_ostream file(kernelDirectory + "/" + hash + ".bc", failure);
+    if (!failure) {
+      file << bitcode;
+      file.close();
+      failure = file.error();
+      file.clear_error();
+    }
+    if (failure) {
+      result.error = "cannot write " + kernelDirectory + "/" + hash + ".bc: " + failure.message();
+      return result;
+    }
+  }
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    result.error = "LLVM cannot emit PTX";
+    return result;
+  }
+  passes.run(module);
+  result.data = "// tenon-ir: " + hash + "\n" + std::string(bytes.data(), bytes.size());
+  return result;
+}
+
+/// An object of the host that holds the PTX: the TnModule of this symbol.
+CodeResult tableOf(const std::string &symbol, llvm::StringRef variant, const std::vector<KernelName> &kernels,
+                   const std::string &ptx) {
+  HostModule table;
+  table.context = std::make_unique<llvm::LLVMContext>();
+  table.code = std::make_unique<llvm::Module>(symbol, *table.context);
+  llvm::LLVMContext &context = *table.context;
+  auto *address = llvm::PointerType::get(context, 0);
+  auto global = [&](llvm::Constant *value, bool isVisible, const std::string &name) -> llvm::Constant * {
+    auto *made = new llvm::GlobalVariable(*table.code, value->getType(), true,
+                                          isVisible ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
+                                          value, name);
+    if (isVisible)
+      made->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    made->setAlignment(llvm::Align(16));
+    return made;
+  };
+  auto text = [&](llvm::StringRef value) { return global(llvm::ConstantDataArray::getString(context, value), false, "text"); };
+  auto list = [&](std::string KernelName::*part) {
+    llvm::SmallVector<llvm::Constant *> texts;
+    for (const KernelName &kernel : kernels)
+      texts.push_back(text(kernel.*part));
+    return global(llvm::ConstantArray::get(llvm::ArrayType::get(address, texts.size()), texts), false, "list");
+  };
+  auto *i32 = llvm::Type::getInt32Ty(context);
+  auto *type = llvm::StructType::get(context, {address, address, address, address, i32});
+  global(llvm::ConstantStruct::get(type, {text(variant), text(ptx), list(&KernelName::symbol), list(&KernelName::place),
+                                          llvm::ConstantInt::get(i32, kernels.size())}),
+         true, symbol);
+  return compileForHost(table, {}, CodeForm::Object);
+}
+
+std::string symbolOf(llvm::StringRef prefix, llvm::StringRef name) { return (prefix + name).str(); }
+
+} // namespace
+
+LogicalResult GpuTarget::emit(ModuleOp module, ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
+                              ArtifactParts &parts) const {
+  if (options.variants.empty())
+    return success();
+  OwningOpRef<ModuleOp> host = ModuleOp::create(module.getLoc()), device = ModuleOp::create(module.getLoc());
+  const ParameterTable parameters = parametersOf(module);
+  std::vector<KernelName> kernels;
+  ArtifactParts::Variant variant{chip.name.str(), {}};
+  for (const ScheduledEntry &entry : entries) {
+    variant.runs.push_back(symbolOf("tn_run_", func::FuncOp(entry.function).getName()) + "_" + chip.name.str());
+    LaunchSequence sequence(*host, *device, kernels, entry, parameters);
+    if (failed(sequence.emit(variant.runs.back())))
+      return failure();
+  }
+  auto isKernel = [](llvm::StringRef) { return true; };
+  std::shared_ptr<HostModule> code = translateForHost(*device, chip.name.str(), options.flags, isKernel);
+  std::shared_ptr<HostModule> runs = translateForHost(*host, chip.name.str() + " host", options.flags,
+                                                      [](llvm::StringRef name) { return name.starts_with("tn_run_"); });
+  if (!code || !runs)
+    return failure();
+  if (options.edit)
+    options.edit(*code->code, chip.name);
+  const std::string symbol = symbolOf("tn_module_", chip.name);
+  parts.variants.push_back(variant);
+  parts.modules.push_back(symbol);
+  parts.code.push_back(
+      {chip.name.str(), [code, kernels, symbol, chip = chip, directory = options.kernelDirectory](CodeForm form) {
+         CodeResult ptx = ptxOf(*code->code, chip, directory, form);
+         const bool isText = form != CodeForm::Object || !ptx.error.empty();
+         return isText ? ptx : tableOf(symbol, chip.name, kernels, ptx.data);
+       }});
+  // The text of a stage is that of the kernels.
+  parts.code.push_back({chip.name.str() + ".host", [runs](CodeForm form) {
+                          return form == CodeForm::Object ? compileForHost(*runs, {}, form) : CodeResult();
+                        }});
+  return success();
+}
+
+} // namespace tenon::gpu

@@ -1,0 +1,62 @@
+#include "lowering/gpu/GpuTarget.h"
+#include "dialect/Refusal.h"
+#include "lowering/gpu/Launch.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+void GpuTarget::registerDialects(DialectRegistry &registry) const {
+  registry.insert<TenonDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect>();
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  registerConvertToLLVMDependentDialectLoading(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void GpuTarget::registerPasses() const { registerGpuPasses(); }
+
+std::optional<std::string> GpuTarget::refuses(KernelOpInterface kernel) const {
+  if (!hasKernel(kernel))
+    return "the GPU has no kernel for " + kernel->getName().getStringRef().str();
+  return std::nullopt;
+}
+
+FailureOr<KernelNeeds> GpuTarget::needsOf(KernelOpInterface kernel) const {
+  if (!hasKernel(kernel))
+    return notSupported(kernel) << kernel->getName() << " on a GPU";
+  SmallVector<Type> elements;
+  for (Value tensor : kernel.tensorsRead())
+    elements.push_back(cast<RankedTensorType>(tensor.getType()).getElementType());
+  for (Type result : kernel->getResultTypes())
+    elements.push_back(cast<RankedTensorType>(result).getElementType());
+  for (Type element : elements)
+    if (isa<FloatType>(element) && !element.isF32() && !element.isF64())
+      return notSupported(kernel) << "elements of " << elementModel(element).name() << " on a GPU";
+  KernelNeeds needs;
+  LaunchSequence sequence(kernel->getParentOfType<func::FuncOp>(), needs);
+  if (failed(generateKernel(kernel, sequence)))
+    return failure();
+  return needs;
+}
+
+ArrayRef<const Target *> gpuTargets() {
+  static const GpuTarget ampere({"sm_80", "+ptx70"});
+  static const Target *const all[] = {&ampere};
+  return all;
+}
+
+} // namespace tenon::gpu

@@ -1,0 +1,36 @@
+// NVIDIA GPUs, as targets: one per generation of chips that kernels are made for, by the name that NVIDIA's compilers give it.
+// Its code is PTX, which the driver of the machine compiles for the chip that is there, or a later one.
+#pragma once
+#include "lowering/target/Target.h"
+
+namespace tenon::gpu {
+
+/// What kernels may use.
+struct Chip {
+  llvm::StringLiteral name;       // LLVM's -mcpu
+  llvm::StringLiteral ptxFeature; // the lowest version of PTX that has what they use: drivers refuse later ones than they know
+};
+
+class GpuTarget : public Target {
+public:
+  explicit GpuTarget(Chip chip) : chip(chip) {}
+  llvm::StringRef name() const override { return chip.name; }
+  void registerDialects(mlir::DialectRegistry &registry) const override;
+  void registerPasses() const override;
+  std::optional<std::string> refuses(KernelOpInterface kernel) const override;
+  mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
+  std::vector<std::string> variants() const override { return {chip.name.str()}; }
+  std::vector<std::string> variantsOf(mlir::ModuleOp) const override { return variants(); }
+  mlir::LogicalResult emit(mlir::ModuleOp module, llvm::ArrayRef<ScheduledEntry> entries, const CodeOptions &options,
+                           ArtifactParts &parts) const override; // EmitPtx.cpp
+  llvm::StringRef triple() const override { return "nvptx64-nvidia-cuda"; }
+  llvm::StringRef device() const override { return "cuda"; }
+
+private:
+  Chip chip;
+};
+
+llvm::ArrayRef<const Target *> gpuTargets();
+void registerGpuPasses(); // GpuPasses.cpp
+
+} // namespace tenon::gpu

@@ -1,0 +1,303 @@
+#include "lowering/gpu/Launch.h"
+#include "lowering/artifact/Abi.h"
+#include "lowering/code/Reductions.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+constexpr int64_t kMostBlocks = int64_t(1) << 20; // of a launch whose threads go on with further elements
+
+Value blocksFor(EntryCode &code, Value count, int64_t threads) {
+  auto &builder = code.builder;
+  return minimum(builder, ceilDivide(builder, count, constant(builder, threads)), constant(builder, kMostBlocks));
+}
+
+int64_t threadsFor(AffineExpr count) {
+  constexpr int64_t most = 256, warp = 32;
+  auto number = dyn_cast<AffineConstantExpr>(count);
+  return number && number.getValue() < most ? std::max<int64_t>(llvm::divideCeil(number.getValue(), warp) * warp, warp) : most;
+}
+
+EntryCode::EntryCode(LaunchSequence &sequence, ImplicitLocOpBuilder &builder, Value context)
+    : builder(builder), context(context), sequence(sequence) {
+  Value table = pointerField(abi::Dims);
+  unsigned number = 0;
+  for (BlockArgument argument : sequence.source.getArguments()) {
+    if (!argument.getType().isIndex())
+      break;
+    Value address = elementAddress(builder, table, builder.getI64Type(), constant(builder, number++));
+    dims.push_back(LLVM::LoadOp::create(builder, builder.getI64Type(), address, 8));
+  }
+}
+
+Value EntryCode::field(int64_t offset) {
+  return LLVM::LoadOp::create(builder, builder.getI64Type(), byteAddress(builder, context, constant(builder, offset)), 8);
+}
+Value EntryCode::pointerField(int64_t offset) {
+  return LLVM::LoadOp::create(builder, tenon::pointer(builder), byteAddress(builder, context, constant(builder, offset)), 8);
+}
+Value EntryCode::size(AffineExpr expression) { return evaluateSize(builder, expression, dims); }
+
+Value EntryCode::scalar(Value index) {
+  if (auto number = asConstant(index))
+    return constant(builder, *number);
+  if (Operation *op = index.getDefiningOp()) { // a depth counted through nested loops
+    Value left = scalar(op->getOperand(0)), right = scalar(op->getOperand(1));
+    return isa<arith::AddIOp>(op) ? add(builder, left, right) : multiply(builder, left, right);
+  }
+  auto argument = cast<BlockArgument>(index);
+  return argument.getOwner()->getParentOp() == sequence.source ? dims[argument.getArgNumber()] : loopIndices.lookup(index);
+}
+
+Value EntryCode::arena(TnArena number) {
+  return LLVM::LoadOp::create(builder, tenon::pointer(builder),
+                              byteAddress(builder, pointerField(abi::Arenas), constant(builder, 8 * number)), 8);
+}
+
+Value EntryCode::address(const Buffer &buffer) {
+  auto entryOf = [&](int64_t table, Type type) -> Value {
+    Value at = byteAddress(builder, pointerField(table), constant(builder, 8 * buffer.slot));
+    return LLVM::LoadOp::create(builder, type, at, 8);
+  };
+  auto inArena = [&](TnArena number) { return byteAddress(builder, arena(number), constant(builder, buffer.slot)); };
+  auto planned = [&](TnArena number) { return byteAddress(builder, arena(number), entryOf(abi::Offsets, builder.getI64Type())); };
+  auto baseOf = [&]() -> Value {
+    switch (buffer.base) {
+    case Buffer::Base::Parameters:
+      return inArena(TN_ARENA_PARAMS);
+    case Buffer::Base::Copies:
+      return inArena(TN_ARENA_COPIES);
+    case Buffer::Base::Remainders:
+      return inArena(TN_ARENA_REMAINDERS);
+    case Buffer::Base::Gradients:
+      return inArena(TN_ARENA_GRADS);
+    case Buffer::Base::States:
+      return planned(TN_ARENA_STATES);
+    case Buffer::Base::NextStates:
+      return planned(TN_ARENA_NEXT_STATES);
+    case Buffer::Base::KeptStates:
+      return planned(TN_ARENA_KEPT_STATES);
+    case Buffer::Base::Workspace:
+      return planned(TN_ARENA_WORKSPACE);
+    case Buffer::Base::Input:
+      return entryOf(abi::Inputs, tenon::pointer(builder));
+    case Buffer::Base::Output:
+      return entryOf(abi::Outputs, tenon::pointer(builder));
+    case Buffer::Base::LossScale:
+      return arena(TN_ARENA_LOSS_SCALE);
+    }
+    llvm_unreachable("all memories are named");
+  };
+  Value base = baseOf();
+  for (const Buffer::Step &step : buffer.steps) {
+    Value depth = constant(builder, step.shift);
+    if (step.depth)
+      depth = add(builder, scalar(step.depth), depth);
+    base = byteAddress(builder, base, multiply(builder, depth, size(step.bytes)));
+  }
+  return base;
+}
+
+Value EntryCode::callLibrary(StringRef name, ValueRange operands) {
+  auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(SymbolTable::lookupSymbolIn(sequence.host, name));
+  if (!function) {
+    OpBuilder at = OpBuilder::atBlockBegin(sequence.host.getBody());
+    Type f64 = at.getF64Type();
+    auto type = LLVM::LLVMFunctionType::get(f64, SmallVector<Type>(operands.size(), f64));
+    function = LLVM::LLVMFuncOp::create(at, sequence.host.getLoc(), name, type);
+  }
+  return LLVM::CallOp::create(builder, function, operands).getResult();
+}
+
+LaunchSequence::LaunchSequence(ModuleOp host, ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
+                               const ParameterTable &parameters)
+    : host(host), device(device), kernels(&kernels), source(entry.function), arenas(&entry.arenas), parameters(&parameters) {}
+
+LaunchSequence::LaunchSequence(func::FuncOp entry, KernelNeeds &needs) : source(entry), needs(&needs) {}
+
+const ParameterTable &LaunchSequence::allParameters() {
+  if (!parameters) {
+    ownParameters = parametersOf(source->getParentOfType<ModuleOp>());
+    parameters = &ownParameters;
+  }
+  return *parameters;
+}
+
+unsigned LaunchSequence::temporary(AffineExpr bytes) {
+  if (needs)
+    needs->temporaries.push_back(bytes);
+  else if (auto given = current->getAttrOfType<ArrayAttr>("tenon.temporaries");
+           !given || nextTemporary >= given.size() || !isa<PlaceAttr>(given[nextTemporary]))
+    lacksTemporary = true;
+  return nextTemporary++;
+}
+
+std::optional<Buffer> LaunchSequence::bufferOf(Value tensor) {
+  if (needs)
+    return std::nullopt;
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    const int64_t dims = llvm::count_if(source.getArgumentTypes(), [](Type type) { return type.isIndex(); });
+    return Buffer{Buffer::Base::Input, int64_t(argument.getArgNumber()) - dims, {}};
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (auto placed = dyn_cast<PlaceOp>(op))
+    return tenon::bufferOf(placed.getPlace(), op, *arenas);
+  auto places = op->getAttrOfType<ArrayAttr>("tenon.places");
+  if (auto place = places ? dyn_cast<PlaceAttr>(places[cast<OpResult>(tensor).getResultNumber()]) : nullptr)
+    return tenon::bufferOf(place, op, *arenas);
+  return std::nullopt;
+}
+
+/// What a kernel is given, in this order: addresses of tensors, places and temporaries; the dims; the indices of the loops
+/// around; numbers; seed and step.
+struct LaunchSequence::Arguments {
+  SmallVector<Buffer> addresses;
+  SmallVector<std::pair<Value, unsigned>> ofTensor; // index into `addresses`
+  unsigned firstPlace = 0, firstTemporary = 0;
+};
+
+LaunchSequence::Arguments LaunchSequence::argumentsOf(const Launch &launch) {
+  Arguments arguments;
+  llvm::SmallDenseSet<Value> known;
+  for (ArrayRef<Value> tensors : {ArrayRef<Value>(launch.writes), ArrayRef<Value>(launch.reads)})
+    for (Value tensor : tensors)
+      if (known.insert(tensor).second) {
+        arguments.ofTensor.push_back({tensor, unsigned(arguments.addresses.size())});
+        arguments.addresses.push_back(*bufferOf(tensor));
+      }
+  arguments.firstPlace = arguments.addresses.size();
+  llvm::append_range(arguments.addresses, launch.places);
+  arguments.firstTemporary = arguments.addresses.size();
+  for (unsigned number : launch.temporaries)
+    arguments.addresses.push_back(
+        tenon::bufferOf(cast<PlaceAttr>(current->getAttrOfType<ArrayAttr>("tenon.temporaries")[number]), current, *arenas));
+  return arguments;
+}
+
+static std::string placeOf(Location location) {
+  std::string text;
+  location->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+int64_t LaunchSequence::emitKernel(const Launch &launch, const Arguments &arguments) {
+  ImplicitLocOpBuilder builder(launch.location, device.getContext());
+  builder.setInsertionPointToEnd(device.getBody());
+  Type i64 = builder.getI64Type(), address = LLVM::LLVMPointerType::get(builder.getContext(), kGlobal);
+  SmallVector<Type> types(arguments.addresses.size(), address);
+  const size_t dims = entry->dims.size(), firstDim = types.size(), firstLoop = firstDim + dims,
+               firstNumber = firstLoop + loops.size();
+  types.append(dims + loops.size(), i64);
+  for (const Launch::Number &number : launch.numbers)
+    types.push_back(number.type);
+  types.append(launch.draws ? 2 : 0, i64);
+  std::string symbol = (source.getName() + "_" + launch.name + "_" + Twine(kernels->size())).str();
+  for (char &character : symbol)
+    if (!llvm::isAlnum(character))
+      character = '_';
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), types);
+  auto function = LLVM::LLVMFuncOp::create(builder, symbol, type);
+  function.setCConv(LLVM::cconv::CConv::PTX_Kernel);
+  // Loops are no calls of a library that a GPU lacks; the number of threads bounds what registers they may have.
+  function->setAttr("passthrough",
+                    builder.getArrayAttr({builder.getStringAttr("no-builtins"),
+                                          builder.getStrArrayAttr({"nvvm.reqntid", Twine(launch.threads).str()})}));
+  Block *block = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  KernelCode code(*this, builder, launch.threads);
+  auto argument = [&](size_t i) -> Value { return block->getArgument(unsigned(i)); };
+  for (auto [tensor, index] : arguments.ofTensor)
+    code.pointers[tensor] = argument(index);
+  for (size_t i = 0; i < launch.places.size(); ++i)
+    code.places.push_back(argument(arguments.firstPlace + i));
+  for (size_t i = 0; i < launch.temporaries.size(); ++i)
+    code.temporaries.push_back(argument(arguments.firstTemporary + i));
+  for (size_t i = 0; i < dims; ++i)
+    code.dims.push_back(argument(firstDim + i));
+  for (auto [i, loop] : llvm::enumerate(loops))
+    code.loopIndices[loop.getBody().getArgument(0)] = argument(firstLoop + i);
+  for (size_t i = 0; i < launch.numbers.size(); ++i)
+    code.numbers.push_back(argument(firstNumber + i));
+  if (launch.draws) {
+    code.seed = argument(types.size() - 2);
+    code.step = argument(types.size() - 1);
+  }
+  auto special = [&](StringRef name) -> Value {
+    Value number = LLVM::CallIntrinsicOp::create(builder, builder.getI32Type(),
+                                                 builder.getStringAttr("llvm.nvvm.read.ptx.sreg." + name), ValueRange())
+                       .getResult(0);
+    return arith::ExtUIOp::create(builder, i64, number);
+  };
+  code.threadIndex = special("tid.x");
+  code.blockIndex = special("ctaid.x");
+  code.blockCount = special("nctaid.x");
+  launch.body(code);
+  LLVM::ReturnOp::create(builder, ValueRange());
+  kernels->push_back({symbol, placeOf(launch.location)});
+  return int64_t(kernels->size()) - 1;
+}
+
+void LaunchSequence::emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number) {
+  auto &builder = entry->builder;
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type(), address = tenon::pointer(builder);
+  Value blocks = launch.blocks ? launch.blocks(*entry) : constant(builder, 1);
+  auto start = [&] {
+    SmallVector<Value> values;
+    for (const Buffer &buffer : arguments.addresses)
+      values.push_back(entry->address(buffer));
+    values.append(entry->dims.begin(), entry->dims.end());
+    for (LoopOp loop : loops)
+      values.push_back(entry->scalar(loop.getBody().getArgument(0)));
+    for (const Launch::Number &one : launch.numbers)
+      values.push_back(one.value(*entry));
+    if (launch.draws)
+      values.append({entry->field(abi::Seed), entry->field(abi::Step)});
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value at = elementAddress(builder, argumentValues, i64, constant(builder, int64_t(i)));
+      LLVM::StoreOp::create(builder, value, at, 8);
+      LLVM::StoreOp::create(builder, at, elementAddress(builder, argumentPointers, address, constant(builder, int64_t(i))), 8);
+    }
+    mostArguments = std::max(mostArguments, int64_t(values.size()));
+    auto word = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
+    };
+    Value callee = entry->pointerField(abi::Launch);
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {address, i32, i64, i32, i32, address, i32});
+    LLVM::CallOp::create(builder, type,
+                         ValueRange{callee, entry->context, word(number), blocks, word(launch.threads), word(0), argumentPointers,
+                                    word(int64_t(values.size()))});
+  };
+  if (std::optional<int64_t> known = asConstant(blocks)) {
+    if (*known > 0)
+      start();
+    return;
+  }
+  Value some = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, blocks, constant(builder, 0));
+  auto branch = scf::IfOp::create(builder, TypeRange(), some, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  start();
+}
+
+void LaunchSequence::add(const Launch &launch) {
+  if (needs) {
+    needs->launches.push_back(launch.name);
+    return;
+  }
+  if (lacksTemporary) // which the op is refused for
+    return;
+  const Arguments arguments = argumentsOf(launch);
+  emitLaunch(launch, arguments, emitKernel(launch, arguments));
+}
+
+} // namespace tenon::gpu

@@ -1,0 +1,195 @@
+// Kernels of the GPU and the sequence of launches that an entry in the schedule form becomes. Generators (one per kernel op)
+// state what a kernel reads and writes, how many blocks of how many threads it takes, and emit the work of a thread; addresses,
+// arguments, loops and copies are handled here. An entry is code of the host: it computes sizes and addresses and launches.
+#pragma once
+#include "dialect/ElementModel.h"
+#include "dialect/TenonDialect.h"
+#include "lowering/artifact/Scalars.h"
+#include "lowering/code/Parameters.h"
+#include "lowering/schedule/ScheduledEntry.h"
+#include "lowering/target/KernelNeeds.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "runtime/include/tenon/artifact.h"
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace tenon::gpu {
+
+using mlir::ImplicitLocOpBuilder;
+using mlir::Type;
+using mlir::Value;
+
+class LaunchSequence;
+
+/// Address spaces of a GPU's memory.
+constexpr unsigned kGlobal = 1, kShared = 3;
+
+/// What the code of an entry, on the host, can see. All integers are i64, addresses !llvm.ptr, also those of the device, which
+/// the host does not read.
+class EntryCode {
+public:
+  EntryCode(LaunchSequence &sequence, ImplicitLocOpBuilder &builder, Value context);
+  ImplicitLocOpBuilder &builder;
+  Value context; // const TnContext *
+  Value size(mlir::AffineExpr expression);
+  /// An index of the schedule form: a dim, the index of a loop, or sums and products of them.
+  Value scalar(Value index);
+  Value address(const Buffer &buffer);
+  /// The base of an arena.
+  Value arena(TnArena number);
+  /// An i64 field of the context (lowering/artifact/Abi.h).
+  Value field(int64_t offset);
+  Value pointerField(int64_t offset);
+  /// A function of libm: f64 to f64.
+  Value callLibrary(llvm::StringRef name, mlir::ValueRange operands);
+
+private:
+  friend class LaunchSequence;
+  LaunchSequence &sequence;
+  llvm::SmallVector<Value> dims;
+  llvm::DenseMap<Value, Value> loopIndices; // block argument -> i64
+};
+
+/// What the code of one thread can see. All integers are i64, addresses are those of global memory.
+class KernelCode {
+public:
+  ImplicitLocOpBuilder &builder;
+  const int64_t threads; // of a block
+  Value size(mlir::AffineExpr expression) { return evaluateSize(builder, expression, dims); }
+  /// An index value of the kernel form that is a symbolic dim or the index of a loop; null for anything else.
+  Value scalar(Value index);
+  /// Address of element 0 of a tensor in `reads` or `writes` of the launch.
+  Value pointer(Value tensor);
+  /// Launch::places[i], temporaries[i], numbers[i].
+  Value place(unsigned index) { return places[index]; }
+  Value temporary(unsigned index) { return temporaries[index]; }
+  Value number(unsigned index) { return numbers[index]; }
+  /// Number of the thread in its block, of the block, and of all blocks.
+  Value thread() { return threadIndex; }
+  Value block() { return blockIndex; }
+  Value blocks() { return blockCount; }
+  /// Waits for all threads of the block, which all get here.
+  void barrier();
+  /// Memory that the threads of a block share, `count` elements.
+  Value shared(Type element, int64_t count);
+  /// Calls `body` for the indices from `first` on in steps of `step`, below `count`.
+  void strided(Value first, Value step, Value count, llvm::function_ref<void(Value)> body);
+  /// For those of [0, count) that are this thread's among all threads of the launch, or of its block.
+  void overGrid(Value count, llvm::function_ref<void(Value)> body);
+  void overBlock(Value count, llvm::function_ref<void(Value)> body) {
+    strided(thread(), constant(builder, threads), count, body);
+  }
+  void ifThen(Value condition, llvm::function_ref<void()> body);
+  /// Combines one value of each thread of the block in a fixed tree; all threads get the result.
+  Value combineBlock(Reduction kind, Value value);
+  /// A table of constants in global memory.
+  Value table(llvm::StringRef stem, Type element, mlir::DenseElementsAttr values);
+  /// The random numbers of this run: i64.
+  Value seed, step;
+
+private:
+  friend class LaunchSequence;
+  KernelCode(LaunchSequence &sequence, ImplicitLocOpBuilder &builder, int64_t threads)
+      : builder(builder), threads(threads), sequence(sequence) {}
+  LaunchSequence &sequence;
+  Value threadIndex, blockIndex, blockCount;
+  llvm::SmallVector<Value> dims, places, temporaries, numbers;
+  llvm::DenseMap<Value, Value> pointers, loopIndices;
+};
+
+/// One kernel with its launch. Blocks, and threads of a block that no barrier orders, touch disjoint memory.
+struct Launch {
+  /// A scalar argument, computed by the host.
+  struct Number {
+    Type type;
+    std::function<Value(EntryCode &)> value;
+  };
+  std::string name; // for symbols and reports: "nest", "gemm"
+  mlir::Location location;
+  llvm::SmallVector<Value> reads, writes;  // tensors of the kernel form; duplicates are allowed
+  llvm::SmallVector<Buffer> places;        // further memory, by place
+  llvm::SmallVector<unsigned> temporaries; // numbers of LaunchSequence::temporary
+  llvm::SmallVector<Number> numbers;
+  std::function<Value(EntryCode &)> blocks; // null: one; where it gives 0 nothing is launched
+  int64_t threads = 1;                      // a multiple of 32, or 1
+  bool draws = false;                       // the kernel reads `seed` and `step`
+  std::function<void(KernelCode &)> body;
+};
+
+/// A kernel as the runtime's table has it.
+struct KernelName {
+  std::string symbol, place; // place: of the specification, for messages
+};
+
+/// One entry: the host's function under construction and the kernels launched by it so far.
+class LaunchSequence {
+public:
+  LaunchSequence(mlir::ModuleOp host, mlir::ModuleOp device, std::vector<KernelName> &kernels, const ScheduledEntry &entry,
+                 const ParameterTable &parameters);
+  /// Of a sequence that notes in `needs` what the kernels of an op need, before memory is planned: no code is made, nothing has a
+  /// place.
+  LaunchSequence(mlir::func::FuncOp entry, KernelNeeds &needs);
+
+  /// Emits the whole entry as `symbol`: int32_t (const TnContext *). Errors are reported at the ops.
+  mlir::LogicalResult emit(llvm::StringRef symbol);
+
+  // For generators:
+  void add(const Launch &launch);
+  /// Memory that the kernels of one op share, bytes over the dims. It is dead before and after that op. An op asks for the same
+  /// ones in the same order whenever it is generated.
+  unsigned temporary(mlir::AffineExpr bytes);
+  /// The place of a tensor, as the schedule says it. None where nobody reads it, and none while needs are noted.
+  std::optional<Buffer> bufferOf(Value tensor);
+  const ParameterTable &allParameters();
+  bool onlyNotes() const { return needs; }
+  mlir::func::FuncOp function() const { return source; }
+  /// Where the schedule's launches are made; for conditions around them. Null while needs are noted.
+  EntryCode *entryCode() { return entry; }
+
+private:
+  friend class EntryCode;
+  friend class KernelCode;
+  mlir::LogicalResult emitOps(mlir::Block::iterator begin, mlir::Block::iterator end);
+  mlir::LogicalResult emitOp(mlir::Operation &op);
+  mlir::LogicalResult emitHalf(mlir::Block::iterator begin, mlir::Block::iterator end, int64_t otherHalf);
+  mlir::LogicalResult emitLoop(LoopOp loop);
+  void emitCopy(CopyOp copy);
+  void emitReady(ReadyOp ready);
+  struct Arguments;
+  Arguments argumentsOf(const Launch &launch);
+  int64_t emitKernel(const Launch &launch, const Arguments &arguments);
+  void emitLaunch(const Launch &launch, const Arguments &arguments, int64_t number);
+  mlir::ModuleOp host, device;
+  std::vector<KernelName> *kernels = nullptr;
+  mlir::func::FuncOp source;
+  const Arenas *arenas = nullptr;
+  const ParameterTable *parameters = nullptr;
+  ParameterTable ownParameters; // where none were given
+  KernelNeeds *needs = nullptr;
+  EntryCode *entry = nullptr;
+  Value argumentValues, argumentPointers; // of launches: i64 [n], ptr [n]
+  mlir::arith::ConstantOp argumentCount;  // n
+  int64_t mostArguments = 1;
+  llvm::SmallVector<LoopOp> loops;    // around the current op, outermost first
+  mlir::Operation *current = nullptr; // whose kernels are generated
+  unsigned nextTemporary = 0;         // of it
+  bool lacksTemporary = false;        // the schedule gives it fewer than it asks for
+};
+
+/// Blocks of `threads` threads for `count` elements, one each, as far as a launch has room for so many.
+Value blocksFor(EntryCode &code, Value count, int64_t threads);
+/// 256, or what a smaller number of elements, where it is known, takes.
+int64_t threadsFor(mlir::AffineExpr count);
+
+/// Whether the GPU has kernels for ops of this kind.
+bool hasKernel(mlir::Operation *op);
+/// The kernels of one op; errors are reported there.
+mlir::LogicalResult generateKernel(mlir::Operation *op, LaunchSequence &sequence);
+mlir::LogicalResult generateNest(NestOp op, LaunchSequence &sequence);
+mlir::LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence);
+mlir::LogicalResult generateScatterAdd(ScatterAddOp op, LaunchSequence &sequence);
+mlir::LogicalResult generateAppendState(AppendStateOp op, LaunchSequence &sequence);
+mlir::LogicalResult generateOptimize(OptimizeOp op, LaunchSequence &sequence);
+
+} // namespace tenon::gpu

@@ -1,0 +1,241 @@
+#include "lowering/gpu/ScalarCode.h"
+#include "dialect/Refusal.h"
+#include "dialect/TensorSizes.h"
+#include "lowering/code/Philox.h"
+#include "lowering/code/RealFunctions.h"
+#include "lowering/code/Reductions.h"
+#include "lowering/code/WideFunctions.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::gpu {
+
+Type machineType(Type source) { return source.isIndex() ? IntegerType::get(source.getContext(), 64) : source; }
+
+Value ScalarCode::get(Value source) {
+  if (Value known = values.lookup(source))
+    return known;
+  if (Value scalar = code.scalar(source))
+    return values[source] = scalar;
+  // Scalar code outside the kernel (constants, forms of the dims) is repeated here.
+  Operation *definition = source.getDefiningOp();
+  assert(definition && "a scalar of the kernel form is a dim, a depth, or computed by an op");
+  emitOp(*definition);
+  return values.lookup(source);
+}
+
+void ScalarCode::bindOutside(Operation *op) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (inner != op && !isa<RankedTensorType>(operand.getType()) &&
+          llvm::none_of(op->getRegions(), [&](Region &region) { return region.isAncestor(operand.getParentRegion()); }))
+        get(operand);
+  });
+}
+
+SmallVector<Value> ScalarCode::split(Value number, ArrayRef<AffineExpr> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    Value size = code.size(sizes[dim]);
+    indices[dim] = dim == 0 ? number : remainder(builder, number, size);
+    if (dim > 0)
+      number = divide(builder, number, size);
+  }
+  return indices;
+}
+
+void ScalarCode::bindSplit(ValueRange sources, Value number, ArrayRef<AffineExpr> sizes) {
+  for (auto [source, index] : llvm::zip_equal(sources, split(number, sizes)))
+    bind(source, index);
+}
+
+Value ScalarCode::linearIndex(RankedTensorType type, ArrayRef<Value> indices) {
+  Value linear = constant(builder, 0);
+  for (auto [index, size] : llvm::zip_equal(indices, sizesOf(type)))
+    linear = add(builder, multiply(builder, linear, code.size(size)), index);
+  return linear;
+}
+
+Value ScalarCode::load(Type element, Value base, Value index) {
+  const bool isTruth = element.isInteger(1);
+  Type stored = isTruth ? Type(builder.getI8Type()) : element;
+  Value loaded =
+      LLVM::LoadOp::create(builder, stored, elementAddress(builder, base, stored, index), unsigned(elementBytes(element)));
+  if (!isTruth)
+    return loaded;
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, loaded,
+                               arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0)));
+}
+
+void ScalarCode::store(Type element, Value base, Value index, Value value) {
+  Type stored = element.isInteger(1) ? Type(builder.getI8Type()) : element;
+  if (element.isInteger(1))
+    value = arith::ExtUIOp::create(builder, stored, value);
+  LLVM::StoreOp::create(builder, value, elementAddress(builder, base, stored, index), unsigned(elementBytes(element)));
+}
+
+Value ScalarCode::foldPart(FoldOp fold, Value first, Value step) {
+  const Type element = fold.getType();
+  if (element.isIndex() || element.isF16() || element.isBF16()) {
+    notSupported(fold) << "a fold of " << element;
+    return {};
+  }
+  SmallVector<AffineExpr> sizes = llvm::to_vector(fold.getSizes().getResults());
+  Block &block = fold.getBody().front();
+  Value count = code.size(product(sizes, fold.getContext()));
+  auto loop = scf::ForOp::create(builder, first, count, step, neutralElement(builder, fold.getKind(), element));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  bindSplit(block.getArguments(), loop.getInductionVar(), sizes);
+  if (!emitOps(block))
+    return {};
+  Value term = get(cast<YieldOp>(block.getTerminator()).getOperand(0));
+  scf::YieldOp::create(builder, ValueRange{combine(builder, fold.getKind(), loop.getRegionIterArgs()[0], term)});
+  return loop.getResult(0);
+}
+
+Value ScalarCode::castIndex(Operation &op) {
+  Value value = get(op.getOperand(0));
+  Type to = machineType(op.getResult(0).getType());
+  const unsigned from = value.getType().getIntOrFloatBitWidth(), width = to.getIntOrFloatBitWidth();
+  if (from == width)
+    return value;
+  if (from > width)
+    return builder.createOrFold<arith::TruncIOp>(to, value);
+  if (isa<arith::IndexCastOp>(op))
+    return builder.createOrFold<arith::ExtSIOp>(to, value);
+  return builder.createOrFold<arith::ExtUIOp>(to, value);
+}
+
+bool ScalarCode::emitElementwise(Operation &op) {
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(get(operand));
+  OperationState state(op.getLoc(), op.getName().getStringRef(), operands, {machineType(op.getResult(0).getType())},
+                       op.getAttrs());
+  Operation *created = builder.create(state);
+  SmallVector<Value> folded;
+  Value result = created->getResult(0);
+  if (succeeded(builder.tryFold(created, folded)) && folded.size() == 1) {
+    created->erase();
+    result = folded[0];
+  }
+  values[op.getResult(0)] = result;
+  return true;
+}
+
+bool ScalarCode::emitMath(Operation &op) {
+  if (isa<math::SqrtOp, math::AbsFOp, math::AbsIOp, math::FmaOp>(op))
+    return emitElementwise(op);
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(get(operand));
+  Value result;
+  if (isa<math::RsqrtOp>(op)) {
+    Value one = arith::ConstantOp::create(builder, builder.getOneAttr(operands[0].getType()));
+    result = arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, operands[0]));
+  } else {
+    const bool isWide = operands[0].getType().isF64();
+    result = isWide ? emitWideFunction(builder, op, operands) : emitRealFunction(builder, op, operands);
+  }
+  if (!result) {
+    notSupported(&op) << op.getName() << " of " << operands[0].getType() << " in a GPU kernel";
+    return false;
+  }
+  values[op.getResult(0)] = result;
+  return true;
+}
+
+/// Philox by the formulas of tenon.random_keep and tenon.random_bits: a counter per 16 numbers of `ofBlock` elements.
+bool ScalarCode::emitRandom(Operation &op, Value index, Value depth, int64_t site) {
+  auto keep = dyn_cast<RandomKeepOp>(op);
+  const int64_t ofBlock = keep ? 8 : 4;
+  Type i32 = builder.getI32Type();
+  auto word = [&](Value value) -> Value { return builder.createOrFold<arith::TruncIOp>(i32, value); };
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(value)));
+  };
+  Value e = get(index), sixteen = constant(builder, 16);
+  Value counter = add(builder, multiply(builder, divide(builder, e, constant(builder, 16 * ofBlock)), sixteen),
+                      remainder(builder, e, sixteen));
+  Value which = word(remainder(builder, divide(builder, e, sixteen), constant(builder, ofBlock)));
+  Value high = arith::ShRUIOp::create(builder, code.seed, constant(builder, 32));
+  std::array<Value, 4> words =
+      emitPhilox(builder, {word(counter), word(code.step), number(site), word(depth ? get(depth) : constant(builder, 0))},
+                 {word(code.seed), word(high)});
+  Value ofWord = keep ? Value(arith::ShRUIOp::create(builder, which, number(1))) : which, chosen = words[3];
+  for (int i = 2; i >= 0; --i)
+    chosen = arith::SelectOp::create(builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, ofWord, number(i)),
+                                     words[size_t(i)], chosen);
+  if (!keep) {
+    values[op.getResult(0)] = chosen;
+    return true;
+  }
+  Value shift = arith::MulIOp::create(builder, arith::AndIOp::create(builder, which, number(1)), number(16));
+  Value bits = arith::AndIOp::create(builder, arith::ShRUIOp::create(builder, chosen, shift), number(0xffff));
+  values[op.getResult(0)] = arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, bits, number(int64_t(keep.getThreshold())));
+  return true;
+}
+
+bool ScalarCode::emitOp(Operation &op) {
+  auto indicesOf = [&](ValueRange sources) { return llvm::map_to_vector(sources, [&](Value source) { return get(source); }); };
+  if (auto number = dyn_cast<arith::ConstantOp>(op)) {
+    auto attribute = cast<TypedAttr>(number.getValue());
+    if (attribute.getType().isIndex())
+      attribute = builder.getI64IntegerAttr(cast<IntegerAttr>(attribute).getInt());
+    values[number] = arith::ConstantOp::create(builder, attribute);
+    return true;
+  }
+  if (auto size = dyn_cast<SizeValueOp>(op)) {
+    values[size] = code.size(size.getForm().getResult(0));
+    return true;
+  }
+  if (auto at = dyn_cast<AtOp>(op)) {
+    auto type = cast<RankedTensorType>(at.getTensor().getType());
+    values[at] = load(type.getElementType(), code.pointer(at.getTensor()), linearIndex(type, indicesOf(at.getIndices())));
+    return true;
+  }
+  if (auto put = dyn_cast<PutOp>(op)) {
+    Value result = results[put.getResult()];
+    auto type = cast<RankedTensorType>(result.getType());
+    store(type.getElementType(), code.pointer(result), linearIndex(type, indicesOf(put.getIndices())), get(put.getElement()));
+    return true;
+  }
+  if (auto each = dyn_cast<EachOp>(op)) {
+    SmallVector<AffineExpr> sizes = llvm::to_vector(each.getSizes().getResults());
+    bool good = true;
+    code.strided(constant(builder, 0), constant(builder, 1), code.size(product(sizes, op.getContext())), [&](Value number) {
+      bindSplit(each.getBody().front().getArguments(), number, sizes);
+      good = emitOps(each.getBody().front());
+    });
+    return good;
+  }
+  if (auto fold = dyn_cast<FoldOp>(op)) {
+    values[fold.getValue()] = foldPart(fold, constant(builder, 0), constant(builder, 1));
+    return bool(values[fold.getValue()]);
+  }
+  if (auto keep = dyn_cast<RandomKeepOp>(op))
+    return emitRandom(op, keep.getIndex(), keep.getDepth(), int64_t(keep.getSite()));
+  if (auto bits = dyn_cast<RandomBitsOp>(op))
+    return emitRandom(op, bits.getIndex(), bits.getDepth(), int64_t(bits.getSite()));
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    values[op.getResult(0)] = castIndex(op);
+    return true;
+  }
+  if (op.getNumResults() == 1 && isa<math::MathDialect>(op.getDialect()))
+    return emitMath(op);
+  if (op.getNumResults() == 1 && isa<arith::ArithDialect>(op.getDialect()))
+    return emitElementwise(op);
+  notSupported(&op) << op.getName() << " in a GPU kernel";
+  return false;
+}
+
+bool ScalarCode::emitOps(Block &block) {
+  for (Operation &op : block)
+    if (!isa<YieldOp>(op) && !emitOp(op))
+      return false;
+  return true;
+}
+
+} // namespace tenon::gpu

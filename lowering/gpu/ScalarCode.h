@@ -1,0 +1,44 @@
+// Scalar code of the kernel form as the code of one thread.
+#pragma once
+#include "lowering/gpu/Launch.h"
+
+namespace tenon::gpu {
+
+/// What a scalar is in registers: i64 for `index`, the type itself else.
+Type machineType(Type source);
+
+class ScalarCode {
+public:
+  /// `results`: of the op whose code it is, as puts number them.
+  ScalarCode(KernelCode &code, mlir::ValueRange results) : code(code), builder(code.builder), results(results) {}
+
+  void bind(Value source, Value value) { values[source] = value; }
+  Value get(Value source);
+  /// Scalars from outside of `op` are computed here, where they dominate every use in its regions.
+  void bindOutside(mlir::Operation *op);
+  /// Emits the ops of the block in order; a yield at the end is left to the caller. False: an op is not supported (reported).
+  bool emitOps(mlir::Block &block);
+  bool emitOp(mlir::Operation &op);
+  /// The index of each dimension of `sizes` from a number of the places in them, row-major.
+  llvm::SmallVector<Value> split(Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  void bindSplit(mlir::ValueRange sources, Value number, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  /// Element number of a row-major tensor.
+  Value linearIndex(mlir::RankedTensorType type, llvm::ArrayRef<Value> indices);
+  Value load(Type element, Value base, Value index);
+  void store(Type element, Value base, Value index, Value value);
+  /// One thread's part of a fold: the terms from `first` on in steps of `step`, in their order. Null: reported.
+  Value foldPart(FoldOp fold, Value first, Value step);
+
+private:
+  bool emitElementwise(mlir::Operation &op);
+  bool emitMath(mlir::Operation &op);
+  Value castIndex(mlir::Operation &op);
+  bool emitRandom(mlir::Operation &op, Value index, Value depth, int64_t site);
+
+  KernelCode &code;
+  ImplicitLocOpBuilder &builder;
+  mlir::ValueRange results;
+  llvm::DenseMap<Value, Value> values;
+};
+
+} // namespace tenon::gpu

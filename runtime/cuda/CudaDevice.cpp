@@ -1,0 +1,149 @@
+#include "runtime/cuda/CudaDevice.h"
+#include "runtime/HostDevice.h"
+#include "runtime/cuda/CudaCode.h"
+
+namespace tenon::runtime::cuda {
+
+namespace {
+
+/// Freeing waits for what was started before.
+class CudaBlock : public DeviceMemory::Block {
+public:
+  CudaBlock(const CudaDevice &device, Address address) : device(device), address(address) {}
+  ~CudaBlock() override {
+    if (device.activate().ok())
+      device.driver().cuMemFree_v2(address); // an error is told to whoever waits next
+  }
+
+private:
+  const CudaDevice &device;
+  Address address;
+};
+
+} // namespace
+
+Expected<CudaDevice *> CudaDevice::open() {
+  static const Expected<CudaDevice *> opened = []() -> Expected<CudaDevice *> {
+    auto driver = Driver::open();
+    if (!driver.ok())
+      return driver.status();
+    auto *device = new CudaDevice(**driver); // never freed: it outlives all that is static
+    if (Status status = device->start(); status.failed()) {
+      delete device;
+      return status;
+    }
+    return device;
+  }();
+  return opened;
+}
+
+Status CudaDevice::start() {
+  int count = 0, device = 0, major = 0, minor = 0;
+  char name[256] = {};
+  const Result ready = driver().cuInit(0);
+  if (ready == kNoDevice)
+    return resourceError("this machine has an NVIDIA driver, but no GPU that it shows");
+  if (Status status = check(ready, "starting the driver"); status.failed())
+    return status;
+  if (Status status = check(driver().cuDeviceGetCount(&count), "counting the GPUs"); status.failed())
+    return status;
+  if (count == 0)
+    return resourceError("this machine has an NVIDIA driver, but no GPU that it shows");
+  Result result = driver().cuDeviceGet(&device, 0);
+  if (result == kSuccess)
+    result = driver().cuDeviceGetName(name, sizeof name - 1, device);
+  if (result == kSuccess)
+    result = driver().cuDeviceGetAttribute(&major, kComputeMajor, device);
+  if (result == kSuccess)
+    result = driver().cuDeviceGetAttribute(&minor, kComputeMinor, device);
+  if (result == kSuccess)
+    result = driver().cuDevicePrimaryCtxRetain(&context, device);
+  if (result == kSuccess)
+    result = driver().cuCtxSetCurrent(context);
+  if (result == kSuccess)
+    result = driver().cuStreamCreate(&queue, 0);
+  chip = name;
+  version = 10 * major + minor;
+  return check(result, "starting the GPU");
+}
+
+Status CudaDevice::activate() const { return check(driver().cuCtxSetCurrent(context), "turning to the GPU"); }
+
+Status CudaDevice::check(Result result, const char *what) const {
+  if (result == kSuccess)
+    return {};
+  const std::string behind =
+      lastKernel.empty() ? ""
+                         : concat(", at or before the kernel ", lastKernel, lastPlace.empty() ? "" : concat(" of ", lastPlace));
+  return resourceError(what, " failed", behind, ": ", driver().textOf(result));
+}
+
+Expected<DeviceMemory> CudaDevice::allocate(uint64_t bytes, unsigned, const char *purpose) {
+  if (Status status = activate(); status.failed())
+    return status;
+  Address address = 0;
+  const Result result = driver().cuMemAlloc_v2(&address, bytes == 0 ? 64 : bytes);
+  if (result == kOutOfMemory)
+    return resourceError("the GPU (", chip, ") has no room for ", bytes, " bytes of ", purpose, ": ", availableBytes(),
+                         " bytes are free");
+  if (Status status = check(result, "allocating memory of the GPU"); status.failed())
+    return status;
+  DeviceMemory memory(DeviceView(*this, address, bytes, nullptr), std::make_unique<CudaBlock>(*this, address));
+  if (Status status = fillZero(memory.view()); status.failed())
+    return status;
+  return memory;
+}
+
+uint64_t CudaDevice::availableBytes() const {
+  size_t available = 0, total = 0;
+  return activate().ok() && driver().cuMemGetInfo_v2(&available, &total) == kSuccess ? available : 0;
+}
+
+/// The driver has taken the bytes of memory that is not its own when it returns.
+Status CudaDevice::copyIn(const DeviceView &to, const void *from) {
+  Status status = activate();
+  return status.failed() ? status
+                         : check(driver().cuMemcpyHtoDAsync_v2(to.address(), from, to.size(), queue), "a copy to the GPU");
+}
+
+Status CudaDevice::copyOut(void *to, const DeviceView &from) {
+  Status status = activate();
+  if (status.ok())
+    status = check(driver().cuMemcpyDtoHAsync_v2(to, from.address(), from.size(), queue), "a copy from the GPU");
+  return status.ok() ? wait() : status;
+}
+
+Status CudaDevice::copyWithin(const DeviceView &to, const DeviceView &from) {
+  Status status = activate();
+  return status.failed()
+             ? status
+             : check(driver().cuMemcpyDtoDAsync_v2(to.address(), from.address(), to.size(), queue), "a copy within the GPU");
+}
+
+Status CudaDevice::fillZero(const DeviceView &to) {
+  Status status = activate();
+  if (status.failed() || to.size() == 0)
+    return status;
+  return check(driver().cuMemsetD8Async(to.address(), 0, to.size(), queue), "clearing memory of the GPU");
+}
+
+Status CudaDevice::wait() {
+  Status status = activate();
+  return status.ok() ? check(driver().cuStreamSynchronize(queue), "a run on the GPU") : status;
+}
+
+Expected<std::unique_ptr<DeviceCode>> CudaDevice::open(const std::string &path) {
+  auto code = hostDevice().open(path);
+  if (!code.ok())
+    return code.status();
+  return std::unique_ptr<DeviceCode>(std::make_unique<CudaCode>(*this, code.take()));
+}
+
+Expected<std::unique_ptr<DeviceCode>> CudaDevice::adopt(const TnArtifact *table) {
+  auto code = hostDevice().adopt(table);
+  if (!code.ok())
+    return code.status();
+  return std::unique_ptr<DeviceCode>(std::make_unique<CudaCode>(*this, code.take()));
+}
+
+} // namespace tenon::runtime::cuda

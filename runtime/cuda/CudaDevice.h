@@ -1,0 +1,50 @@
+// A GPU as a device: its memory is its own, its code is PTX that the driver compiles, and runs go on when they return, one after
+// the other in one stream.
+#pragma once
+#include "runtime/Device.h"
+#include "runtime/cuda/Driver.h"
+#include <string>
+
+namespace tenon::runtime::cuda {
+
+/// One thread at a time, not always the same.
+class CudaDevice : public Device {
+public:
+  /// The first GPU that the driver shows (CUDA_VISIBLE_DEVICES says which). It lives as long as the process. Fails, with the
+  /// reason, where there is no driver or no GPU.
+  static Expected<CudaDevice *> open();
+  std::string_view name() const override { return "cuda"; }
+  bool sharesMemory() const override { return false; }
+  Expected<DeviceMemory> allocate(uint64_t bytes, unsigned staggerSteps, const char *purpose) override;
+  uint64_t availableBytes() const override;
+  Status copyIn(const DeviceView &to, const void *from) override;
+  Status copyOut(void *to, const DeviceView &from) override;
+  Status copyWithin(const DeviceView &to, const DeviceView &from) override;
+  Status fillZero(const DeviceView &to) override;
+  Status wait() override;
+  Expected<std::unique_ptr<DeviceCode>> open(const std::string &path) override;
+  Expected<std::unique_ptr<DeviceCode>> adopt(const TnArtifact *table) override;
+
+  const Driver &driver() const { return *functions; }
+  Handle stream() const { return queue; }
+  const std::string &chipName() const { return chip; }
+  /// Compute capability, 80 for sm_80.
+  int capability() const { return version; }
+  /// Makes the context that of this thread.
+  Status activate() const;
+  /// An error of `result`, null if it is none. Errors of what ran before arrive late: the kernel that was started last is named.
+  Status check(Result result, const char *what) const;
+  /// For messages.
+  void started(const char *kernel, const char *place) { lastKernel = kernel, lastPlace = place; }
+
+private:
+  explicit CudaDevice(const Driver &driver) : functions(&driver) {}
+  Status start();
+  const Driver *functions;
+  Handle context = nullptr, queue = nullptr;
+  std::string chip;
+  int version = 0;
+  std::string lastKernel, lastPlace;
+};
+
+} // namespace tenon::runtime::cuda

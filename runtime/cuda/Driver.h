@@ -1,0 +1,51 @@
+// NVIDIA's driver, opened while the program runs: a machine that has none runs everything else. What is used of its interface is
+// declared here; no toolkit is needed to build. TENON_LIBCUDA: another library in its place.
+#pragma once
+#include "runtime/Status.h"
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon::runtime::cuda {
+
+using Result = int; // CUresult
+using Handle = struct Opaque *;
+using Address = unsigned long long; // CUdeviceptr
+
+constexpr Result kSuccess = 0, kOutOfMemory = 2, kNoDevice = 100, kNoBinary = 209, kBadPtx = 218, kPtxTooNew = 222;
+constexpr int kComputeMajor = 75, kComputeMinor = 76;  // CUdevice_attribute
+constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6; // CUjit_option
+
+/// The functions, by the names that the library exports.
+struct Driver {
+  Result (*cuInit)(unsigned flags);
+  Result (*cuDriverGetVersion)(int *version);
+  Result (*cuDeviceGetCount)(int *count);
+  Result (*cuDeviceGet)(int *device, int ordinal);
+  Result (*cuDeviceGetName)(char *name, int length, int device);
+  Result (*cuDeviceGetAttribute)(int *value, int attribute, int device);
+  Result (*cuDevicePrimaryCtxRetain)(Handle *context, int device);
+  Result (*cuCtxSetCurrent)(Handle context);
+  Result (*cuMemGetInfo_v2)(size_t *available, size_t *total);
+  Result (*cuStreamCreate)(Handle *stream, unsigned flags);
+  Result (*cuStreamSynchronize)(Handle stream);
+  Result (*cuMemAlloc_v2)(Address *address, size_t bytes);
+  Result (*cuMemFree_v2)(Address address);
+  Result (*cuMemcpyHtoDAsync_v2)(Address to, const void *from, size_t bytes, Handle stream);
+  Result (*cuMemcpyDtoHAsync_v2)(void *to, Address from, size_t bytes, Handle stream);
+  Result (*cuMemcpyDtoDAsync_v2)(Address to, Address from, size_t bytes, Handle stream);
+  Result (*cuMemsetD8Async)(Address to, unsigned char value, size_t bytes, Handle stream);
+  Result (*cuModuleLoadDataEx)(Handle *module, const void *image, unsigned count, int *options, void **values);
+  Result (*cuModuleUnload)(Handle module);
+  Result (*cuModuleGetFunction)(Handle *function, Handle module, const char *name);
+  Result (*cuLaunchKernel)(Handle function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
+                           unsigned blockZ, unsigned shared, Handle stream, void **arguments, void **extra);
+  Result (*cuGetErrorName)(Result error, const char **name);
+  Result (*cuGetErrorString)(Result error, const char **text);
+
+  /// The one of the process, which is opened once. Fails where there is none, or one that lacks a function, with the reason.
+  static Expected<const Driver *> open();
+  /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
+  std::string textOf(Result error) const;
+};
+
+} // namespace tenon::runtime::cuda

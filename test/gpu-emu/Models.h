@@ -1,0 +1,71 @@
+// The functions behind the rows of Ops.def, and what their parameters mean.
+#pragma once
+#include "Machine.h"
+#include <cstring>
+
+namespace tenon::emu {
+
+/// Of barriers.
+enum BarrierForm { kAligned = 1, kCounted = 2, kArrives = 4, kPopulation = 8, kAnd = 16, kOr = 32, kReduction = 8 + 16 + 32 };
+/// Of shuffles and votes.
+enum ShuffleForm { kUp, kDown, kButterfly, kIndex, kShuffle = 3, kWithPredicate = 4 };
+enum VoteForm { kVoteAll, kVoteAny, kVoteUniform, kVoteBallot };
+/// Of reductions over a warp.
+enum ReduxForm { kReduxAdd, kReduxMinU, kReduxMaxU, kReduxMinS, kReduxMaxS, kReduxAnd, kReduxOr, kReduxXor };
+/// Of matrix loads: matrices, plus 8 where they are transposed.
+enum MatrixForm { kTransposed = 8 };
+/// Of products: element types, with the depth.
+enum MmaForm { kBf16 = 0, kF16 = 1, kTf32 = 2 };
+constexpr int mma(int depth, int form) { return depth * 8 + form; }
+/// Of copies: bytes, plus 32 where a last argument says how many of them come from the source.
+enum CopyForm { kWithSize = 32 };
+enum MathForm { kEx2, kLg2, kRcp, kRsqrt, kSqrt, kSin, kCos, kDivide };
+
+#define TENON_EMU_MODEL(name) void name(const Site &site, const uint64_t *arguments, void *result)
+TENON_EMU_MODEL(opBarrier);
+TENON_EMU_MODEL(opWarpSync);
+TENON_EMU_MODEL(opShuffle);
+TENON_EMU_MODEL(opVote);
+TENON_EMU_MODEL(opElect);
+TENON_EMU_MODEL(opRedux);
+TENON_EMU_MODEL(opMatchAny);
+TENON_EMU_MODEL(opActiveMask);
+TENON_EMU_MODEL(opLdmatrix);
+TENON_EMU_MODEL(opMma);
+TENON_EMU_MODEL(opCopy);
+TENON_EMU_MODEL(opCommit);
+TENON_EMU_MODEL(opWaitGroup);
+TENON_EMU_MODEL(opWaitAll);
+TENON_EMU_MODEL(opNothing);
+TENON_EMU_MODEL(opMath);
+TENON_EMU_MODEL(opMathF64);
+TENON_EMU_MODEL(opToTf32);
+TENON_EMU_MODEL(opPairTo16);
+TENON_EMU_MODEL(opIsShared);
+TENON_EMU_MODEL(opIsGlobal);
+TENON_EMU_MODEL(opPermute);
+TENON_EMU_MODEL(opNanosleep);
+
+template <typename T> T argument(const uint64_t *arguments, unsigned i) {
+  T value;
+  memcpy(&value, arguments + i, sizeof value);
+  return value;
+}
+template <typename T> void give(void *result, T value) { memcpy(result, &value, sizeof value); }
+
+/// Which element of a product m16n8k(depth) a lane's value is: A by row and depth, B by depth and column, C and D by row and
+/// column. Values are counted in the order of the arguments, the lower half of a register first.
+struct MmaPlace {
+  int row, column;
+};
+MmaPlace placeInA(int depth, int type, int lane, int value);
+MmaPlace placeInB(int depth, int type, int lane, int value);
+MmaPlace placeInC(int lane, int value);
+
+float fromBf16(uint16_t bits);
+float fromF16(uint16_t bits);
+/// Nearest, ties to even.
+uint16_t toBf16(float value);
+uint16_t toF16(float value);
+
+} // namespace tenon::emu

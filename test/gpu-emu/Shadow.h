@@ -1,0 +1,45 @@
+// Checked mode: bounds, reads of what nobody wrote, and races.
+//
+// Shared memory has a record per two bytes: who wrote it last and who read it, with the clock of that thread. Two accesses are
+// ordered if one's thread had handed its clock on, through barriers, before the other thread took it: the FastTrack scheme
+// (Flanagan and Freund 2009). Of readers that are not ordered among each other two are kept, the first and the last one. Global
+// memory has a record per two bytes of the last block that wrote and the last that read: blocks are never ordered.
+#pragma once
+#include "Launch.h"
+#include "Machine.h"
+
+namespace tenon::emu {
+
+struct Clocks;
+
+/// What threads hand over to others: everything that had happened before for those that add is before what follows for those
+/// that take.
+class Sync {
+public:
+  void add(uint32_t thread);
+  /// `added`: the thread is among those that have added.
+  void take(uint32_t thread, bool added) const;
+  void clear();
+
+private:
+  Clocks *known = nullptr, *last = nullptr; // joined; what was added last
+};
+
+void shadowStartLaunch(const Kernel &kernel, uint64_t blocks, uint32_t dynamicShared);
+void shadowStartBlock();
+
+/// Generated code calls it before each access of memory.
+void shadowAccess(const Site *site, uint64_t address);
+/// Of `bytes` bytes by a model, on behalf of a thread.
+void shadowRead(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
+void shadowWrite(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
+/// An asynchronous copy: from its issue until it arrives nobody may touch the bytes.
+void shadowPending(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
+void shadowArrived(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
+
+/// A buffer that is freed.
+void shadowForget(uint64_t buffer);
+/// Constants of a program, which kernels may read.
+void shadowAddConstants(uint64_t address, uint64_t bytes);
+
+} // namespace tenon::emu

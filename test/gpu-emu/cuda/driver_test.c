@@ -1,0 +1,196 @@
+// The life of a program on the driver interface: device, context, stream, memory, module, launches, a graph, errors. Usage:
+// driver_test PTX [fault|touch|refused]. A check that fails is printed; exit 1 then.
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int Result;
+static void *library;
+static int failures = 0;
+
+static void *symbol(const char *name) {
+  void *found = dlsym(library, name);
+  if (!found) {
+    printf("FAILED: libcuda.so.1 has no %s\n", name);
+    exit(1);
+  }
+  return found;
+}
+
+static void expect(int line, Result got, Result wanted) {
+  if (got != wanted) {
+    printf("FAILED: line %d: result %d, not %d\n", line, got, wanted);
+    exit(1);
+  }
+}
+#define CHECK(condition) expect(__LINE__, (condition) ? 0 : -1, 0)
+#define CALL(wanted, name, types, ...) expect(__LINE__, ((Result(*) types)symbol(#name))(__VA_ARGS__), wanted)
+#define OK(name, types, ...) CALL(0, name, types, __VA_ARGS__)
+
+enum { COUNT = 2500, BLOCKS = 3 };
+
+static char *readFile(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = calloc(1, 1 << 20);
+  if (!file || fread(text, 1, (1 << 20) - 1, file) == 0)
+    exit(2);
+  fclose(file);
+  return text;
+}
+
+static void checkDevice(void) {
+  int count = 0, value = 0;
+  void *context = NULL;
+  char name[64];
+  CALL(3, cuDeviceGetCount, (int *), &count); // before cuInit
+  OK(cuInit, (unsigned), 0);
+  OK(cuDeviceGetCount, (int *), &count);
+  CHECK(count == 1);
+  OK(cuDeviceGet, (int *, int), &value, 0);
+  OK(cuDeviceGetName, (char *, int, int), name, sizeof name, 0);
+  OK(cuDeviceGetAttribute, (int *, int, int), &value, 75, 0);
+  CHECK(value == 8);
+  OK(cuDevicePrimaryCtxRetain, (void **, int), &context, 0);
+  CALL(201, cuMemAlloc_v2, (uint64_t *, size_t), (uint64_t[1]){0}, 4); // no current context
+  OK(cuCtxSetCurrent, (void *), context);
+}
+
+static void *function;
+static void *stream;
+static uint64_t x, sums;
+
+static Result sum(void *where, int count) {
+  void *parameters[] = {&x, &sums, &count};
+  return ((Result (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                      void **))symbol("cuLaunchKernel"))(function, BLOCKS, 1, 1, 256, 1, 1, 0, where, parameters, NULL);
+}
+
+static void checkSums(const float *got, float scale) {
+  const float wanted[BLOCKS] = {1024 * scale, 1024 * scale, 452 * scale};
+  for (int i = 0; i < BLOCKS; ++i)
+    if (got[i] != wanted[i]) {
+      printf("FAILED: sum %d is %g, not %g\n", i, got[i], wanted[i]);
+      ++failures;
+    }
+}
+
+static void checkWork(void) {
+  float *pinned = NULL, pageable[COUNT];
+  OK(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&pinned, COUNT * 4, 0);
+  for (int i = 0; i < COUNT; ++i)
+    pageable[i] = pinned[i] = 1;
+  OK(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *), x, pageable, sizeof pageable, stream);
+  for (int i = 0; i < COUNT; ++i)
+    pageable[i] = 7; // the copy has been taken
+  expect(__LINE__, sum(stream, COUNT), 0);
+  OK(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), pageable, sums, BLOCKS * 4, stream);
+  checkSums(pageable, 1);
+  // Into pinned memory the copy is done when somebody waits.
+  OK(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), pinned, sums, BLOCKS * 4, stream);
+  const char *mode = getenv("TENON_GPU_EMU");
+  CHECK((pinned[0] == 1) == !(mode && strstr(mode, "early")));
+  OK(cuStreamSynchronize, (void *), stream);
+  checkSums(pinned, 1);
+  OK(cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *), x, 0, COUNT * 4, stream);
+  expect(__LINE__, sum(stream, COUNT), 0);
+  OK(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), pageable, sums, BLOCKS * 4, stream);
+  checkSums(pageable, 0);
+  OK(cuMemFreeHost, (void *), pinned);
+}
+
+static void checkGraph(void) {
+  float *in = NULL, *out = NULL;
+  void *graph = NULL, *executable = NULL;
+  OK(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&in, COUNT * 4, 0);
+  OK(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&out, BLOCKS * 4, 0);
+  OK(cuStreamBeginCapture_v2, (void *, int), stream, 0);
+  OK(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *), x, in, COUNT * 4, stream);
+  expect(__LINE__, sum(stream, COUNT), 0);
+  OK(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *), out, sums, BLOCKS * 4, stream);
+  OK(cuStreamEndCapture, (void *, void **), stream, &graph);
+  OK(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long), &executable, graph, 0);
+  OK(cuGraphDestroy, (void *), graph);
+  for (int step = 2; step < 4; ++step) {
+    for (int i = 0; i < COUNT; ++i)
+      in[i] = step;
+    OK(cuGraphLaunch, (void *, void *), executable, stream);
+    OK(cuStreamSynchronize, (void *), stream);
+    checkSums(out, step);
+  }
+  OK(cuGraphExecDestroy, (void *), executable);
+  // Waiting spoils a capture.
+  OK(cuStreamBeginCapture_v2, (void *, int), stream, 0);
+  CALL(900, cuStreamSynchronize, (void *), stream);
+  CALL(901, cuStreamEndCapture, (void *, void **), stream, &graph);
+  OK(cuMemFreeHost, (void *), in);
+  OK(cuMemFreeHost, (void *), out);
+}
+
+static void checkRefusals(void *module) {
+  void *none = NULL;
+  uint64_t address = 0;
+  size_t unused = 0, total = 0;
+  float value = 0;
+  CALL(500, cuModuleGetFunction, (void **, void *, const char *), &none, module, "nothing");
+  CALL(1, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *), x, &value, COUNT * 4 + 1, stream);
+  CALL(1, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *), (uint64_t)&value, &value, 4, stream);
+  OK(cuMemGetInfo_v2, (size_t *, size_t *), &unused, &total);
+  CALL(2, cuMemAlloc_v2, (uint64_t *, size_t), &address, unused + 1);
+  CALL(1, cuFuncSetAttribute, (void *, int, int), function, 8, 200 << 10);
+  CALL(1, cuLaunchKernel,
+       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **), function, 1, 1,
+       1, 2048, 1, 1, 0, stream, (void *[3]){&x, &sums, &x}, NULL);
+}
+
+/// Reads x behind its end, which nobody knows before somebody waits; then everything fails.
+static void checkFault(void) {
+  const char *name = NULL;
+  expect(__LINE__, sum(stream, 100 * COUNT), 0);
+  CALL(700, cuStreamSynchronize, (void *), stream);
+  CALL(700, cuMemAlloc_v2, (uint64_t *, size_t), (uint64_t[1]){0}, 4);
+  OK(cuGetErrorName, (int, const char **), 700, &name);
+  CHECK(name && !strcmp(name, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+}
+
+int main(int count, char **arguments) {
+  void *module = NULL;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    printf("FAILED: %s\n", dlerror());
+    return 1;
+  }
+  checkDevice();
+  char *ptx = readFile(arguments[1]);
+  const char *what = count > 2 ? arguments[2] : "";
+  if (!strcmp(what, "refused")) {
+    const Result result =
+        ((Result (*)(void **, const void *, unsigned, int *, void **))symbol("cuModuleLoadDataEx"))(&module, ptx, 0, NULL, NULL);
+    printf("refused: %d\n", result);
+    return 0;
+  }
+  OK(cuModuleLoadDataEx, (void **, const void *, unsigned, int *, void **), &module, ptx, 0, NULL, NULL);
+  OK(cuModuleGetFunction, (void **, void *, const char *), &function, module, "block_sum");
+  OK(cuStreamCreate, (void **, unsigned), &stream, 1);
+  OK(cuMemAlloc_v2, (uint64_t *, size_t), &x, COUNT * 4);
+  OK(cuMemAlloc_v2, (uint64_t *, size_t), &sums, BLOCKS * 4);
+  checkWork();
+  checkGraph();
+  checkRefusals(module);
+  if (!strcmp(what, "touch")) // the memory of the device is not the host's
+    printf("read %g\n", *(float *)x);
+  if (!strcmp(what, "fault")) {
+    checkFault();
+  } else {
+    OK(cuMemFree_v2, (uint64_t), x);
+    OK(cuMemFree_v2, (uint64_t), sums);
+    OK(cuModuleUnload, (void *), module);
+    OK(cuStreamDestroy_v2, (void *), stream);
+    OK(cuDevicePrimaryCtxRelease_v2, (int), 0);
+  }
+  free(ptx);
+  printf("%d failures\n", failures);
+  return failures != 0;
+}

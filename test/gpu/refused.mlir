@@ -1,0 +1,85 @@
+// What a GPU has no kernels for, at the op.
+// RUN: tenon-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(tenon-schedule{target=sm_80}),tenon-emit-gpu)'
+
+func.func @tensor_form(%x: tensor<8xf32>) {
+  // expected-error@+1 {{not supported yet: tenon.running_sum on a GPU}}
+  %y = tenon.running_sum %x dim 0 : tensor<8xf32>
+  tenon.output 0 "y", %y : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @short(%x: tensor<4xbf16>) {
+  // expected-error@+1 {{not supported yet: elements of bf16 on a GPU}}
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xbf16> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xbf16> -> bf16
+    tenon.put 0 [%i], %e : bf16
+  }
+  tenon.output 0 "y", %y : tensor<4xbf16>
+  return
+}
+
+// -----
+
+func.func @unknown_function(%x: tensor<4xf32>) {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+  ^bb0(%i: index):
+    %e = tenon.at %x[%i] : tensor<4xf32> -> f32
+    // expected-error@+1 {{not supported yet: math.cbrt of 'f32' in a GPU kernel}}
+    %r = math.cbrt %e : f32
+    tenon.put 0 [%i], %r : f32
+  }
+  tenon.output 0 "y", %y : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_op(%x: tensor<4xf32>) {
+  %y = tenon.nest affine_map<() -> (4)> : tensor<4xf32> {
+  ^bb0(%i: index):
+    // expected-error@+1 {{not supported yet: scf.index_switch in a GPU kernel}}
+    %e = scf.index_switch %i -> f32
+    default {
+      %c = arith.constant 1.0 : f32
+      scf.yield %c : f32
+    }
+    tenon.put 0 [%i], %e : f32
+  }
+  tenon.output 0 "y", %y : tensor<4xf32>
+  return
+}
+
+// -----
+
+tenon.parameter @w : tensor<4xf32>
+func.func @rates() {
+  // expected-error@+1 {{not supported yet: a rate per tensor (lamb) on a GPU}}
+  %norm, %rate = tenon.optimize "lamb" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "norm", %norm : tensor<f64>
+  return
+}
+
+// -----
+
+tenon.parameter @w : tensor<4xf32>
+func.func @clipped() {
+  // expected-error@+1 {{not supported yet: clipping of each tensor (bert_adam) on a GPU}}
+  %norm, %rate = tenon.optimize "bert_adam" {settings = {lr = 1.0, clip_each = 1.0}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "norm", %norm : tensor<f64>
+  return
+}
+
+// -----
+
+module attributes {tenon.parameters = bf16} {
+  tenon.parameter @w : tensor<4xf32>
+  func.func @short_parameters() {
+    // expected-error@+1 {{not supported yet: an optimizer of parameters of 16 bits on a GPU}}
+    %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
+    tenon.output 0 "norm", %norm : tensor<f64>
+    return
+  }
+}
