@@ -32,7 +32,7 @@ RECIPES = {  # rule, its keywords, bound of the gradient norm; None: none
     "universal_transformer": ("adamw", {**ADAM, "betas": (0.9, 0.98), "eps": 1e-9}, None),
     "star_transformer": ("adamw", ADAM, None),
     "lstm": ("sgd", {"lr": 1.0, "weight_decay": 0.0}, 0.25),
-    "resnet": ("sgd", {"lr": 1e-3, "momentum": 0.9, "weight_decay": 1e-4}, None),
+    "resnet": ("sgd", {"lr": 1e-4, "momentum": 0.9, "weight_decay": 1e-4}, None),
     "relative_attention": ("sgd", {"lr": 1e-6, "weight_decay": 0.0}, None),
 }
 
