@@ -30,6 +30,7 @@ struct Mode {
   unsigned cuda = 12080;               // version of the driver
   std::string mutant;                  // kernel whose call ..
   unsigned mutantCall = 0;             // .. of this number, among those that synchronise, is deleted: a test of the tests
+  std::string host;                    // processor that code is made for; empty: the one there is
   bool counts = false;                 // whether the driver's stand-in says at its end what it did
 };
 
