@@ -30,7 +30,7 @@ TEST(Artifact, RefusesWhatIsNotOne) {
 }
 
 TEST(Artifact, RefusesAnotherAbi) {
-  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 10");
+  expectError(Artifact::open(fakeLibrary("fake-abi")).status(), ErrorKind::Input, "ABI version 99, this runtime has 11");
 }
 
 TEST(Artifact, RefusesCodeOfAnotherBuild) {
@@ -149,13 +149,23 @@ TEST(Manifest, RefusesMistakes) {
   };
   const Row rows[] = {
       {"\"format\": 1", "\"format\": 2", "format 2 is not known"},
-      {"\"abi\": 10", "\"abi\": 8", "ABI version 8, this runtime has 10"},
+      {"\"abi\": 11", "\"abi\": 8", "ABI version 8, this runtime has 11"},
       {"\"name\": \"fake\"", "\"name\": 5", "name: expected a string"},
       {"\"dtype\": \"f32\", \"param_bytes\"", "\"dtype\": \"f8\", \"param_bytes\"", "element type 'f8' is not supported"},
       {"\"param_bytes\": 1084", "\"param_bytes\": 1083", "leaves the 1083 bytes of the arena"},
       {"\"param_bytes\": 1084", "\"param_bytes\": -1", "param_bytes: expected 0"},
       {"\"shape\": [20, 3]", "\"shape\": [20]", "axes and shape differ in length"},
       {"\"shape\": [20, 3]", "\"shape\": [1099511627776, 1099511627776]", "product of the sizes is too large"},
+      {"\"offset\": 0", "\"offset\": 0, \"layout\": {\"form\": \"tiles\"}", "layout.form: expected one of panels"},
+      {"\"offset\": 0",
+       "\"offset\": 0, \"layout\": {\"form\": \"panels\", \"leading\": 2, \"width\": 3, \"steps\": 1, \"transposed\": false}",
+       "layout.leading: expected 1 .. 1, got 2"},
+      {"\"offset\": 0",
+       "\"offset\": 0, \"layout\": {\"form\": \"panels\", \"leading\": 1, \"width\": 2, \"steps\": 1, \"transposed\": false}",
+       "panels that do not cut the parameter without rest"},
+      {"\"offset\": 0",
+       "\"offset\": 0, \"layout\": {\"form\": \"panels\", \"leading\": 1, \"width\": 3, \"steps\": 3, \"transposed\": false}",
+       "panels that do not cut the parameter without rest"},
       {"\"stride\": 384", "\"stride\": 236", "less than the 240 bytes"},
       {"\"stride\": 384", "\"stride\": 9223372036854775800", "leaves the 1084 bytes"},
       {"\"offset\": 768", "\"offset\": 770", "not aligned"},
@@ -173,7 +183,7 @@ TEST(Manifest, RefusesMistakes) {
       {"\"max\": 1000", "\"max\": -2", "expected -1"},
       {"\"model\": \"FAKE\"", "\"model\": \"FAKE\", \"model\": \"FAKE\"", "occurs twice"},
       {"\"model\": \"FAKE\"", "\"model\": \"FA\xff\"", "not valid JSON"},
-      {"\"abi\": 10", "\"abi\": 18446744073709551616", "is too large"},
+      {"\"abi\": 11", "\"abi\": 18446744073709551616", "is too large"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f32\", \"param_dtype\": \"bf16\", \"copies\": \"bf16\"", "have no copies"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"param_dtype\": \"f16\"", "are of a model of f32"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\", \"split\": \"bf16\"", "are of a model of f32"},
