@@ -1,5 +1,6 @@
 // What the attributes of an entry and of a module say; TenonDialect.td has the tables.
 #include "dialect/ElementModel.h"
+#include "dialect/Panels.h"
 #include "dialect/Rules.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -87,6 +88,8 @@ static LogicalResult verifyNumerics(Operation *op, StringRef name, Attribute val
 LogicalResult TenonDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (StringRef name = attribute.getName(); name == kCompute || name == kParameters || name == kRemainders || name == kReduce)
     return verifyNumerics(op, name, attribute.getValue());
+  if (attribute.getName() == kPanels)
+    return verifyPanels(op, attribute.getValue());
   auto entry = dyn_cast<FunctionOpInterface>(op);
   if (!entry)
     return success();

@@ -2,6 +2,7 @@
 #include "dialect/Build.h"
 #include "dialect/DepthForm.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Panels.h"
 #include "dialect/Rules.h"
 #include "dialect/TenonDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -72,7 +73,15 @@ LogicalResult ReadParameterOp::verifySymbolUses(SymbolTableCollection &symbols) 
   if (getRemainder() && !(hasRemainders(module) && tensorOf(getValue()).getElementType() == parameterType(module))) // C5
     return emitOpError("expects a value of the module's tenon.parameters, which has tenon.remainders, got ")
            << getValue().getType();
-  return verifyUse(*this, symbols, getValue(), shortParameterType(module));
+  FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getValue(), shortParameterType(module));
+  const Attribute panels = succeeded(parameter) ? (*parameter)->getAttr(kPanels) : Attribute();
+  auto isRight = [&](OpOperand &use) {
+    auto gemm = dyn_cast<GemmOp>(use.getOwner());
+    return gemm && gemm->getAttr(kPanels) == panels && gemm.getB() == use.get() && gemm.getA() != use.get();
+  };
+  if (panels && !getRemainder() && !llvm::all_of(getValue().getUses(), isRight)) // C6
+    return emitOpError("expects to be read as operand b of gemms alone, with tenon.panels = ") << panels;
+  return parameter;
 }
 LogicalResult WriteGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<ParameterOp> parameter = verifyUse(*this, symbols, getGradient(), {});

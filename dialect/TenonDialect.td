@@ -41,6 +41,12 @@ def Tenon_Dialect : Dialect {
     | E10 | tenon.parameters of a module | bf16 or f16: parameters of f32 lie in memory in that type, without E11 in no other |
     | E11 | tenon.remainders of a module with E10 | bf16, as E10: 16 bits more lie beside each, and give its f32 (tenon.join) |
 
+    Where weights lie (Panels.h), said by `tenon-panel-parameters`:
+
+    | | attribute | value |
+    |---|---|---|
+    | E12 | tenon.panels of a parameter, of a gemm | [leading, width, steps, transposed]: it, or operand b, lies in panels |
+
     A contraction with E8 (dot, attend, attention, attention_grad) hands it on to its gradient and to its parts.
   }];
   let hasOperationAttrVerify = 1;

@@ -167,11 +167,29 @@ def SelectKernels : Pass<"tenon-select-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tenon::TenonDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def PanelParameters : Pass<"tenon-panel-parameters", "::mlir::ModuleOp"> {
+  let summary = "which parameters lie in the panels that contractions read";
+  let description = [{
+    A parameter that every entry reads as operand b of contractions alone, with one side of a matrix contracted and the other one
+    in the result, gets `panels` of the form that the target has for the element type (`Target::panelsOf`), and so do these
+    contractions: they read it where it lies, or pack it from there across the panels.
+
+    Of one that is trained the last dimensions are cut, along which the optimizer goes; of others those that the first contraction
+    (the forward one) gives. Contractions in the other direction pack: a second copy would take the memory of all weights again.
+
+    Row-major stay: what something else reads (a table that is gathered and multiplied), sizes that panels do not cut without
+    rest, modules whose contractions read copies.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">];
+  let dependentDialects = ["::tenon::TenonDialect"];
+}
+
 def PlaceParameters : Pass<"tenon-place-parameters", "::mlir::ModuleOp"> {
   let summary = "where each parameter lies in the arenas";
   let description = [{
     Sets `offset` and `stride` of every `tenon.parameter`, in bytes: one after the other in the order of the module, each stack
-    element on cache lines of its own. Parameters, gradients and moments have the same layout.
+    element on cache lines of its own, and one in panels, of elements of 16 bits too. Parameters, gradients and moments have the
+    same places.
   }];
   let dependentDialects = ["::tenon::TenonDialect"];
 }

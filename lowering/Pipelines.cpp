@@ -37,6 +37,9 @@ static void buildKernelPipeline(OpPassManager &module, const FormOptions &option
   function.addPass(createCSEPass());
   function.addPass(createSelectKernels({/*fuse=*/!options.decomposed}));
   function.addPass(createCSEPass());
+  PanelParametersOptions panels;
+  panels.target = options.target.getValue();
+  module.addPass(createPanelParameters(panels));
   module.addPass(createPlaceParameters());
 }
 

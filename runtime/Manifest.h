@@ -47,6 +47,14 @@ struct PublicNameInfo {
   std::vector<std::string> also; // further names of tied copies; the first that a file has is taken
 };
 
+/// Of one stack element that does not lie row-major: the matrix of its first dimensions by the others, cut into panels of `width`
+/// columns (rows where it is `transposed`). Lines are those of the other direction, `steps` of which lie side by side:
+/// [columns / width][lines / steps][width][steps].
+struct PanelInfo {
+  uint64_t lines = 0, columns = 0, width = 1, steps = 1;
+  bool transposed = false;
+};
+
 struct ParameterInfo {
   std::string name; // one '*' per enclosing stack
   std::vector<int64_t> stack;
@@ -57,11 +65,12 @@ struct ParameterInfo {
   InitializerInfo init;
   std::map<std::string, std::vector<PublicNameInfo>> names; // scheme -> one per stack element
   bool frozen = false;
-  std::vector<bool> present; // per stack element, where some do not exist; empty: all do
+  std::optional<PanelInfo> panels; // how its values lie in memory where not row-major; gradients and all else are row-major
+  std::vector<bool> present;       // per stack element, where some do not exist; empty: all do
   bool has(int64_t stackIndex) const { return present.empty() || present[static_cast<size_t>(stackIndex)]; }
 
   int64_t stackElements = 1; // product of `stack`
-  int64_t elements = 1;      // product of `shape`; dense row-major in the arenas
+  int64_t elements = 1;      // product of `shape`; dense in the arenas
   /// "blocks.3.wq.weight" of one stack element.
   std::string elementName(int64_t stackIndex) const { return expandStars(name, stack, stackIndex); }
 };

@@ -98,6 +98,28 @@ void readInitializer(const ManifestReader &reader, ParameterInfo &info) {
   }
 }
 
+/// Panels cut the sizes without rest.
+PanelInfo readLayout(const ManifestReader &reader, const ParameterInfo &info, const Manifest &manifest) {
+  PanelInfo panels;
+  reader.member("form").oneOf({"panels"});
+  const int64_t leading = reader.member("leading").integer(1, std::max<int64_t>(int64_t(info.shape.size()) - 1, 1));
+  panels.width = static_cast<uint64_t>(reader.member("width").integer(1, 1 << 16));
+  panels.steps = static_cast<uint64_t>(reader.member("steps").integer(1, 1 << 16));
+  panels.transposed = reader.member("transposed").truth();
+  if (!reader.good())
+    return panels;
+  uint64_t rows = 1, others = 1; // no more than all elements, whose number is checked
+  for (size_t axis = 0; axis < info.shape.size(); ++axis)
+    (static_cast<int64_t>(axis) < leading ? rows : others) *= static_cast<uint64_t>(info.shape[axis]);
+  panels.lines = panels.transposed ? others : rows;
+  panels.columns = panels.transposed ? rows : others;
+  if (info.shape.size() < 2 || panels.columns % panels.width != 0 || panels.lines % panels.steps != 0)
+    reader.fail("panels that do not cut the parameter without rest");
+  if (manifest.copies)
+    reader.fail("panels of a parameter that has a copy");
+  return panels;
+}
+
 } // namespace
 
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest) {
@@ -132,6 +154,8 @@ ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manife
     });
   if (reader.has("frozen"))
     info.frozen = reader.member("frozen").truth();
+  if (reader.has("layout") && reader.good())
+    info.panels = readLayout(reader.member("layout"), info, manifest);
   if (reader.good())
     checkPlace(reader, info, manifest);
   return info;

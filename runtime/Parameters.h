@@ -128,7 +128,10 @@ private:
   std::shared_ptr<const Artifact> artifact;
   bool isSplit(ParameterArena arena) const { return arena == ParameterArena::Values && manifest().split; }
   DataType typeInMemory(ParameterArena arena) const;
+  Status readStored(const Place &place, ParameterArena arena, uint64_t first, uint64_t count, char *values) const;
+  Status writeStored(const Place &place, ParameterArena arena, const char *values);
   DeviceView stored(const Place &place, ParameterArena arena) const;
+  template <typename Half> Status writeBits(const Place &place, ParameterArena arena, const float *values, Half half);
   Status writeShort(const Place &place, ParameterArena arena, const float *values);
   Status writeHalves(const Place &place, const float *values);
   Status readHalves(const Place &place, uint64_t first, uint64_t count, float *values) const;

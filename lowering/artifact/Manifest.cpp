@@ -1,5 +1,6 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Panels.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/graph/Averages.h"
 #include "frontend/recipes/OptimizerRules.h"
@@ -109,6 +110,12 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"init", initializerJson(param.init)},
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});
+    if (std::optional<Panels> panels = Panels::of(op))
+      array.back().getAsObject()->insert({"layout", json::Object{{"form", "panels"},
+                                                                 {"leading", panels->leading},
+                                                                 {"width", panels->width},
+                                                                 {"steps", panels->steps},
+                                                                 {"transposed", panels->transposed}}});
     if (param.publishedShape != param.shape)
       array.back().getAsObject()->insert({"published", json::Array(param.publishedShape)});
     if (!param.present.empty()) {

@@ -11,7 +11,7 @@ namespace tenon {
 
 bool OptimizerSegment::continues(const OptimizerSegment &before, int64_t bytes) const {
   return before.offset + before.count * bytes == offset && before.rate == rate && before.gradient == gradient &&
-         before.decay == decay && before.norm == norm;
+         before.decay == decay && before.norm == norm && before.lines == lines && before.columns == columns;
 }
 
 namespace {
@@ -30,6 +30,17 @@ public:
     table.element = type.getElementType();
     if (!table.element.isF32() && !table.element.isF64())
       return notSupported(parameter) << "an optimizer for " << table.element;
+    const ArrayRef<int64_t> sizes = type.getShape().drop_front(parameter.depthCount());
+    int64_t lines = 0, columns = 0;
+    if (std::optional<Panels> panels = Panels::of(parameter)) {
+      // A vector of the pass lies along the last dimensions, which panels cut; how many these are is of no account.
+      if (panels->transposed || (table.panels && (table.panels->width != panels->width || table.panels->steps != panels->steps)))
+        return notSupported(parameter)
+               << "an optimizer for a parameter in panels along its first dimensions, or in several widths";
+      table.panels = panels;
+      lines = panels->linesOf(sizes);
+      columns = panels->columnsOf(sizes);
+    }
     const int64_t copies = parameter.stackElements(), count = type.getNumElements() / std::max<int64_t>(copies, 1);
     for (int64_t copy = 0; copy < copies; ++copy) {
       if (factor(parameter, "frozen_at", copy, 0) != 0)
@@ -39,7 +50,9 @@ public:
                             factor(parameter, "lr", copy, 1),
                             factor(parameter, "gradient", copy, 1),
                             factor(parameter, "decay", copy, ownDecay(ruleOf(op), op.getSettings(), parameter)),
-                            normOf(parameter, copy)};
+                            normOf(parameter, copy),
+                            lines,
+                            columns};
       if (copy > 0 && !table.perTensor && !table.segments.empty() &&
           next.continues(table.segments.back(), elementBytes(table.element)))
         table.segments.back().count += count;

@@ -1,9 +1,11 @@
 #include "lowering/cpu/CpuTarget.h"
 #include "dialect/Refusal.h"
 #include "lowering/artifact/HostCode.h"
+#include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/Generators.h"
 #include "lowering/cpu/Kernel.h"
 #include "lowering/cpu/KernelDialects.h"
+#include "lowering/cpu/TileKernel.h"
 
 using namespace mlir;
 
@@ -45,6 +47,14 @@ FailureOr<KernelNeeds> CpuTarget::needsOf(KernelOpInterface kernel) const {
     all = {needs.launches, needs.temporaries, std::max(all.scratchBytes, needs.scratchBytes)};
   }
   return all;
+}
+
+std::optional<PanelForm> CpuTarget::panelsOf(Type element) const {
+  if (element.isBF16())
+    return PanelForm{kPanelWidth, 2, kTileSteps};
+  if (hasRealKernels(element))
+    return PanelForm{kPanelWidth, 1, 1};
+  return std::nullopt;
 }
 
 std::vector<std::string> CpuTarget::variants() const {

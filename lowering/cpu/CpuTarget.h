@@ -12,6 +12,9 @@ public:
   std::optional<std::string> refuses(KernelOpInterface kernel) const override;
   /// Of all tiers: they have the same temporaries, and the scratch is the largest of theirs.
   mlir::FailureOr<KernelNeeds> needsOf(KernelOpInterface kernel) const override;
+  /// Those of the widest register tile; of bf16 pairs of lines, as many as tiles of AMX read at once. Of f16, which is widened
+  /// whenever it is packed, there are none.
+  std::optional<PanelForm> panelsOf(mlir::Type element) const override;
   std::vector<std::string> variants() const override;
   /// Code for pairs of bf16 only where something is contracted in bf16.
   std::vector<std::string> variantsOf(mlir::ModuleOp module) const override;

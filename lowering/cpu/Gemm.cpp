@@ -14,9 +14,14 @@ bool rowsShareSet(Tier tier, Type storage, int64_t rowStride) {
 }
 
 bool GemmSpec::mayStreamRight() const {
-  if (elementsOfA.areComputed || elementsOfB.areComputed || rangesOfA || rangesOfB || !(isOne(b.colStride) || isOne(b.rowStride)))
+  if (elementsOfA.areComputed || elementsOfB.areComputed || rangesOfA || rangesOfB || panelsOfB ||
+      !(isOne(b.colStride) || isOne(b.rowStride)))
     return false;
   return !isShortReal(storage) || (multipliesPairs(tier, storage) && isOne(a.colStride));
+}
+
+bool GemmSpec::readsRightInPlace() const {
+  return panelsOfB && !panelsOfB.acrossDepth && (!isShortReal(storage) || multipliesPairs(tier, storage));
 }
 
 bool GemmSpec::readsLeftInPlace() const {

@@ -50,6 +50,21 @@ struct GemmRanges {
   explicit operator bool() const { return bool(visit); }
 };
 
+/// Columns of the panels in which weights lie in memory, of all tiers: those of the widest register tile, so that it reads a
+/// panel from one end to the other. The panels of the others are 1/2, 1/4, .. of one.
+constexpr int64_t kPanelWidth = 32;
+
+/// B in panels, as weights lie in memory (`tenon.parameter`, panels), all of them full. Its `base` is the first panel; strides
+/// are not used.
+struct GemmPanels {
+  int64_t width = 0; ///< columns of a panel, a multiple of those that a tile reads; 0: B has strides
+  int64_t steps = 1; ///< lines side by side: 2 of bf16, of which there are a multiple of 32
+  /// Lines are columns of B and the panels go along K: B is packed from them. Else lines are steps of K, which are read where
+  /// they are, or, of what is widened, packed.
+  bool acrossDepth = false;
+  explicit operator bool() const { return width > 0; }
+};
+
 /// One finished vector of C: lanes column, column + 1, ... of row `row` (both i64).
 struct GemmResult {
   mlir::Value row, column, sum;
@@ -89,12 +104,14 @@ struct GemmSpec {
   GemmElements elementsOfA, elementsOfB; ///< where computed, the operand's address and strides are ignored
   GemmRanges rangesOfA;                  ///< rows; K is contiguous
   GemmRanges rangesOfB;                  ///< steps of K; columns are contiguous. Of bf16, ranges begin at even steps
+  GemmPanels panelsOfB;
   GemmEpilogue epilogue;
   GemmRuns runs;
   GemmTarget target;
   mlir::Type element() const { return elementModel(storage).compute; } ///< f32 or f64: products and sums
-  bool mayStreamRight() const;   ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
-  bool readsLeftInPlace() const; ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
+  bool mayStreamRight() const;    ///< few rows of A read B where it is, once (StreamRows.h, StreamColumns.h)
+  bool readsRightInPlace() const; ///< micro-kernels read B where it is
+  bool readsLeftInPlace() const;  ///< micro-kernels read A where it is; otherwise a tile has its rows in scratch
 };
 
 /// Number of tiles of the contraction (i64; a constant when m, n and k are). 1 when the whole work is below about 20 us.

@@ -1,4 +1,6 @@
 // tenon.gemm: labels sorted into rows, columns, depth and batch of packed contractions (Gemm.h); the body becomes the epilogue.
+#include "dialect/Panels.h"
+#include "dialect/Refusal.h"
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Gemm.h"
 #include "lowering/cpu/GemmReads.h"
@@ -38,6 +40,8 @@ public:
     kernel.writes.append(op.getResults().begin(), op.getResults().end());
     bool good = true;
     sortLabels();
+    if (Panels::of(op) && (b.tensor != op.getB() || isGathered || columns.size() + depth.size() != b.labels.size()))
+      return notSupported(op) << "a contraction that does not read its weights line by line, with these in panels";
     findRanges();
     if (isReordered)
       reorder();
@@ -303,6 +307,10 @@ private:
     spec.k = reads.sizeOf(code, depth);
     spec.a = operand(a, rows, depth);
     spec.b = operand(b, depth, columns);
+    if (std::optional<Panels> panels = Panels::of(op)) {
+      const bool linesAreSteps = llvm::is_contained(depth, b.labels.front()) != panels->transposed;
+      spec.panelsOfB = {panels->width, panels->steps, !linesAreSteps};
+    }
     SmallVector<LaneValue> fixed(batchIndices);
     fixed.resize(rank);
     if (hasRowsInRanges)

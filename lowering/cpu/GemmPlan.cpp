@@ -74,7 +74,10 @@ GemmPlan::GemmPlan(Emitter &emit, const GemmSpec &spec, Value leastPanels) {
   if (hasTiles) // one strip that is not full at most
     rowsPerBlock = emit.min(emit.roundUp(rowsPerBlock, kStripRows), spec.m);
   streamsRight = spec.mayStreamRight() ? emit.lessEqual(spec.m, emit.constant(kFewRows)) : emit.flag(false);
-  Value isWhole = emit.select(streamsRight, emit.flag(true), emit.lessEqual(spec.k, emit.constant(limits.whole)));
+  // Nothing of few rows times weights in panels is in scratch but the sums: each panel is read from one end to the other.
+  const bool mayBeWhole = spec.readsRightInPlace() && spec.readsLeftInPlace();
+  Value few = mayBeWhole ? emit.lessEqual(spec.m, emit.constant(kFewRows)) : streamsRight;
+  Value isWhole = emit.select(few, emit.flag(true), emit.lessEqual(spec.k, emit.constant(limits.whole)));
   depthBlocks = emit.select(isWhole, emit.constant(1), emit.ceilDiv(spec.k, limits.depth));
   depthPerBlock = emit.roundUp(emit.ceilDiv(spec.k, depthBlocks), hasTiles ? kTileSteps : 16);
 

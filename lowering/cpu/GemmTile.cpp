@@ -2,6 +2,7 @@
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/PackPairs.h"
+#include "lowering/cpu/PackPanels.h"
 #include "lowering/cpu/ShortReals.h"
 #include "lowering/cpu/StreamColumns.h"
 #include "lowering/cpu/StreamRows.h"
@@ -314,7 +315,13 @@ private:
   void emitColumns(Value column, Value columns, int64_t vectors) {
     if (isStreamed)
       return finishStrip(firstRow, rows, panelSums, column, columns, vectors);
-    pack(column, columns ? columns : emit.constant(plan.width));
+    right = packed;
+    if (spec.readsRightInPlace())
+      right = placeInPanels(column, startDepth);
+    else if (spec.panelsOfB)
+      packPanels(column);
+    else
+      pack(column, columns ? columns : emit.constant(plan.width));
     emitStrips(column, columns, vectors);
   }
 
@@ -345,6 +352,40 @@ private:
                            call(emit.sub(high, low), emit.at(address, memoryType(spec.storage), emit.mul(column, b.colStride)),
                                 emit.at(packed, unit, emit.mul(emit.sub(low, startDepth), plan.width)));
                          });
+  }
+
+  /// Of a column and a step of B in panels.
+  Value placeInPanels(Value column, Value step) {
+    const GemmPanels &panels = spec.panelsOfB;
+    Value line = panels.acrossDepth ? column : step, inPanels = panels.acrossDepth ? step : column;
+    Value lines = panels.acrossDepth ? spec.n : spec.k;
+    Value panel = emit.div(inPanels, panels.width), inside = emit.sub(inPanels, emit.mul(panel, panels.width));
+    // Lines that are asked for begin a group of `steps`.
+    Value place = emit.mul(emit.add(emit.mul(panel, lines), line), panels.width);
+    return emit.at(spec.b.base, memoryType(spec.storage), emit.add(place, emit.mul(inside, panels.steps)));
+  }
+
+  /// A panel of B from panels of other lines, or widened.
+  void packPanels(Value column) {
+    Type unit = isPairs ? Type(emit.builder.getI16Type()) : element; // a pair takes two steps
+    const GemmPanels &panels = spec.panelsOfB;
+    auto call = [&](func::FuncOp function, ValueRange arguments) {
+      func::CallOp::create(emit.builder, emit.location, function, arguments);
+    };
+    if (!panels.acrossDepth)
+      return call(getWidenPanel(emit.builder, emit.location, spec.tier, plan.width),
+                  {depth, placeInPanels(column, startDepth), packed});
+    Value end = emit.add(startDepth, depth);
+    emit.loop(emit.div(startDepth, panels.width), emit.ceilDiv(end, panels.width), 1, [&](Value panel) {
+      Value begin = emit.mul(panel, panels.width);
+      Value low = emit.max(begin, startDepth), steps = emit.sub(emit.min(emit.add(begin, panels.width), end), low);
+      Value from = placeInPanels(column, low), to = emit.at(packed, unit, emit.mul(emit.sub(low, startDepth), plan.width));
+      if (isShortReal(spec.storage))
+        return call(getTurnPanel(emit.builder, emit.location, spec.tier, plan.width), {steps, from, to});
+      Value columns = emit.min(emit.sub(spec.n, column), plan.width), one = emit.constant(1);
+      call(getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, LayoutOfB::Transposed, order()),
+           {steps, columns, from, one, emit.constant(panels.width), to});
+    });
   }
 
   /// Calls `body` with the first row and the number of rows of each strip.
@@ -392,7 +433,7 @@ private:
       Value restRow = emit.at(staged, emit.builder.getI8Type(), emit.mul(row, kTileBytes));
       func::CallOp::create(
           emit.builder, emit.location, function,
-          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, packed, stripSums, isLater});
+          ValueRange{wholeSteps, hasRest, first, emit.mul(left.rowStride, 2), restRow, right, stripSums, isLater});
     };
     Value usual = usualRows(emit, spec), isOther = emit.compare(arith::CmpIPredicate::ne, stripRows, usual);
     emit.branch(isOther, [&] { configureTiles(emit, spec.tier, stripRows); });
@@ -418,10 +459,17 @@ private:
     Value steps = order() == DepthOrder::OddFirst && !inPlace && !isTiles ? emit.roundUp(depth, 2) : depth;
     Value width = emit.constant(plan.width);
     auto call = [&](int64_t height) {
-      MicroKernel kernel{spec.tier, isPairs ? spec.storage : element, height, vectors, walk, plan.width};
+      const bool inPanels = spec.readsRightInPlace();
+      MicroKernel kernel{spec.tier,
+                         isPairs ? spec.storage : element,
+                         height,
+                         vectors,
+                         walk,
+                         inPanels ? spec.panelsOfB.width : plan.width,
+                         inPanels && height <= kFewRows};
       func::FuncOp function = getMicroKernel(emit.builder, emit.location, kernel);
       func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{steps, first, a.rowStride, a.colStride, packed, stripSums, width, isLater});
+                           ValueRange{steps, first, a.rowStride, a.colStride, right, stripSums, width, isLater});
     };
     ArrayRef<int64_t> heights = plan.stripHeights;
     if (heights.empty())
@@ -480,6 +528,7 @@ private:
   int64_t lanes, bytes;
   Value packed, sums, staged, computedB, computedA, runs; ///< scratch: one panel of B; sums of all panels of the tile; rows of A;
                                                           ///< a panel of B and rows of A as computed; memory of the rows of a run
+  Value right;                                            ///< the panel of B, wherever it is
   GemmOperand computedPanel;
   bool mayBePartial, mayBeFull;
   Value firstRow, rows;

@@ -8,12 +8,16 @@ using namespace mlir;
 namespace tenon::cpu {
 namespace {
 
+/// How far in front of a cold B is asked for, into the second-level cache: more lines can be on their way there than to the
+/// first.
+constexpr int64_t kBytesAhead = 4096;
+
 std::string kernelName(const MicroKernel &kernel) {
   llvm::StringRef walk = kernel.walk == WalkOfA::RowMajor ? "row" : kernel.walk == WalkOfA::Transposed ? "transposed" : "strided";
   llvm::StringRef type = elementModel(kernel.element).name();
   llvm::StringRef tier = kernel.element.isBF16() ? tierName(kernel.tier) : helperTierName(kernel.tier);
   return ("tn_gemm_micro_" + tier + "_" + type + "_" + walk + "_" + llvm::Twine(kernel.rows) + "x" + llvm::Twine(kernel.vectors) +
-          "_" + llvm::Twine(kernel.panelWidth))
+          "_" + llvm::Twine(kernel.panelWidth) + (kernel.isCold ? "_cold" : ""))
       .str();
 }
 
@@ -123,6 +127,9 @@ private:
     for (int64_t part = 0; part < kernel.vectors; ++part) {
       Value pointer = emit.at(pointerB, element, step * kernel.panelWidth + part * lanes);
       right.push_back(emit.load(inRegister, pointer, bytes * lanes));
+      if (kernel.isCold && part * lanes * bytes % 64 == 0)
+        LLVM::Prefetch::create(emit.builder, emit.location, emit.at(pointer, emit.builder.getI8Type(), kBytesAhead), /*rw=*/0,
+                               /*hint=*/2, /*cache=*/1);
     }
     for (int64_t row = 0; row < kernel.rows; ++row) {
       Value left = vector::BroadcastOp::create(emit.builder, emit.location, inRegister,

@@ -21,7 +21,8 @@ struct MicroKernel {
   int64_t rows;
   int64_t vectors;
   WalkOfA walk;
-  int64_t panelWidth; ///< columns of the panel of B, at least those of the tile: elements from one of its rows to the next
+  int64_t panelWidth;  ///< columns of the panel of B, at least those of the tile: elements from one of its rows to the next
+  bool isCold = false; ///< B is read once, from memory: it is asked for ahead
 };
 
 /// The private function of `kernel` in the module around the insertion point:

@@ -40,12 +40,13 @@ std::string OptimizerKernels::emitGlobal(StringRef stem, Type type, DenseElement
   return name;
 }
 
-/// Per tile its segment; per segment offset, elements, first tile, norm and the three factors; the bounds of the norms.
+/// Per tile its segment; per segment offset, elements, first tile, norm, the matrix in panels and the three factors; the bounds
+/// of the norms.
 void OptimizerKernels::collectTables() {
   SmallVector<int64_t> whole;
   SmallVector<double> real;
   for (auto [i, segment] : llvm::enumerate(table.segments)) {
-    whole.append({segment.offset, segment.count, tileCount(), segment.norm});
+    whole.append({segment.offset, segment.count, tileCount(), segment.norm, segment.lines, segment.columns});
     real.append({segment.rate, segment.gradient, segment.decay});
     tileSegments.append(llvm::divideCeil(segment.count, tileElements), int32_t(i));
   }
@@ -83,7 +84,7 @@ Value OptimizerKernels::segmentOf(FunctionCode &code, Value tile) {
 Value OptimizerKernels::wholeColumn(FunctionCode &code, Value segment, int64_t i) {
   auto &builder = code.builder;
   return loadAt(code, wholeTable, builder.getI64Type(),
-                add(builder, multiply(builder, segment, constant(builder, 4)), constant(builder, i)));
+                add(builder, multiply(builder, segment, constant(builder, 6)), constant(builder, i)));
 }
 
 OptimizerKernels::Piece OptimizerKernels::pieceOf(FunctionCode &code) {
@@ -94,6 +95,7 @@ OptimizerKernels::Piece OptimizerKernels::pieceOf(FunctionCode &code) {
   auto factor = [&](int64_t i) { return loadAt(code, realTable, builder.getF64Type(), add(builder, row, constant(builder, i))); };
   Value first =
       multiply(builder, subtract(builder, code.tile, wholeColumn(code, piece.segment, 2)), constant(builder, tileElements));
+  piece.first = first;
   piece.count = minimum(builder, constant(builder, tileElements), subtract(builder, wholeColumn(code, piece.segment, 1), first));
   piece.offset =
       add(builder, wholeColumn(code, piece.segment, 0), multiply(builder, first, constant(builder, elementBytes(element))));

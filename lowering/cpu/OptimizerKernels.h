@@ -35,6 +35,7 @@ private:
   /// What a tile works on.
   struct Piece {
     Value offset, count; // bytes from the start of the arena; elements
+    Value first;         // the number of the first one in its segment
     Value rate, gradient, decay;
     Value norm, segment;
   };
@@ -96,8 +97,22 @@ private:
   std::function<Value(Value)> clipping(FunctionCode &code, const Piece &piece);
   Value readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places);
   void writeParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value);
+  /// From and to the bits that a parameter of 16 bits has in memory; where it is split, its remainder is read, or written.
+  Value widened(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value bits);
+  Value narrowed(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value);
   ElementMoments readMoments(LaneCode &lanes, LaneValue index, const Places &places);
   void writeMoments(LaneCode &lanes, LaneValue index, const Places &places, ElementMoments moments);
+
+  // OptimizerPanels.cpp: the parameters of a tile, wherever they lie; indices are row-major in the tile.
+  class PanelWalk;
+  using StepOfElements = llvm::function_ref<Value(LaneValue index, Value parameter)>;
+  void inPanels(FunctionCode &code, const Piece &piece, llvm::function_ref<void()> panels, llvm::function_ref<void()> rowMajor);
+  void readParameters(FunctionCode &code, const Piece &piece, const Places &places,
+                      llvm::function_ref<void(LaneCode &, LaneValue index, Value parameter)> visit);
+  /// `step` gives the new value.
+  void updateParameters(FunctionCode &code, const Piece &piece, const Places &places,
+                        llvm::function_ref<Value(LaneCode &, LaneValue index, Value parameter)> step);
+
   mlir::VectorType vectorType();
   RuleCode rulesOf(FunctionCode &code, Value rate, Value decay);
   Value scalarOf(FunctionCode &code, int64_t offset);

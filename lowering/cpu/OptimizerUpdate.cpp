@@ -60,28 +60,28 @@ std::function<Value(Value)> OptimizerKernels::clipping(FunctionCode &code, const
   };
 }
 
+Value OptimizerKernels::widened(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value bits) {
+  if (isSplit)
+    return joinHalves(code.builder, op.getLoc(), bits, lanes.load(stored, places.remainders, index).base);
+  return widenBits(code.builder, op.getLoc(), code.tier, stored, bits);
+}
+Value OptimizerKernels::narrowed(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
+  if (!isSplit)
+    return narrowToBits(code.builder, op.getLoc(), code.tier, stored, value);
+  auto [upper, remainder] = splitHalves(code.builder, op.getLoc(), value);
+  lanes.store(stored, places.remainders, index, LaneValue::lanes(remainder));
+  return upper;
+}
 Value OptimizerKernels::readParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places) {
   Value p = lanes.load(stored, places.parameters, index).base;
-  if (isSplit)
-    return joinHalves(code.builder, op.getLoc(), p, lanes.load(stored, places.remainders, index).base);
-  return isShortReal(stored) ? widenBits(code.builder, op.getLoc(), code.tier, stored, p) : p;
+  return isShortReal(stored) ? widened(code, lanes, index, places, p) : p;
 }
 void OptimizerKernels::writeParameter(FunctionCode &code, LaneCode &lanes, LaneValue index, const Places &places, Value value) {
-  if (isSplit) {
-    auto [upper, remainder] = splitHalves(code.builder, op.getLoc(), value);
-    lanes.store(stored, places.parameters, index, LaneValue::lanes(upper));
-    lanes.store(stored, places.remainders, index, LaneValue::lanes(remainder));
-    return;
-  }
-  auto narrow = [&](Type type, Value base) {
-    lanes.store(type, base, index, LaneValue::lanes(narrowToBits(code.builder, op.getLoc(), code.tier, type, value)));
-  };
-  if (isShortReal(stored))
-    narrow(stored, places.parameters);
-  else
-    lanes.store(element, places.parameters, index, LaneValue::lanes(value));
+  Value p = isShortReal(stored) ? narrowed(code, lanes, index, places, value) : value;
+  lanes.store(stored, places.parameters, index, LaneValue::lanes(p));
   if (copies)
-    narrow(copies, places.copies);
+    lanes.store(copies, places.copies, index,
+                LaneValue::lanes(narrowToBits(code.builder, op.getLoc(), code.tier, copies, value)));
 }
 ElementMoments OptimizerKernels::readMoments(LaneCode &lanes, LaneValue index, const Places &places) {
   auto read = [&](Value base) { return base ? lanes.load(element, base, index).base : Value(); };
@@ -101,16 +101,13 @@ void OptimizerKernels::emitMoments(FunctionCode &code) {
   Places places = placesOf(code, piece);
   auto clipped = clipping(code, piece);
   RuleCode rules = rulesOf(code, scalarOf(code, rateScalar), piece.decay);
-  LaneCode lanes(code, {}, laneCount());
   SquareSum parameters(code, laneCount()), directions(code, laneCount());
-  lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
-    Value p = readParameter(code, lanes, index, places);
+  readParameters(code, piece, places, [&](LaneCode &lanes, LaneValue index, Value p) {
     Value g = clipped(lanes.load(element, places.gradients, index).base);
     RuleCode::Step step = rules.step(p, g, readMoments(lanes, index, places));
     writeMoments(lanes, index, places, step.moments);
     parameters.add(p);
     directions.add(rules.comparedDirection(p, step.moments, step.direction));
-    return true;
   });
   storeArea(code, areas.parameters, code.tile, parameters.total());
   storeArea(code, areas.directions, code.tile, directions.total());
@@ -146,18 +143,13 @@ void OptimizerKernels::emitUpdate(FunctionCode &code) {
   std::function<Value(Value)> clipped;
   if (!hasRatios())
     clipped = clipping(code, piece);
-  LaneCode lanes(code, {}, laneCount());
-  lanes.forLanes(constant(builder, 0), piece.count, [&](LaneValue index) {
-    Value p = readParameter(code, lanes, index, places);
-    if (hasRatios()) {
-      writeParameter(code, lanes, index, places, rules.moved(p, rules.direction(p, readMoments(lanes, index, places))));
-      return true;
-    }
+  updateParameters(code, piece, places, [&](LaneCode &lanes, LaneValue index, Value p) {
+    if (hasRatios())
+      return rules.moved(p, rules.direction(p, readMoments(lanes, index, places)));
     Value g = clipped(lanes.load(element, places.gradients, index).base);
     RuleCode::Step step = rules.step(p, g, readMoments(lanes, index, places));
     writeMoments(lanes, index, places, step.moments);
-    writeParameter(code, lanes, index, places, rules.moved(p, step.direction));
-    return true;
+    return rules.moved(p, step.direction);
   });
 }
 

@@ -1,5 +1,6 @@
 // Where each parameter lies in the arenas. See Passes.td.
 #include "dialect/ElementModel.h"
+#include "dialect/Panels.h"
 #include "dialect/Refusal.h"
 #include "dialect/TenonDialect.h"
 #include "lowering/Passes.h"
@@ -31,6 +32,8 @@ struct PlaceParameters : impl::PlaceParametersBase<PlaceParameters> {
     constexpr uint64_t cacheLine = 64;
     int64_t end = 0;
     for (auto parameter : getOperation().getOps<ParameterOp>()) {
+      if (parameter->hasAttr(kPanels) && AddOverflow(end, int64_t(end % (2 * cacheLine)), end)) // on a line in halves, too
+        end = std::numeric_limits<int64_t>::max();
       std::optional<int64_t> stride = strideOf(parameter, cacheLine);
       int64_t bytes;
       parameter.setOffset(end);

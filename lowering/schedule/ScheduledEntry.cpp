@@ -1,5 +1,6 @@
 #include "lowering/schedule/ScheduledEntry.h"
 #include "dialect/ElementModel.h"
+#include "dialect/Panels.h"
 #include "dialect/Places.h"
 #include "dialect/Rounds.h"
 
@@ -59,7 +60,9 @@ public:
   LogicalResult run() {
     WalkResult result = func::FuncOp(entry.function).walk([&](Operation *op) {
       if (auto placed = dyn_cast<PlaceOp>(op))
-        return WalkResult(check(op, placed.getPlace()));
+        return WalkResult(failure(failed(check(op, placed.getPlace())) || failed(checkPanels(placed))));
+      if (auto gemm = dyn_cast<GemmOp>(op); gemm && gemm->hasAttr(kPanels) && !panelsAt(gemm.getB()))
+        return WalkResult(op->emitOpError("expects as operand b a parameter that lies in its panels"));
       if (auto sum = dyn_cast<SumSlicesOp>(op))
         return WalkResult(check(op, sum.getAt()));
       if (auto ready = dyn_cast<ReadyOp>(op))
@@ -121,6 +124,32 @@ private:
       return op->emitOpError("expects a place in one of the ")
              << slotsOf(place.getMemory()) << " slots of " << stringifyMemory(place.getMemory()) << ", got " << place.getSlot();
     return verifyPlace(op, place);
+  }
+  /// Of the parameter at a place; null: it lies row-major, or there is no parameter.
+  Attribute panelsAt(Value tensor) const {
+    auto placed = tensor.getDefiningOp<PlaceOp>();
+    if (!placed || placed.getPlace().getMemory() != Memory::Parameters)
+      return {};
+    func::FuncOp function = entry.function;
+    auto module = function->getParentOfType<ModuleOp>();
+    for (auto parameter : module.getOps<ParameterOp>()) {
+      const Type stored = parameterType(module), element = parameter.getType().getElementType();
+      const int64_t part = stored ? elementBytes(element) / elementBytes(stored) : 1;
+      if (int64_t(parameter.getOffset()) / part == placed.getPlace().getSlot() && parameter->hasAttr(kPanels))
+        return parameter->getAttr(kPanels);
+    }
+    return {};
+  }
+  /// A parameter in panels is read by contractions alone, as their operand b.
+  LogicalResult checkPanels(PlaceOp placed) const {
+    const Attribute panels = panelsAt(placed.getValue());
+    for (OpOperand &use : placed.getValue().getUses()) {
+      auto gemm = dyn_cast<GemmOp>(use.getOwner());
+      const bool isRight = gemm && gemm.getB() == use.get() && gemm.getA() != use.get();
+      if ((isRight ? gemm->getAttr(kPanels) : Attribute()) != panels)
+        return use.getOwner()->emitOpError("expects to read a parameter as it lies, in its tenon.panels or row-major");
+    }
+    return success();
   }
   LogicalResult checkAttribute(Operation *op, StringRef name, std::optional<unsigned> count) const {
     auto places = op->getAttrOfType<ArrayAttr>(name);

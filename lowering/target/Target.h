@@ -18,6 +18,12 @@ namespace tenon {
 class PassFlags;
 struct ScheduledEntry;
 
+/// How the contractions of a target read a matrix best (tenon.parameter, panels).
+struct PanelForm {
+  int64_t width, steps;
+  int64_t lines; ///< a panel has a multiple of so many
+};
+
 enum class CodeForm { Llvm, Assembly, Object };
 
 struct CodeResult {
@@ -84,6 +90,10 @@ public:
   virtual llvm::StringRef triple() const = 0;
   /// The device of the runtime that runs the code (Device::name, runtime/Device.h).
   virtual llvm::StringRef device() const = 0;
+
+  // Weights in memory.
+  /// The panels in which its contractions read weights of this element type, in all variants; nothing: row-major.
+  virtual std::optional<PanelForm> panelsOf(mlir::Type element) const { return std::nullopt; }
 
   /// The variants to emit where `wanted` ones were asked for, by name or kBestVariant; without: variantsOf. `machineBest`: the
   /// most demanding one that the machine can run.

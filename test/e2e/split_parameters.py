@@ -218,8 +218,14 @@ def files(folder, spoil):
 
 
 def trajectory(folder, spoil):
+    """Of weights that lie row-major, and of weights in panels."""
+    for sets in (SETS, {**SETS, "D": 64, "E": 32, "F": 128}):
+        compare_steps(folder, spoil, [*driver.settings(sets), *SIZES[-4:]])
+
+
+def compare_steps(folder, spoil, sizes):
     draw = random.Random(3)
-    ours, gradients, masters = (library.Model(driver.compiled(spec, "--recipe", "small", *SIZES), "train", {}, threads=2)
+    ours, gradients, masters = (library.Model(driver.compiled(spec, "--recipe", "small", *sizes), "train", {}, threads=2)
                                 for spec in (split_specification(folder, "compute = bf16"),) * 2 + (driver.model("gpt2.tn"),))
     for name, (_, info) in ours.inputs().items():
         ids = Tensor("i32", tuple(info.shape[:info.rank]), [draw.randrange(SETS["V"]) for _ in range(info.bytes // 4)])

@@ -45,8 +45,8 @@ inline std::string fakeLibrary(const std::string &name = "fake") {
   return std::string(TENON_TEST_LIBRARIES) + "/lib" + name + ".so";
 }
 
-inline std::shared_ptr<Parameters> fakeParameters() {
-  auto artifact = Artifact::open(fakeLibrary());
+inline std::shared_ptr<Parameters> fakeParameters(const std::string &library = "fake") {
+  auto artifact = Artifact::open(fakeLibrary(library));
   EXPECT_TRUE(artifact.ok()) << artifact.status().message();
   auto parameters = Parameters::create(*artifact);
   EXPECT_TRUE(parameters.ok()) << parameters.status().message();

@@ -25,6 +25,13 @@
 #define FAKE_MOMENTS "0"
 #endif
 
+/* How the first parameter lies in memory, as the end of its object. */
+#ifdef FAKE_PANELS
+#define FAKE_LAYOUT ", \"layout\": {\"form\": \"panels\", \"leading\": 1, \"width\": 3, \"steps\": 4, \"transposed\": false}"
+#else
+#define FAKE_LAYOUT ""
+#endif
+
 enum { INPUTS = 3, OUTPUTS = 20, LAYERS = 2, GAP = 144 };
 enum { WEIGHT = 0, WEIGHT_STRIDE = OUTPUTS * INPUTS * 4 + GAP, BIAS = LAYERS * WEIGHT_STRIDE, BIAS_STRIDE = 128 };
 enum { TABLE = BIAS + LAYERS * BIAS_STRIDE, PARAM_BYTES = TABLE + 5 * INPUTS * 4 };
@@ -41,7 +48,7 @@ static const char manifest[] =
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.kernel\", \"transform\": \"transpose\"}, {\"name\": \"layers.1.kernel\", "
     "\"transform\": \"transpose\"}],"
     "              \"packed\": [{\"name\": \"w\", \"transform\": \"part\", \"part\": 0, \"parts\": 2}, {\"name\": \"w\", "
-    "\"transform\": \"part\", \"part\": 1, \"parts\": 2}]}},"
+    "\"transform\": \"part\", \"part\": 1, \"parts\": 2}]}" FAKE_LAYOUT "},"
     " {\"name\": \"blocks.*.bias\", \"stack\": [2], \"axes\": [\"O\"], \"shape\": [20], \"offset\": 768, \"stride\": 128,"
     "  \"init\": {\"kind\": \"constant\", \"a\": [0.25, 0.5]},"
     "  \"names\": {\"hf\": [{\"name\": \"layers.0.bias\"}, {\"name\": \"layers.1.bias\"}],"

@@ -65,6 +65,14 @@ std::string exceptionsIn(const Manifest &manifest, runtime::DataType type) {
   return paths;
 }
 
+/// How it lies in memory, where not row-major.
+std::string panelsText(const ParameterInfo &parameter) {
+  if (!parameter.panels)
+    return {};
+  const runtime::PanelInfo &panels = *parameter.panels;
+  return concat("  panels of ", panels.width, panels.transposed ? " rows" : " columns", panels.steps == 2 ? ", pairs" : "");
+}
+
 void printParameters(const Manifest &manifest) {
   uint64_t total = 0;
   show("\nparameters\n");
@@ -80,8 +88,9 @@ void printParameters(const Manifest &manifest) {
     std::string name = parameter.name;
     if (parameter.stackElements > 1)
       name += concat("  x", existing);
-    show("  %-40s %-28s %14s  %s(%g)%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
-         initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "");
+    show("  %-40s %-28s %14s  %s(%g)%s%s\n", name.c_str(), listText(parameter.axes, sizes).c_str(), grouped(count).c_str(),
+         initializerName(parameter.init.kind), parameter.init.a, parameter.frozen ? "  frozen" : "",
+         panelsText(parameter).c_str());
   }
   show("  %s parameters; %.1f MiB in %s (padding %.2f %%)\n", grouped(total).c_str(),
        static_cast<double>(manifest.parameterBytesIn(manifest.parameterType)) / 1048576.0,

@@ -35,6 +35,9 @@ namespace {
   std::abort();
 }
 
+bool isAcross(Layout layout) { return layout == Layout::PanelsAcross || layout == Layout::PairPanelsAcross; }
+bool isOfPairs(Layout layout) { return layout == Layout::PairPanels || layout == Layout::PairPanelsAcross; }
+
 /// A matrix whose sizes may be constants or arguments: strides as values.
 cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value rows, Value columns) {
   Value one = emit.constant(1);
@@ -47,8 +50,9 @@ cpu::GemmOperand operandOf(cpu::Emitter &emit, Layout layout, Value base, Value 
     return {base, emit.mul(columns, 2), emit.constant(2)};
   case Layout::Padded:
     return {base, emit.add(columns, 1), one};
+  default: // panels: no strides
+    return {base, columns, one};
   }
-  return {};
 }
 
 Value elementsOf(cpu::Emitter &emit, Layout layout, Value rows, Value columns) {
@@ -87,6 +91,8 @@ cpu::BatchedGemmSpec specOf(cpu::Emitter &outer, const GemmCase &gemm, Value a, 
     spec.m = m, spec.n = n, spec.k = k;
     spec.a = operandOf(emit, gemm.a, baseA, m, k);
     spec.b = operandOf(emit, gemm.b, baseB, k, n);
+    if (isInPanels(gemm.b))
+      spec.panelsOfB = {cpu::kPanelWidth, isOfPairs(gemm.b) ? 2 : 1, isAcross(gemm.b)};
     spec.epilogue = [=](OpBuilder &builder, Location location, const cpu::GemmResult &result) {
       cpu::Emitter emit(builder, location);
       Value place = emit.at(baseC, element, emit.add(emit.mul(result.row, n), result.column));
@@ -242,8 +248,9 @@ int64_t sizeOf(Layout layout, int64_t rows, int64_t columns) {
     return 2 * rows * columns;
   case Layout::Padded:
     return rows * (columns + 1);
+  default:
+    return rows * columns;
   }
-  return 0;
 }
 
 int64_t placeOf(Layout layout, int64_t rows, int64_t columns, int64_t row, int64_t column) {
@@ -256,8 +263,13 @@ int64_t placeOf(Layout layout, int64_t rows, int64_t columns, int64_t row, int64
     return 2 * (row * columns + column);
   case Layout::Padded:
     return row * (columns + 1) + column;
+  default:
+    break;
   }
-  return 0;
+  constexpr int64_t width = cpu::kPanelWidth;
+  const int64_t steps = isOfPairs(layout) ? 2 : 1, lines = isAcross(layout) ? columns : rows;
+  const int64_t line = isAcross(layout) ? column : row, inPanels = isAcross(layout) ? row : column;
+  return inPanels / width * width * lines + line / steps * width * steps + inPanels % width * steps + line % steps;
 }
 
 CompiledGemm compileGemm(const GemmCase &gemm) {

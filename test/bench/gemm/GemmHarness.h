@@ -30,8 +30,10 @@ private:
   uint16_t bits = 0;
 };
 
-/// Padded: row-major with a gap behind every row.
-enum class Layout { RowMajor, Transposed, Strided, Padded };
+/// Padded: row-major with a gap behind every row. Of B alone, panels (cpu::GemmPanels): lines are rows, or columns (`Across`);
+/// with pairs of lines side by side where it is of bf16.
+enum class Layout { RowMajor, Transposed, Strided, Padded, Panels, PanelsAcross, PairPanels, PairPanelsAcross };
+inline bool isInPanels(Layout layout) { return layout >= Layout::Panels; }
 
 struct GemmCase {
   cpu::Tier tier = cpu::Tier::Avx2;

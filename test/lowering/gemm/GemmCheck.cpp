@@ -268,12 +268,16 @@ template <typename S, typename T> int check(const Options &options) {
 }
 
 Layout layoutOf(char letter) {
+  if (letter == 'p' || letter == 'c')
+    return letter == 'p' ? Layout::Panels : Layout::PanelsAcross;
   return letter == 'r' ? Layout::RowMajor : letter == 't' ? Layout::Transposed : letter == 'g' ? Layout::Padded : Layout::Strided;
 }
 
 int usage() {
   std::fprintf(stderr, "usage: tenon-gemm-check --tier=T [--f64 | --bf16 | --f16] (--sweep [--quick] | --shape=M,N,K,BATCH "
                        "[--layouts=rt] [--dynamic])\n"
+                       "                        layouts of A and B: r(ow-major), t(ransposed), s(trided), g(aps); of B p(anels), "
+                       "c: those of columns\n"
                        "                        [--corrupt=bit|order|outside|tiles] [--cpu=NAME] [--defined]\n"
                        "       tenon-gemm-check --tier=T [--f64] --shape=M,N,K,BATCH --emit=mlir|asm\n"
                        "       tenon-gemm-check --tier=T [--f64] --micro-kernels=ROWS\n"
@@ -339,6 +343,8 @@ int main(int argumentCount, char **arguments) {
     } else
       return usage();
   }
+  if (isInPanels(options.gemm.b) && options.gemm.type == runtime::DataType::BF16)
+    options.gemm.b = options.gemm.b == Layout::Panels ? Layout::PairPanels : Layout::PairPanelsAcross;
   if (!emit.empty()) {
     std::string text = emit == "mlir" ? emitMlir(options.gemm) : emitAssembly(options.gemm);
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -1,0 +1,81 @@
+// RUN: tenon-opt %s --split-input-file --pass-pipeline='builtin.module(tenon-panel-parameters)' | FileCheck %s --implicit-check-not=tenon.panels
+
+// What something else reads, too (a table that is gathered, a copy to an output), stays row-major.
+// CHECK: tenon.parameter @table : tensor<64x32xf32>
+tenon.parameter @table : tensor<64x32xf32>
+func.func @infer(%x: tensor<8x64xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %w = tenon.read_parameter @table : tensor<64x32xf32>
+  %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x32xf32> -> tensor<8x32xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    %c = arith.constant 0 : index
+    %first = tenon.at %w[%c, %j] : tensor<64x32xf32> -> f32
+    %s = arith.addf %sum, %first : f32
+    tenon.put 0 [%i, %j], %s : f32
+  }
+  tenon.output 0 "y", %y : tensor<8x32xf32>
+  return
+}
+
+// -----
+
+// Columns that are no multiple of 32; heads that both operands have; the left operand.
+// CHECK: tenon.parameter @narrow : tensor<64x40xf32>
+// CHECK: tenon.parameter @each : tensor<2x64x32xf32>
+// CHECK: tenon.parameter @left : tensor<32x32xf32>
+tenon.parameter @narrow : tensor<64x40xf32>
+tenon.parameter @each : tensor<2x64x32xf32>
+tenon.parameter @left : tensor<32x32xf32>
+func.func @infer(%x: tensor<8x64xf32>, %h: tensor<8x2x64xf32>, %r: tensor<32x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %w = tenon.read_parameter @narrow : tensor<64x40xf32>
+  %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<8x64xf32>, tensor<64x40xf32> -> tensor<8x40xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<8x40xf32>
+  %each = tenon.read_parameter @each : tensor<2x64x32xf32>
+  %z = tenon.gemm %h[0, 1, 3], %each[1, 3, 2] rank 3 : tensor<8x2x64xf32>, tensor<2x64x32xf32> -> tensor<8x2x32xf32> {
+  ^bb0(%i: index, %j: index, %k: index, %sum: f32):
+    tenon.put 0 [%i, %j, %k], %sum : f32
+  }
+  tenon.output 1 "z", %z : tensor<8x2x32xf32>
+  %left = tenon.read_parameter @left : tensor<32x32xf32>
+  %v = tenon.gemm %left[0, 2], %r[2, 1] rank 2 : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  tenon.output 2 "v", %v : tensor<32x32xf32>
+  return
+}
+
+// -----
+
+// Of bf16 a panel has a multiple of 32 lines; f16 is widened wherever it is read.
+// CHECK: tenon.parameter @short : tensor<48x32xf32>
+module attributes {tenon.compute = bf16, tenon.parameters = bf16} {
+  tenon.parameter @short : tensor<48x32xf32>
+  func.func @infer(%x: tensor<8x48xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+    %w = tenon.read_parameter @short : tensor<48x32xbf16>
+    %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<8x48xbf16>, tensor<48x32xbf16> -> tensor<8x32xf32> {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      tenon.put 0 [%i, %j], %sum : f32
+    }
+    tenon.output 0 "y", %y : tensor<8x32xf32>
+    return
+  }
+}
+
+// -----
+
+// CHECK: tenon.parameter @half : tensor<64x32xf32>
+module attributes {tenon.compute = f16, tenon.parameters = f16} {
+  tenon.parameter @half : tensor<64x32xf32>
+  func.func @infer(%x: tensor<8x64xf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+    %w = tenon.read_parameter @half : tensor<64x32xf16>
+    %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<8x64xf16>, tensor<64x32xf16> -> tensor<8x32xf32> {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      tenon.put 0 [%i, %j], %sum : f32
+    }
+    tenon.output 0 "y", %y : tensor<8x32xf32>
+    return
+  }
+}
