@@ -3,9 +3,7 @@
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "dialect/ScalarCode.h"
 
 using namespace mlir;
 
@@ -26,11 +24,13 @@ public:
       }
     scores = real({query[0], query[1], query[2], key[1]});
     pairs = tensorType({query[0], query[1], key[1]}, builder.getI1Type(), dimCount);
-    for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable()})
+    for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable(), op.getKeyTable()})
       if (table)
         places = sizesOf(tensorOf(table))[0];
-    if (places)
+    if (places) {
       byPlace = real({query[0], query[1], query[2], places});
+      byKey = real({query[0], key[1], query[2], places});
+    }
   }
 
   RankedTensorType real(ArrayRef<AffineExpr> sizes) {
@@ -85,7 +85,15 @@ public:
   }
   /// The row of the tables at each pair; where it lies outside of them the pair is masked.
   Value place() {
-    if (!placeOfPair && places) {
+    if (!placeOfPair && op.getComputesPlace()) {
+      IRMapping known;
+      Block &code = op.getPlaceCode()->front();
+      for (BlockArgument argument : code.getArguments())
+        known.map(argument, operandOf(argument.getArgNumber()));
+      [[maybe_unused]] bool made = elementwise(builder, op.getLoc(), code, pairs, known);
+      assert(made && "the element code of integers is made of ops of the tensor form");
+      placeOfPair = known.lookup(code.getTerminator()->getOperand(0));
+    } else if (!placeOfPair && places) {
       std::string problem;
       placeOfPair = formOf(*toForm(op.getPlace()[0], problem));
       if (op.getPlace().size() == 2)
@@ -113,6 +121,19 @@ public:
                                 builder.getUnitAttr());
   }
 
+  /// [B, J, H, P] at the place of the pair: [B, I, H, J].
+  Value fromKeyPlaces(Value x) {
+    return GatherOp::create(builder, op.getLoc(), scores, x, place(), builder.getI64IntegerAttr(3),
+                            builder.getDenseI64ArrayAttr({0, 3, 2, -1}), builder.getDenseI64ArrayAttr({0, 1, 3}),
+                            builder.getUnitAttr());
+  }
+  /// The sums over the queries of equal place: [B, I, H, J] to [B, J, H, P].
+  Value toKeyPlaces(Value x) {
+    return ScatterAddOp::create(builder, op.getLoc(), byKey, x, place(), Value(), builder.getI64IntegerAttr(3),
+                                builder.getDenseI64ArrayAttr({0, 3, 2, -1}), builder.getDenseI64ArrayAttr({0, 1, 3}),
+                                builder.getUnitAttr());
+  }
+
   // ---- heads: query head h reads key head h div (H / K)
 
   bool grouped() const { return query[2] != key[2]; }
@@ -125,6 +146,15 @@ public:
   }
   Value fromGroups(Value x, RankedTensorType type) {
     return ReshapeOp::create(builder, op.getLoc(), type, x, builder.getDenseI64ArrayAttr({1, 1, -2, 1}));
+  }
+  /// Rows [B, J, K, m], repeated for the heads that read them: [B, J, H, m].
+  Value keysOfHeads(Value rows) {
+    if (!grouped())
+      return rows;
+    auto sizes = sizesOf(tensorOf(rows));
+    const int64_t members = cast<AffineConstantExpr>(query[2]).getValue() / cast<AffineConstantExpr>(key[2]).getValue();
+    auto apart = real({sizes[0], sizes[1], sizes[2], getAffineConstantExpr(members, op.getContext()), sizes[3]});
+    return fromGroups(g.broadcast(rows, {0, 1, 2, 4}, apart), real({sizes[0], sizes[1], query[2], sizes[3]}));
   }
   /// Rows [B, I, H, m] against rows [B, J, K, m]: [B, I, H, J].
   Value perPair(Value rows, Value keyRows) {
@@ -151,6 +181,11 @@ public:
     return g.dot(inGroups(weights), {0, 4, 2, 5, 1}, inGroups(rows), {0, 4, 2, 5, 3}, type);
   }
 
+  /// [B, J, H, m], summed over the heads that share keys: `type`, [B, J, K, m].
+  Value overMembers(Value rows, RankedTensorType type) {
+    return grouped() ? g.broadcast(g.reduce(Reduction::sum, inGroups(rows), {3}), {0, 1, 2, 3}, type) : rows;
+  }
+
   // ---- scores
 
   /// The sum of all terms, scaled.
@@ -158,6 +193,8 @@ public:
     Value sum = perPair(op.getQuery(), op.getKey());
     if (op.getTable())
       sum = g.add(sum, atKeys(g.dot(op.getPositionQuery(), {0, 1, 2, 4}, op.getTable(), {3, 2, 4}, byPlace), place()));
+    if (op.getKeyTable()) // [B, J, H, P] at the place of the pair
+      sum = g.add(sum, fromKeyPlaces(g.dot(keysOfHeads(op.getPositionKey()), {0, 1, 2, 4}, op.getKeyTable(), {3, 2, 4}, byKey)));
     if (op.getSelectedScores())
       sum = g.add(sum, atKeys(op.getSelectedScores(), selection()));
     if (op.getScoreTable())
@@ -174,12 +211,8 @@ public:
     Block &block = op.getStep().front().front();
     IRMapping known;
     known.map(block.getArgument(0), sum);
-    for (Operation &inner : block.without_terminator()) {
-      Value made = elementwise(inner, known);
-      if (!made)
-        return {};
-      known.map(inner.getResult(0), made);
-    }
+    if (!elementwise(builder, op.getLoc(), block, scores, known))
+      return {};
     return {known.lookup(block.getTerminator()->getOperand(0)), known.lookup(block.getTerminator()->getOperand(1))};
   }
   Value dropped(Value p) {
@@ -198,7 +231,7 @@ public:
   Build g;
   SmallVector<AffineExpr> query, key; // [B, I, H, E], [B, J, K, E]
   AffineExpr places;
-  RankedTensorType scores, pairs, byPlace;
+  RankedTensorType scores, pairs, byPlace, byKey; // the last two: [B, I, H, P], [B, J, H, P]
 
 private:
   Value transposed(Value x, ArrayRef<AffineExpr> sizes) { return g.broadcast(x, {0, 2, 1}, real(sizes)); }
@@ -212,48 +245,6 @@ private:
     Value operand = op.getIndexOperands()[number];
     return g.broadcast(operand, labelsOf(op.getIndexLabels()[number]), withElement(pairs, tensorOf(operand).getElementType()));
   }
-  /// A scalar op of the step, over all scores.
-  Value elementwise(Operation &inner, IRMapping &known) {
-    auto at = [&](unsigned i) { return known.lookup(inner.getOperand(i)); };
-    auto truth = withElement(scores, builder.getI1Type());
-    return llvm::TypeSwitch<Operation *, Value>(&inner)
-        .Case([&](arith::ConstantOp constant) {
-          auto number = dyn_cast<FloatAttr>(constant.getValue());
-          return number ? g.constant(scores, number.getValueAsDouble())
-                        : g.constant(truth, constant.getValue() == builder.getBoolAttr(true));
-        })
-        .Case([&](arith::AddFOp) { return g.add(at(0), at(1)); })
-        .Case([&](arith::SubFOp) { return g.sub(at(0), at(1)); })
-        .Case([&](arith::MulFOp) { return g.mul(at(0), at(1)); })
-        .Case([&](arith::DivFOp) { return g.div(at(0), at(1)); })
-        .Case([&](arith::NegFOp) { return g.neg(at(0)); })
-        .Case([&](arith::SelectOp) { return g.select(at(0), at(1), at(2)); })
-        .Case([&](arith::CmpFOp compare) {
-          using Predicate = arith::CmpFPredicate;
-          const Predicate kind = compare.getPredicate();
-          if (kind != Predicate::OLT && kind != Predicate::OLE && kind != Predicate::OEQ && kind != Predicate::UNE)
-            return Value();
-          return g.compare(kind == Predicate::OLT   ? Comparison::lt
-                           : kind == Predicate::OLE ? Comparison::le
-                           : kind == Predicate::OEQ ? Comparison::eq
-                                                    : Comparison::ne,
-                           at(0), at(1));
-        })
-        .Case(
-            [&](arith::XOrIOp) { return Value(NotOp::create(builder, op.getLoc(), truth, at(0))); }) // of a truth value with true
-        .Case([&](arith::AndIOp) { return Value(AndOp::create(builder, op.getLoc(), truth, at(0), at(1))); })
-        .Case([&](arith::OrIOp) { return Value(OrOp::create(builder, op.getLoc(), truth, at(0), at(1))); })
-        .Case([&](math::ExpOp) { return g.unary<ExpOp>(at(0)); })
-        .Case([&](math::LogOp) { return g.unary<LogOp>(at(0)); })
-        .Case([&](math::SqrtOp) { return g.unary<SqrtOp>(at(0)); })
-        .Case([&](math::TanhOp) { return g.unary<TanhOp>(at(0)); })
-        .Case([&](math::SinOp) { return g.unary<SinOp>(at(0)); })
-        .Case([&](math::CosOp) { return g.unary<CosOp>(at(0)); })
-        .Case([&](math::AtanOp) { return g.unary<AtanOp>(at(0)); })
-        .Case([&](math::PowFOp) { return Value(PowOp::create(builder, op.getLoc(), scores, at(0), at(1))); })
-        .Default([](Operation *) { return Value(); });
-  }
-
   unsigned dimCount = 0;
   Type integer = builder.getI32Type();
   Value placeOfPair;
@@ -354,7 +345,7 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
       gradients.push_back(result.use_empty() ? Value() : make());
   };
   Value weights = parts.dropped(p);
-  Value dByPlace = parts.places ? parts.byIndex(dSum, parts.place(), parts.byPlace) : Value();
+  Value dByPlace = getTable() || getScoreTable() ? parts.byIndex(dSum, parts.place(), parts.byPlace) : Value();
   give(getDquery(), [&] { return parts.perQuery(dSum, getKey(), tensorOf(getDquery())); });
   give(getDkey(), [&] { return parts.perKey(dSum, getQuery(), tensorOf(getDkey())); });
   give(getDvalue(), [&] { return parts.perKey(weights, getDy(), tensorOf(getDvalue())); });
@@ -367,6 +358,14 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
     return g.dot(parts.byIndex(weights, parts.place(), parts.byPlace), {0, 4, 2, 1}, getDy(), {0, 4, 2, 3},
                  tensorOf(getDvalueTable()));
   });
+  if (!getKeyTable())
+    return gradients;
+  Value dByKey = parts.toKeyPlaces(dSum), keys = parts.keysOfHeads(getPositionKey());
+  give(getDpositionKey(), [&] {
+    Value ofHeads = g.dot(dByKey, {0, 1, 2, 4}, getKeyTable(), {4, 2, 3}, tensorOf(keys));
+    return parts.overMembers(ofHeads, tensorOf(getDpositionKey()));
+  });
+  give(getDkeyTable(), [&] { return g.dot(dByKey, {0, 4, 2, 1}, keys, {0, 4, 2, 3}, tensorOf(getDkeyTable())); });
   return gradients;
 }
 

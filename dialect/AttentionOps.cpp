@@ -1,4 +1,4 @@
-// Attention: verifiers, decompositions, gradient rule.
+// Attention and its gradient: verifiers, what is narrowed, gradient rule.
 #include "dialect/AttentionMasks.h"
 #include "dialect/Build.h"
 #include "dialect/ElementModel.h"
@@ -8,111 +8,6 @@
 
 using namespace mlir;
 using namespace tenon;
-
-LogicalResult AttendOp::verify() {
-  int64_t key = tensorOf(getY()).getRank();
-  llvm::SmallDenseMap<int64_t, AffineExpr> sizes;
-  for (auto [i, size] : llvm::enumerate(sizesOf(tensorOf(getY()))))
-    sizes[i] = size;
-  llvm::SmallDenseSet<int64_t> mentioned;
-  SmallVector<Value> operands(getScores());
-  llvm::append_range(operands, getMasks());
-  operands.push_back(getValue());
-  if (getFactor())
-    operands.push_back(getFactor());
-  if (getLabels().size() != operands.size())
-    return emitOpError("expects labels for each of ") << operands.size() << " operands, got " << getLabels().size(); // C4
-  for (auto [operand, attribute] : llvm::zip(operands, getLabels())) {
-    if (!isLabels(attribute)) // C4
-      return emitOpError("expects labels as lists of numbers, got ") << attribute;
-    SmallVector<int64_t> labels = labelsOf(attribute);
-    auto type = tensorOf(operand);
-    if (int64_t(labels.size()) != type.getRank()) // C4
-      return emitOpError("expects one label per dimension of ") << type << ", got " << labels.size();
-    if (!type.getElementType().isInteger(1) && type.getElementType() != tensorOf(getY()).getElementType()) // C5
-      return emitOpError("expects reals of ") << tensorOf(getY()).getElementType() << ", got " << type;
-    if (operand != getFactor() && !llvm::is_contained(labels, key)) // C1
-      return emitOpError("expects every score, mask and value to have the key dimension, label ") << key;
-    for (auto [label, size] : llvm::zip(labels, sizesOf(type))) {
-      if (label < 0 || label > key || llvm::count(labels, label) > 1) // C4
-        return emitOpError("expects different labels from 0 to ") << key << ", got " << label << " for " << type;
-      auto [it, inserted] = sizes.try_emplace(label, size);
-      if (!inserted && it->second != size) // C2
-        return emitOpError("expects label ")
-               << label << " to have one size, got " << textOf(it->second) << " and " << textOf(size);
-      mentioned.insert(label);
-    }
-  }
-  for (int64_t i = 0; i < key; ++i)
-    if (!mentioned.contains(i)) // C3
-      return emitOpError("expects result dimension ") << i << " in an operand";
-  double rate = getRate().convertToDouble();
-  if (!(rate >= 0 && rate < 1)) // C6
-    return emitOpError("expects a rate in 0 .. 1 (1 excluded), got ") << rate;
-  return success();
-}
-
-/// The general form in elementwise ops, reductions and a contraction, over the index space of scores and masks.
-SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
-  Build g(builder, getLoc());
-  int64_t key = tensorOf(getY()).getRank();
-  SmallVector<Value> operands(getScores());
-  llvm::append_range(operands, getMasks());
-  SmallVector<SmallVector<int64_t>> labels;
-  for (Attribute attribute : getLabels())
-    labels.push_back(labelsOf(attribute));
-  // The space of p: the union of the labels of scores and masks, the key last.
-  SmallVector<int64_t> space;
-  llvm::SmallDenseMap<int64_t, AffineExpr> sizes;
-  unsigned dimCount = 0;
-  for (auto [operand, own] : llvm::zip(operands, labels)) {
-    dimCount = std::max(dimCount, dimCountOf(tensorOf(operand)));
-    for (auto [label, size] : llvm::zip(own, sizesOf(tensorOf(operand)))) {
-      sizes[label] = size;
-      if (label != key && !llvm::is_contained(space, label))
-        space.push_back(label);
-    }
-  }
-  llvm::sort(space);
-  space.push_back(key);
-  SmallVector<AffineExpr> spaceSizes;
-  for (int64_t label : space)
-    spaceSizes.push_back(sizes[label]);
-  auto real = tensorType(spaceSizes, tensorOf(getValue()).getElementType(), dimCount);
-  auto spread = [&](Value x, ArrayRef<int64_t> own) {
-    SmallVector<int64_t> dims;
-    for (int64_t label : own)
-      dims.push_back(llvm::find(space, label) - space.begin());
-    return g.broadcast(x, dims, withElement(real, tensorOf(x).getElementType()));
-  };
-  Value score, visible;
-  for (size_t i = 0; i < getScores().size(); ++i) {
-    Value term = spread(getScores()[i], labels[i]);
-    score = score ? g.add(score, term) : term;
-  }
-  score = g.scale(score, getScale().convertToDouble());
-  if (getFactor())
-    score = g.mul(score, spread(getFactor(), labels.back()));
-  for (size_t i = 0; i < getMasks().size(); ++i) {
-    Value term = spread(getMasks()[i], labels[getScores().size() + i]);
-    visible = visible ? Value(AndOp::create(builder, getLoc(), term.getType(), visible, term)) : term;
-  }
-  // A row that sees no key: its maximum is replaced, its sum is 0 and gives p = 0.
-  double lowest = -1e30;
-  Value shown = visible ? g.select(visible, score, g.constant(real, lowest)) : score;
-  // softmax is invariant under the shift: no gradient flows through the maximum.
-  Value maximum = g.unary<StopGradientOp>(g.reduceLast(Reduction::max, shown));
-  Value p = g.unary<ExpOp>(g.sub(shown, g.alongLast(maximum, real)));
-  if (visible)
-    p = g.select(visible, p, g.constant(real, 0));
-  Value sum = g.reduceLast(Reduction::sum, p), zero = g.zerosLike(sum);
-  Value safe = g.select(g.compare(Comparison::lt, zero, sum), sum, g.constant(sum.getType(), 1));
-  p = g.div(p, g.alongLast(safe, real));
-  if (getRate().convertToDouble() > 0)
-    p = DropoutOp::create(builder, getLoc(), p.getType(), p, getDepth(), getRateAttr(), getSiteAttr(),
-                          builder.getDenseI64ArrayAttr({}));
-  return {g.dot(p, space, getValue(), labels[getScores().size() + getMasks().size()], tensorOf(getY()))};
-}
 
 // ---- attention: the forward op and its gradient have the same operands and attributes, so that checks are written once
 
@@ -171,9 +66,39 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op, Attribute attr
                : LogicalResult(op.emitOpError("has a mask whose test `holds` names an operand without truth values")); // C6
 }
 
+/// Whether all of a block but its end is scalar code.
+static Operation *notScalar(Block &block) {
+  for (Operation &inner : block.without_terminator())
+    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
+      return &inner;
+  return nullptr;
+}
+
+/// C3 for a place that is no form.
+template <typename OpTy> static LogicalResult verifyPlaceCode(OpTy op) {
+  if (op->getNumRegions() == 0)
+    return op.emitOpError("expects a region of the place with `computes_place`"); // C3
+  if ((!op.getTable() && !op.getScoreTable()) || op.getValueTable() || op.getKeyTable() || !op.getPlace().empty() || op.getBack())
+    return op.emitOpError("expects `computes_place` beside a table or score_table alone, without other places"); // C3
+  Region &code = *op.getPlaceCode();
+  auto yield = code.hasOneBlock() && !code.front().empty() ? dyn_cast<YieldOp>(code.front().back()) : YieldOp();
+  bool fits = yield && code.getNumArguments() == op.getIndexOperands().size() && yield->getNumOperands() == 1 &&
+              (yield->getOperand(0).getType().isInteger(32) || yield->getOperand(0).getType().isInteger(64));
+  if (fits)
+    for (auto [argument, operand] : llvm::zip(code.getArguments(), op.getIndexOperands()))
+      fits &= argument.getType() == tensorOf(operand).getElementType();
+  if (!fits)
+    return op.emitOpError("expects the code of its place to take an element of each index operand and to yield an integer"); // C3
+  if (Operation *inner = notScalar(code.front()))
+    return op.emitOpError("expects scalar code of its place, got ") << inner->getName(); // C3
+  return success();
+}
+
 /// C3, C4.
 template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
-  bool hasTable = op.getTable() || op.getScoreTable() || op.getValueTable();
+  bool hasTable = op.getTable() || op.getScoreTable() || op.getValueTable() || op.getKeyTable();
+  if (op.getComputesPlace())
+    return verifyPlaceCode(op);
   size_t wanted = !hasTable ? 0 : op.getBack() ? 2 : 1;
   if (op.getPlace().size() != wanted)
     return op.emitOpError("expects ") << wanted << " places (one with a table, two with `back`), got "
@@ -215,9 +140,37 @@ template <typename OpTy> static LogicalResult verifyStep(OpTy op, Type element) 
   if (!yield || step.getNumArguments() != 1 || step.getArgument(0).getType() != element || yield->getNumOperands() != 2 ||
       !llvm::all_of(yield->getOperandTypes(), [&](Type type) { return type == element; }))
     return op.emitOpError("expects one step that takes a scalar of ") << element << " and yields two"; // C10
-  for (Operation &inner : step.front().without_terminator())
-    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
-      return op.emitOpError("expects scalar code in its step, got ") << inner.getName(); // C10
+  if (Operation *inner = notScalar(step.front()))
+    return op.emitOpError("expects scalar code in its step, got ") << inner->getName(); // C10
+  return success();
+}
+
+/// Whether a tensor has these sizes and elements.
+static bool has(Value tensor, ArrayRef<AffineExpr> sizes, Type element) {
+  return sizesOf(tensorOf(tensor)) == sizes && tensorOf(tensor).getElementType() == element;
+}
+
+/// C2. `q`, `k`: sizes of query and key.
+template <typename OpTy>
+static LogicalResult verifyTables(OpTy op, ArrayRef<AffineExpr> q, ArrayRef<AffineExpr> k, AffineExpr valueWidth) {
+  const Type element = tensorOf(op.getQuery()).getElementType(), compute = elementModel(element).compute;
+  if (bool(op.getPositionQuery()) != bool(op.getTable()) ||
+      (op.getPositionQuery() && !has(op.getPositionQuery(), q, element))) // C2
+    return op.emitOpError("expects position_query [B, I, H, E] together with a table");
+  if (bool(op.getPositionKey()) != bool(op.getKeyTable()) || (op.getPositionKey() && !has(op.getPositionKey(), k, element))) // C2
+    return op.emitOpError("expects position_key [B, J, K, E] together with a key_table");
+  AffineExpr places;
+  for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable(), op.getKeyTable()})
+    if (table && tensorOf(table).getRank() > 0 && !places)
+      places = sizesOf(tensorOf(table))[0];
+  if (op.getTable() && !has(op.getTable(), {places, q[2], q[3]}, element)) // C2
+    return op.emitOpError("expects a table [P, H, E], got ") << op.getTable().getType();
+  if (op.getScoreTable() && !has(op.getScoreTable(), {places, q[2]}, compute)) // C2
+    return op.emitOpError("expects a score_table [P, H], got ") << op.getScoreTable().getType();
+  if (op.getValueTable() && !has(op.getValueTable(), {places, q[2], valueWidth}, element)) // C2
+    return op.emitOpError("expects a value_table [P, H, F], got ") << op.getValueTable().getType();
+  if (op.getKeyTable() && !has(op.getKeyTable(), {places, q[2], q[3]}, element)) // C2
+    return op.emitOpError("expects a key_table [P, H, E], got ") << op.getKeyTable().getType();
   return success();
 }
 
@@ -242,24 +195,9 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   if (key.getDimSize(2) == 0 || query.getDimSize(2) % key.getDimSize(2) != 0) // C1
     return op.emitOpError("expects a number of heads that is a multiple of that of the keys, got ")
            << query.getDimSize(2) << " and " << key.getDimSize(2);
-  const Type element = query.getElementType(), compute = elementModel(element).compute;
-  auto has = [&](Value operand, ArrayRef<AffineExpr> sizes, Type wanted) {
-    auto type = tensorOf(operand);
-    return sizesOf(type) == sizes && type.getElementType() == wanted;
-  };
-  if (bool(op.getPositionQuery()) != bool(op.getTable()) ||
-      (op.getPositionQuery() && !has(op.getPositionQuery(), q, element))) // C2
-    return op.emitOpError("expects position_query [B, I, H, E] together with a table");
-  AffineExpr places;
-  for (Value table : {op.getTable(), op.getScoreTable(), op.getValueTable()})
-    if (table && tensorOf(table).getRank() > 0 && !places)
-      places = sizesOf(tensorOf(table))[0];
-  if (op.getTable() && !has(op.getTable(), {places, q[2], q[3]}, element)) // C2
-    return op.emitOpError("expects a table [P, H, E], got ") << op.getTable().getType();
-  if (op.getScoreTable() && !has(op.getScoreTable(), {places, q[2]}, compute)) // C2
-    return op.emitOpError("expects a score_table [P, H], got ") << op.getScoreTable().getType();
-  if (op.getValueTable() && !has(op.getValueTable(), {places, q[2], v[3]}, element)) // C2
-    return op.emitOpError("expects a value_table [P, H, F], got ") << op.getValueTable().getType();
+  const Type compute = elementModel(query.getElementType()).compute;
+  if (failed(verifyTables(op, q, k, v[3])))
+    return failure();
   bool selects = bool(op.getSelectedScores());
   if (selects != bool(op.getSelectAttr()) ||
       (selects && !has(op.getSelectedScores(), {q[0], q[1], q[2], getAffineConstantExpr(2, op.getContext())}, compute))) // C5
@@ -305,7 +243,9 @@ LogicalResult AttentionGradOp::verify() {
                                      {getDtable(), perBatchRow(getTable(), getQuery())},
                                      {getDselectedScores(), typeOf(getSelectedScores())},
                                      {getDscoreTable(), perBatchRow(getScoreTable(), getQuery())},
-                                     {getDvalueTable(), perBatchRow(getValueTable(), getQuery())}};
+                                     {getDvalueTable(), perBatchRow(getValueTable(), getQuery())},
+                                     {getDpositionKey(), typeOf(getPositionKey())},
+                                     {getDkeyTable(), perBatchRow(getKeyTable(), getQuery())}};
   for (auto [number, pair] : llvm::enumerate(wanted))
     if (typeOf(pair.first) != pair.second) // C3
       return emitOpError("expects gradient ")
@@ -329,16 +269,18 @@ static SmallVector<OpResult> present(ArrayRef<Value> results) {
   return there;
 }
 SmallVector<OpOperand *> AttentionOp::narrowOperands() {
-  return placesOf(*this, {getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
+  return placesOf(*this, {getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable(), getPositionKey(),
+                          getKeyTable()});
 }
 SmallVector<OpResult> AttentionOp::narrowResults() { return present({getY()}); }
 bool AttentionOp::isReduction() { return true; }
 bool AttentionGradOp::isReduction() { return true; }
 SmallVector<OpOperand *> AttentionGradOp::narrowOperands() {
-  return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable()});
+  return placesOf(*this, {getDy(), getY(), getQuery(), getKey(), getValue(), getPositionQuery(), getTable(), getValueTable(),
+                          getPositionKey(), getKeyTable()});
 }
 SmallVector<OpResult> AttentionGradOp::narrowResults() {
-  return present({getDquery(), getDkey(), getDvalue(), getDpositionQuery()});
+  return present({getDquery(), getDkey(), getDvalue(), getDpositionQuery(), getDpositionKey()});
 }
 
 SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGradients) {
@@ -348,12 +290,13 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
   auto grad = AttentionGradOp::create(
       builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), typeOf(getPositionQuery()),
       perBatchRow(getTable(), getQuery()), typeOf(getSelectedScores()), perBatchRow(getScoreTable(), getQuery()),
-      perBatchRow(getValueTable(), getQuery()), resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(),
-      getValue(), getPositionQuery(), getTable(), getSelectedScores(), getScoreTable(), getValueTable(), getIndexOperands(),
-      getDepth(), getScaleAttr(), getPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(), getIndexLabelsAttr(),
-      getRateAttr(), getSiteAttr(), getStep().size());
+      perBatchRow(getValueTable(), getQuery()), typeOf(getPositionKey()), perBatchRow(getKeyTable(), getQuery()),
+      resultGradients[0], getY(), getRowMax(), getRowSumInverse(), getQuery(), getKey(), getValue(), getPositionQuery(),
+      getTable(), getSelectedScores(), getScoreTable(), getValueTable(), getPositionKey(), getKeyTable(), getIndexOperands(),
+      getDepth(), getScaleAttr(), getPlaceAttr(), getComputesPlaceAttr(), getBackAttr(), getSelectAttr(), getMaskAttr(),
+      getIndexLabelsAttr(), getRateAttr(), getSiteAttr(), getCode().size());
   IRMapping mapping;
-  for (auto [from, to] : llvm::zip(getStep(), grad.getStep()))
+  for (auto [from, to] : llvm::zip(getCode(), grad.getCode()))
     from.cloneInto(&to, mapping);
   Build build(builder, getLoc());
   auto put = [&](Value operand, Value gradient, bool perRow) {
@@ -375,5 +318,7 @@ SmallVector<Value> AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> res
   put(getSelectedScores(), grad.getDselectedScores(), false);
   put(getScoreTable(), grad.getDscoreTable(), true);
   put(getValueTable(), grad.getDvalueTable(), true);
+  put(getPositionKey(), grad.getDpositionKey(), false);
+  put(getKeyTable(), grad.getDkeyTable(), true);
   return gradients;
 }

@@ -60,8 +60,9 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     DeclareOpInterfaceMethods<KernelOpInterface, ["parallelDomain"]>]> {
   let summary = "fused attention";
   let description = [{
-    Formula: for batch b, head h, query i, key j, with `Q` = position_query, `t` = score_table
-    `s_ij = step(scale (q_i . k_j + Q_i . table_d + selected_scores_ic + t_d))`, p = softmax over the visible keys,
+    Formula: for batch b, head h, query i, key j, with `Q` = position_query, `K` = position_key, `t` = score_table
+    `s_ij = step(scale (q_i . k_j + Q_i . table_d + K_j . key_table_d + selected_scores_ic + t_d))`, p = softmax over the visible
+    keys,
     `y_i = sum_j dropout(p_ij) (v_j + value_table_d)`, `d = d(b, i, j)`, `c = c(b, i, j)`. The content term and v are always
     there, the other terms only with their operands.
 
@@ -75,6 +76,8 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     | selected_scores | [B, I, H, 2] | optional: a score per query and truth value c(b, i, j) (segments), contracted over E |
     | score_table | [P, H] | optional: a score per relative position, row d(b, i, j) |
     | value_table | [P, H, F] | optional: values of relative positions, row d(b, i, j) |
+    | position_key | [B, J, K, E] | optional, with key_table: what keys ask of relative positions (DeBERTa) |
+    | key_table | [P, H, E] | optional: queries of relative positions, row d(b, i, j) |
     | index_operands | over batch, query, key | integers and truth values that masks, places and selections read |
     | depth | index | optional: the depth of the stack, for the dropout site |
 
@@ -87,25 +90,30 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     clip(j - i, -W, W) + W, has its rows gathered in the order of the distance before: P = I + J - 1 and d = j - i + I - 1. A d
     outside 0 .. P-1 may occur only at masked places: no row of a table is read for it.
 
+    With `computes_place` d is any integer function of the pair: `place` is empty, and the last region takes one scalar of each
+    index operand, at (b, i, j), and yields d (two-dimensional relative positions: the place of i in a grid less that of j). It
+    is computed for each pair, nothing of it is stored. value_table and key_table need a form.
+
     c is 1 where the mask `select` holds, else 0.
 
-    step is the identity without the region `step`, which takes the scaled sum, a scalar, and yields its function and the
+    step is the identity without a first region, which takes the scaled sum, a scalar, and yields its function and the
     derivative (a soft cap: 30 tanh(s / 30) and 1 - tanh(s / 30)^2). It is applied before masks.
 
     `mask` is a list of masks that must all hold: and, or, not over leaves that test a form for being <= 0 ("le") or = 0 ("eq"),
     or take an i1 operand ("holds").
     Causal attention over M remembered keys is `j - i - M <= 0`, padding `j - len[b] + 1 <= 0`.
 
-    query, key, value, position_query, table, value_table and y have one element type; the other tensors, and everything between,
-    are of the type that it is computed in. key and value, which a state may keep, may be of that type too: they are rounded to
-    the query's when they are read.
+    query, key, value, position_query, table, value_table, position_key, key_table and y have one element type; the other
+    tensors, and everything between, are of the type that it is computed in. key and value, which a state may keep, may be of
+    that type too: they are rounded to the query's when they are read.
 
     Constraints: C1 query, key, value and result agree as the table says, with one element type but for keys and values that are
     rounded when read; H, K, E, F are numbers, H a multiple of K;
-    C2 position_query and table come together and have their shapes; score_table and value_table have their shapes and the P of
-    table;
-    C3 place is there exactly with a table: one form, or two and `back`; their key coefficient is 1 or -1 and their operands do
-    not depend on the key;
+    C2 position_query and table come together and have their shapes, as do position_key and key_table; score_table and
+    value_table have their shapes and the P of table;
+    C3 place is there exactly with a table: one form, or two and `back`, or the code of `computes_place`, which is scalar code
+    that takes the elements of the index operands and yields an integer of 32 or 64 bits; a form's key coefficient is 1 or -1 and
+    its operands do not depend on the key;
     C4 `back` names an i1 index operand [B];
     C5 select is a mask and comes together with selected_scores, which has its shape;
     C6 masks are well-formed and name operands that exist; "holds" names an i1 one; they and places are over the dims of the
@@ -121,12 +129,13 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     `tenon.reduce` sums them in a fixed order.
 
     Source: Dao 2023 (row statistics, recomputation); Dai et al. 2019 section 3.3 (u, v, relative keys); Yang et al. 2019 section
-    2.5 (segments); Raffel et al. 2020 section 2.1 (score table); Shaw et al. 2018 section 3.2 (relative values); Ainslie et al.
-    2023 (key heads for groups of queries); Bello et al. 2016 section 5 (tanh of scores).
+    2.5 (segments); Raffel et al. 2020 section 2.1 (score table); He et al. 2021 section 3.1 (keys that ask); Liu et al. 2021
+    section 3.2 (score table over a grid); Shaw et al. 2018 section 3.2 (relative values); Ainslie et al. 2023 (key heads for
+    groups of queries); Bello et al. 2016 section 5 (tanh of scores).
 
     Example: causal attention over 3 remembered keys.
     ```mlir
-    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
+    %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
       mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ],
       scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x64xf32>, tensor<2x8x4x64xf32>, tensor<2x8x4x40xf32>) ->
@@ -137,12 +146,20 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
   let arguments = (ins Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table,
                    Optional<Tenon_RealTensor>:$selected_scores, Optional<Tenon_RealTensor>:$score_table,
-                   Optional<Tenon_RealTensor>:$value_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back,
+                   Optional<Tenon_RealTensor>:$value_table, Optional<Tenon_RealTensor>:$position_key,
+                   Optional<Tenon_RealTensor>:$key_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
+                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
+                   OptionalAttr<I64Attr>:$back,
                    OptionalAttr<AnyAttr>:$select, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
                    DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
   let results = (outs Tenon_RealTensor:$y, Tenon_RealTensor:$row_max, Tenon_RealTensor:$row_sum_inverse);
-  let regions = (region VariadicRegion<AnyRegion>:$step);
+  let regions = (region VariadicRegion<AnyRegion>:$code);
+  let extraClassDeclaration = [{
+    /// The region of the step, if there is one.
+    ::llvm::MutableArrayRef<::mlir::Region> getStep() { return getCode().drop_back(getComputesPlace() ? 1 : 0); }
+    /// The code of the place in the tables; null: it is a form.
+    ::mlir::Region *getPlaceCode() { return getComputesPlace() ? &getCode().back() : nullptr; }
+  }];
   let hasVerifier = 1;
 }
 def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
@@ -157,7 +174,8 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
     `dquery_i = sum_j dS_ij k_j`, `dkey_j = sum_i dS_ij q_i`, `dvalue_j = sum_i dropout(p)_ij dy_i` (the heads of a group one
     after the other), `dposition_query_i = sum_j dS_ij table_d`, `dtable_m = sum over d = m of dS_ij Q_i`,
     `dselected_scores_ig = sum over c = g of dS_ij`, `dscore_table_m = sum over d = m of dS_ij`,
-    `dvalue_table_m = sum over d = m of dropout(p)_ij dy_i`.
+    `dvalue_table_m = sum over d = m of dropout(p)_ij dy_i`, `dposition_key_j = sum_i dS_ij key_table_d`,
+    `dkey_table_m = sum over d = m of dS_ij K_j`.
 
     | operand | shape | dtype |
     |---|---|---|
@@ -166,8 +184,8 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
     | the rest | as in `tenon.attention` | as there |
 
     Operands: dy, y and the row statistics, then those of the forward op. Results: dquery, dkey, dvalue, then one for each further
-    real operand that is present; the tables' have the batch in front: dtable [B, P, H, E], dscore_table [B, P, H], dvalue_table
-    [B, P, H, F], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
+    real operand that is present; the tables' have the batch in front: dtable and dkey_table [B, P, H, E], dscore_table [B, P, H],
+    dvalue_table [B, P, H, F], which the differentiation rule sums. A result that nobody reads is neither computed nor stored.
 
     Constraints: C1 those of the forward op; C2 dy has the type of y; C3 results have the types of their operands, those of tables
     the batch in front and elements of the type that is computed in.
@@ -179,8 +197,8 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
     Example:
     ```mlir
     %dq, %dk, %dv = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
-      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>,
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+      resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
       mask = [{test = "le", rest = affine_map<() -> (-3)>, query = -1 : i64, key = 1 : i64} ],
       scale = 0.125 : f64, rate = 0.0 : f64, site = 0 : i64}> :
       (tensor<2x5x4x40xf32>, tensor<2x5x4x40xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x64xf32>,
@@ -194,15 +212,24 @@ def Tenon_AttentionGradOp : Tenon_Op<"attention_grad", [
                    Tenon_RealTensor:$query, Tenon_RealTensor:$key, Tenon_RealTensor:$value,
                    Optional<Tenon_RealTensor>:$position_query, Optional<Tenon_RealTensor>:$table,
                    Optional<Tenon_RealTensor>:$selected_scores, Optional<Tenon_RealTensor>:$score_table,
-                   Optional<Tenon_RealTensor>:$value_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
-                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, OptionalAttr<I64Attr>:$back,
+                   Optional<Tenon_RealTensor>:$value_table, Optional<Tenon_RealTensor>:$position_key,
+                   Optional<Tenon_RealTensor>:$key_table, Variadic<Tenon_Tensor>:$index_operands, Optional<Index>:$depth,
+                   F64Attr:$scale, DefaultValuedAttr<ArrayAttr, "{}">:$place, UnitAttr:$computes_place,
+                   OptionalAttr<I64Attr>:$back,
                    OptionalAttr<AnyAttr>:$select, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
                    DefaultValuedAttr<ArrayAttr, "{}">:$index_labels, F64Attr:$rate, Tenon_Site:$site);
   let results = (outs Tenon_RealTensor:$dquery, Tenon_RealTensor:$dkey, Tenon_RealTensor:$dvalue,
                  Optional<Tenon_RealTensor>:$dposition_query, Optional<Tenon_RealTensor>:$dtable,
                  Optional<Tenon_RealTensor>:$dselected_scores, Optional<Tenon_RealTensor>:$dscore_table,
-                 Optional<Tenon_RealTensor>:$dvalue_table);
-  let regions = (region VariadicRegion<AnyRegion>:$step);
+                 Optional<Tenon_RealTensor>:$dvalue_table, Optional<Tenon_RealTensor>:$dposition_key,
+                 Optional<Tenon_RealTensor>:$dkey_table);
+  let regions = (region VariadicRegion<AnyRegion>:$code);
+  let extraClassDeclaration = [{
+    /// The region of the step, if there is one.
+    ::llvm::MutableArrayRef<::mlir::Region> getStep() { return getCode().drop_back(getComputesPlace() ? 1 : 0); }
+    /// The code of the place in the tables; null: it is a form.
+    ::mlir::Region *getPlaceCode() { return getComputesPlace() ? &getCode().back() : nullptr; }
+  }];
   let hasVerifier = 1;
 }
 #endif

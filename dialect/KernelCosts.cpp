@@ -230,8 +230,9 @@ static Polynomial doubledPairs(FormulaSpace &space, ArrayAttr masks, const Polyn
 template <typename Op> static Polynomial flopsOfAttention(Op op, int64_t passes, FormulaSpace &space) {
   auto sizes = [&](Value tensor, int64_t dim) { return space.of(sizesOf(tensorOf(tensor))[dim]); };
   Polynomial perPair = Polynomial(2) * sizes(op.getQuery(), 3) + Polynomial(2) * sizes(op.getValue(), 3);
-  if (op.getTable())
-    perPair += Polynomial(2) * sizes(op.getQuery(), 3);
+  for (Value table : {op.getTable(), op.getKeyTable()})
+    if (table)
+      perPair += Polynomial(2) * sizes(op.getQuery(), 3);
   if (op.getValueTable())
     perPair += Polynomial(2) * sizes(op.getValue(), 3);
   // Even, because the pairs come doubled.

@@ -52,6 +52,7 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     with factors, of
     - content terms `query . key`, query over (B, I, H), key over (B, J, H), dimensions in any order or missing (then repeated);
     - position terms `query . table[d]`, table over (P, H), contracted before or after it is gathered;
+    - terms of the key and a table, `key . table[d]`;
     - selected terms: `(query . tables)[where(condition, 1, 0)]` over two values;
     - table terms `t[d]`, t over (P, H), or zeros, which vanish;
     - elementwise functions of the distance j - i and the head (ALiBi), which become a table of the distances, or any score over
@@ -61,7 +62,9 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     arithmetic, comparisons and choices (clipped, in buckets). A factor is a number or does not depend on the key (it goes to the
     query), or not on the query (to the key); a number that all content terms have goes into the scale. Tables are multiplied by
     numbers of the head at most. Tables at such places, and tables at different places that are functions of the distance, are
-    gathered into the order of the distance first: I + J - 1 rows. Terms of one kind share one side of the contraction:
+    gathered into the order of the distance first: I + J - 1 rows. Without relative values and terms of the key d may be any
+    integer function of (batch, query, key), the same for all tables, which becomes code (AttentionPlaces.h); a table of vectors
+    has a number of rows then, at most 4096. Terms of one kind share one side of the contraction:
     `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the checker
     proves.
 
@@ -76,7 +79,8 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     Terminates: one visit per `tenon.attend`; masks are trees, walked once.
     Source: Dao 2023 for the fused form.
   }];
-  let options = [ListOption<"without", "without", "std::string", "terms that stay `attend`: position, selected, table, value">];
+  let options = [ListOption<"without", "without", "std::string",
+                            "terms that stay `attend`: position, selected, table, value, key, computed">];
   let dependentDialects = ["::tenon::TenonDialect"];
 }
 

@@ -12,7 +12,7 @@ namespace tenon::cpu {
 
 SmallVector<Value> AttentionOperands::tensors() const {
   SmallVector<Value> result{query, key, value};
-  for (Value optional : {positionQuery, table, selectedScores, scoreTable, valueTable})
+  for (Value optional : {positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable})
     if (optional)
       result.push_back(optional);
   llvm::append_range(result, indexOperands);
@@ -48,6 +48,40 @@ Value AttentionCode::loadRow(Elements place, Value mask) {
 void AttentionCode::storeRow(Value vector, Elements place, Value mask) {
   Value stored = isShortReal(place.storage) ? narrowToBits(builder, builder.getLoc(), code.tier, place.storage, vector) : vector;
   emitVectorStore(builder, builder.getLoc(), stored, place.address, mask);
+}
+
+Value AttentionCode::atEach(Value base, Value index) {
+  auto type = VectorType::get({rowLanes}, LLVM::LLVMPointerType::get(builder.getContext()));
+  return LLVM::GEPOp::create(builder, type, element, base, ValueRange{index});
+}
+
+Value AttentionCode::every(Value address, int64_t step) {
+  SmallVector<int32_t> numbers;
+  for (int64_t lane = 0; lane < rowLanes; ++lane)
+    numbers.push_back(int32_t(lane * step));
+  auto type = VectorType::get({rowLanes}, builder.getI32Type());
+  return atEach(address, arith::ConstantOp::create(builder, DenseIntElementsAttr::get(type, numbers)));
+}
+
+Value AttentionCode::gather(Value addresses, Value mask) {
+  if (!mask)
+    mask = arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
+  return LLVM::masked_gather::create(builder, VectorType::get({rowLanes}, element), addresses, mask, ValueRange{spread(real(0))},
+                                     bytes());
+}
+
+void AttentionCode::scatter(Value vector, Value addresses) {
+  Value all = arith::ConstantOp::create(builder, DenseElementsAttr::get(VectorType::get({rowLanes}, builder.getI1Type()), true));
+  LLVM::masked_scatter::create(builder, vector, addresses, all, bytes());
+}
+
+void AttentionCode::scatterAdd(Value vector, Value addresses) {
+  for (int64_t lane = 0; lane < rowLanes; ++lane) {
+    Value number = arith::ConstantOp::create(builder, builder.getI32IntegerAttr(int32_t(lane)));
+    Value address = LLVM::ExtractElementOp::create(builder, addresses, number);
+    Value term = vector::ExtractOp::create(builder, vector, ArrayRef<int64_t>{lane});
+    storeScalar(arith::AddFOp::create(builder, loadScalar(address), term), address);
+  }
 }
 
 Value AttentionCode::exponential(Value x) {

@@ -16,17 +16,18 @@ struct AttentionOperands {
   explicit AttentionOperands(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
         selectedScores(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
-        depth(op.getDepth()), indexOperands(op.getIndexOperands()), mask(op.getMask()), place(op.getPlace()),
-        labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())), back(op.getBack()),
-        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()),
-        rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), depth(op.getDepth()), indexOperands(op.getIndexOperands()),
+        mask(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(mlir::Attribute())),
+        back(op.getBack()), step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
+        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
 
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, depth;
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable, depth;
   llvm::SmallVector<Value> indexOperands;
   mlir::ArrayAttr mask, place, labels;
   mlir::Attribute select;
   std::optional<int64_t> back;
-  mlir::Region *step; // of the scaled score: its function and the derivative; null: none
+  mlir::Region *step;      // of the scaled score: its function and the derivative; null: none
+  mlir::Region *placeCode; // of the place in the tables; null: it is a form
   double scale, rate;
   int64_t site;
 
@@ -40,7 +41,7 @@ struct AttentionOperands {
   int64_t keyWidth() const { return mlir::cast<mlir::RankedTensorType>(query.getType()).getDimSize(3); }
   int64_t valueWidth() const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(3); }
   /// Any of the tables: they have the same rows. Null: none.
-  Value anyTable() const { return table ? table : scoreTable ? scoreTable : valueTable; }
+  Value anyTable() const { return table ? table : scoreTable ? scoreTable : valueTable ? valueTable : keyTable; }
   /// Of 65536, the elements dropped.
   int64_t threshold() const { return std::llround(rate * 65536); }
   /// To which keys or values that lie unrounded in memory are rounded; null: they are read as they are.
@@ -143,6 +144,16 @@ public:
   void storeRow(Value vector, Elements place, Value mask = {});
   Value loadRow(Value address, Value mask = {}) { return loadRow(inScratch(address), mask); }
   void storeRow(Value vector, Value address, Value mask = {}) { storeRow(vector, inScratch(address), mask); }
+  /// Addresses of every `step`-th element from the scalar address on.
+  Value every(Value address, int64_t step);
+  /// Addresses of the elements `index` (lanes of integers) behind the scalar address.
+  Value atEach(Value base, Value index);
+  /// What lies at these addresses in scratch; 0 where the mask does not hold.
+  Value gather(Value addresses, Value mask = {});
+  /// `vector` to different addresses in scratch.
+  void scatter(Value vector, Value addresses);
+  /// Adds `vector` lane by lane, in their order: addresses may be equal.
+  void scatterAdd(Value vector, Value addresses);
   /// exp of lanes that are at most 0, or NaN.
   Value exponential(Value x);
   /// index rounded down to a multiple of a power of two; negative ones too.
@@ -150,6 +161,10 @@ public:
 
   /// Element (batch, position, head, 0) of a tensor [.., positions, H, width].
   Elements row(Value tensor, Value batch, Value positions, Value position, Value head, int64_t ofWidth);
+  /// Elements between rows of gradients of keys in scratch.
+  int64_t keySumWidth() const { return sumWidth(code.tier, element, keyWidth); }
+  /// Elements between rows of gradients of tables in temporaries: the same in every tier.
+  static int64_t tableGradWidth(int64_t width) { return roundUp(width, 32); }
   /// Number of that element.
   Value rowIndex(Value batch, Value positions, Value position, Value head, int64_t ofWidth);
   /// Element (batch, key, key head, 0) of keys, values or their gradients.

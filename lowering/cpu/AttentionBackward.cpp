@@ -2,6 +2,7 @@
 // keys and values of a chunk stay in scratch, those of the tables in a temporary. Up to eight contractions, only those whose
 // result is read.
 #include "lowering/cpu/AttentionGradients.h"
+#include "lowering/cpu/AttentionRelativeKeys.h"
 #include "lowering/cpu/LaneCode.h"
 
 using namespace mlir;
@@ -10,13 +11,15 @@ namespace tenon::cpu {
 namespace {
 
 struct BackwardScratch {
+  ScratchPlan plan;
+  RelativeKeys::Scratch keys;
   int64_t scores, queryRows, yRows, scoreGrads, weights, band, valueBand, keyPanels, valuePanels, keyRows, keyGrads, valueGrads,
       queryPanels, yPanels, positionPanels, queryGrads, keepBits, end;
-  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted) {
+  BackwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables, const WantedGradients &wanted)
+      : keys(plan, tier, operands, tables, /*gradients=*/true) {
     const int64_t rows = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys, keyWidth = operands.keyWidth(),
                   valueWidth = operands.valueWidth();
     Type element = operands.element();
-    ScratchPlan plan;
     auto panels = [&](int64_t depth, int64_t columns) {
       return plan.take(AttentionCode::panelElements(tier, element, depth, columns));
     };
@@ -26,7 +29,7 @@ struct BackwardScratch {
     weights = plan.take(SoftmaxGradient::weightElements());
     queryRows = plan.take(AttentionScores::rowElements(operands));
     yRows = plan.take(rows * AttentionCode::rowWidth(valueWidth));
-    band = plan.take(operands.table || wanted.band() ? AttentionScores::bandElements(tables) : 0);
+    band = plan.take(hasBand(operands, wanted) ? AttentionScores::bandElements(tables) : 0);
     valueBand = plan.take(operands.valueTable ? AttentionScores::bandElements(tables) : 0);
     keyPanels = panels(keyWidth, chunk);
     valuePanels = panels(valueWidth, chunk);
@@ -40,6 +43,10 @@ struct BackwardScratch {
     keepBits = AttentionScores::takeKeepBits(plan, operands);
     end = plan.end;
   }
+  /// Computed places need one for a table of vectors alone.
+  static bool hasBand(const AttentionOperands &operands, const WantedGradients &wanted) {
+    return operands.table || (wanted.band() && !operands.placeCode);
+  }
 };
 
 class AttentionBackward {
@@ -50,8 +57,8 @@ public:
   AttentionBackward(AttentionGradOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask,
                     const IndexOperands &indices, const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask),
-        tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms), wanted(op),
-        softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted),
+        tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms), relativeKeys(on, operands, terms),
+        wanted(op), softmax(op, on, operands, mask, terms, relative, wanted), tableGradients(on, operands, terms, wanted),
         queryGradients(on, operands, wanted), scratch(code.tier, operands, tables, wanted) {
     keyStride = AttentionCode::sumWidth(code.tier, on.element, on.keyWidth);
     valueStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
@@ -69,6 +76,7 @@ public:
     queryPanels = place(scratch.queryPanels), yPanels = place(scratch.yPanels), positionPanels = place(scratch.positionPanels),
     queryGrads = place(scratch.queryGrads);
     yRows = place(scratch.yRows);
+    relativeKeys.enter(batch, keyHead, place, scratch.keys);
     if (on.group == 1)
       enterHead(emit.constant(0));
     forHeads([&] { tableGradients.clear(zero); });
@@ -84,12 +92,11 @@ private:
     auto place = [&](int64_t offset) { return on.at(code.scratch, on.number(offset)); };
     member = number;
     head = emit.add(emit.mul(keyHead, on.group), member);
-    bool banded = operands.table || wanted.band();
-    terms.enter(batch, head, place(scratch.scores), banded ? place(scratch.band) : Value(), place(scratch.queryRows),
-                tables.any() ? code.temporary(0) : Value());
+    terms.enter(batch, head, place(scratch.scores), BackwardScratch::hasBand(operands, wanted) ? place(scratch.band) : Value(),
+                place(scratch.queryRows), tables.any() ? code.temporary(0) : Value());
     relative.enter(place(scratch.valueBand));
-    softmax.enter(batch, head, scoreGrads, place(scratch.weights), place(scratch.keepBits));
     tableGradients.enter(batch, head);
+    softmax.enter(batch, head, scoreGrads, place(scratch.weights), place(scratch.keepBits), tableGradients.scoreTable);
     queryGradients.enter(batch, head, queryGrads);
   }
 
@@ -171,6 +178,8 @@ private:
       on.fill(keyGrads, emit.constant(0), emit.mul(count, keyStride), zero);
     if (wanted.value)
       on.fill(valueGrads, emit.constant(0), emit.mul(count, valueStride), zero);
+    if (wanted.positionKey)
+      relativeKeys.clear(count, zero);
     forHeads([&] {
       emit.loop(emit.constant(0), on.strips, 1, [&](Value strip) {
         Value firstQuery = emit.mul(strip, on.stripRows);
@@ -178,15 +187,15 @@ private:
                         [&](Block block) { emitBlock(block); });
       });
     });
-    auto store = [&](Value grads, int64_t stride, Value result, int64_t width) {
+    auto store = [&](llvm::function_ref<Value(Value)> gradsOf, Value result, int64_t width) {
       if (result)
         emit.loop(emit.constant(0), count, 1, [&](Value key) {
-          on.copyRow(on.at(grads, emit.mul(key, stride)), on.keyRow(result, batch, emit.add(start, key), keyHead, width), width,
-                     false);
+          on.copyRow(gradsOf(key), on.keyRow(result, batch, emit.add(start, key), keyHead, width), width, false);
         });
     };
-    store(keyGrads, keyStride, wanted.key, on.keyWidth);
-    store(valueGrads, valueStride, wanted.value, on.valueWidth);
+    store([&](Value key) { return on.at(keyGrads, emit.mul(key, keyStride)); }, wanted.key, on.keyWidth);
+    store([&](Value key) { return on.at(valueGrads, emit.mul(key, valueStride)); }, wanted.value, on.valueWidth);
+    store([&](Value key) { return relativeKeys.gradRow(key); }, wanted.positionKey, on.keyWidth);
   }
 
   void emitBlock(Block block) {
@@ -215,6 +224,8 @@ private:
     Value gradsHere = on.at(scoreGrads, block.low);
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
+    if (relativeKeys.any())
+      relativeKeys.addScores(block);
     if (wanted.scores()) {
       Value step = on.panelStride(on.valueWidth);
       on.gatherRows(dy, rows, on.valueWidth, yRows, on.number(on.heads * on.valueWidth));
@@ -246,8 +257,10 @@ private:
                    Trim::ColumnsOfA, block.stairs, ahead.query});
       queryGradients.add(block, wanted.query);
     }
-    if (wanted.band())
+    if (terms.band && wanted.band())
       emitBand(block, ahead.table);
+    if (wanted.keyBand())
+      relativeKeys.addGradients(block, mask, scoreGrads, bool(wanted.positionKey), tableGradients.keyTable);
   }
 
   /// Gradients by relative position, from the band that SoftmaxGradient filled.
@@ -294,6 +307,7 @@ private:
   const AttentionTables &tables;
   AttentionScores terms;
   RelativeValues relative;
+  RelativeKeys relativeKeys;
   WantedGradients wanted;
   SoftmaxGradient softmax;
   TableGradients tableGradients;

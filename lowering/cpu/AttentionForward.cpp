@@ -2,6 +2,7 @@
 // they fit, for all heads that share them; scores live in one strip.
 #include "dialect/Places.h"
 #include "dialect/TensorSizes.h"
+#include "lowering/cpu/AttentionRelativeKeys.h"
 #include "lowering/cpu/AttentionRelativeValues.h"
 #include "lowering/cpu/LaneCode.h"
 #include <cmath>
@@ -18,11 +19,13 @@ constexpr int64_t kTasks = 32;
 constexpr int64_t kPartKeys = 64;
 
 struct ForwardScratch {
+  ScratchPlan plan;
+  RelativeKeys::Scratch keys;
   int64_t scores, band, rows, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, end;
-  ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables) {
+  ForwardScratch(Tier tier, const AttentionOperands &operands, const AttentionTables &tables)
+      : keys(plan, tier, operands, tables, /*gradients=*/false) {
     const int64_t limit = AttentionCode::stripLimit, chunk = AttentionCode::chunkKeys;
     Type element = operands.element();
-    ScratchPlan plan;
     scores = plan.take(AttentionCode::scoreElements());
     band = plan.take(operands.table || operands.valueTable ? AttentionScores::bandElements(tables) : 0);
     rows = plan.take(AttentionScores::rowElements(operands));
@@ -42,7 +45,7 @@ public:
   AttentionForward(AttentionOp op, FunctionCode &code, const AttentionOperands &operands, const AttentionMask &mask,
                    const IndexOperands &indices, const AttentionTables &tables)
       : op(op), code(code), operands(operands), on(code, operands), builder(code.builder), emit(on.emit), mask(mask),
-        tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms),
+        tables(tables), terms(on, operands, indices, tables), relative(on, operands, terms), relativeKeys(on, operands, terms),
         scratch(code.tier, operands, tables) {
     threshold = operands.threshold();
     sumStride = AttentionCode::sumWidth(code.tier, on.element, on.valueWidth);
@@ -64,6 +67,7 @@ public:
     keyPanels = place(scratch.keyPanels), valuePanels = place(scratch.valuePanels), sums = place(scratch.sums),
     partSums = place(scratch.partSums);
     maxima = place(scratch.maxima), totals = place(scratch.totals), keepBits = place(scratch.keepBits);
+    relativeKeys.enter(batch, keyHead, place, scratch.keys);
     auto enter = [&] {
       terms.enter(batch, head, place(scratch.scores), operands.table || relative.any() ? place(scratch.band) : Value(),
                   place(scratch.rows), tables.any() ? code.temporary(0) : Value());
@@ -134,6 +138,8 @@ private:
     emit.branch(fits, [] {}, [&] { pack(start, count, block.low, block.high); });
     Ahead ahead = aheadOf(block);
     terms.contract(block, keyPanels, ahead.content, ahead.band);
+    if (relativeKeys.any())
+      relativeKeys.addScores(block);
     emit.loop(emit.constant(0), block.rows, 1, [&](Value row) { softmaxRow(block, row); });
     emit.branch(
         fits, [&] { addValues(block, block.low, block.high, count, sums, true, ahead.values); },
@@ -315,6 +321,7 @@ private:
   const AttentionTables &tables;
   AttentionScores terms;
   RelativeValues relative;
+  RelativeKeys relativeKeys;
   ForwardScratch scratch;
   int64_t threshold, sumStride;
   Value batch, keyHead, head, strip, keyPanels, valuePanels, sums, partSums, maxima, totals, keepBits, fits;

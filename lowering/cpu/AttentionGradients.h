@@ -8,15 +8,18 @@ namespace tenon::cpu {
 
 /// Which gradients are read; null: nobody does.
 struct WantedGradients {
-  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
+  Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable;
   explicit WantedGradients(AttentionGradOp op)
       : query(read(op.getDquery())), key(read(op.getDkey())), value(read(op.getDvalue())),
         positionQuery(read(op.getDpositionQuery())), table(read(op.getDtable())), selectedScores(read(op.getDselectedScores())),
-        scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())) {}
+        scoreTable(read(op.getDscoreTable())), valueTable(read(op.getDvalueTable())), positionKey(read(op.getDpositionKey())),
+        keyTable(read(op.getDkeyTable())) {}
   static Value read(Value result) { return result && isRead(result) ? result : Value(); }
   /// Gradients that need those of the scores by relative position.
   bool band() const { return positionQuery || table || scoreTable; }
-  bool scores() const { return query || key || selectedScores || band(); }
+  /// Those that need them by key and place.
+  bool keyBand() const { return positionKey || keyTable; }
+  bool scores() const { return query || key || selectedScores || band() || keyBand(); }
   bool any() const { return scores() || value || valueTable; }
 };
 
@@ -32,8 +35,9 @@ public:
 
   /// Elements of scratch for the weights of a row.
   static int64_t weightElements() { return AttentionCode::chunkKeys + 16; }
-  /// One head's, in scratch: `scoreGrads` a strip like that of the scores, `weights`, `keepBits` of a row.
-  void enter(Value batch, Value head, Value scoreGrads, Value weights, Value keepBits);
+  /// One head's, in scratch: `scoreGrads` a strip like that of the scores, `weights`, `keepBits` of a row. `scoreTable`:
+  /// gradients by place, onto which those of computed places are added where there is no band.
+  void enter(Value batch, Value head, Value scoreGrads, Value weights, Value keepBits, Value scoreTable);
   /// Row `number` of a block. scores -> dropped p; scoreGrads (dy . v) -> ds = p (dp - D) scale, in the band by place as well.
   void row(const Block &block, Value number);
   /// The gradients of a query's two selected scores, onto what earlier chunks of keys gave.
@@ -42,6 +46,8 @@ public:
 private:
   Value probabilities(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
   void scoreGradients(const Block &block, const AttentionScores::Row &row, Value gradRow, Value sum);
+  bool addsByPlace() const { return wanted.band() && terms.tables.computes(); }
+  void addByPlace(const Block &block, const AttentionScores::Row &row, Value key, Value shown, Value ds);
   Value rowProduct(Value query);
   void clearHidden(const Block &block, const AttentionScores::Row &row, Value number, Value gradRow);
   Value choose(Value condition, Value value) {
@@ -59,7 +65,7 @@ private:
   const RelativeValues &relative;
   const WantedGradients &wanted;
   int64_t threshold;
-  Value batch, head, scoreGrads, weights, keepBits, zero;
+  Value batch, head, scoreGrads, weights, keepBits, scoreTable, zero;
 };
 
 /// Gradients of the tables of a (batch, head) in temporaries, by place: elements between rows are the same in every tier.
@@ -69,19 +75,19 @@ public:
                  const WantedGradients &wanted)
       : on(on), operands(operands), terms(terms), emit(on.emit), wanted(wanted) {}
 
-  /// Elements between rows of the gradients of `table`.
-  static int64_t width(const AttentionOperands &operands) { return AttentionCode::roundUp(operands.keyWidth(), 32); }
+  /// Elements between rows of the gradients of `table` and `keyTable`.
+  static int64_t width(const AttentionOperands &operands) { return AttentionCode::tableGradWidth(operands.keyWidth()); }
   /// The kernel's temporaries, behind the packed tables, and their number.
   static void plan(Kernel &kernel, KernelSequence &sequence, const AttentionOperands &operands, const WantedGradients &wanted);
   static unsigned temporaries(const WantedGradients &wanted) {
-    return unsigned(bool(wanted.table)) + bool(wanted.scoreTable) + bool(wanted.valueTable);
+    return unsigned(bool(wanted.table)) + bool(wanted.scoreTable) + bool(wanted.valueTable) + bool(wanted.keyTable);
   }
   void enter(Value batch, Value head);
   void clear(Value zero);
   /// From places to rows of the tables.
   void store();
 
-  Value table, scoreTable, valueTable; // null: not wanted
+  Value table, scoreTable, valueTable, keyTable; // null: not wanted
 
 private:
   AttentionCode &on;
@@ -89,7 +95,7 @@ private:
   const AttentionScores &terms;
   Emitter &emit;
   const WantedGradients &wanted;
-  Value batch, head, tableElements, scoreTableElements, valueTableElements;
+  Value batch, head, tableElements, scoreTableElements, valueTableElements, keyTableElements;
 };
 
 /// Gradients of queries and position queries: sums over chunks of keys, in the result. Where that is shorter than what is

@@ -3,6 +3,7 @@
 #include "dialect/TensorSizes.h"
 #include "lowering/cpu/Emitter.h"
 #include "lowering/cpu/Gemm.h"
+#include "lowering/cpu/LaneCode.h"
 #include "lowering/cpu/Loops.h"
 #include <limits>
 
@@ -132,6 +133,32 @@ Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPla
         builder, sum, arith::MulIOp::create(builder, operand, spread(builder, constant(builder, term.coefficient), lanes)));
   }
   return sum;
+}
+
+Value IndexOperands::computed(FunctionCode &code, Region &region, QueryPlace place, Value firstKey, int64_t lanes,
+                              Value inside) const {
+  auto &builder = code.builder;
+  Block &block = region.front();
+  LaneCode on(code, {}, lanes);
+  on.mask = inside;
+  for (BlockArgument argument : block.getArguments()) {
+    const int64_t number = argument.getArgNumber();
+    if (argument.use_empty())
+      continue;
+    if (dependsOn(number, kKeyLabel)) {
+      on.bind(argument, LaneValue::lanes(laneOperand(code, number, place, firstKey, lanes, inside)));
+      continue;
+    }
+    Value element = scalar(code, number, place);
+    if (argument.getType().isInteger(1))
+      element = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, element, constant(builder, 0));
+    else if (!argument.getType().isInteger(64))
+      element = builder.createOrFold<arith::TruncIOp>(argument.getType(), element);
+    on.bind(argument, LaneValue::uniform(element));
+  }
+  [[maybe_unused]] bool good = on.emitOps(block);
+  assert(good && "places are made of element ops of integers, for which there is code");
+  return on.lanesOf(on.get(block.getTerminator()->getOperand(0)));
 }
 
 /// form <= 0, form = 0. Three forms need no arithmetic in lanes of i64: nothing that depends on the key, the key itself, one i32

@@ -20,6 +20,10 @@ void AttentionScores::enter(Value itsBatch, Value itsHead, Value itsScores, Valu
   if (!tables.any())
     return;
   table = tables.head(on, packed, batch, head);
+  if (tables.computes()) {
+    bandStride = operands.table ? on.number(bandLimit(tables)) : Value();
+    return;
+  }
   // As for the scores, no multiple of the page.
   bandStride = emit.add(emit.roundUp(emit.add(emit.min(on.keys, AttentionCode::chunkKeys), tables.spreadLimit() + 64), 64), 16);
   bandStride = emit.min(bandStride, bandLimit(tables));
@@ -38,7 +42,7 @@ void AttentionScores::forGroups(Value firstQuery, Value rows, llvm::function_ref
   });
 }
 
-Staircase AttentionScores::from(Staircase stairs, Value column) {
+Staircase AttentionScores::from(Staircase stairs, Value column) const {
   for (Value *bound : {&stairs.low, &stairs.high})
     if (*bound)
       *bound = emit.sub(*bound, column);
@@ -57,6 +61,11 @@ void AttentionScores::setKeys(Block &block, const AttentionMask &mask, KeyRange 
 
 void AttentionScores::setBand(Block &block, const Staircase &ofKeys) {
   Value start = block.start;
+  if (tables.computes()) {
+    block.bandStart = block.bandLow = emit.constant(0);
+    block.bandHigh = tables.places(on);
+    return;
+  }
   // Columns begin at a whole panel; what lies outside the table belongs to hidden keys and stays as it is.
   Value first = emit.add(block.leastPlace, emit.add(start, block.low));
   Value end = emit.add(emit.add(block.leastPlace, block.spread), emit.add(start, block.high));
@@ -111,7 +120,7 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
   row.content = on.at(scores, emit.mul(number, on.scoreStride));
   row.parts = on.partsOf(mask, row.place, block.start, block.low, block.high);
   if (tables.any()) {
-    Value place = emit.add(tables.placeOf(on, table, row.place), block.start);
+    Value place = tables.computes() ? emit.constant(0) : emit.add(tables.placeOf(on, table, row.place), block.start);
     if (band)
       row.band =
           elementAddress(builder, band, on.element, emit.add(emit.mul(number, bandStride), emit.sub(place, block.bandStart)));
@@ -126,14 +135,27 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
   return row;
 }
 
+Value AttentionScores::placeOf(const Block &block, const Row &row, Value key, Value shown) {
+  Value place = indices.computed(on.code, *operands.placeCode, row.place, emit.add(block.start, key), on.rowLanes, shown);
+  Value none = arith::ConstantOp::create(builder, builder.getZeroAttr(place.getType()));
+  return shown ? Value(arith::SelectOp::create(builder, shown, place, none)) : place;
+}
+
 AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, Value key, Value shown, bool slope) {
   Score score;
   score.value = on.loadRow(on.at(row.content, key));
   auto plus = [&](Value term) { score.value = arith::AddFOp::create(builder, score.value, term); };
-  if (operands.table)
-    plus(on.loadRow(elementAddress(builder, row.band, on.element, key)));
-  if (operands.scoreTable)
-    plus(on.loadRow(elementAddress(builder, row.distances, on.element, key), shown));
+  if (tables.computes()) {
+    Value place = placeOf(block, row, key, shown);
+    for (Value base : {operands.table ? row.band : Value(), operands.scoreTable ? row.distances : Value()})
+      if (base)
+        plus(on.gather(on.atEach(base, place), shown));
+  } else {
+    if (operands.table)
+      plus(on.loadRow(elementAddress(builder, row.band, on.element, key)));
+    if (operands.scoreTable)
+      plus(on.loadRow(elementAddress(builder, row.distances, on.element, key), shown));
+  }
   if (select)
     plus(arith::SelectOp::create(builder, chosen(block, row, key, shown), row.selected[1], row.selected[0]));
   score.value = arith::MulFOp::create(builder, score.value, on.spread(on.real(operands.scale)));

@@ -60,7 +60,7 @@ public:
 
   struct Row {
     QueryPlace place;
-    Value content, band, distances; // addresses of key 0 of the chunk; null: no such term
+    Value content, band, distances; // addresses of key 0 of the chunk, or of place 0 if it is computed; null: no such term
     Value selected[2];
     RowParts parts;
   };
@@ -75,6 +75,9 @@ public:
     return indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown);
   }
 
+  /// The computed place of lanes, 0 for those that are not shown.
+  Value placeOf(const Block &block, const Row &row, Value key, Value shown);
+
   Value scores, band, bandStride, queryRows, positionRows;
   /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's
   /// other rows.
@@ -85,7 +88,7 @@ public:
     return stairs.highStep != 0 ? emit.min(high, emit.add(end, kTileRows)) : high;
   }
   /// Stairs from `column` on.
-  Staircase from(Staircase stairs, Value column);
+  Staircase from(Staircase stairs, Value column) const;
   AttentionTables::Head table;
   const AttentionTables &tables;
 
@@ -93,6 +96,8 @@ private:
   static constexpr int64_t kTileRows = 16; // no micro-kernel has more
   void setBand(Block &block, const Staircase &ofKeys);
   static int64_t bandLimit(const AttentionTables &tables) {
+    if (tables.computes()) // a number, where there is a band
+      return AttentionCode::roundUp(mlir::cast<mlir::AffineConstantExpr>(tables.size()).getValue(), 64) + 16;
     return AttentionCode::chunkKeys + tables.spreadLimit() + 2 * 32 + 16;
   }
   AttentionCode &on;

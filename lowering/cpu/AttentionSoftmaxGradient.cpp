@@ -6,8 +6,10 @@ using namespace mlir;
 
 namespace tenon::cpu {
 
-void SoftmaxGradient::enter(Value itsBatch, Value itsHead, Value itsScoreGrads, Value itsWeights, Value itsKeepBits) {
+void SoftmaxGradient::enter(Value itsBatch, Value itsHead, Value itsScoreGrads, Value itsWeights, Value itsKeepBits,
+                            Value itsScoreTable) {
   batch = itsBatch, head = itsHead, scoreGrads = itsScoreGrads, weights = itsWeights, keepBits = itsKeepBits;
+  scoreTable = itsScoreTable;
   zero = on.spread(on.real(0));
 }
 
@@ -109,28 +111,42 @@ void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::
     Value ds =
         arith::MulFOp::create(builder, arith::SubFOp::create(builder, on.loadRow(gradAt), mean), on.loadRow(on.at(weights, key)));
     on.storeRow(ds, gradAt);
-    if (wanted.band())
+    if (wanted.band() && !addsByPlace())
       on.storeRow(ds, elementAddress(builder, row.band, on.element, key));
     return ds;
   };
-  if (!wanted.selectedScores) {
+  if (addsByPlace() && operands.table) // its scores have been read
+    on.fill(row.band, emit.constant(0), block.bandHigh, zero);
+  if (!wanted.selectedScores && !addsByPlace()) {
     on.alongRow(row.parts.begin, row.parts.end, {}, [&](Value key, ValueRange) -> SmallVector<Value> {
       gradient(key);
       return {};
     });
     return;
   }
-  SmallVector<Value> sums(2, zero);
+  SmallVector<Value> sums(wanted.selectedScores ? 2 : 0, zero);
   sums = on.forVisible(mask, row.place, row.parts, block.start, block.low, block.high, sums,
                        [&](Value key, Value shown, ValueRange carried) -> SmallVector<Value> {
-                         Value ds = gradient(key), chosen = terms.chosen(block, row, key, shown);
+                         Value ds = gradient(key);
+                         if (addsByPlace())
+                           addByPlace(block, row, key, shown, ds);
+                         if (!wanted.selectedScores)
+                           return {};
+                         Value chosen = terms.chosen(block, row, key, shown);
                          Value second = arith::SelectOp::create(builder, chosen, ds, zero),
                                first = arith::SelectOp::create(builder, chosen, zero, ds);
                          return {arith::AddFOp::create(builder, carried[0], first),
                                  arith::AddFOp::create(builder, carried[1], second)};
                        });
-  storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]),
-                combineLanes(builder, Reduction::sum, sums[1]));
+  if (wanted.selectedScores)
+    storeSelected(block, row.place.query, combineLanes(builder, Reduction::sum, sums[0]),
+                  combineLanes(builder, Reduction::sum, sums[1]));
+}
+
+/// To the row of the band, or, if only a table of scores asks for it, to its gradient.
+void SoftmaxGradient::addByPlace(const Block &block, const AttentionScores::Row &row, Value key, Value shown, Value ds) {
+  Value place = terms.placeOf(block, row, key, shown);
+  on.scatterAdd(choose(shown, ds), on.atEach(operands.table ? row.band : scoreTable, place));
 }
 
 /// Zero gradients and probabilities at the hidden keys of a row that contractions read.
@@ -142,7 +158,7 @@ void SoftmaxGradient::clearHidden(const Block &block, const AttentionScores::Row
     }
   if (wanted.valueTable)
     relative.clearHidden(block, number, row.place, row.parts, zero);
-  if (!wanted.band())
+  if (!wanted.band() || addsByPlace())
     return;
   Value bandRow = on.at(terms.band, emit.mul(number, terms.bandStride));
   Value shift = emit.sub(emit.add(terms.tables.placeOf(on, terms.table, row.place), block.start),

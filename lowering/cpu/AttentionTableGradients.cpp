@@ -16,6 +16,8 @@ void TableGradients::plan(Kernel &kernel, KernelSequence &sequence, const Attent
     kernel.temporaries.push_back(sequence.temporary(tasks * (places.ceilDiv(16) * 16)));
   if (wanted.valueTable)
     kernel.temporaries.push_back(sequence.temporary(tasks * places * RelativeValues::gradientWidth(operands)));
+  if (wanted.keyTable)
+    kernel.temporaries.push_back(sequence.temporary(tasks * places * width(operands)));
 }
 
 void TableGradients::enter(Value itsBatch, Value itsHead) {
@@ -29,6 +31,8 @@ void TableGradients::enter(Value itsBatch, Value itsHead) {
     scoreTable = part(scoreTableElements = emit.roundUp(places, 16));
   if (wanted.valueTable)
     valueTable = part(valueTableElements = emit.mul(places, RelativeValues::gradientWidth(operands)));
+  if (wanted.keyTable)
+    keyTable = part(keyTableElements = emit.mul(places, width(operands)));
 }
 
 void TableGradients::clear(Value zero) {
@@ -39,6 +43,7 @@ void TableGradients::clear(Value zero) {
   clear(wanted.table, table, tableElements);
   clear(wanted.scoreTable, scoreTable, scoreTableElements);
   clear(wanted.valueTable, valueTable, valueTableElements);
+  clear(wanted.keyTable, keyTable, keyTableElements);
 }
 
 void TableGradients::store() {
@@ -46,11 +51,12 @@ void TableGradients::store() {
     return;
   Value count = terms.tables.places(on);
   auto rowOf = [&](Value place) { return emit.select(terms.table.falls, emit.sub(emit.sub(count, 1), place), place); };
-  if (wanted.table)
-    emit.loop(emit.constant(0), count, 1, [&](Value place) {
-      on.copyRow(on.at(table, emit.mul(place, width(operands))),
-                 on.row(wanted.table, batch, count, rowOf(place), head, on.keyWidth), on.keyWidth, false);
-    });
+  for (auto [grads, result] : {std::pair(table, wanted.table), std::pair(keyTable, wanted.keyTable)})
+    if (result)
+      emit.loop(emit.constant(0), count, 1, [&](Value place) {
+        on.copyRow(on.at(grads, emit.mul(place, width(operands))), on.row(result, batch, count, rowOf(place), head, on.keyWidth),
+                   on.keyWidth, false);
+      });
   if (wanted.scoreTable)
     emit.loop(emit.constant(0), count, 1, [&](Value place) {
       on.storeScalar(on.loadScalar(on.at(scoreTable, place)),

@@ -17,12 +17,12 @@ AttentionTables::AttentionTables(const AttentionOperands &operands, const IndexO
 
 // Elements of one copy, the same in every tier: what its widest vectors need.
 static AffineExpr roundedUp(AffineExpr size, int64_t to) { return size.ceilDiv(to) * to; }
-AffineExpr AttentionTables::columnElements() const {
-  return operands.table ? roundedUp(count, 32) * AttentionCode::roundUp(operands.keyWidth(), 16)
-                        : getAffineConstantExpr(0, operands.query.getContext());
+AffineExpr AttentionTables::columnElements(Value table) const {
+  return table ? roundedUp(count, 32) * AttentionCode::roundUp(operands.keyWidth(), 16)
+               : getAffineConstantExpr(0, operands.query.getContext());
 }
-AffineExpr AttentionTables::rowElements() const {
-  bool needed = operands.table && forGradient;
+AffineExpr AttentionTables::rowElements(Value table) const {
+  bool needed = table && forGradient;
   return needed ? roundedUp(count, 16) * AttentionCode::roundUp(operands.keyWidth(), 32)
                 : getAffineConstantExpr(0, operands.query.getContext());
 }
@@ -35,7 +35,9 @@ AffineExpr AttentionTables::valueElements() const {
   return forGradient ? roundedUp(count, 32) * AttentionCode::roundUp(operands.valueWidth(), 16)
                      : roundedUp(count, 16) * AttentionCode::roundUp(operands.valueWidth(), 32);
 }
-AffineExpr AttentionTables::copyElements() const { return columnElements() + rowElements() + scoreElements() + valueElements(); }
+AffineExpr AttentionTables::copyElements() const {
+  return keysAt() + columnElements(operands.keyTable) + rowElements(operands.keyTable);
+}
 
 AttentionTables::Head AttentionTables::head(AttentionCode &on, Value packed, Value batch, Value head) const {
   Emitter &emit = on.emit;
@@ -51,13 +53,17 @@ AttentionTables::Head AttentionTables::head(AttentionCode &on, Value packed, Val
   Value base = on.at(packed, emit.mul(emit.add(emit.mul(copy, on.heads), head), on.code.size(copyElements())));
   if (operands.table) {
     result.columns = base;
-    result.rows = on.at(base, on.code.size(columnElements()));
-    result.rowStride = on.panelStride(places(on));
+    result.rows = on.at(base, on.code.size(columnElements(operands.table)));
   }
+  if (operands.keyTable) {
+    result.keyColumns = on.at(base, on.code.size(keysAt()));
+    result.keyRows = on.at(base, on.code.size(keysAt() + columnElements(operands.keyTable)));
+  }
+  result.rowStride = on.panelStride(places(on));
   if (operands.scoreTable)
-    result.scores = on.at(base, on.code.size(columnElements() + rowElements()));
+    result.scores = on.at(base, on.code.size(scoresAt()));
   if (operands.valueTable) {
-    result.values = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
+    result.values = on.at(base, on.code.size(valuesAt()));
     result.valueStride = forGradient ? on.panelStride(on.valueWidth) : on.panelStride(places(on));
   }
   return result;
@@ -67,7 +73,7 @@ unsigned AttentionTables::pack(KernelSequence &sequence, Location location) cons
   const int64_t count = copies() * operands.heads();
   unsigned packed = sequence.temporary(copyElements() * (count * elementBytes(operands.element())));
   Kernel kernel{"attention_tables", location, {}, {}, {}, {packed}, 0, {}, {}};
-  for (Value table : {operands.table, operands.scoreTable, operands.valueTable})
+  for (Value table : {operands.table, operands.scoreTable, operands.valueTable, operands.keyTable})
     if (table)
       kernel.reads.push_back(table);
   kernel.tiles = [count](FunctionCode &code) { return constant(code.builder, count); };
@@ -79,6 +85,19 @@ unsigned AttentionTables::pack(KernelSequence &sequence, Location location) cons
   return packed;
 }
 
+/// A table [P, H, E]: panels over places and, for gradients, behind them those over the width.
+void AttentionTables::packVectors(AttentionCode &on, Value table, Value head, Value falls, Value columns) const {
+  Emitter &emit = on.emit;
+  const int64_t stride = on.heads * on.keyWidth;
+  Value zero = emit.constant(0), last = emit.sub(places(on), 1);
+  Elements source = on.row(table, zero, zero, emit.select(falls, last, zero), head, on.keyWidth);
+  Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride));
+  on.packColumns(source, places(on), on.keyWidth, columns, step);
+  if (forGradient)
+    on.packRows(source, places(on), on.keyWidth, on.at(columns, on.code.size(columnElements(table))), on.panelStride(places(on)),
+                step);
+}
+
 /// One tile of the packing kernel: a head of a copy.
 void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   Emitter &emit = on.emit;
@@ -86,19 +105,14 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   Value falls = copies() == 2 ? emit.equal(copy, emit.constant(1)) : emit.flag(falling(0));
   Value last = emit.sub(places(on), 1), zero = emit.constant(0);
   Value base = on.at(packed, emit.mul(on.code.tile, on.code.size(copyElements())));
-  if (operands.table) {
-    const int64_t stride = on.heads * on.keyWidth;
-    Elements source = on.row(operands.table, zero, zero, emit.select(falls, last, zero), head, on.keyWidth);
-    Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride));
-    on.packColumns(source, places(on), on.keyWidth, base, step);
-    if (forGradient)
-      on.packRows(source, places(on), on.keyWidth, on.at(base, on.code.size(columnElements())), on.panelStride(places(on)), step);
-  }
+  if (operands.table)
+    packVectors(on, operands.table, head, falls, base);
+  if (operands.keyTable)
+    packVectors(on, operands.keyTable, head, falls, on.at(base, on.code.size(keysAt())));
   if (operands.valueTable) {
     const int64_t stride = on.heads * on.valueWidth;
     Elements source = on.row(operands.valueTable, zero, zero, emit.select(falls, last, zero), head, on.valueWidth);
-    Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride)),
-          to = on.at(base, on.code.size(columnElements() + rowElements() + scoreElements()));
+    Value step = emit.select(falls, emit.constant(-stride), emit.constant(stride)), to = on.at(base, on.code.size(valuesAt()));
     if (forGradient)
       on.packColumns(source, places(on), on.valueWidth, to, step);
     else
@@ -106,7 +120,7 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
   }
   if (!operands.scoreTable)
     return;
-  Value to = on.at(base, on.code.size(columnElements() + rowElements()));
+  Value to = on.at(base, on.code.size(scoresAt()));
   emit.loop(zero, places(on), 1, [&](Value place) {
     Value d = emit.select(falls, emit.sub(last, place), place);
     on.storeScalar(on.loadScalar(on.at(on.code.pointer(operands.scoreTable), emit.add(emit.mul(d, on.heads), head))),
@@ -116,6 +130,8 @@ void AttentionTables::packHead(AttentionCode &on, Value packed) const {
 
 Value AttentionTables::placeOf(AttentionCode &on, const Head &head, QueryPlace query) const {
   Emitter &emit = on.emit;
+  if (computes())
+    return emit.constant(0);
   Value d = indices.withoutKey(on.code, forms[0], query);
   if (forms.size() == 2) {
     Value back = emit.compare(arith::CmpIPredicate::ne, indices.scalar(on.code, *operands.back, query), emit.constant(0));

@@ -182,8 +182,11 @@ bool IndexReader::addPlace(TablePlace &place, Labelled index, int64_t factor, un
 std::optional<TablePlace> IndexReader::place(Labelled index, std::string &why) {
   TablePlace place;
   place.forms.assign(2, emptyForm(index.value.getContext()));
-  if (!addPlace(place, index, 1, 3, why))
+  const size_t known = reads.size();
+  if (!addPlace(place, index, 1, 3, why)) { // what it has read nobody needs
+    reads.truncate(known), operands.truncate(known), labels.truncate(known);
     return std::nullopt;
+  }
   if (!place.back)
     place.forms.pop_back();
   for (MaskForm &form : place.forms) {

@@ -19,12 +19,17 @@ std::string ScoreReader::findPlace() {
   SmallVector<std::pair<Read *, Labelled *>> reads;
   for (auto [read, pair] : llvm::zip(positionReads, positions))
     reads.push_back({&read, &pair.b});
+  for (auto [read, pair] : llvm::zip(keyPositionReads, keyPositions))
+    reads.push_back({&read, &pair.b});
   for (Table &each : llvm::concat<Table>(scoreTables, valueTables))
     reads.push_back({&each.read, &each.table});
   if (reads.empty())
     return {};
   const Read &first = *reads.front().first;
-  if (llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); })) {
+  if (first.computed) {
+    if (std::string why = computed.read(first.index); !why.empty())
+      return why;
+  } else if (llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); })) {
     place = first.place;
   } else {
     place = distances.place();
@@ -69,7 +74,7 @@ void ScoreReader::takeCommonFactor() {
       !llvm::all_of(contents, [&](const Pair &pair) { return pair.factor == common; }))
     return;
   factor = common;
-  for (Pair &pair : llvm::concat<Pair>(contents, positions))
+  for (Pair &pair : llvm::concat<Pair>(contents, positions, keyPositions))
     pair.factor /= common;
   for (Table &table : scoreTables)
     table.factor /= common;
@@ -82,6 +87,7 @@ Labels ScoreReader::headsOfKeys() const {
   auto isOfKeys = [&](int64_t head) {
     auto has = [&](const Labelled &tensor) { return llvm::is_contained(tensor.labels, head); };
     return llvm::any_of(contents, [&](const Pair &pair) { return has(pair.b); }) ||
+           llvm::any_of(keyPositions, [&](const Pair &pair) { return has(pair.a); }) ||
            llvm::any_of(values, [&](auto &part) { return has(part.first); });
   };
   const auto *end = llvm::find_if_not(heads, isOfKeys);
@@ -112,11 +118,14 @@ std::string ScoreReader::finish() {
     accumulate(build, valueTable, arranged(each.table, {{kPlace}, heads, widths}, each.factor));
   for (auto &[part, factor] : values)
     accumulate(build, value, arranged(part, {batches, {kKey}, ofKeys, widths}, factor));
-  if (positions.empty())
-    return {};
-  if (sizeAt(positions.front().a, kContracted) != space.size(kContracted))
-    return "the contracted widths of two terms differ";
-  return sum(positions, ofQuery, ofTable, positionQuery, table);
+  for (const Pair &pair : llvm::concat<Pair>(positions, keyPositions))
+    if (sizeAt(pair.a, kContracted) != space.size(kContracted))
+      return "the contracted widths of two terms differ";
+  if (!positions.empty())
+    why = sum(positions, ofQuery, ofTable, positionQuery, table);
+  if (why.empty() && !keyPositions.empty())
+    why = sum(keyPositions, ofKey, ofTable, positionKey, keyTable);
+  return why;
 }
 
 } // namespace tenon

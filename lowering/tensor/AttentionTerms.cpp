@@ -234,20 +234,22 @@ std::string ScoreReader::addSelectedBefore(GatherOp gather, SelectOp choice, con
 
 std::string ScoreReader::addGather(GatherOp gather, ArrayRef<int64_t> labels, const Weight &weight) {
   auto [x, index] = partsOf(gather, labels);
-  if (!index.has(kKey) || x.has(kKey))
-    return "it gathers at an index without the key, or from a tensor with it";
-  if (auto choice = index.value.getDefiningOp<SelectOp>())
+  if (!index.has(kKey))
+    return "it gathers at an index without the key";
+  if (auto choice = index.value.getDefiningOp<SelectOp>(); choice && !x.has(kKey))
     if (isTruthAsNumber(choice) && sizesOf(tensorOf(gather.getX()))[gather.getDim()] == 2)
       return addSelected(gather, choice, x, index, weight);
   if (auto dot = x.value.getDefiningOp<DotOp>(); dot && contractsOne(dot)) {
     Labelled a = operandOf(dot.getA(), dot.getALabels(), x.labels), b = operandOf(dot.getB(), dot.getBLabels(), x.labels);
     if (a.has(kPlace))
       std::swap(a, b);
+    if (!a.has(kPlace) && a.has(kKey))
+      return addKeyPosition(a, b, index, gather.getClamp(), weight);
     if (!a.has(kPlace) && (a.has(kQuery) || a.has(kBatch)))
       return addPosition(a, b, index, gather.getClamp(), weight);
   }
   if (!x.only({kPlace, kHead}))
-    return "its table has a dimension of the batch or the query";
+    return "its table has a dimension of the batch, the query or the key";
   std::string why;
   std::optional<Read> read = readAt(index, gather.getClamp(), why);
   return read ? addTable(x, *read, weight) : why;
@@ -273,8 +275,11 @@ std::string ScoreReader::addValue(Labelled part, double factor) {
     if (!x.only({kPlace, kHead, kWidth}))
       return "the table of the value has a dimension besides place, head and width";
     std::string why;
-    if (std::optional<Read> read = readAt(index, gather.getClamp(), why))
+    if (std::optional<Read> read = readAt(index, gather.getClamp(), why)) {
+      if (read->computed)
+        return "the table of the value: not supported yet: " + std::string(kNoDistance);
       valueTables.push_back({x, factor, *read});
+    }
     return why.empty() ? why : "the table of the value: " + why;
   }
   if (!part.only({kBatch, kKey, kHead, kWidth}))
@@ -302,60 +307,6 @@ std::string ScoreReader::addSelected(GatherOp gather, SelectOp choice, Labelled 
   select = tree;
   llvm::replace(x.labels, kPlace, kSelected);
   selections.push_back({weighted(x, weight.tensors), weight.number});
-  return {};
-}
-
-std::string ScoreReader::withoutKey(const Weight &weight) {
-  bool dependsOnKey = llvm::any_of(weight.tensors, [](const Weight::Tensor &tensor) { return tensor.value.has(kKey); });
-  return dependsOnKey ? "its factor depends on the key, which only a contraction with keys allows" : "";
-}
-
-bool ScoreReader::samePlace(const Read &a, const Read &b) const {
-  auto text = [&](const Read &read) {
-    SmallVector<Attribute> forms;
-    for (const MaskForm &form : read.place->forms)
-      forms.push_back(toAttribute(form, builder.getContext()));
-    return builder.getArrayAttr(forms);
-  };
-  return a.place && b.place && text(a) == text(b) && a.place->back == b.place->back;
-}
-
-std::optional<ScoreReader::Read> ScoreReader::readAt(Labelled index, bool clamp, std::string &why) {
-  std::string notLinear;
-  Read read{index, clamp, indices.place(index, notLinear), false};
-  if (!read.place && !distances.along(index))
-    return why = notLinear, std::nullopt;
-  why = checkPlace(read);
-  return why.empty() ? std::optional(read) : std::nullopt;
-}
-
-bool ScoreReader::canOrder(const Read &read) { return read.byDistance || (read.index.value && distances.along(read.index)); }
-
-std::string ScoreReader::checkPlace(const Read &read) {
-  SmallVector<const Read *> others;
-  for (const Read &other : positionReads)
-    others.push_back(&other);
-  for (const Table &other : llvm::concat<Table>(scoreTables, valueTables))
-    others.push_back(&other.read);
-  for (const Read *other : others)
-    if (!samePlace(read, *other) && (!canOrder(read) || !canOrder(*other)))
-      return "not supported yet: two terms that read tables at different places, not both at functions of the distance j - i";
-  return {};
-}
-
-std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index, bool clamp, const Weight &weight) {
-  if (!table.only({kPlace, kHead, kContracted}))
-    return "its table has a dimension besides place, head and width";
-  if (!a.only({kBatch, kQuery, kHead, kContracted}))
-    return "its query has a dimension besides batch, query, head and width";
-  std::string why = withoutKey(weight);
-  if (!why.empty())
-    return why;
-  std::optional<Read> read = readAt(index, clamp, why);
-  if (!read)
-    return why;
-  positions.push_back({weighted(a, weight.tensors), table, weight.number});
-  positionReads.push_back(*read);
   return {};
 }
 

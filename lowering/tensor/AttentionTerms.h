@@ -1,17 +1,22 @@
 // Score terms of attention: sums, contractions and gathers in tensor form, sorted into the terms of tenon.attention.
 #pragma once
 #include "lowering/tensor/AttentionDistances.h"
+#include "lowering/tensor/AttentionPlaces.h"
 
 namespace tenon {
 
 /// Size of the dimension of `x` that has the label.
 mlir::AffineExpr sizeAt(const Labelled &x, int64_t label);
 
+/// Of a reason why not.
+constexpr char kNoDistance[] = "a place that is no function of the distance j - i";
+
 /// Adds the score terms of one attend up; what they have in common (the key, the table) must be the same, the rest is summed.
 class ScoreReader {
 public:
   ScoreReader(mlir::OpBuilder &builder, mlir::Location location, AttentionSpace &space, IndexReader &indices)
-      : builder(builder), build(builder, location), space(space), indices(indices), distances(builder, location, space) {}
+      : computed(builder, location, indices), builder(builder), build(builder, location), space(space), indices(indices),
+        distances(builder, location, space) {}
   /// Before the scores: what all of them are multiplied by. Empty, or why not.
   std::string scale(mlir::Value factor, llvm::ArrayRef<int64_t> labels);
   /// Takes a score. Empty, or why not.
@@ -21,8 +26,9 @@ public:
   /// After the last score: makes the operands of tenon.attention. Empty, or why not.
   std::string finish();
 
-  mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable;
-  std::optional<TablePlace> place;
+  mlir::Value query, key, value, positionQuery, table, selectedScores, scoreTable, valueTable, positionKey, keyTable;
+  std::optional<TablePlace> place; // of the tables, if it is a form
+  ComputedPlace computed;          // of the tables, if it is none
   std::optional<Mask> select;
   double factor = 1; // of the sum of all terms
 
@@ -42,13 +48,14 @@ private:
     Labelled a, b;
     double factor;
   };
-  /// Where a table is read; `place` null: at no linear form, only at a function of the distance. `byDistance`: its rows are in
-  /// that order already.
+  /// Where a table is read; `place` null: at no linear form, only at a function of the distance or, with `computed`, of the pair.
+  /// `byDistance`: its rows are in that order already.
   struct Read {
     Labelled index; // null where no gather reads
     bool clamp;
     std::optional<TablePlace> place;
     bool byDistance;
+    bool computed = false;
   };
   struct Table {
     Labelled table;
@@ -70,8 +77,10 @@ private:
   std::string addSelectedBefore(GatherOp gather, SelectOp choice, const Labelled &query, const Labelled &tables,
                                 const Labelled &index, const Weight &weight);
   std::string addPosition(Labelled query, Labelled table, Labelled index, bool clamp, const Weight &weight);
+  std::string addKeyPosition(const Labelled &key, const Labelled &table, const Labelled &index, bool clamp, const Weight &weight);
   Labelled weighted(Labelled x, llvm::ArrayRef<Weight::Tensor> tensors);
   static std::string withoutKey(const Weight &weight);
+  llvm::SmallVector<const Read *> readsOfTables() const;
   bool canOrder(const Read &read);
   /// Whether one place can be found for this read and those before it. Empty, or why not.
   std::string checkPlace(const Read &read);
@@ -94,8 +103,8 @@ private:
   AttentionSpace &space;
   IndexReader &indices;
   Distances distances;
-  llvm::SmallVector<Pair> contents, positions;
-  std::vector<Read> positionReads; // of `positions`
+  llvm::SmallVector<Pair> contents, positions, keyPositions;
+  std::vector<Read> positionReads, keyPositionReads; // of `positions`, `keyPositions`
   std::vector<Table> scoreTables, valueTables;
   llvm::SmallVector<std::pair<Labelled, double>> selections;
   std::vector<Weighted> weightedOnes;

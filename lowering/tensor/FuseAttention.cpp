@@ -68,10 +68,10 @@ std::string Fuser::readScores(ScoreReader &reader, const AttentionSpace &space) 
     return why;
   if (tensorOf(reader.query).isDynamicDim(2) || tensorOf(reader.query).isDynamicDim(3) || tensorOf(reader.value).isDynamicDim(3))
     return "the number of heads or a width is a symbolic dim";
-  std::pair<Value, StringRef> terms[] = {{reader.table, "position"},
-                                         {reader.selectedScores, "selected"},
-                                         {reader.scoreTable, "table"},
-                                         {reader.valueTable, "value"}};
+  std::pair<Value, StringRef> terms[] = {
+      {reader.table, "position"},   {reader.selectedScores, "selected"},
+      {reader.scoreTable, "table"}, {reader.valueTable, "value"},
+      {reader.keyTable, "key"},     {reader.computed.any() ? reader.query : Value(), "computed"}};
   for (auto [operand, name] : terms)
     if (operand && llvm::is_contained(without, name))
       return ("not supported yet: a " + name + " term").str();
@@ -114,14 +114,18 @@ void Fuser::replace(OpBuilder &builder, AttentionSpace &space, const ScoreReader
   }
   const double outer = attend.getScale().convertToDouble();
   auto scale = builder.getF64FloatAttr(step ? scores.factor : outer * scores.factor);
-  auto fused = AttentionOp::create(
-      builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value, scores.positionQuery,
-      scores.table, computed(scores.selectedScores), computed(scores.scoreTable), scores.valueTable, indices.operands,
-      attend.getDepth(), scale, builder.getArrayAttr(places), back,
-      scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks),
-      builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(), /*stepCount=*/step ? 1 : 0);
+  auto fused =
+      AttentionOp::create(builder, attend.getLoc(), fusedType, statistics, statistics, scores.query, scores.key, scores.value,
+                          scores.positionQuery, scores.table, computed(scores.selectedScores), computed(scores.scoreTable),
+                          scores.valueTable, scores.positionKey, scores.keyTable, indices.operands, attend.getDepth(), scale,
+                          builder.getArrayAttr(places), scores.computed.any() ? builder.getUnitAttr() : UnitAttr(), back,
+                          scores.select ? toAttribute(*scores.select, context) : Attribute(), builder.getArrayAttr(masks),
+                          builder.getArrayAttr(indices.labels), attend.getRateAttr(), attend.getSiteAttr(),
+                          /*codeCount=*/(step ? 1 : 0) + scores.computed.any());
   if (step)
     buildStep(builder, *step, outer, fused.getStep().front());
+  if (scores.computed.any())
+    scores.computed.fill(*fused.getPlaceCode());
   attend.getY().replaceAllUsesWith(space.split(fused.getY(), y));
   attend.erase();
 }

@@ -204,6 +204,13 @@ attend("position bias by table", "score c = dot[E]($Q, $K)  score t = $t[W: clip
 attend("relative table of values", "score c = dot[E]($Q, $K)  value expand[T]($V) + expand[B, H]($w[W: clip(j - i, -2, 2) + 2])",
        {"w": "W, F"})
 attend("distance", "score c = dot[E]($Q, $K)  score d = $s * expand[H](real(i - j))  mask j <= i  value $V", {"s": "H"})
+attend("offset in a grid", "score c = dot[E]($Q, $K)  score t = $t[W: clip(i div 3 - j div 3 + i mod 3 - j mod 3, -2, 2) + 2]  "
+       "score r = dot[E]($Q + $u, $r[W: clip(i div 3 - j div 3 + i mod 3 - j mod 3, -2, 2) + 2])  mask j <= i + 3  value $V",
+       {"t": "W, H", "u": "H, E", "r": "W, H, E"})
+attend("scores by a computed place", "score c = dot[E]($Q, $K)  score t = $t[W: (i div 3 + j div 3) mod 5]  drop 0.2  value $V",
+       {"t": "W, H"})
+attend("keys that ask", "score c = dot[E]($Q, $K)  score r = dot[E]($Q, $r[W: clip(j - i, -2, 2) + 2])  "
+       "score s = dot[E]($K + 0.5, $s[W: clip(i - j, -2, 2) + 2])  mask j <= i + 3  value $V", {"r": "W, H, E", "s": "W, H, E"})
 attend("segments", "score c = dot[E]($Q + $u, $K)  score g = dot[E]($Q + $s, $g[G: some != some[T -> S]])  scale 0.6  mask j <= "
        "i  value $V",
        {"u": "H, E", "s": "H, E", "g": "G, H, E"})

@@ -16,16 +16,16 @@ struct Shared {
   Shared(Op op)
       : query(op.getQuery()), key(op.getKey()), value(op.getValue()), positionQuery(op.getPositionQuery()), table(op.getTable()),
         selected(op.getSelectedScores()), scoreTable(op.getScoreTable()), valueTable(op.getValueTable()),
-        indices(op.getIndexOperands()), masks(op.getMask()), place(op.getPlace()), labels(op.getIndexLabels()),
-        select(op.getSelect().value_or(Attribute())), back(op.getBack()),
-        step(op.getStep().empty() ? nullptr : &op.getStep().front()), scale(op.getScale().convertToDouble()),
-        rate(op.getRate().convertToDouble()), site(op.getSite()) {}
-  Value query, key, value, positionQuery, table, selected, scoreTable, valueTable;
+        positionKey(op.getPositionKey()), keyTable(op.getKeyTable()), indices(op.getIndexOperands()), masks(op.getMask()),
+        place(op.getPlace()), labels(op.getIndexLabels()), select(op.getSelect().value_or(Attribute())), back(op.getBack()),
+        step(op.getStep().empty() ? nullptr : &op.getStep().front()), placeCode(op.getPlaceCode()),
+        scale(op.getScale().convertToDouble()), rate(op.getRate().convertToDouble()), site(op.getSite()) {}
+  Value query, key, value, positionQuery, table, selected, scoreTable, valueTable, positionKey, keyTable;
   SmallVector<Value> indices;
   ArrayAttr masks, place, labels;
   Attribute select;
   std::optional<int64_t> back;
-  Region *step;
+  Region *step, *placeCode;
   double scale, rate;
   int64_t site;
 };
@@ -36,7 +36,7 @@ public:
       : op(op), depth(depth), machine(machine), tensors(tensors) {
     auto q = shape(op.query), k = shape(op.key), v = shape(op.value);
     B = q[0], I = q[1], H = q[2], E = q[3], J = k[1], K = k[2], F = v[3];
-    for (Value table : {op.table, op.scoreTable, op.valueTable})
+    for (Value table : {op.table, op.scoreTable, op.valueTable, op.keyTable})
       if (table)
         P = shape(table)[0];
     std::string problem;
@@ -78,6 +78,7 @@ public:
     Numbers *dp = result(grad.getDpositionQuery(), B * I * H * E), *dt = result(grad.getDtable(), B * P * H * E);
     Numbers *ds = result(grad.getDselectedScores(), B * I * H * 2), *dd = result(grad.getDscoreTable(), B * P * H);
     Numbers *dw = result(grad.getDvalueTable(), B * P * H * F);
+    Numbers *da = result(grad.getDpositionKey(), B * J * K * E), *db = result(grad.getDkeyTable(), B * P * H * E);
     const Numbers &dy = at(grad.getDy()), &y = at(grad.getY());
     const Numbers &q = at(op.query), &k = at(op.key);
     forRows([&](int64_t b, int64_t i, int64_t h) {
@@ -105,6 +106,10 @@ public:
             (*dp)[at_i] += g * at(op.table)[(d * H + h) * E + e];
           if (dt)
             (*dt)[((b * P + d) * H + h) * E + e] += g * at(op.positionQuery)[at_i];
+          if (da)
+            (*da)[at_j] += g * at(op.keyTable)[(d * H + h) * E + e];
+          if (db)
+            (*db)[((b * P + d) * H + h) * E + e] += g * at(op.positionKey)[at_j];
         }
         if (ds)
           (*ds)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)] += g;
@@ -172,9 +177,18 @@ private:
     }
     return false;
   }
+  int64_t computedPlace(int64_t b, int64_t i, int64_t j) {
+    Block &block = op.placeCode->front();
+    llvm::DenseMap<Value, Scalar> scalars;
+    for (BlockArgument argument : block.getArguments())
+      scalars[argument] = Scalar{0, operand(argument.getArgNumber(), b, i, j)};
+    for (Operation &inner : block.without_terminator())
+      scalars[inner.getResult(0)] = evaluateArithmetic(inner, [&](Value value) { return scalars.lookup(value); });
+    return scalars.lookup(block.getTerminator()->getOperand(0)).whole;
+  }
   int64_t distance(int64_t b, int64_t i, int64_t j) {
     bool other = op.back && operand(*op.back, b, i, j) != 0;
-    int64_t d = value(places[other ? 1 : 0], b, i, j);
+    int64_t d = op.placeCode ? computedPlace(b, i, j) : value(places[other ? 1 : 0], b, i, j);
     if (d < 0 || d >= P) {
       llvm::errs() << "reference: distance " << d << " of a visible key is outside a table of " << P << "\n";
       exit(2);
@@ -210,6 +224,8 @@ private:
       for (int64_t e = 0; e < E; ++e) {
         const int64_t at_i = element(b, i, I, h, e, E);
         score += at(op.query)[at_i] * at(op.key)[ofKey(b, j, h, e, E)];
+        if (op.keyTable)
+          score += at(op.positionKey)[ofKey(b, j, h, e, E)] * at(op.keyTable)[(d * H + h) * E + e];
         if (op.table)
           score += at(op.positionQuery)[at_i] * at(op.table)[(d * H + h) * E + e];
       }

@@ -11,7 +11,8 @@ static void retype(Value value, Type storage) {
     value.setType(cast<RankedTensorType>(value.getType()).clone(storage));
 }
 template <class Op> static void retypeShared(Op op, Type storage) {
-  for (Value value : {op.getQuery(), op.getKey(), op.getValue(), op.getPositionQuery(), op.getTable(), op.getValueTable()})
+  for (Value value : {op.getQuery(), op.getKey(), op.getValue(), op.getPositionQuery(), op.getTable(), op.getValueTable(),
+                      op.getPositionKey(), op.getKeyTable()})
     retype(value, storage);
 }
 static void renewType(func::FuncOp function) {
@@ -33,7 +34,8 @@ void storeShort(ModuleOp module, Type storage) {
   });
   module.walk([&](AttentionGradOp op) {
     retypeShared(op, storage);
-    for (Value value : {op.getDy(), op.getY(), op.getDquery(), op.getDkey(), op.getDvalue(), op.getDpositionQuery()})
+    for (Value value :
+         {op.getDy(), op.getY(), op.getDquery(), op.getDkey(), op.getDvalue(), op.getDpositionQuery(), op.getDpositionKey()})
       retype(value, storage);
   });
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {

@@ -25,12 +25,12 @@
 // CHECK: tenon.attention_grad
 func.func @relative(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<11x4x8xf32>, %dy: tensor<2x5x4x6xf32>)
     attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>,
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
     place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}],
     mask = [{test = "le", rest = affine_map<() -> (-2)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.1 : f64, site = 3 : i64}> :
     (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x5x4x8xf32>, tensor<11x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
-  %dq, %dk, %dv, %dp, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>,
-    resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0>,
+  %dq, %dk, %dv, %dp, %dt = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %q, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>,
     place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}],
     mask = [{test = "le", rest = affine_map<() -> (-2)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.1 : f64, site = 3 : i64}> :
     (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<2x5x4x8xf32>,
@@ -53,7 +53,7 @@ func.func @relative(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor
 // ALL: tenon.convert {{.*}} -> tensor<2x5x4x6xbf16>
 // ALL-NEXT: tenon.output
 func.func @narrow(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x2x8xbf16>, %v: tensor<2x7x2x6xbf16>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> :
     (tensor<2x5x4x8xbf16>, tensor<2x7x2x8xbf16>, tensor<2x7x2x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xbf16>
   return
@@ -81,11 +81,62 @@ func.func @sums(%x: tensor<2x5xbf16>) attributes {tenon.kind = "out", tenon.dims
 // ALL: tenon.exp
 // ALL: tenon.output
 func.func @step(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
-  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+  %y, %m, %s = "tenon.attention"(%q, %k, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
   ^bb0(%sum: f32):
     %e = math.atan %sum : f32
     tenon.yield %e, %e : f32, f32
   }) : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// Keys that ask for the query's place, in groups: contracted with all rows, read at the distance, summed over the heads of a group.
+// CHECK-LABEL: func.func @keys(
+// CHECK: tenon.attention
+// ONE-LABEL: func.func @keys(
+// ALL-LABEL: func.func @keys(
+// ALL: tenon.dot {{.*}} -> tensor<2x7x4x11xf32>
+// ALL: tenon.gather {{.*}} x_dims [0, 3, 2, -1] {{.*}} -> tensor<2x5x4x7xf32>
+// ALL: tenon.scatter_add {{.*}} tensor<2x7x4x11xf32>
+// ALL: tenon.reduce sum
+// ALL: tenon.output 1
+func.func @keys(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x2x8xf32>, %v: tensor<2x7x2x6xf32>, %w: tensor<11x4x8xf32>, %dy: tensor<2x5x4x6xf32>)
+    attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0>,
+    place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.0 : f64, site = 3 : i64}> :
+    (tensor<2x5x4x8xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x6xf32>, tensor<2x7x2x8xf32>, tensor<11x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
+  %dq, %dk, %dv, %da, %dw = "tenon.attention_grad"(%dy, %y, %m, %s, %q, %k, %v, %k, %w) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1>,
+    place = [{rest = affine_map<() -> (4)>, query = -1 : i64, key = 1 : i64}], scale = 0.5 : f64, rate = 0.0 : f64, site = 3 : i64}> :
+    (tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x6xf32>, tensor<2x7x2x8xf32>,
+     tensor<11x4x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x7x2x8xf32>, tensor<2x7x2x6xf32>, tensor<2x7x2x8xf32>, tensor<2x11x4x8xf32>)
+  tenon.output 0 "da", %da : tensor<2x7x2x8xf32>
+  tenon.output 1 "dw", %dw : tensor<2x11x4x8xf32>
+  return
+}
+
+// A place that is computed: the ops that its scalar code came from, over all pairs.
+// CHECK-LABEL: func.func @computed(
+// CHECK: tenon.attention
+// ONE-LABEL: func.func @computed(
+// ALL-LABEL: func.func @computed(
+// ALL: tenon.floordiv {{.*}} tensor<2x5x7xi32>
+// ALL: tenon.compare lt {{.*}} tensor<2x5x7xi32>
+// ALL: tenon.select {{.*}} tensor<2x5x7xi32>
+// ALL: tenon.gather {{.*}} x_dims [-1, 2]
+// ALL: tenon.output
+func.func @computed(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<3x4xf32>, %i: tensor<5xi32>, %j: tensor<7xi32>)
+    attributes {tenon.kind = "out", tenon.dims = [], tenon.states = []} {
+  %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %i, %j) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0>, computes_place,
+    index_labels = [[1], [2]], scale = 0.5 : f64, rate = 0.0 : f64, site = 0 : i64}> ({
+  ^bb0(%a: i32, %b: i32):
+    %two = arith.constant 2 : i32
+    %sum = arith.addi %a, %b : i32
+    %half = arith.floordivsi %sum, %two : i32
+    %beyond = arith.cmpi slt, %two, %half : i32
+    %d = arith.select %beyond, %two, %half : i32
+    tenon.yield %d : i32
+  }) : (tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32>, tensor<2x7x4x6xf32>, tensor<3x4xf32>, tensor<5xi32>, tensor<7xi32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf32>)
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
   return
 }

@@ -89,9 +89,14 @@ func.func @walked(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2
 
 // -----
 
-// A bound that depends on the query is no function of the distance.
+// A bound that depends on the query is no function of the distance: the place is computed for each pair.
 // CHECK-LABEL: @bound_of_the_query
-// CHECK: tenon.attend
+// CHECK: "tenon.attention"
+// CHECK-SAME: computes_place
+// CHECK-SAME: index_labels = [array<i64: 1>, array<i64: 2>, array<i64: 1>]
+// CHECK-NEXT: ^bb0(%[[MINUS:.*]]: i32, %[[J:.*]]: i32, %[[I:.*]]: i32):
+// CHECK-NEXT: %[[D:.*]] = arith.addi %[[MINUS]], %[[J]] : i32
+// CHECK-NEXT: %[[LESS:.*]] = arith.cmpi slt, %[[D]], %[[I]] : i32
 func.func @bound_of_the_query(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<12x4xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %i = tenon.iota 0 : tensor<5xi32>
@@ -101,7 +106,6 @@ func.func @bound_of_the_query(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, 
   %distance = tenon.sub %js, %is : tensor<5x7xi32>
   %d = tenon.max %distance, %is : tensor<5x7xi32>
   %bias = tenon.gather %t[%d] dim 0 x_dims [-1, 2] index_dims [0, 1] clamp : tensor<12x4xf32>, tensor<5x7xi32> -> tensor<5x7x4xf32>
-  // expected-warning@+1 {{score term number 2: the place in its table is not linear in the key, nor a function of its distance from the query; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [1, 4, 2], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<5x7x4xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
@@ -110,9 +114,10 @@ func.func @bound_of_the_query(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, 
 
 // -----
 
-// So is a distance from a place that each row of the batch has of its own.
+// So it is where a distance is from a place that each row of the batch has of its own.
 // CHECK-LABEL: @own_places
-// CHECK: tenon.attend
+// CHECK: "tenon.attention"
+// CHECK-SAME: computes_place
 func.func @own_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %at: tensor<2x5xi32>, %t: tensor<12x4xf32>) {
   %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
   %ats = tenon.broadcast %at [0, 1] : tensor<2x5xi32> -> tensor<2x5x7xi32>
@@ -122,7 +127,6 @@ func.func @own_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tens
   %three = tenon.constant 3.0 : tensor<2x5x7xi32>
   %d = tenon.min %distance, %three : tensor<2x5x7xi32>
   %bias = tenon.gather %t[%d] dim 0 x_dims [-1, 3] index_dims [0, 1, 2] clamp : tensor<12x4xf32>, tensor<2x5x7xi32> -> tensor<2x5x7x4xf32>
-  // expected-warning@+1 {{score term number 2: the place in its table is not linear in the key, nor a function of its distance from the query; not fused, so that its scores take 1120 bytes}}
   %y = tenon.attend scores(%content, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 4, 2], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
     : (tensor<2x5x4x7xf32>, tensor<2x5x7x4xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
   tenon.output 0 "y", %y : tensor<2x5x4x6xf32>

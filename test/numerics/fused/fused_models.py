@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Losses and gradients of the models with fused attention against those of the decomposed ones, at sizes that end inside tiles.
 
-usage: fused_models.py MODEL CASE [--f32] [--tier TIER] [--spoil]
+usage: fused_models.py MODEL CASE [--f32 | --simple-kernels | --bits] [--tier TIER] [--spoil]
 
 MODEL is one of models/ or one of this folder, for what no model there has.
 --f32 measures both forms against the decomposed one in f64 of the same f32 numbers, and asks of the fused one at most TIMES the
@@ -12,6 +12,8 @@ whole row: `scaled c`.
 CASE is a line of CASES: sizes of the model and the lengths that one artifact is called with. Two steps at each length: the second
 one has a memory that is not zero. Rows differ in length, order, direction and segments. Weights are drawn so that attention is
 far from uniform. A recipe of the test's own binds no length and leaves dropout on.
+--simple-kernels takes the fused ops, that of the gradient too, apart again, as a target without kernels for them does.
+--bits compares the fused form in f32 with itself: 1, 2 and 3 threads and the other vector tier give the same bits.
 --spoil compares the fused model with itself under another seed of dropout, which has to be noticed.
 """
 import argparse
@@ -48,6 +50,12 @@ CASES = {
     ("relative", "a"): ({"D": 48, "W": 5, "L": 9}, (1, 17, 67)),
     ("relative", "b"): ({"D": 82, "W": 64, "L": 40}, (17, 131)),
     ("relative", "c"): ({"D": 128, "W": 30, "L": 3, "scores": False}, (2, 67, 131)),
+    ("grid", "a"): ({"D": 48, "X": 5, "W": 3}, (1, 2, 17, 67)),
+    ("grid", "b"): ({"D": 82, "X": 14, "W": 13}, (131, 196)),
+    ("grid", "c"): ({"D": 82, "N": 1, "X": 40, "W": 9}, (1100,)),
+    ("disentangled", "a"): ({"D": 48, "W": 5}, (1, 2, 17, 67)),
+    ("disentangled", "b"): ({"D": 82, "W": 128}, (131, 300)),
+    ("disentangled", "c"): ({"D": 82, "N": 1, "W": 300}, (1100,)),
     ("grouped", "a"): ({"D": 48, "K": 2, "G": 3, "E": 8, "W": 5}, (1, 17, 67)),
     ("grouped", "b"): ({"D": 82, "K": 1, "G": 2, "E": 41, "W": 64}, (17, 131)),
     ("capped", "a"): ({"D": 48, "W": 5}, (1, 17, 67)),
@@ -62,6 +70,8 @@ RECIPES = {"gpt2": ("GPT2", "byte_stream(text = \"none.txt\")", "lm"),
            "bert": ("BERT", "mlm_nsp(text = \"none.txt\")", "mlm + nsp"),
            "clipped": ("Clipped", "byte_stream(text = \"none.txt\")", "nll"),
            "relative": ("Relative", "byte_stream(text = \"none.txt\")", "nll"),
+           "grid": ("Grid", "byte_stream(text = \"none.txt\")", "nll"),
+           "disentangled": ("Disentangled", "byte_stream(text = \"none.txt\")", "nll"),
            "grouped": ("Grouped", "byte_stream(text = \"none.txt\")", "nll"),
            "capped": ("Capped", "byte_stream(text = \"none.txt\")", "nll"),
            "scaled": ("Scaled", "byte_stream(text = \"none.txt\")", "nll"),
@@ -115,9 +125,9 @@ def weights(model, kind):
         model.set_parameter(name, Tensor(kind, shape, list(values)))
 
 
-def results(artifact, tier, kind, length, given, seed):
+def results(artifact, tier, kind, length, given, seed, threads=1):
     """Losses and gradients of two steps, by name."""
-    model = library.Model(artifact, "grad", {"B": ROWS, "T": length, "K": PREDICTED}, tier)
+    model = library.Model(artifact, "grad", {"B": ROWS, "T": length, "K": PREDICTED}, tier, threads)
     weights(model, kind)
     found = {}
     for step in range(2):
@@ -143,20 +153,47 @@ def difference(fused, decomposed):
     return worst, where
 
 
+def bits(name, sets, lengths, spoil):
+    """How many results differ from those of one thread."""
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        best, other = driver.best_tier(), driver.other_tier()
+        path = specification(folder, name)
+        made = {tier: driver.compiled(path, "--recipe", "whole", "--grad", "--tier", tier, *driver.settings(COMMON | sets))
+                for tier in (best, other)}
+        for length in lengths:
+            draw = random.Random(length)
+            given = [inputs(name, length, draw) for _ in range(2)]
+            first = results(made[best], best, "f32", length, given, 1)
+            for tier, threads in ((best, 2), (best, 3), (other, 2)):
+                found = results(made[tier], tier, "f32", length, given, 2 if spoil and threads == 3 else 1, threads)
+                differ = [key for key in first if found[key].values != first[key].values]
+                wrong += bool(differ)
+                print(f"{'WRONG' if differ else 'ok'}: {name}, length {length}, {threads} threads, {tier}: {len(first)} tensors, "
+                      f"{len(differ)} of other bits {differ[:3]}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("case")
     parser.add_argument("--f32", action="store_true")
+    parser.add_argument("--simple-kernels", action="store_true")
+    parser.add_argument("--bits", action="store_true")
     parser.add_argument("--tier", default=driver.best_tier())
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
     sets, lengths = CASES[options.model, options.case]
+    if options.bits:
+        return 1 if bits(options.model, sets, lengths, options.spoil) else 0
     kind, wrong = "f32" if options.f32 else "f64", 0
     exact = ("f64", ["--decomposed", "--f64"])
     forms = [("f64", ["--f64"]), exact]
     if options.f32:
         forms = [("f32", []), ("f32", ["--decomposed"]), exact]
+    if options.simple_kernels:
+        forms = [("f64", ["--f64", "--simple-kernels"]), exact]
     if options.spoil:
         forms = [(kind, [] if options.f32 else ["--f64"])]
     with tempfile.TemporaryDirectory() as folder:

@@ -48,8 +48,8 @@ OPS_ELSEWHERE = {"sum_slices", "read_loss_scale", "join"}
 # What the compiled specifications must cross and have; attention: its optional operands and attributes.
 LENGTHS, HEADS = {1, 2, 17, 67, 131, 197, 300}, {24, 40, 41, 64}
 OPERANDS = ["query", "key", "value", "position_query", "table", "selected_scores", "score_table", "value_table",
-            "index_operands", "depth"]
-TERMS = set(OPERANDS[3:]) | {"back", "select", "mask"}
+            "position_key", "key_table", "index_operands", "depth"]
+TERMS = set(OPERANDS[3:]) | {"back", "select", "mask", "computes_place"}
 
 
 def draw_parameters(model, kind, seed):
@@ -127,6 +127,7 @@ def contents(path, *words):
             sizes = re.search(r"operandSegmentSizes = array<i32: ([\d, ]+)>", line)[1].split(", ")
             found |= {f"attention.{name}" for name, size in zip(OPERANDS, sizes) if size != "0"}
             found |= {f"attention.{name}" for name in ("back", "select") if re.search(rf"\b{name} = ", line)}
+            found |= {"attention.computes_place"} if "computes_place" in line else set()
             found |= {"attention.mask"} if "mask = []" not in line else set()
     return found
 

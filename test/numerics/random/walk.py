@@ -24,6 +24,9 @@ class Walk:
         else:
             layers += ["use wr = Linear[D -> H * E]", "param v: [H, E] ~ normal(1)", "let r = wr(sinusoid[R, D](start = 1 - R))"]
             scores += ["score place = dot[E](wq(x) + v, r[R: j + R - 1 - i])"]
+        if seed % 4 == 3:
+            layers += ["param asked: [P, H, E] ~ normal(1)"]
+            scores += ["score asks = dot[E](wk(key), asked[P: clip(i - j, 0, P - 1)])"]
         masks += draw.sample(["mask i - j <= 40", "mask doc == doc[T -> S]"], draw.choice([0, 1]))
         items = " ".join([*scores, "scale 1 / sqrt(E)", *masks, "value wv(key)"])
         change = draw.choice(MAPS).replace("$", "y")
