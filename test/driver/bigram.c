@@ -131,7 +131,7 @@ static const char manifest[] =
 #endif
     ", \"params\": [{\"name\": \"table\", \"stack\": [], \"axes\": [\"V\", \"W\"], \"shape\": [256, 256], \"offset\": 0, "
     "\"stride\": 0,"
-    "\"layout\": \"row\", \"init\": {\"kind\": \"normal\", \"a\": 0.02}, \"names\": {\"hf\": [{\"name\": \"wte.weight\", "
+    "\"init\": {\"kind\": \"normal\", \"a\": 0.02}, \"names\": {\"hf\": [{\"name\": \"wte.weight\", "
     "\"transform\": \"\","
     "\"part\": 0, \"parts\": 1}]}, \"frozen\": false}],"
     "\"optimizer\": {\"kind\": \"adam\", \"moments\": 2}, \"entries\": ["
