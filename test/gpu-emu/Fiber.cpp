@@ -12,6 +12,7 @@
 #endif
 #endif
 #ifdef TENON_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -152,7 +153,15 @@ extern "C" void tenonEmuFiberMain() {
   llvm_unreachable("a fiber that has ended runs");
 }
 
+/// Of frames that were given up; the sanitizer still watches their borders.
+void forgetFrames(unsigned i) {
+#ifdef TENON_ASAN
+  __asan_unpoison_memory_region(stacks + i * kPitch + kGuard, kStack);
+#endif
+}
+
 void prepare(unsigned i) {
+  forgetFrames(i);
   // As tenon_emu_switch leaves a stack: six registers, the return address; and a word above, as if there had been a call.
   auto *top = reinterpret_cast<uint64_t *>(stacks + (i + 1) * kPitch);
   *--top = 0;
@@ -196,7 +205,10 @@ void stopFibers() {
   llvm_unreachable("a fiber runs behind its launch");
 }
 
-void *topOfRunningStack() { return stacks + (running + 1) * kPitch; }
+void *topOfRunningStack() {
+  forgetFrames(running);
+  return stacks + (running + 1) * kPitch;
+}
 
 void park() {
   const unsigned self = running;

@@ -1,5 +1,6 @@
 #include "Order.h"
 #include <algorithm>
+#include <memory>
 
 namespace tenon::emu {
 
@@ -15,12 +16,13 @@ namespace {
 uint32_t threads = 0;              // of a block, and one: the engine of bulk copies
 uint32_t clocks[kMostThreads + 1]; // each thread's own
 Clocks *known[kMostThreads + 1];   // by thread
-std::vector<Clocks *> unused;      // for use again
+std::vector<std::unique_ptr<Clocks>> all;
+std::vector<Clocks *> unused; // of those
 
 Clocks *make() {
   Clocks *made = nullptr;
   if (unused.empty()) {
-    made = new Clocks();
+    made = all.emplace_back(std::make_unique<Clocks>()).get();
   } else {
     made = unused.back();
     unused.pop_back();
