@@ -64,6 +64,8 @@ struct Site {
   // Of an access of memory:
   uint32_t size = 0, align = 1;
   bool writes = false, reads = false, atomic = false;
+  // Where checked mode found the bytes last, in the arena, in the launch of this number.
+  mutable uint32_t launch = 0, regionBegin = 0, regionEnd = 0;
 };
 
 /// One GPU thread. Generated code reads `tid` and `lane`.

@@ -136,7 +136,7 @@ Expected<std::unique_ptr<Program>> Program::load(MemoryBufferRef file, const Mod
   }
   std::unique_ptr<Program> program(new Program());
   if (Error error = retarget(*module, mode, program->parts))
-    return std::move(error);
+    return error;
   auto jit = makeJit(mode.host);
   if (!jit)
     return jit.takeError();
@@ -144,7 +144,7 @@ Expected<std::unique_ptr<Program>> Program::load(MemoryBufferRef file, const Mod
   module->setDataLayout(program->jit->getDataLayout());
   module->setTargetTriple(program->jit->getTargetTriple());
   if (Error error = defineSymbols(*program->jit))
-    return std::move(error);
+    return error;
   std::vector<std::pair<std::string, uint64_t>> constants;
   for (GlobalVariable &global : module->globals()) {
     if (!global.hasName())
@@ -153,7 +153,7 @@ Expected<std::unique_ptr<Program>> Program::load(MemoryBufferRef file, const Mod
     constants.push_back({global.getName().str(), module->getDataLayout().getTypeAllocSize(global.getValueType())});
   }
   if (Error error = program->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
-    return std::move(error);
+    return error;
   for (Kernel &kernel : program->parts.kernels) {
     auto entry = program->jit->lookup(kernel.name + ".entry");
     if (!entry)

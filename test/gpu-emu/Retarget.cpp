@@ -315,9 +315,8 @@ Error Retargeter::rewriteMemoryCall(MemIntrinsic &call, Site &site) {
 }
 
 void Retargeter::checkAccess(Instruction &access, Site &site) {
-  Value *pointer = const_cast<Value *>(getLoadStorePointerOperand(&access));
-  Type *type = getLoadStoreType(&access);
-  site.align = getLoadStoreAlignment(&access).value();
+  Value *pointer = nullptr;
+  Type *type = nullptr;
   if (auto *atomic = dyn_cast<AtomicRMWInst>(&access)) {
     pointer = atomic->getPointerOperand();
     type = atomic->getType();
@@ -326,6 +325,10 @@ void Retargeter::checkAccess(Instruction &access, Site &site) {
     pointer = exchange->getPointerOperand();
     type = exchange->getNewValOperand()->getType();
     site.align = exchange->getAlign().value();
+  } else {
+    pointer = getLoadStorePointerOperand(&access);
+    type = getLoadStoreType(&access);
+    site.align = getLoadStoreAlignment(&access).value();
   }
   const Value *object = getUnderlyingObject(pointer);
   if (isa<AllocaInst>(object) || (isa<GlobalVariable>(object) && cast<GlobalVariable>(object)->isConstant()))

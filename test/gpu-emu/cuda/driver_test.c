@@ -175,6 +175,7 @@ int main(int count, char **arguments) {
     const Result result =
         ((Result (*)(void **, const void *, unsigned, int *, void **))symbol("cuModuleLoadDataEx"))(&module, ptx, 0, NULL, NULL);
     printf("refused: %d\n", result);
+    free(ptx);
     return 0;
   }
   OK(cuModuleLoadDataEx, (void **, const void *, unsigned, int *, void **), &module, ptx, 0, NULL, NULL);

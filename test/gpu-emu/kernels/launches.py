@@ -34,6 +34,14 @@ def block_sum(folder, count=2500, threads=256):
         {"buffer": "sums", "expected": save(folder, "sums", sums), "tolerance": 1e-6}, {"i32": count}]}
 
 
+def ring(folder, pieces=7):
+    x = drawn(8, 32 * pieces)
+    sums = [math.fsum(x[lane::32]) for lane in range(32)]
+    return {"kernel": "ring", "block": [64], "arguments": [
+        {"buffer": "x", "values": save(folder, "x", x)},
+        {"buffer": "sums", "expected": save(folder, "sums", sums), "tolerance": 1e-6}, {"i32": pieces}]}
+
+
 def to_bf16(value):
     """Nearest, ties to even."""
     bits, = struct.unpack("<I", struct.pack("<f", value))
