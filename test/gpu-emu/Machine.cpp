@@ -32,7 +32,7 @@ static bool readWord(llvm::StringRef key, llvm::StringRef value, Mode &mode) {
   if (key == "copies")
     return mode.late = value == "late", value == "late" || value == "early";
   if (key == "sm")
-    return readNumber(value.take_until([](char c) { return c == 'a'; }), number) && number >= 80 && number < 130 &&
+    return readNumber(value.take_until([](char c) { return c == 'a'; }), number) && number >= 50 && number < 130 &&
            (mode.chip = number, true);
   if (key == "memory")
     return readNumber(value, mode.memory) && mode.memory < (uint64_t(1) << 38);
