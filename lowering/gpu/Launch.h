@@ -144,8 +144,6 @@ public:
   const ParameterTable &allParameters();
   bool onlyNotes() const { return needs; }
   mlir::func::FuncOp function() const { return source; }
-  /// Where the schedule's launches are made; for conditions around them. Null while needs are noted.
-  EntryCode *entryCode() { return entry; }
 
 private:
   friend class EntryCode;
@@ -191,5 +189,7 @@ mlir::LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateScatterAdd(ScatterAddOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateAppendState(AppendStateOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateOptimize(OptimizeOp op, LaunchSequence &sequence);
+/// `gradient`: its place; `slices`: of the entry.
+void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, LaunchSequence &sequence);
 
 } // namespace tenon::gpu
