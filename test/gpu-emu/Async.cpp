@@ -39,6 +39,7 @@ Queue &ownQueue() { return queues[machine.current->index]; }
 } // namespace
 
 void resetAsync() {
+  resetMbarriers();
   if (!used && queues.size() == machine.threads.size())
     return;
   queues.assign(machine.threads.size(), Queue());
@@ -56,9 +57,6 @@ void exitAsync(const Thread &thread) {
   if (lost)
     report("unfinished copy", "a thread ends without a wait for its copy at " + placeOf(*lost->site));
 }
-
-bool deliverCopies() { return false; }
-void checkEndOfBlock() {}
 
 void opCopy(const Site &site, const uint64_t *arguments, void *) {
   const uint32_t bytes = site.model->parameter & 31;

@@ -185,8 +185,11 @@ Outcome launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShar
   machine.block = {{}, {block.x, block.y, block.z}, {grid.x, grid.y, grid.z}, dynamicShared, ++number, kWarp};
   makeThreads(block);
   if (machine.mode.checked)
-    shadowStartLaunch(kernel, grid.count(), dynamicShared);
-  {
+    shadowStartLaunch(kernel, dynamicShared);
+  constexpr uint64_t kMostChecked = 0xfffff0; // what the records of global memory have room for
+  if (machine.mode.checked && grid.count() > kMostChecked) {
+    report("too long", "the grid has " + std::to_string(grid.count()) + " blocks, more than checked mode can tell apart");
+  } else {
     Guard guard;
     for (uint64_t i = 0; i < grid.count(); ++i) {
       const uint64_t blockNumber = machine.mode.order == Order::Reverse ? grid.count() - 1 - i : i;

@@ -61,7 +61,7 @@ public:
     LaunchFile file;
     for (const auto &[key, each] : *object)
       if (Error failed = field(file, StringRef(key), each))
-        return std::move(failed);
+        return failed;
     if (file.kernel.empty())
       return error("names no kernel");
     return file;

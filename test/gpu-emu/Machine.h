@@ -30,6 +30,7 @@ struct Mode {
   unsigned cuda = 12080;               // version of the driver
   std::string mutant;                  // kernel whose call ..
   unsigned mutantCall = 0;             // .. of this number, among those that synchronise, is deleted: a test of the tests
+  std::string host;                    // processor that code is made for; empty: the one there is
   bool counts = false;                 // whether the driver's stand-in says at its end what it did
 };
 
@@ -63,6 +64,8 @@ struct Site {
   // Of an access of memory:
   uint32_t size = 0, align = 1;
   bool writes = false, reads = false, atomic = false;
+  // Where checked mode found the bytes last, in the arena, in the launch of this number.
+  mutable uint32_t launch = 0, regionBegin = 0, regionEnd = 0;
 };
 
 /// One GPU thread. Generated code reads `tid` and `lane`.

@@ -19,6 +19,8 @@ enum MmaForm { kBf16 = 0, kF16 = 1, kTf32 = 2 };
 constexpr int mma(int depth, int form) { return depth * 8 + form; }
 /// Of copies: bytes, plus 32 where a last argument says how many of them come from the source.
 enum CopyForm { kWithSize = 32 };
+/// Of arrivals at an mbarrier: what their second argument counts.
+enum ArriveForm { kArrivals = 1, kBytes = 2 };
 enum MathForm { kEx2, kLg2, kRcp, kRsqrt, kSqrt, kSin, kCos, kDivide };
 
 #define TENON_EMU_MODEL(name) void name(const Site &site, const uint64_t *arguments, void *result)
@@ -36,6 +38,12 @@ TENON_EMU_MODEL(opCopy);
 TENON_EMU_MODEL(opCommit);
 TENON_EMU_MODEL(opWaitGroup);
 TENON_EMU_MODEL(opWaitAll);
+TENON_EMU_MODEL(opMbarrierInit);
+TENON_EMU_MODEL(opMbarrierInvalidate);
+TENON_EMU_MODEL(opMbarrierArrive);
+TENON_EMU_MODEL(opMbarrierExpect);
+TENON_EMU_MODEL(opMbarrierWait);
+TENON_EMU_MODEL(opBulkCopy);
 TENON_EMU_MODEL(opNothing);
 TENON_EMU_MODEL(opMath);
 TENON_EMU_MODEL(opMathF64);

@@ -25,18 +25,21 @@ uint16_t low16(float value) {
   return bits;
 }
 float f32ToBf16(float value) { return in16Bits(toBf16(value)); }
-float f64ToBf16(double value) { // through a float that rounds to odd, so that nothing is rounded twice
+/// Rounded to odd, so that rounding it once more rounds the double.
+float toOdd(double value) {
   float single = float(value);
   uint32_t bits;
   memcpy(&bits, &single, sizeof bits);
-  if (std::isfinite(single) && double(single) != value) {
-    if (std::fabs(double(single)) > std::fabs(value))
-      --bits;
-    bits |= 1;
-    memcpy(&single, &bits, sizeof bits);
-  }
-  return in16Bits(toBf16(single));
+  if (!std::isfinite(value) || double(single) == value)
+    return single;
+  if (std::fabs(double(single)) > std::fabs(value))
+    --bits;
+  bits |= 1;
+  memcpy(&single, &bits, sizeof bits);
+  return single;
 }
+float f64ToBf16(double value) { return in16Bits(toBf16(toOdd(value))); }
+float f64ToF16(double value) { return in16Bits(toF16(toOdd(value))); }
 float f32ToF16(float value) { return in16Bits(toF16(value)); }
 float f16ToF32(float value) { return fromF16(low16(value)); }
 
@@ -88,11 +91,12 @@ Error defineSymbols(orc::LLJIT &jit) {
   define(jit, symbols, "__truncsfbf2", reinterpret_cast<const void *>(&f32ToBf16));
   define(jit, symbols, "__truncdfbf2", reinterpret_cast<const void *>(&f64ToBf16));
   define(jit, symbols, "__truncsfhf2", reinterpret_cast<const void *>(&f32ToF16));
+  define(jit, symbols, "__truncdfhf2", reinterpret_cast<const void *>(&f64ToF16));
   define(jit, symbols, "__extendhfsf2", reinterpret_cast<const void *>(&f16ToF32));
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
-Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
+Expected<std::unique_ptr<orc::LLJIT>> makeJit(const std::string &processor) {
   static const bool initialized = [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
@@ -102,6 +106,12 @@ Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
   auto host = orc::JITTargetMachineBuilder::detectHost();
   if (!host)
     return host.takeError();
+  if (!processor.empty()) {
+    host->setCPU(processor);
+    host->getFeatures() = SubtargetFeatures();
+  }
+  for (const char *flushes : {"avx512bf16", "avxneconvert"}) // denormals, when they convert to bf16; PTX does not
+    host->getFeatures().AddFeature(flushes, false);
   host->setCodeGenOptLevel(CodeGenOptLevel::Default);
   return orc::LLJITBuilder()
       .setJITTargetMachineBuilder(std::move(*host))
@@ -126,15 +136,15 @@ Expected<std::unique_ptr<Program>> Program::load(MemoryBufferRef file, const Mod
   }
   std::unique_ptr<Program> program(new Program());
   if (Error error = retarget(*module, mode, program->parts))
-    return std::move(error);
-  auto jit = makeJit();
+    return error;
+  auto jit = makeJit(mode.host);
   if (!jit)
     return jit.takeError();
   program->jit = std::move(*jit);
   module->setDataLayout(program->jit->getDataLayout());
   module->setTargetTriple(program->jit->getTargetTriple());
   if (Error error = defineSymbols(*program->jit))
-    return std::move(error);
+    return error;
   std::vector<std::pair<std::string, uint64_t>> constants;
   for (GlobalVariable &global : module->globals()) {
     if (!global.hasName())
@@ -143,7 +153,7 @@ Expected<std::unique_ptr<Program>> Program::load(MemoryBufferRef file, const Mod
     constants.push_back({global.getName().str(), module->getDataLayout().getTypeAllocSize(global.getValueType())});
   }
   if (Error error = program->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
-    return std::move(error);
+    return error;
   for (Kernel &kernel : program->parts.kernels) {
     auto entry = program->jit->lookup(kernel.name + ".entry");
     if (!entry)

@@ -36,6 +36,8 @@ uint16_t toF16(float value) {
   const float size = std::fabs(value);
   if (std::isnan(value))
     return sign | 0x7fff;
+  if (size == 0)
+    return sign;
   if (size >= 65520)
     return sign | 0x7c00;
   int exponent;

@@ -1,6 +1,7 @@
 #include "Shadow.h"
 #include "Fiber.h"
 #include "Memory.h"
+#include "Order.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -9,17 +10,8 @@
 
 namespace tenon::emu {
 
-/// What a thread knows of the others: for each the clock up to which it is behind it. Shared between threads, and not changed
-/// once it is.
-struct Clocks {
-  uint32_t users = 0;
-  std::vector<uint32_t> of;
-};
-
 namespace {
 
-constexpr unsigned kClockBits = 21; // an epoch is a thread and its clock
-constexpr uint32_t kClockMask = (1u << kClockBits) - 1;
 constexpr uint32_t kPendingWrite = ~0u; // an asynchronous copy is on its way
 constexpr uint32_t kReported = ~0u - 1; // nobody wrote, and that has been said
 
@@ -35,43 +27,11 @@ Cell cells[kArena / 2];
 uint32_t blockSerial = 0;
 const Kernel *kernel = nullptr;
 uint32_t dynamicBytes = 0;
-uint16_t launchSerial = 0;
+uint32_t launchSerial = 0;
+uintptr_t arena = 0;
 std::vector<const Site *> sites; // by number, of this launch; null where none was reported on yet
 
-std::vector<uint32_t> clocks; // each thread's own
-std::vector<Clocks *> known;  // by thread
-std::vector<Clocks *> unused; // for use again
 std::map<uint64_t, uint64_t> constants;
-
-Clocks *make() {
-  Clocks *made = nullptr;
-  if (unused.empty()) {
-    made = new Clocks();
-  } else {
-    made = unused.back();
-    unused.pop_back();
-  }
-  made->users = 1;
-  made->of.assign(clocks.size(), 0);
-  return made;
-}
-
-void drop(Clocks *what) {
-  if (what && --what->users == 0)
-    unused.push_back(what);
-}
-
-void join(Clocks &into, const Clocks &other) {
-  for (size_t i = 0; i < into.of.size(); ++i)
-    into.of[i] = std::max(into.of[i], other.of[i]);
-}
-
-uint32_t epochOf(uint32_t thread) { return thread << kClockBits | clocks[thread]; }
-
-bool ordered(uint32_t epoch, uint32_t thread) {
-  const uint32_t other = epoch >> kClockBits;
-  return epoch == 0 || epoch == kReported || other == thread || known[thread]->of[other] >= (epoch & kClockMask);
-}
 
 void remember(const Site &site) {
   if (sites.size() <= site.number)
@@ -85,7 +45,7 @@ std::string siteText(uint32_t number) {
 
 /// The shared variable that bytes of the arena lie in; null outside of all.
 const SharedRegion *regionOf(uint64_t address, uint32_t bytes) {
-  const uint32_t offset = address - sharedArena();
+  const uint32_t offset = address - arena;
   for (const SharedRegion &region : kernel->shared) {
     const uint32_t size = region.dynamic ? dynamicBytes : region.bytes;
     if (offset >= region.offset && offset - region.offset + bytes <= size)
@@ -97,10 +57,10 @@ const SharedRegion *regionOf(uint64_t address, uint32_t bytes) {
 void outside(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes, const char *what) {
   std::string where;
   if (inArena(address)) {
-    where = "shared address " + std::to_string(address - sharedArena());
+    where = "shared address " + std::to_string(address - arena);
     for (const SharedRegion &region : kernel->shared)
-      if (address - sharedArena() >= region.offset)
-        where = "byte " + std::to_string(address - sharedArena() - region.offset) + " of shared variable " + region.name +
+      if (address - arena >= region.offset)
+        where = "byte " + std::to_string(address - arena - region.offset) + " of shared variable " + region.name +
                 ", which has " + std::to_string(region.dynamic ? dynamicBytes : region.bytes);
   } else if (const Buffer *buffer = bufferAt(address); buffer && isDeviceAddress(address)) {
     where = "byte " + std::to_string(address - buffer->begin) + " of a buffer that has " + std::to_string(buffer->bytes);
@@ -122,14 +82,14 @@ void say(const char *kind, const std::string &text) {
 }
 
 void race(const char *kind, const Site &site, uint32_t otherSite, uint64_t address) {
-  std::string where = "shared byte " + std::to_string(address - sharedArena());
+  std::string where = "shared byte " + std::to_string(address - arena);
   if (const SharedRegion *region = regionOf(address, 1))
     where = "shared variable " + region->name;
   say("race", where + ": " + kind + " at " + placeOf(site) + " is not ordered with the access at " + siteText(otherSite));
 }
 
 Cell &cellAt(uint64_t address) {
-  Cell &cell = cells[(address - sharedArena()) / 2];
+  Cell &cell = cells[(address - arena) / 2];
   if (cell.block != blockSerial) {
     cell = Cell();
     cell.block = blockSerial;
@@ -137,44 +97,77 @@ Cell &cellAt(uint64_t address) {
   return cell;
 }
 
-void noteRead(Cell &cell, uint32_t thread, const Site &site) {
-  const uint32_t epoch = epochOf(thread);
-  cell.readSite = site.number;
-  if (cell.reads[0] == 0 || cell.reads[0] >> kClockBits == thread || (cell.reads[1] == 0 && ordered(cell.reads[0], thread)))
-    cell.reads[0] = epoch;
-  else
-    cell.reads[1] = epoch;
-}
+/// One access of shared memory by a thread.
+class Access {
+public:
+  Access(const Site &site, uint32_t thread, bool atomic)
+      : site(site), self(thread), atomic(atomic), epoch(epochOf(thread)), of(knownBy(thread)) {}
 
-void readShared(const Site &site, const Thread &thread, uint64_t address, bool atomic) {
-  Cell &cell = cellAt(address);
-  if (cell.write == 0) {
+  void read(uint64_t address) {
+    Cell &cell = cellAt(address);
+    if (cell.write == 0 || cell.write == kPendingWrite)
+      readNothing(cell, address);
+    else if (!after(cell.write) && !(atomic && cell.atomic))
+      race("the read", site, cell.writeSite, address);
+    if (atomic)
+      return;
+    cell.readSite = site.number;
+    if (cell.reads[0] >> kClockBits == self || cell.reads[0] == 0 || (cell.reads[1] == 0 && after(cell.reads[0])))
+      cell.reads[0] = epoch;
+    else
+      cell.reads[1] = epoch;
+  }
+
+  void write(uint64_t address) {
+    Cell &cell = cellAt(address);
+    if (cell.write == kPendingWrite)
+      say("unfinished copy",
+          "its bytes are written at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
+    else if (!after(cell.write) && !(atomic && cell.atomic))
+      race("the write", site, cell.writeSite, address);
+    if (!after(cell.reads[0]) || !after(cell.reads[1]))
+      race("the write", site, cell.readSite, address);
+    cell.write = epoch;
+    cell.writeSite = site.number;
+    cell.atomic = atomic;
+    cell.reads[0] = cell.reads[1] = 0;
+  }
+
+private:
+  /// Whether what happened at an epoch is ordered before this.
+  bool after(uint32_t other) const {
+    const uint32_t thread = other >> kClockBits;
+    return thread == self || other == 0 || other == kReported || of[thread] >= (other & kClockMask);
+  }
+
+  void readNothing(Cell &cell, uint64_t address) {
+    if (cell.write == kPendingWrite)
+      return say("unfinished copy",
+                 "its bytes are read at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
     const SharedRegion *region = regionOf(address, 1);
     say("uninitialised read", "of shared variable " + (region ? region->name : std::string("?")) + " at " + placeOf(site));
     cell.write = kReported;
-  } else if (cell.write == kPendingWrite) {
-    say("unfinished copy",
-        "its bytes are read at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
-  } else if (!(atomic && cell.atomic) && !ordered(cell.write, thread.index)) {
-    race("the read", site, cell.writeSite, address);
   }
-  if (!atomic)
-    noteRead(cell, thread.index, site);
-}
 
-void writeShared(const Site &site, const Thread &thread, uint64_t address, bool atomic) {
-  Cell &cell = cellAt(address);
-  if (cell.write == kPendingWrite)
-    say("unfinished copy",
-        "its bytes are written at " + placeOf(site) + " before the wait for the copy at " + siteText(cell.writeSite));
-  else if (!(atomic && cell.atomic) && !ordered(cell.write, thread.index))
-    race("the write", site, cell.writeSite, address);
-  if (!ordered(cell.reads[0], thread.index) || !ordered(cell.reads[1], thread.index))
-    race("the write", site, cell.readSite, address);
-  cell.write = epochOf(thread.index);
-  cell.writeSite = site.number;
-  cell.atomic = atomic;
-  cell.reads[0] = cell.reads[1] = 0;
+  const Site &site;
+  const uint32_t self;
+  const bool atomic;
+  const uint32_t epoch;
+  const uint32_t *of;
+};
+
+/// Of the arena: within one variable, or the launch ends. The site keeps which.
+void bound(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes, const char *what) {
+  const uint32_t offset = address - arena;
+  if (site.launch == launchSerial && offset >= site.regionBegin && offset + bytes <= site.regionEnd)
+    return;
+  const SharedRegion *region = regionOf(address, bytes);
+  if (!region)
+    outside(site, thread, address, bytes, what);
+  site.launch = launchSerial;
+  site.regionBegin = region->offset;
+  site.regionEnd = region->offset + (region->dynamic ? dynamicBytes : region->bytes);
+  remember(site);
 }
 
 // Global memory: per two bytes the serial of the launch (16 bits), the last block that wrote and the last that read (24 each,
@@ -209,7 +202,7 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
   const uint64_t first = (address - lastBuffer->begin) / 2, last = (address + bytes - 1 - lastBuffer->begin) / 2;
   for (uint64_t i = first; i <= last; ++i) {
     uint64_t record = records[i];
-    if (record >> 48 != launchSerial)
+    if (record >> 48 != uint16_t(launchSerial))
       record = 0;
     uint32_t writer = record >> 24 & 0xffffff, reader = record & 0xffffff;
     const bool writtenByOther = writer != 0 && writer != self && !(atomic && writer == kAtomics);
@@ -225,7 +218,7 @@ void accessGlobal(const Site &site, const Thread &thread, uint64_t address, uint
       writer = atomic ? kAtomics : self;
     if (reads && !atomic)
       reader = reader == 0 || reader == self ? self : kSeveral;
-    records[i] = uint64_t(launchSerial) << 48 | uint64_t(writer) << 24 | reader;
+    records[i] = uint64_t(uint16_t(launchSerial)) << 48 | uint64_t(writer) << 24 | reader;
   }
 }
 
@@ -236,61 +229,15 @@ bool inConstants(uint64_t address, uint32_t bytes) {
 
 } // namespace
 
-void Sync::add(uint32_t thread) {
-  Clocks *its = emu::known[thread];
-  if (!known) {
-    known = make();
-    known->of = its->of;
-  } else {
-    if (known->users > 1) { // somebody took it
-      Clocks *copy = make();
-      copy->of = known->of;
-      drop(known);
-      known = copy;
-    }
-    if (its != last)
-      join(*known, *its);
-  }
-  if (its != last) {
-    drop(last);
-    last = its;
-    ++its->users;
-  }
-  known->of[thread] = clocks[thread];
-  if (++clocks[thread] > kClockMask)
-    fail("too long", "a thread synchronises more than 2 million times, for which the checked mode has no clocks");
-}
-
-void Sync::take(uint32_t thread, bool added) const {
-  Clocks *&own = emu::known[thread];
-  if (!known || own == known)
-    return;
-  Clocks *after = known;
-  if (!added) {
-    after = make();
-    after->of = own->of;
-    join(*after, *known);
-    --after->users;
-  }
-  ++after->users;
-  drop(own);
-  own = after;
-}
-
-void Sync::clear() {
-  drop(known);
-  drop(last);
-  known = last = nullptr;
-}
-
-void shadowStartLaunch(const Kernel &launched, uint64_t blocks, uint32_t dynamicShared) {
+void shadowStartLaunch(const Kernel &launched, uint32_t dynamicShared) {
   kernel = &launched;
   dynamicBytes = dynamicShared;
   lastBuffer = nullptr;
+  arena = sharedArena();
   sites.clear();
-  if (++launchSerial == 0) {
+  if ((++launchSerial & 0xffff) == 0) { // records have so many bits of it
     globalRecords.clear();
-    launchSerial = 1;
+    ++launchSerial;
   }
 }
 
@@ -300,63 +247,56 @@ void shadowStartBlock() {
       cell = Cell();
     blockSerial = 1;
   }
-  for (Clocks *each : known)
-    drop(each);
-  clocks.assign(machine.threads.size(), 1);
-  Clocks *nothing = make();
-  nothing->users = clocks.size();
-  known.assign(clocks.size(), nothing);
+  startOrder(machine.threads.size());
 }
 
 void shadowAccess(const Site *site, uint64_t address) {
   said = false;
   const Thread &thread = *machine.current;
-  if (address % site->align)
+  const char *what = site->writes ? "writes" : "reads";
+  if (address & (site->align - 1))
     fail("misaligned", nameOf(thread) + " accesses an address that is no multiple of " + std::to_string(site->align) + ", at " +
                            placeOf(*site));
-  if (inArena(address)) {
-    if (!regionOf(address, site->size))
-      outside(*site, thread, address, site->size, site->writes ? "writes" : "reads");
-    remember(*site);
+  if (address - arena < kArena) {
+    bound(*site, thread, address, site->size, what);
+    Access access(*site, thread.index, site->atomic);
     for (uint32_t at = 0; at < site->size; at += 2) {
       if (site->reads)
-        readShared(*site, thread, address + at, site->atomic);
+        access.read(address + at);
       if (site->writes)
-        writeShared(*site, thread, address + at, site->atomic);
+        access.write(address + at);
     }
-  } else if (!inStacks(address) && !inConstants(address, site->size)) {
+  } else if (isDeviceAddress(address) || (!inStacks(address) && !inConstants(address, site->size))) {
     accessGlobal(*site, thread, address, site->size, site->reads, site->writes, site->atomic);
   }
 }
 
 void shadowRead(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes) {
   said = false;
-  if (inArena(address)) {
-    if (!regionOf(address, bytes))
-      outside(site, thread, address, bytes, "reads");
-    remember(site);
+  if (address - arena < kArena) {
+    bound(site, thread, address, bytes, "reads");
+    Access access(site, thread.index, false);
     for (uint32_t at = 0; at < bytes; at += 2)
-      readShared(site, thread, address + at, false);
-  } else if (!inStacks(address) && !inConstants(address, bytes)) {
+      access.read(address + at);
+  } else if (isDeviceAddress(address) || (!inStacks(address) && !inConstants(address, bytes))) {
     accessGlobal(site, thread, address, bytes, true, false, false);
   }
 }
 
 void shadowWrite(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes) {
   said = false;
-  if (inArena(address)) {
-    if (!regionOf(address, bytes))
-      outside(site, thread, address, bytes, "writes");
-    remember(site);
+  if (address - arena < kArena) {
+    bound(site, thread, address, bytes, "writes");
+    Access access(site, thread.index, false);
     for (uint32_t at = 0; at < bytes; at += 2)
-      writeShared(site, thread, address + at, false);
+      access.write(address + at);
   } else if (!inStacks(address)) {
     accessGlobal(site, thread, address, bytes, false, true, false);
   }
 }
 
 void shadowPending(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes) {
-  if (!inArena(address))
+  if (address - arena >= kArena)
     outside(site, thread, address, bytes, "copies to shared memory");
   shadowWrite(site, thread, address, bytes);
   for (uint32_t at = 0; at < bytes; at += 2)
@@ -369,6 +309,15 @@ void shadowArrived(const Site &site, const Thread &thread, uint64_t address, uin
     cell.write = epochOf(thread.index);
     cell.writeSite = site.number;
   }
+}
+
+void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes, Sync &order) {
+  for (uint32_t at = 0; at < bytes; at += 2) {
+    Cell &cell = cellAt(address + at);
+    cell.write = epochOf(copyEngine());
+    cell.writeSite = site.number;
+  }
+  order.addCopies();
 }
 
 void shadowForget(uint64_t buffer) { globalRecords.erase(buffer); }

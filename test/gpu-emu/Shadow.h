@@ -7,25 +7,11 @@
 #pragma once
 #include "Launch.h"
 #include "Machine.h"
+#include "Order.h"
 
 namespace tenon::emu {
 
-struct Clocks;
-
-/// What threads hand over to others: everything that had happened before for those that add is before what follows for those
-/// that take.
-class Sync {
-public:
-  void add(uint32_t thread);
-  /// `added`: the thread is among those that have added.
-  void take(uint32_t thread, bool added) const;
-  void clear();
-
-private:
-  Clocks *known = nullptr, *last = nullptr; // joined; what was added last
-};
-
-void shadowStartLaunch(const Kernel &kernel, uint64_t blocks, uint32_t dynamicShared);
+void shadowStartLaunch(const Kernel &kernel, uint32_t dynamicShared);
 void shadowStartBlock();
 
 /// Generated code calls it before each access of memory.
@@ -36,6 +22,9 @@ void shadowWrite(const Site &site, const Thread &thread, uint64_t address, uint3
 /// An asynchronous copy: from its issue until it arrives nobody may touch the bytes.
 void shadowPending(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
 void shadowArrived(const Site &site, const Thread &thread, uint64_t address, uint32_t bytes);
+
+/// A bulk copy, whose bytes are there for those that take `order` afterwards.
+void shadowDelivered(const Site &site, uint64_t address, uint32_t bytes, Sync &order);
 
 /// A buffer that is freed.
 void shadowForget(uint64_t buffer);

@@ -34,6 +34,14 @@ def block_sum(folder, count=2500, threads=256):
         {"buffer": "sums", "expected": save(folder, "sums", sums), "tolerance": 1e-6}, {"i32": count}]}
 
 
+def ring(folder, pieces=7):
+    x = drawn(8, 32 * pieces)
+    sums = [math.fsum(x[lane::32]) for lane in range(32)]
+    return {"kernel": "ring", "block": [64], "arguments": [
+        {"buffer": "x", "values": save(folder, "x", x)},
+        {"buffer": "sums", "expected": save(folder, "sums", sums), "tolerance": 1e-6}, {"i32": pieces}]}
+
+
 def to_bf16(value):
     """Nearest, ties to even."""
     bits, = struct.unpack("<I", struct.pack("<f", value))
@@ -48,6 +56,55 @@ def gemm_bf16(folder, m=40, n=24, k=56):
         {"buffer": "a", "type": "bf16", "values": save(folder, "a", a)},
         {"buffer": "b", "type": "bf16", "values": save(folder, "b", b)},
         {"buffer": "c", "expected": save(folder, "c", c), "tolerance": 1e-6}, {"i32": m}, {"i32": n}, {"i32": k}]}
+
+
+def to_f16(value):
+    """The bits; what is too large becomes infinite."""
+    try:
+        return struct.unpack("<H", struct.pack("<e", value))[0]
+    except OverflowError:
+        return 0xfc00 if value < 0 else 0x7c00
+
+
+def f32_bits(value):
+    return struct.unpack("<i", struct.pack("<f", value))[0]
+
+
+def f32_of(bits):
+    return struct.unpack("<f", struct.pack("<I", bits & 0xffffffff))[0]
+
+
+# Ties and their neighbours in bf16, f16 and tf32, numbers too large or too small for f16, denormals, infinities.
+EDGES = [0.0, -0.0, 1.0, 1 + 2 ** -8, 1 + 3 * 2 ** -8, 1 + 2 ** -8 + 2 ** -20, 1 + 2 ** -11, 1 + 3 * 2 ** -11,
+         1 + 2 ** -11 + 2 ** -20, 1 + 2 ** -11 - 2 ** -20, -1 - 2 ** -11, 65504.0, 65519.0, 65520.0, -65520.0, 1e6, 2 ** -14,
+         2 ** -14 - 2 ** -25, 2 ** -24, 2 ** -25, 3 * 2 ** -26, 3 * 2 ** -25, 5 * 2 ** -25, 1e-40, 3.4e38, math.inf, -math.inf,
+         1 + 2 ** -12, 1 - 2 ** -12]
+
+
+def conversions(folder):
+    x = EDGES + drawn(5, 64 - len(EDGES))
+    expected = []
+    for value in x:
+        bits = f32_bits(value) & 0xffffffff
+        bf16 = bits >> 16 if math.isinf(value) else (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+        tf32 = bits if math.isinf(value) else bits + 0x1000 & ~0x1fff  # away from zero
+        pair = to_f16(value) << 16 | 0x3c00
+        expected += [bf16, to_f16(value), pair - (pair >> 31 << 32), f32_bits(f32_of(tf32)), f32_bits(f32_of(bf16 << 16)),
+                     f32_bits(struct.unpack("<e", struct.pack("<H", to_f16(value)))[0])]
+    return {"kernel": "conversions", "block": [len(x)], "arguments": [
+        {"buffer": "x", "values": save(folder, "x", x)}, {"buffer": "d", "type": "i32", "expected": expected}]}
+
+
+def approximations(folder):
+    x = drawn(6, 64)
+    expected = []
+    for value in x:
+        half = struct.unpack("<e", struct.pack("<e", value))[0]
+        expected += [2 ** value, math.log2(abs(value)), abs(value) ** -0.5, 1 / value, to_bf16(to_bf16(value) ** 2 + 1),
+                     struct.unpack("<e", struct.pack("<e", half * half + 1))[0]]
+    # The instructions have an error of some units in the last place; fma in 16 bits is rounded once.
+    return {"kernel": "approximations", "block": [len(x)], "arguments": [
+        {"buffer": "x", "values": save(folder, "x", x)}, {"buffer": "d", "expected": expected, "tolerance": 1e-6}]}
 
 
 def main(argv):

@@ -1,0 +1,112 @@
+#include "Order.h"
+#include <algorithm>
+
+namespace tenon::emu {
+
+/// What a thread knows of the others: for each the clock up to which it is behind it. Shared between threads, and not changed
+/// once it is.
+struct Clocks {
+  uint32_t users = 0;
+  uint32_t of[kMostThreads + 1]; // of those that the block has
+};
+
+namespace {
+
+uint32_t threads = 0;              // of a block, and one: the engine of bulk copies
+uint32_t clocks[kMostThreads + 1]; // each thread's own
+Clocks *known[kMostThreads + 1];   // by thread
+std::vector<Clocks *> unused;      // for use again
+
+Clocks *make() {
+  Clocks *made = nullptr;
+  if (unused.empty()) {
+    made = new Clocks();
+  } else {
+    made = unused.back();
+    unused.pop_back();
+  }
+  made->users = 1;
+  return made;
+}
+
+void copy(Clocks &into, const Clocks &other) { std::copy(other.of, other.of + threads, into.of); }
+
+void drop(Clocks *what) {
+  if (what && --what->users == 0)
+    unused.push_back(what);
+}
+
+void join(Clocks &into, const Clocks &other) {
+  for (uint32_t i = 0; i < threads; ++i)
+    into.of[i] = std::max(into.of[i], other.of[i]);
+}
+
+} // namespace
+
+uint32_t epochOf(uint32_t thread) { return thread << kClockBits | clocks[thread]; }
+
+const uint32_t *knownBy(uint32_t thread) { return known[thread]->of; }
+
+uint32_t copyEngine() { return threads - 1; }
+
+void startOrder(uint32_t count) {
+  for (uint32_t i = 0; i < threads; ++i)
+    drop(known[i]);
+  threads = count + 1;
+  Clocks *nothing = make();
+  std::fill(nothing->of, nothing->of + threads, 0);
+  nothing->users = threads;
+  std::fill(known, known + threads, nothing);
+  std::fill(clocks, clocks + threads, 1);
+}
+
+void Sync::add(uint32_t thread) {
+  Clocks *its = emu::known[thread];
+  if (!known) {
+    known = make();
+    copy(*known, *its);
+  } else {
+    if (known->users > 1) { // somebody took it
+      Clocks *own = make();
+      copy(*own, *known);
+      drop(known);
+      known = own;
+    }
+    if (its != last)
+      join(*known, *its);
+  }
+  if (its != last) {
+    drop(last);
+    last = its;
+    ++its->users;
+  }
+  known->of[thread] = clocks[thread];
+  if (++clocks[thread] > kClockMask)
+    fail("too long", "a thread synchronises more than 2 million times, for which the checked mode has no clocks");
+}
+
+void Sync::take(uint32_t thread, bool added) const {
+  Clocks *&own = emu::known[thread];
+  if (!known || own == known)
+    return;
+  Clocks *after = known;
+  if (!added) {
+    after = make();
+    copy(*after, *own);
+    join(*after, *known);
+    --after->users;
+  }
+  ++after->users;
+  drop(own);
+  own = after;
+}
+
+void Sync::addCopies() { add(threads - 1); }
+
+void Sync::clear() {
+  drop(known);
+  drop(last);
+  known = last = nullptr;
+}
+
+} // namespace tenon::emu
