@@ -115,6 +115,7 @@ struct Launch {
   int64_t threads = 1;                      // a multiple of 32, or 1
   bool draws = false;                       // the kernel reads `seed` and `step`
   std::function<void(KernelCode &)> body;
+  int64_t registers = 0; // the most that a thread may have; 0: as the assembler finds best
 };
 
 /// A kernel as the runtime's table has it.
