@@ -85,8 +85,11 @@ LogicalResult LaunchSequence::emitOp(Operation &op) {
   }
   if (isa<SkipOp>(op))
     return notSupported(&op) << "a loop that ends when its condition holds, on a GPU";
-  if (isa<SumSlicesOp>(op))
-    return notSupported(&op) << "slices of a batch on a GPU";
+  if (auto sum = dyn_cast<SumSlicesOp>(op)) {
+    auto slices = source->getAttrOfType<IntegerAttr>(kSlices);
+    generateSumSlices(sum, tenon::bufferOf(sum.getAt(), sum, *arenas), slices ? slices.getInt() : 1, *this);
+    return success();
+  }
   if (hasKernel(&op))
     return generateKernel(&op, *this);
   return notSupported(&op) << op.getName() << " in the schedule form of a GPU";

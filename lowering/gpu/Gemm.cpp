@@ -52,6 +52,8 @@ public:
                   false,  {}};
     op.walk([&](Operation *inner) { launch.draws |= isa<RandomKeepOp, RandomBitsOp>(inner); });
     launch.threads = tile.threads();
+    if (!element.isF64()) // else ptxas spills some for more blocks at a time
+      launch.registers = 64;
     launch.blocks = [this](EntryCode &code) {
       auto &builder = code.builder;
       auto tiles = [&](const Labels &labels, int64_t size) {

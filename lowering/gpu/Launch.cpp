@@ -208,9 +208,11 @@ int64_t LaunchSequence::emitKernel(const Launch &launch, const Arguments &argume
   auto function = LLVM::LLVMFuncOp::create(builder, symbol, type);
   function.setCConv(LLVM::cconv::CConv::PTX_Kernel);
   // Loops are no calls of a library that a GPU lacks; the number of threads bounds what registers they may have.
-  function->setAttr("passthrough",
-                    builder.getArrayAttr({builder.getStringAttr("no-builtins"),
-                                          builder.getStrArrayAttr({"nvvm.reqntid", Twine(launch.threads).str()})}));
+  SmallVector<Attribute> attributes{builder.getStringAttr("no-builtins"),
+                                    builder.getStrArrayAttr({"nvvm.reqntid", Twine(launch.threads).str()})};
+  if (launch.registers > 0)
+    attributes.push_back(builder.getStrArrayAttr({"nvvm.maxnreg", Twine(launch.registers).str()}));
+  function->setAttr("passthrough", builder.getArrayAttr(attributes));
   Block *block = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   KernelCode code(*this, builder, launch.threads);

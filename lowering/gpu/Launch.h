@@ -115,6 +115,7 @@ struct Launch {
   int64_t threads = 1;                      // a multiple of 32, or 1
   bool draws = false;                       // the kernel reads `seed` and `step`
   std::function<void(KernelCode &)> body;
+  int64_t registers = 0; // the most that a thread may have; 0: as the assembler finds best
 };
 
 /// A kernel as the runtime's table has it.
@@ -144,8 +145,6 @@ public:
   const ParameterTable &allParameters();
   bool onlyNotes() const { return needs; }
   mlir::func::FuncOp function() const { return source; }
-  /// Where the schedule's launches are made; for conditions around them. Null while needs are noted.
-  EntryCode *entryCode() { return entry; }
 
 private:
   friend class EntryCode;
@@ -191,5 +190,7 @@ mlir::LogicalResult generateGemm(GemmOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateScatterAdd(ScatterAddOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateAppendState(AppendStateOp op, LaunchSequence &sequence);
 mlir::LogicalResult generateOptimize(OptimizeOp op, LaunchSequence &sequence);
+/// `gradient`: its place; `slices`: of the entry.
+void generateSumSlices(SumSlicesOp op, const Buffer &gradient, int64_t slices, LaunchSequence &sequence);
 
 } // namespace tenon::gpu
