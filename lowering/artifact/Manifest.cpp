@@ -1,11 +1,11 @@
 #include "lowering/artifact/Manifest.h"
 #include "dialect/ElementModel.h"
-#include "dialect/Panels.h"
 #include "dialect/TenonDialect.h"
 #include "frontend/graph/Averages.h"
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/artifact/ManifestJson.h"
 #include "lowering/schedule/GradientGroups.h"
 #include "lowering/schedule/KernelReport.h"
 #include "runtime/include/tenon/artifact.h"
@@ -70,13 +70,6 @@ std::string hashOf(const std::string &text) {
   return llvm::toHex(hash.final(), true);
 }
 
-json::Array stringArray(const std::vector<std::string> &texts) {
-  json::Array array;
-  for (const std::string &text : texts)
-    array.push_back(text);
-  return array;
-}
-
 json::Object initializerJson(const Initializer &init) {
   if (init.kind == "table") {
     json::Array along;
@@ -111,11 +104,7 @@ json::Array parametersJson(const Program &program, ModuleOp module) {
                                  {"names", std::move(names)},
                                  {"frozen", bool(op.getFrozen())}});
     if (std::optional<Panels> panels = Panels::of(op))
-      array.back().getAsObject()->insert({"layout", json::Object{{"form", "panels"},
-                                                                 {"leading", panels->leading},
-                                                                 {"width", panels->width},
-                                                                 {"steps", panels->steps},
-                                                                 {"transposed", panels->transposed}}});
+      array.back().getAsObject()->insert({"layout", layoutJson(*panels)});
     if (param.publishedShape != param.shape)
       array.back().getAsObject()->insert({"published", json::Array(param.publishedShape)});
     if (!param.present.empty()) {

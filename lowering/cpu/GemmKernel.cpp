@@ -6,6 +6,7 @@
 #include "lowering/cpu/GemmReads.h"
 #include "lowering/cpu/KeepBits.h"
 #include "lowering/cpu/LaneCode.h"
+#include "lowering/cpu/LinearReads.h"
 #include "lowering/cpu/Loops.h"
 #include "lowering/cpu/ShortReals.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -420,48 +421,12 @@ private:
 
   // Random bits: where neighbouring columns are neighbouring elements of the site, they are drawn for runs of columns.
 
-  /// What `index` grows by with the block argument `label`; nothing if that is not a form of the sizes.
-  std::optional<AffineExpr> growth(Value index, int64_t label) {
-    MLIRContext *context = op.getContext();
-    if (auto argument = dyn_cast<BlockArgument>(index); argument && argument.getOwner() == &block)
-      return getAffineConstantExpr(int64_t(argument.getArgNumber()) == label, context);
-    if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
-      auto left = growth(sum.getLhs(), label), right = growth(sum.getRhs(), label);
-      return left && right ? std::optional(*left + *right) : std::nullopt;
-    }
-    if (auto scaled = index.getDefiningOp<arith::MulIOp>()) {
-      auto left = growth(scaled.getLhs(), label), right = growth(scaled.getRhs(), label);
-      if (!left || !right)
-        return std::nullopt;
-      AffineExpr none = getAffineConstantExpr(0, context);
-      auto leftForm = formOf(scaled.getLhs()), rightForm = formOf(scaled.getRhs());
-      if (*left == none && *right == none)
-        return none;
-      if (*right == none && rightForm)
-        return *left * *rightForm;
-      if (*left == none && leftForm)
-        return *right * *leftForm;
-      return std::nullopt;
-    }
-    if (formOf(index) || !block.getParent()->isAncestor(index.getParentRegion()))
-      return getAffineConstantExpr(0, context);
-    return std::nullopt;
-  }
-  /// A constant or a size as a form of the dims.
-  std::optional<AffineExpr> formOf(Value value) {
-    if (auto size = value.getDefiningOp<SizeValueOp>())
-      return size.getForm().getResult(0);
-    if (auto number = value.getDefiningOp<arith::ConstantIndexOp>())
-      return getAffineConstantExpr(number.value(), op.getContext());
-    return std::nullopt;
-  }
-
   void findKeptRuns() {
     for (RandomKeepOp keep : block.getOps<RandomKeepOp>()) {
       AffineExpr expected = getAffineConstantExpr(1, op.getContext());
       bool neighbours = !columns.empty();
       for (int64_t label : llvm::reverse(columns)) {
-        neighbours &= growth(keep.getIndex(), label) == expected;
+        neighbours &= growthOf(keep.getIndex(), label, block) == expected;
         expected = expected * sizes.lookup(label);
       }
       if (neighbours)

@@ -1,8 +1,8 @@
 #include "lowering/cpu/GemmTile.h"
+#include "lowering/cpu/GemmRight.h"
 #include "lowering/cpu/MicroKernel.h"
 #include "lowering/cpu/Pack.h"
 #include "lowering/cpu/PackPairs.h"
-#include "lowering/cpu/PackPanels.h"
 #include "lowering/cpu/ShortReals.h"
 #include "lowering/cpu/StreamColumns.h"
 #include "lowering/cpu/StreamRows.h"
@@ -261,7 +261,7 @@ private:
   Value pitchOf(Value columns) { return emit.add(emit.roundUp(columns, kStagedPad), kStagedPad); }
 
   /// bf16 is summed in one order in all tiers, that of the instruction for pairs.
-  DepthOrder order() const { return spec.storage.isBF16() ? DepthOrder::OddFirst : DepthOrder::Ascending; }
+  DepthOrder order() const { return depthOrderOf(spec.storage); }
 
   void emitPanel(Value panel, Value column) {
     Value isSplit = emit.less(emit.constant(1), plan.depthBlocks);
@@ -315,77 +315,9 @@ private:
   void emitColumns(Value column, Value columns, int64_t vectors) {
     if (isStreamed)
       return finishStrip(firstRow, rows, panelSums, column, columns, vectors);
-    right = packed;
-    if (spec.readsRightInPlace())
-      right = placeInPanels(column, startDepth);
-    else if (spec.panelsOfB)
-      packPanels(column);
-    else
-      pack(column, columns ? columns : emit.constant(plan.width));
+    right = placeRight(emit, spec, plan, {startDepth, depth, packed, computedPanel}, column,
+                       columns ? columns : emit.constant(plan.width));
     emitStrips(column, columns, vectors);
-  }
-
-  void pack(Value column, Value columns) {
-    GemmOperand b = spec.b;
-    LayoutOfB layout;
-    Value offset;
-    if (spec.elementsOfB.areComputed) { // there, rows are columns of B
-      b = {computedPanel.base, computedPanel.colStride, computedPanel.rowStride};
-      layout = spec.elementsOfB.alongDepth ? LayoutOfB::Transposed : LayoutOfB::RowMajor;
-      offset = emit.constant(0);
-    } else {
-      layout = isOne(b.colStride) ? LayoutOfB::RowMajor : isOne(b.rowStride) ? LayoutOfB::Transposed : LayoutOfB::Strided;
-      offset = emit.add(emit.mul(startDepth, b.rowStride), emit.mul(column, b.colStride));
-    }
-    func::FuncOp function = isPairs
-                                ? getPackPairs(emit.builder, emit.location, spec.tier, plan.width, layout)
-                                : getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, layout, order());
-    auto call = [&](Value steps, Value source, Value panel) {
-      func::CallOp::create(emit.builder, emit.location, function,
-                           ValueRange{steps, columns, source, b.rowStride, b.colStride, panel});
-    };
-    if (!spec.rangesOfB)
-      return call(depth, emit.at(b.base, memoryType(spec.storage), offset), packed);
-    Type unit = isPairs ? Type(emit.builder.getI16Type()) : element; // a pair takes two steps
-    spec.rangesOfB.visit(emit.builder, emit.location, startDepth, emit.add(startDepth, depth),
-                         [&](Value low, Value high, Value address) {
-                           call(emit.sub(high, low), emit.at(address, memoryType(spec.storage), emit.mul(column, b.colStride)),
-                                emit.at(packed, unit, emit.mul(emit.sub(low, startDepth), plan.width)));
-                         });
-  }
-
-  /// Of a column and a step of B in panels.
-  Value placeInPanels(Value column, Value step) {
-    const GemmPanels &panels = spec.panelsOfB;
-    Value line = panels.acrossDepth ? column : step, inPanels = panels.acrossDepth ? step : column;
-    Value lines = panels.acrossDepth ? spec.n : spec.k;
-    Value panel = emit.div(inPanels, panels.width), inside = emit.sub(inPanels, emit.mul(panel, panels.width));
-    // Lines that are asked for begin a group of `steps`.
-    Value place = emit.mul(emit.add(emit.mul(panel, lines), line), panels.width);
-    return emit.at(spec.b.base, memoryType(spec.storage), emit.add(place, emit.mul(inside, panels.steps)));
-  }
-
-  /// A panel of B from panels of other lines, or widened.
-  void packPanels(Value column) {
-    Type unit = isPairs ? Type(emit.builder.getI16Type()) : element; // a pair takes two steps
-    const GemmPanels &panels = spec.panelsOfB;
-    auto call = [&](func::FuncOp function, ValueRange arguments) {
-      func::CallOp::create(emit.builder, emit.location, function, arguments);
-    };
-    if (!panels.acrossDepth)
-      return call(getWidenPanel(emit.builder, emit.location, spec.tier, plan.width),
-                  {depth, placeInPanels(column, startDepth), packed});
-    Value end = emit.add(startDepth, depth);
-    emit.loop(emit.div(startDepth, panels.width), emit.ceilDiv(end, panels.width), 1, [&](Value panel) {
-      Value begin = emit.mul(panel, panels.width);
-      Value low = emit.max(begin, startDepth), steps = emit.sub(emit.min(emit.add(begin, panels.width), end), low);
-      Value from = placeInPanels(column, low), to = emit.at(packed, unit, emit.mul(emit.sub(low, startDepth), plan.width));
-      if (isShortReal(spec.storage))
-        return call(getTurnPanel(emit.builder, emit.location, spec.tier, plan.width), {steps, from, to});
-      Value columns = emit.min(emit.sub(spec.n, column), plan.width), one = emit.constant(1);
-      call(getPackPanel(emit.builder, emit.location, spec.tier, spec.storage, plan.width, LayoutOfB::Transposed, order()),
-           {steps, columns, from, one, emit.constant(panels.width), to});
-    });
   }
 
   /// Calls `body` with the first row and the number of rows of each strip.

@@ -213,4 +213,40 @@ std::optional<JoinedReads> joinedReads(Value value, Block &block, RankedTensorTy
   return join;
 }
 
+/// A constant or a size as a form of the dims.
+static std::optional<AffineExpr> formOfSize(Value value, MLIRContext *context) {
+  if (auto size = value.getDefiningOp<SizeValueOp>())
+    return size.getForm().getResult(0);
+  if (auto number = value.getDefiningOp<arith::ConstantIndexOp>())
+    return getAffineConstantExpr(number.value(), context);
+  return std::nullopt;
+}
+
+std::optional<AffineExpr> growthOf(Value index, int64_t label, Block &block) {
+  MLIRContext *context = index.getContext();
+  if (auto argument = dyn_cast<BlockArgument>(index); argument && argument.getOwner() == &block)
+    return getAffineConstantExpr(int64_t(argument.getArgNumber()) == label, context);
+  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+    auto left = growthOf(sum.getLhs(), label, block), right = growthOf(sum.getRhs(), label, block);
+    return left && right ? std::optional(*left + *right) : std::nullopt;
+  }
+  if (auto scaled = index.getDefiningOp<arith::MulIOp>()) {
+    auto left = growthOf(scaled.getLhs(), label, block), right = growthOf(scaled.getRhs(), label, block);
+    if (!left || !right)
+      return std::nullopt;
+    AffineExpr none = getAffineConstantExpr(0, context);
+    auto leftForm = formOfSize(scaled.getLhs(), context), rightForm = formOfSize(scaled.getRhs(), context);
+    if (*left == none && *right == none)
+      return none;
+    if (*right == none && rightForm)
+      return *left * *rightForm;
+    if (*left == none && leftForm)
+      return *right * *leftForm;
+    return std::nullopt;
+  }
+  if (formOfSize(index, context) || !block.getParent()->isAncestor(index.getParentRegion()))
+    return getAffineConstantExpr(0, context);
+  return std::nullopt;
+}
+
 } // namespace tenon::cpu

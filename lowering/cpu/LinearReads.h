@@ -32,4 +32,7 @@ struct JoinedReads {
 /// order, each of which reads linearly what is chosen of it.
 std::optional<JoinedReads> joinedReads(Value value, mlir::Block &block, mlir::RankedTensorType type);
 
+/// What `index` grows by with argument number `label` of `block`; nothing if that is not a form of the sizes.
+std::optional<mlir::AffineExpr> growthOf(Value index, int64_t label, mlir::Block &block);
+
 } // namespace tenon::cpu

@@ -29,3 +29,14 @@ func.func @nothing() {
   tenon.output 0 "norm", %norm : tensor<f64>
   return
 }
+
+// -----
+
+// Vectors of the pass lie along the last dimensions.
+// expected-error@+1 {{not supported yet: an optimizer for a parameter in panels along its first dimensions, or in several widths}}
+tenon.parameter @across {tenon.panels = array<i64: 1, 32, 1, 1>} : tensor<32x4xf32>
+func.func @panels() {
+  %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}} : tensor<f64>, tensor<f64>
+  tenon.output 0 "norm", %norm : tensor<f64>
+  return
+}

@@ -79,3 +79,29 @@ func.func @f() attributes {tenon.kind = "train", tenon.dims = [], tenon.states =
   %norm, %rate = tenon.optimize "sgd" {settings = {lr = 1.0}, tenon.places = [#tenon.place<output 0>, unit]} : tensor<f64>, tensor<f64>
   return
 }
+
+// -----
+// A parameter is read as it lies: in panels by those contractions alone that say so ..
+module {
+  tenon.parameter @w {offset = 0 : i64, stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<32x32xf32>
+  func.func @f() attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<32x32xf32>], tenon.scratch = 0 : i64} {
+    %w = tenon.place <parameters 0> : tensor<32x32xf32>
+    // expected-error @+1 {{expects to read a parameter as it lies, in its tenon.panels or row-major}}
+    tenon.copy %w to <output 0> : tensor<32x32xf32>
+    return
+  }
+}
+
+// -----
+// .. and what is in no panels by none of them.
+module {
+  tenon.parameter @w {offset = 0 : i64, stride = 4096 : i64} : tensor<32x32xf32>
+  func.func @f(%x: tensor<4x32xf32>, %w: tensor<32x32xf32>) attributes {tenon.kind = "out", tenon.dims = [], tenon.states = [], tenon.slots = [], tenon.outputs = [tensor<4x32xf32>], tenon.scratch = 0 : i64} {
+    // expected-error @+1 {{expects as operand b a parameter that lies in its panels}}
+    %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<4x32xf32>, tensor<32x32xf32> -> tensor<4x32xf32> attributes {tenon.panels = array<i64: 1, 32, 1, 0>, tenon.places = [#tenon.place<output 0>]} {
+    ^bb0(%i: index, %j: index, %sum: f32):
+      tenon.put 0 [%i, %j], %sum : f32
+    }
+    return
+  }
+}

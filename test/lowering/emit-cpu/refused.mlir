@@ -131,3 +131,18 @@ func.func @short_sum(%x: tensor<4xbf16>) {
   tenon.output 0 "y", %y : tensor<4xbf16>
   return
 }
+
+// -----
+
+// The result goes along the rows of a: its weights are no columns then.
+tenon.parameter @turned {stride = 4096 : i64, tenon.panels = array<i64: 1, 32, 1, 0>} : tensor<32x32xf32>
+func.func @infer(%x: tensor<4x32xf32>) {
+  %w = tenon.read_parameter @turned : tensor<32x32xf32>
+  // expected-error@+1 {{not supported yet: a contraction that does not read its weights line by line, with these in panels}}
+  %y = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<4x32xf32>, tensor<32x32xf32> -> tensor<32x4xf32> attributes {tenon.panels = array<i64: 1, 32, 1, 0>} {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%j, %i], %sum : f32
+  }
+  tenon.output 0 "y", %y : tensor<32x4xf32>
+  return
+}
