@@ -83,23 +83,36 @@ public:
     }
     return all ? g.broadcast(all, {0, 1, 3}, withElement(scores, builder.getI1Type())) : all;
   }
-  /// The row of the tables at each pair; where it lies outside of them the pair is masked.
-  Value place() {
-    if (!placeOfPair && op.getComputesPlace()) {
-      IRMapping known;
+  /// The rows of the tables at each pair, whose terms add up; where one lies outside of them the pair is masked.
+  ArrayRef<Value> placesOfPair() {
+    if (!known.empty() || !places)
+      return known;
+    std::string problem;
+    if (op.getComputesPlace()) {
+      IRMapping scalars;
       Block &code = op.getPlaceCode()->front();
       for (BlockArgument argument : code.getArguments())
-        known.map(argument, operandOf(argument.getArgNumber()));
-      [[maybe_unused]] bool made = elementwise(builder, op.getLoc(), code, pairs, known);
+        scalars.map(argument, operandOf(argument.getArgNumber()));
+      [[maybe_unused]] bool made = elementwise(builder, op.getLoc(), code, pairs, scalars);
       assert(made && "the element code of integers is made of ops of the tensor form");
-      placeOfPair = known.lookup(code.getTerminator()->getOperand(0));
-    } else if (!placeOfPair && places) {
-      std::string problem;
-      placeOfPair = formOf(*toForm(op.getPlace()[0], problem));
-      if (op.getPlace().size() == 2)
-        placeOfPair = g.select(operandOf(int64_t(*op.getBack())), formOf(*toForm(op.getPlace()[1], problem)), placeOfPair);
+      for (Value place : code.getTerminator()->getOperands())
+        known.push_back(scalars.lookup(place));
+      return known;
     }
-    return placeOfPair;
+    Value place = formOf(*toForm(op.getPlace()[0], problem));
+    if (op.getPlace().size() == 2)
+      place = g.select(operandOf(int64_t(*op.getBack())), formOf(*toForm(op.getPlace()[1], problem)), place);
+    known.push_back(place);
+    return known;
+  }
+  /// The one of a form.
+  Value place() { return placesOfPair().front(); }
+  /// The sum over the places.
+  Value overPlaces(llvm::function_ref<Value(Value)> at) {
+    Value sum;
+    for (Value place : placesOfPair())
+      sum = sum ? g.add(sum, at(place)) : at(place);
+    return sum;
   }
   Value selection() {
     std::string problem;
@@ -191,16 +204,20 @@ public:
   /// The sum of all terms, scaled.
   Value scaledSum() {
     Value sum = perPair(op.getQuery(), op.getKey());
-    if (op.getTable())
-      sum = g.add(sum, atKeys(g.dot(op.getPositionQuery(), {0, 1, 2, 4}, op.getTable(), {3, 2, 4}, byPlace), place()));
+    if (op.getTable()) {
+      Value ofPlaces = g.dot(op.getPositionQuery(), {0, 1, 2, 4}, op.getTable(), {3, 2, 4}, byPlace);
+      sum = g.add(sum, overPlaces([&](Value place) { return atKeys(ofPlaces, place); }));
+    }
     if (op.getKeyTable()) // [B, J, H, P] at the place of the pair
       sum = g.add(sum, fromKeyPlaces(g.dot(keysOfHeads(op.getPositionKey()), {0, 1, 2, 4}, op.getKeyTable(), {3, 2, 4}, byKey)));
     if (op.getSelectedScores())
       sum = g.add(sum, atKeys(op.getSelectedScores(), selection()));
     if (op.getScoreTable())
-      sum = g.add(sum, GatherOp::create(builder, op.getLoc(), scores, op.getScoreTable(), place(), builder.getI64IntegerAttr(0),
-                                        builder.getDenseI64ArrayAttr({-1, 2}), builder.getDenseI64ArrayAttr({0, 1, 3}),
-                                        builder.getUnitAttr()));
+      sum = g.add(sum, overPlaces([&](Value place) -> Value {
+                    return GatherOp::create(builder, op.getLoc(), scores, op.getScoreTable(), place, builder.getI64IntegerAttr(0),
+                                            builder.getDenseI64ArrayAttr({-1, 2}), builder.getDenseI64ArrayAttr({0, 1, 3}),
+                                            builder.getUnitAttr());
+                  }));
     return g.scale(sum, op.getScale().convertToDouble());
   }
   /// The step on the scaled sum, and its derivative; the sum itself and null without one. Empty where its code has no op of the
@@ -247,7 +264,7 @@ private:
   }
   unsigned dimCount = 0;
   Type integer = builder.getI32Type();
-  Value placeOfPair;
+  SmallVector<Value> known; // places of the pair
 };
 
 constexpr double kLowest = -1e30; // of a pair that is not seen; exp makes 0 of it
@@ -345,7 +362,9 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
       gradients.push_back(result.use_empty() ? Value() : make());
   };
   Value weights = parts.dropped(p);
-  Value dByPlace = getTable() || getScoreTable() ? parts.byIndex(dSum, parts.place(), parts.byPlace) : Value();
+  Value dByPlace;
+  if (getTable() || getScoreTable())
+    dByPlace = parts.overPlaces([&](Value place) { return parts.byIndex(dSum, place, parts.byPlace); });
   give(getDquery(), [&] { return parts.perQuery(dSum, getKey(), tensorOf(getDquery())); });
   give(getDkey(), [&] { return parts.perKey(dSum, getQuery(), tensorOf(getDkey())); });
   give(getDvalue(), [&] { return parts.perKey(weights, getDy(), tensorOf(getDvalue())); });

@@ -82,13 +82,13 @@ template <typename OpTy> static LogicalResult verifyPlaceCode(OpTy op) {
     return op.emitOpError("expects `computes_place` beside a table or score_table alone, without other places"); // C3
   Region &code = *op.getPlaceCode();
   auto yield = code.hasOneBlock() && !code.front().empty() ? dyn_cast<YieldOp>(code.front().back()) : YieldOp();
-  bool fits = yield && code.getNumArguments() == op.getIndexOperands().size() && yield->getNumOperands() == 1 &&
-              (yield->getOperand(0).getType().isInteger(32) || yield->getOperand(0).getType().isInteger(64));
+  bool fits = yield && code.getNumArguments() == op.getIndexOperands().size() && yield->getNumOperands() > 0 &&
+              llvm::all_of(yield->getOperandTypes(), [](Type type) { return type.isInteger(32) || type.isInteger(64); });
   if (fits)
     for (auto [argument, operand] : llvm::zip(code.getArguments(), op.getIndexOperands()))
       fits &= argument.getType() == tensorOf(operand).getElementType();
   if (!fits)
-    return op.emitOpError("expects the code of its place to take an element of each index operand and to yield an integer"); // C3
+    return op.emitOpError("expects the code of its place to take an element of each index operand and to yield integers"); // C3
   if (Operation *inner = notScalar(code.front()))
     return op.emitOpError("expects scalar code of its place, got ") << inner->getName(); // C3
   return success();

@@ -91,8 +91,9 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     outside 0 .. P-1 may occur only at masked places: no row of a table is read for it.
 
     With `computes_place` d is any integer function of the pair: `place` is empty, and the last region takes one scalar of each
-    index operand, at (b, i, j), and yields d (two-dimensional relative positions: the place of i in a grid less that of j). It
-    is computed for each pair, nothing of it is stored. value_table and key_table need a form.
+    index operand, at (b, i, j), and yields d (two-dimensional relative positions: the place of i in a grid less that of j), or
+    several, whose terms of table and score_table add up. They are computed for each pair, nothing of them is stored. value_table
+    and key_table need a form.
 
     c is 1 where the mask `select` holds, else 0.
 
@@ -112,7 +113,7 @@ def Tenon_AttentionOp : Tenon_Op<"attention", [
     C2 position_query and table come together and have their shapes, as do position_key and key_table; score_table and
     value_table have their shapes and the P of table;
     C3 place is there exactly with a table: one form, or two and `back`, or the code of `computes_place`, which is scalar code
-    that takes the elements of the index operands and yields an integer of 32 or 64 bits; a form's key coefficient is 1 or -1 and
+    that takes the elements of the index operands and yields integers of 32 or 64 bits; a form's key coefficient is 1 or -1 and
     its operands do not depend on the key;
     C4 `back` names an i1 index operand [B];
     C5 select is a mask and comes together with selected_scores, which has its shape;

@@ -63,10 +63,10 @@ def FuseAttention : Pass<"tenon-fuse-attention", "::mlir::func::FuncOp"> {
     query), or not on the query (to the key); a number that all content terms have goes into the scale. Tables are multiplied by
     numbers of the head at most. Tables at such places, and tables at different places that are functions of the distance, are
     gathered into the order of the distance first: I + J - 1 rows. Without relative values and terms of the key d may be any
-    integer function of (batch, query, key), the same for all tables, which becomes code (AttentionPlaces.h); a table of vectors
-    has a number of rows then, at most 4096. Terms of one kind share one side of the contraction:
-    `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under the mask, as the checker
-    proves.
+    integer functions of (batch, query, key), which become code (AttentionPlaces.h): tables at different places are put behind
+    each other, and their terms add up; tables of vectors have a number of rows then, at most 4096. Terms of one kind share one
+    side of the contraction: `(q + u) . k` and `q . k + u . k` become the same op. A gather at d may be out of range only under
+    the mask, as the checker proves.
 
     A single score that is an elementwise function, with numbers, of such a sum becomes the sum and a step (AttentionStep.h).
 

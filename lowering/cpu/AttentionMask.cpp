@@ -135,8 +135,8 @@ Value IndexOperands::laneForm(FunctionCode &code, const MaskForm &form, QueryPla
   return sum;
 }
 
-Value IndexOperands::computed(FunctionCode &code, Region &region, QueryPlace place, Value firstKey, int64_t lanes,
-                              Value inside) const {
+SmallVector<Value> IndexOperands::computed(FunctionCode &code, Region &region, QueryPlace place, Value firstKey, int64_t lanes,
+                                           Value inside) const {
   auto &builder = code.builder;
   Block &block = region.front();
   LaneCode on(code, {}, lanes);
@@ -158,7 +158,10 @@ Value IndexOperands::computed(FunctionCode &code, Region &region, QueryPlace pla
   }
   [[maybe_unused]] bool good = on.emitOps(block);
   assert(good && "places are made of element ops of integers, for which there is code");
-  return on.lanesOf(on.get(block.getTerminator()->getOperand(0)));
+  SmallVector<Value> places;
+  for (Value result : block.getTerminator()->getOperands())
+    places.push_back(on.lanesOf(on.get(result)));
+  return places;
 }
 
 /// form <= 0, form = 0. Three forms need no arithmetic in lanes of i64: nothing that depends on the key, the key itself, one i32

@@ -33,8 +33,9 @@ public:
   Value scalar(FunctionCode &code, int64_t operand, QueryPlace place) const;
   /// The form without its key: its operands do not depend on the key.
   Value withoutKey(FunctionCode &code, const MaskForm &form, QueryPlace place) const;
-  /// The integer that the code of a place yields for the keys firstKey + lane. `inside`: lanes whose key exists.
-  Value computed(FunctionCode &code, mlir::Region &region, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
+  /// The integers that the code of places yields for the keys firstKey + lane. `inside`: lanes whose key exists.
+  llvm::SmallVector<Value> computed(FunctionCode &code, mlir::Region &region, QueryPlace place, Value firstKey, int64_t lanes,
+                                    Value inside) const;
   /// Truth values of the mask for the keys firstKey + lane. `inside`: lanes whose key exists.
   Value test(FunctionCode &code, const Mask &mask, QueryPlace place, Value firstKey, int64_t lanes, Value inside) const;
 

@@ -135,10 +135,15 @@ AttentionScores::Row AttentionScores::row(const Block &block, const AttentionMas
   return row;
 }
 
-Value AttentionScores::placeOf(const Block &block, const Row &row, Value key, Value shown) {
-  Value place = indices.computed(on.code, *operands.placeCode, row.place, emit.add(block.start, key), on.rowLanes, shown);
-  Value none = arith::ConstantOp::create(builder, builder.getZeroAttr(place.getType()));
-  return shown ? Value(arith::SelectOp::create(builder, shown, place, none)) : place;
+SmallVector<Value> AttentionScores::placesOf(const Block &block, const Row &row, Value key, Value shown) {
+  SmallVector<Value> places =
+      indices.computed(on.code, *operands.placeCode, row.place, emit.add(block.start, key), on.rowLanes, shown);
+  for (Value &place : places)
+    if (shown) {
+      Value none = arith::ConstantOp::create(builder, builder.getZeroAttr(place.getType()));
+      place = arith::SelectOp::create(builder, shown, place, none);
+    }
+  return places;
 }
 
 AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, Value key, Value shown, bool slope) {
@@ -146,10 +151,10 @@ AttentionScores::Score AttentionScores::at(const Block &block, const Row &row, V
   score.value = on.loadRow(on.at(row.content, key));
   auto plus = [&](Value term) { score.value = arith::AddFOp::create(builder, score.value, term); };
   if (tables.computes()) {
-    Value place = placeOf(block, row, key, shown);
-    for (Value base : {operands.table ? row.band : Value(), operands.scoreTable ? row.distances : Value()})
-      if (base)
-        plus(on.gather(on.atEach(base, place), shown));
+    for (Value place : placesOf(block, row, key, shown))
+      for (Value base : {operands.table ? row.band : Value(), operands.scoreTable ? row.distances : Value()})
+        if (base)
+          plus(on.gather(on.atEach(base, place), shown));
   } else {
     if (operands.table)
       plus(on.loadRow(elementAddress(builder, row.band, on.element, key)));

@@ -75,8 +75,8 @@ public:
     return indices.test(on.code, *select, row.place, emit.add(block.start, key), on.rowLanes, shown);
   }
 
-  /// The computed place of lanes, 0 for those that are not shown.
-  Value placeOf(const Block &block, const Row &row, Value key, Value shown);
+  /// The computed places of lanes, 0 for those that are not shown.
+  llvm::SmallVector<Value> placesOf(const Block &block, const Row &row, Value key, Value shown);
 
   Value scores, band, bandStride, queryRows, positionRows;
   /// Columns [low, begin) and [end, high) of a row are hidden: those among them that contractions read for the sake of a tile's

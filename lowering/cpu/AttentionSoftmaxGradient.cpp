@@ -145,8 +145,8 @@ void SoftmaxGradient::scoreGradients(const Block &block, const AttentionScores::
 
 /// To the row of the band, or, if only a table of scores asks for it, to its gradient.
 void SoftmaxGradient::addByPlace(const Block &block, const AttentionScores::Row &row, Value key, Value shown, Value ds) {
-  Value place = terms.placeOf(block, row, key, shown);
-  on.scatterAdd(choose(shown, ds), on.atEach(operands.table ? row.band : scoreTable, place));
+  for (Value place : terms.placesOf(block, row, key, shown))
+    on.scatterAdd(choose(shown, ds), on.atEach(operands.table ? row.band : scoreTable, place));
 }
 
 /// Zero gradients and probabilities at the hidden keys of a row that contractions read.

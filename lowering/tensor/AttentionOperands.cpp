@@ -1,10 +1,14 @@
 // The operands of a fused attention, made of the terms that AttentionTerms.cpp has read.
 #include "lowering/tensor/AttentionTerms.h"
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 
 namespace tenon {
+
+/// Rows of tables of vectors that are contracted with each strip of queries, at most.
+constexpr int64_t kMostRows = 4096;
 
 Value ScoreReader::arranged(const Labelled &x, ArrayRef<Labels> groups, double factor) {
   Value result = space.arranged(x, groups);
@@ -13,6 +17,42 @@ Value ScoreReader::arranged(const Labelled &x, ArrayRef<Labels> groups, double f
 
 AffineExpr sizeAt(const Labelled &x, int64_t label) {
   return sizesOf(tensorOf(x.value))[llvm::find(x.labels, label) - x.labels.begin()];
+}
+
+/// Tables at the same place keep their rows; those at another one get rows behind them, so that a score is the sum of the rows at
+/// all places.
+std::string ScoreReader::computePlaces(ArrayRef<std::pair<Read *, Labelled *>> reads) {
+  SmallVector<std::pair<const Read *, AffineExpr>> firsts; // the first read of each place, and where its rows begin
+  AffineExpr rows = getAffineConstantExpr(0, builder.getContext());
+  for (auto [read, table] : reads) {
+    if (llvm::any_of(firsts, [&, read = read](auto &known) { return samePlace(*known.first, *read); }))
+      continue;
+    if (!read->index.value)
+      computed.read(read->place->forms[0], space.size(kQuery), space.size(kKey), rows);
+    else if (std::string why = computed.read(read->index, rows); !why.empty())
+      return why;
+    firsts.push_back({read, rows});
+    rows = simplifyAffineExpr(rows + sizeAt(*table, kPlace), space.dimCount(), 0);
+  }
+  if (auto number = dyn_cast<AffineConstantExpr>(rows); !positions.empty() && !(number && number.getValue() <= kMostRows))
+    return "not supported yet: tables of vectors with more than " + std::to_string(kMostRows) + " rows, or a symbolic dim, at " +
+           kNoDistance;
+  if (firsts.size() == 1)
+    return {};
+  std::map<std::pair<void *, void *>, Value> padded; // a table that two terms read stays one
+  for (auto [read, table] : reads) {
+    auto *known = llvm::find_if(firsts, [&, read = read](auto &each) { return samePlace(*each.first, *read); });
+    auto type = tensorOf(table->value);
+    SmallVector<AffineExpr> sizes = sizesOf(type);
+    const int64_t dim = llvm::find(table->labels, kPlace) - table->labels.begin();
+    sizes[dim] = rows;
+    Value &made = padded[{table->value.getAsOpaquePointer(), const_cast<void *>(known->second.getAsOpaquePointer())}];
+    if (!made)
+      made = PadOp::create(builder, table->value.getLoc(), space.type(sizes, type.getElementType()), table->value,
+                           builder.getI64IntegerAttr(dim), sizeAttribute(known->second, space.dimCount()));
+    table->value = made;
+  }
+  return {};
 }
 
 std::string ScoreReader::findPlace() {
@@ -26,11 +66,12 @@ std::string ScoreReader::findPlace() {
   if (reads.empty())
     return {};
   const Read &first = *reads.front().first;
-  if (first.computed) {
-    if (std::string why = computed.read(first.index); !why.empty())
-      return why;
-  } else if (llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); })) {
+  const bool same = llvm::all_of(reads, [&](auto &each) { return samePlace(first, *each.first); });
+  if (same && !first.computed) {
     place = first.place;
+  } else if (!llvm::all_of(reads, [&](auto &each) { return canOrder(*each.first); })) {
+    if (std::string why = computePlaces(reads); !why.empty())
+      return why;
   } else {
     place = distances.place();
     for (auto [read, table] : reads)

@@ -8,9 +8,32 @@ namespace tenon {
 
 static RankedTensorType scalarLike(Value value) { return RankedTensorType::get({}, tensorOf(value).getElementType()); }
 
-std::string ComputedPlace::read(const Labelled &index) {
-  result = of(index);
-  return result ? "" : "the place in its table is given for pairs of places and lacks a batch";
+std::string ComputedPlace::read(const Labelled &index, AffineExpr first) {
+  Value place = of(index);
+  if (!place)
+    return "the place in its table is given for pairs of places and lacks a batch";
+  addResult(place, first);
+  return {};
+}
+
+void ComputedPlace::read(const MaskForm &form, AffineExpr queries, AffineExpr keys, AffineExpr first) {
+  auto along = [&](AffineExpr size, int64_t factor) {
+    auto type = tensorType({size}, builder.getI32Type(), form.dimCount);
+    Value number = IotaOp::create(builder, location, type, 0);
+    return factor == 1 ? number : build.scale(number, double(factor));
+  };
+  Value ofQuery = along(queries, form.query), ofKey = along(keys, form.key);
+  ofQuery = build.add(ofQuery, build.sizeLike(form.rest, tensorOf(ofQuery)));
+  addResult(build.add(argument({ofQuery, {kQuery}}), argument({ofKey, {kKey}})), first);
+}
+
+void ComputedPlace::addResult(Value place, AffineExpr first) {
+  if (auto number = dyn_cast<AffineConstantExpr>(first); number && number.getValue() == 0) {
+    results.push_back(place);
+    return;
+  }
+  Value before = build.sizeLike(first, tensorOf(place)); // rows of the tables in front of its own
+  results.push_back(build.add(place, constantOf(before) ? before : argument({before, {}})));
 }
 
 /// The element of what is no function of the pair, or of integers of pairs that the data give.
@@ -106,7 +129,10 @@ void ComputedPlace::fill(Region &region) const {
   ElementCode code(inside, [](Value) { return Value(); });
   for (auto &[number, element] : arguments)
     code.define(element, {}, block->getArgument(number));
-  YieldOp::create(inside, location, code.element(result, {}));
+  SmallVector<Value> places;
+  for (Value result : results)
+    places.push_back(code.element(result, {}));
+  YieldOp::create(inside, location, places);
 }
 
 } // namespace tenon

@@ -5,9 +5,6 @@ using namespace mlir;
 
 namespace tenon {
 
-/// Rows of a table of vectors that are contracted with each strip of queries, at most.
-constexpr int64_t kMostRows = 4096;
-
 std::string ScoreReader::withoutKey(const Weight &weight) {
   bool dependsOnKey = llvm::any_of(weight.tensors, [](const Weight::Tensor &tensor) { return tensor.value.has(kKey); });
   return dependsOnKey ? "its factor depends on the key, which only a contraction with keys allows" : "";
@@ -25,12 +22,13 @@ bool ScoreReader::samePlace(const Read &a, const Read &b) const {
   return a.place && b.place && text(a) == text(b) && a.place->back == b.place->back;
 }
 
-std::optional<ScoreReader::Read> ScoreReader::readAt(Labelled index, bool clamp, std::string &why) {
+std::optional<ScoreReader::Read> ScoreReader::readAt(Labelled index, bool clamp, std::string &why, bool adds) {
   if (!index.only({kBatch, kQuery, kKey}))
     return why = "the place in its table depends on the head", std::nullopt;
   std::string notLinear;
   Read read{index, clamp, indices.place(index, notLinear), false};
   read.computed = !read.place && !distances.along(index);
+  read.adds = adds;
   why = checkPlace(read);
   return why.empty() ? std::optional(read) : std::nullopt;
 }
@@ -50,8 +48,9 @@ SmallVector<const ScoreReader::Read *> ScoreReader::readsOfTables() const {
 
 std::string ScoreReader::checkPlace(const Read &read) {
   for (const Read *other : readsOfTables())
-    if (!samePlace(read, *other) && (!canOrder(read) || !canOrder(*other)))
-      return "not supported yet: two terms that read tables at different places, not both at functions of the distance j - i";
+    if (!samePlace(read, *other) && (!canOrder(read) || !canOrder(*other)) && !(read.adds && other->adds))
+      return "not supported yet: relative values, or keys contracted with a table, beside tables at other places, not all at "
+             "functions of the distance j - i";
   return {};
 }
 
@@ -66,9 +65,6 @@ std::string ScoreReader::addPosition(Labelled a, Labelled table, Labelled index,
   std::optional<Read> read = readAt(index, clamp, why);
   if (!read)
     return why;
-  if (auto rows = dyn_cast<AffineConstantExpr>(sizeAt(table, kPlace)); read->computed && !(rows && rows.getValue() <= kMostRows))
-    return "not supported yet: a table of vectors with more than " + std::to_string(kMostRows) + " rows, or a symbolic dim, at " +
-           kNoDistance;
   positions.push_back({weighted(a, weight.tensors), table, weight.number});
   positionReads.push_back(*read);
   return {};
@@ -84,7 +80,7 @@ std::string ScoreReader::addKeyPosition(const Labelled &a, const Labelled &table
   if (llvm::any_of(weight.tensors, [](const Weight::Tensor &tensor) { return tensor.value.has(kQuery); }))
     return "its factor depends on the query, which only a contraction with queries allows";
   std::string why;
-  std::optional<Read> read = readAt(index, clamp, why);
+  std::optional<Read> read = readAt(index, clamp, why, /*adds=*/false);
   if (!read)
     return why;
   if (read->computed)

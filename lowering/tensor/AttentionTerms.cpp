@@ -275,7 +275,7 @@ std::string ScoreReader::addValue(Labelled part, double factor) {
     if (!x.only({kPlace, kHead, kWidth}))
       return "the table of the value has a dimension besides place, head and width";
     std::string why;
-    if (std::optional<Read> read = readAt(index, gather.getClamp(), why)) {
+    if (std::optional<Read> read = readAt(index, gather.getClamp(), why, /*adds=*/false)) {
       if (read->computed)
         return "the table of the value: not supported yet: " + std::string(kNoDistance);
       valueTables.push_back({x, factor, *read});

@@ -56,6 +56,7 @@ private:
     std::optional<TablePlace> place;
     bool byDistance;
     bool computed = false;
+    bool adds = true; // the table's row is a score, or contracted with the query: several places add up
   };
   struct Table {
     Labelled table;
@@ -82,14 +83,16 @@ private:
   static std::string withoutKey(const Weight &weight);
   llvm::SmallVector<const Read *> readsOfTables() const;
   bool canOrder(const Read &read);
-  /// Whether one place can be found for this read and those before it. Empty, or why not.
+  /// Whether this read and those before it can be read in one op. Empty, or why not.
   std::string checkPlace(const Read &read);
   void takeCommonFactor();
-  /// Where a gather reads. Nothing, and why, if no table can be read there.
-  std::optional<Read> readAt(Labelled index, bool clamp, std::string &why);
+  /// Where a gather reads. Nothing, and why, if no table can be read there. `adds`: as of Read.
+  std::optional<Read> readAt(Labelled index, bool clamp, std::string &why, bool adds = true);
   bool samePlace(const Read &a, const Read &b) const;
-  /// One place for all tables: the linear form that they share, or the distance, by which they are rearranged.
+  /// One place for all tables: the linear form that they share, or the distance, by which they are rearranged; or computed ones,
+  /// for each its own rows of one table.
   std::string findPlace();
+  std::string computePlaces(llvm::ArrayRef<std::pair<Read *, Labelled *>> reads);
   std::string sum(llvm::ArrayRef<Pair> pairs, llvm::ArrayRef<Labels> ofA, llvm::ArrayRef<Labels> ofB, mlir::Value &a,
                   mlir::Value &b);
   /// x with one dimension for each group of labels, times factor.

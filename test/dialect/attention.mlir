@@ -91,7 +91,7 @@ func.func @values_at_computed_places(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8
 
 // C3: of one element of each index operand.
 func.func @code_of_another_type(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %t: tensor<11x4xf32>, %i: tensor<5x7xi64>) {
-  // expected-error@+1 {{expects the code of its place to take an element of each index operand and to yield an integer}}
+  // expected-error@+1 {{expects the code of its place to take an element of each index operand and to yield integers}}
   %y, %m, %s = "tenon.attention"(%q, %k, %v, %t, %i) <{mask = [], computes_place, index_labels = [[1, 2]], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0>, rate = 0.0 : f64, scale = 1.0 : f64, site = 0 : i64}> ({
     ^bb0(%d: i32):
       tenon.yield %d : i32

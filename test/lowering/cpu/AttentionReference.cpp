@@ -90,7 +90,8 @@ public:
         if (!row.shown[j])
           continue;
         double along = 0;
-        const int64_t d = P > 0 ? distance(b, i, j) : 0;
+        const std::vector<int64_t> found = distances(b, i, j);
+        const int64_t d = P > 0 ? found.front() : 0;
         for (int64_t f = 0; f < F; ++f) {
           along += dy[element(b, i, I, h, f, F)] * valueOf(b, i, j, h, f);
           (*dv)[ofKey(b, j, h, f, F)] += row.dropped[j] * dy[element(b, i, I, h, f, F)];
@@ -102,10 +103,12 @@ public:
           const int64_t at_i = element(b, i, I, h, e, E), at_j = ofKey(b, j, h, e, E);
           (*dq)[at_i] += g * k[at_j];
           (*dk)[at_j] += g * q[at_i];
-          if (dp)
-            (*dp)[at_i] += g * at(op.table)[(d * H + h) * E + e];
-          if (dt)
-            (*dt)[((b * P + d) * H + h) * E + e] += g * at(op.positionQuery)[at_i];
+          for (int64_t row : found) {
+            if (dp)
+              (*dp)[at_i] += g * at(op.table)[(row * H + h) * E + e];
+            if (dt)
+              (*dt)[((b * P + row) * H + h) * E + e] += g * at(op.positionQuery)[at_i];
+          }
           if (da)
             (*da)[at_j] += g * at(op.keyTable)[(d * H + h) * E + e];
           if (db)
@@ -113,8 +116,9 @@ public:
         }
         if (ds)
           (*ds)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)] += g;
-        if (dd)
-          (*dd)[(b * P + d) * H + h] += g;
+        for (int64_t row : found)
+          if (dd)
+            (*dd)[(b * P + row) * H + h] += g;
       }
     });
   }
@@ -177,28 +181,36 @@ private:
     }
     return false;
   }
-  int64_t computedPlace(int64_t b, int64_t i, int64_t j) {
+  std::vector<int64_t> computedPlaces(int64_t b, int64_t i, int64_t j) {
     Block &block = op.placeCode->front();
     llvm::DenseMap<Value, Scalar> scalars;
     for (BlockArgument argument : block.getArguments())
       scalars[argument] = Scalar{0, operand(argument.getArgNumber(), b, i, j)};
     for (Operation &inner : block.without_terminator())
       scalars[inner.getResult(0)] = evaluateArithmetic(inner, [&](Value value) { return scalars.lookup(value); });
-    return scalars.lookup(block.getTerminator()->getOperand(0)).whole;
+    std::vector<int64_t> found;
+    for (Value place : block.getTerminator()->getOperands())
+      found.push_back(scalars.lookup(place).whole);
+    return found;
   }
-  int64_t distance(int64_t b, int64_t i, int64_t j) {
+  /// Rows of the tables whose terms add up; none without tables.
+  std::vector<int64_t> distances(int64_t b, int64_t i, int64_t j) {
+    if (P == 0)
+      return {};
     bool other = op.back && operand(*op.back, b, i, j) != 0;
-    int64_t d = op.placeCode ? computedPlace(b, i, j) : value(places[other ? 1 : 0], b, i, j);
-    if (d < 0 || d >= P) {
-      llvm::errs() << "reference: distance " << d << " of a visible key is outside a table of " << P << "\n";
-      exit(2);
-    }
-    return d;
+    std::vector<int64_t> found =
+        op.placeCode ? computedPlaces(b, i, j) : std::vector<int64_t>{value(places[other ? 1 : 0], b, i, j)};
+    for (int64_t d : found)
+      if (d < 0 || d >= P) {
+        llvm::errs() << "reference: distance " << d << " of a visible key is outside a table of " << P << "\n";
+        exit(2);
+      }
+    return found;
   }
 
   double valueOf(int64_t b, int64_t i, int64_t j, int64_t h, int64_t f) {
     double value = at(op.value)[ofKey(b, j, h, f, F)];
-    return op.valueTable ? value + at(op.valueTable)[(distance(b, i, j) * H + h) * F + f] : value;
+    return op.valueTable ? value + at(op.valueTable)[(distances(b, i, j).front() * H + h) * F + f] : value;
   }
 
   std::pair<double, double> stepOf(double score) {
@@ -220,17 +232,20 @@ private:
       if (!row.shown[j])
         continue;
       double score = 0;
-      const int64_t d = P > 0 ? distance(b, i, j) : 0;
+      const std::vector<int64_t> found = distances(b, i, j);
+      const int64_t d = P > 0 ? found.front() : 0;
       for (int64_t e = 0; e < E; ++e) {
         const int64_t at_i = element(b, i, I, h, e, E);
         score += at(op.query)[at_i] * at(op.key)[ofKey(b, j, h, e, E)];
         if (op.keyTable)
           score += at(op.positionKey)[ofKey(b, j, h, e, E)] * at(op.keyTable)[(d * H + h) * E + e];
-        if (op.table)
-          score += at(op.positionQuery)[at_i] * at(op.table)[(d * H + h) * E + e];
+        for (int64_t place : found)
+          if (op.table)
+            score += at(op.positionQuery)[at_i] * at(op.table)[(place * H + h) * E + e];
       }
-      if (op.scoreTable)
-        score += at(op.scoreTable)[d * H + h];
+      for (int64_t place : found)
+        if (op.scoreTable)
+          score += at(op.scoreTable)[place * H + h];
       if (op.selected)
         score += at(op.selected)[((b * I + i) * H + h) * 2 + holds(select, b, i, j)];
       s[j] = score * op.scale;

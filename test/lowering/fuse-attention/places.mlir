@@ -42,6 +42,58 @@ func.func @grid(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x4x8xf32>, %v: tensor<2x6
 
 // -----
 
+// A function of the distance beside one of the key's place: rows of one table behind each other, which add up.
+// CHECK-LABEL: @distance_and_place
+// CHECK: tenon.pad {{.*}} -> tensor<4x18xf32>
+// CHECK: tenon.pad {{.*}} -> tensor<18xf32>
+// CHECK: "tenon.attention"
+// CHECK-SAME: computes_place
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, {{[0-9]+}}, 0>, place = []
+// CHECK: tenon.yield %{{.*}}, %{{.*}} : i32, i32
+func.func @distance_and_place(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %bias: tensor<4x7xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %i = tenon.iota 0 : tensor<5xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %is = tenon.broadcast %i [0] : tensor<5xi32> -> tensor<5x7xi32>
+  %js = tenon.broadcast %j [1] : tensor<7xi32> -> tensor<5x7xi32>
+  %d = tenon.sub %js, %is : tensor<5x7xi32>
+  %far = tenon.convert %d : tensor<5x7xi32> -> tensor<5x7xf32>
+  %y = tenon.attend scores(%content, %bias, %far) masks() value(%v) labels [[0, 1, 2, 4], [2, 4], [1, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<5x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// So it is where only one is a table of vectors.
+// CHECK-LABEL: @other_choice
+// CHECK: "tenon.attention"
+// CHECK-SAME: computes_place
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, {{[0-9]+}}, 0>, place = []
+// CHECK: tenon.yield %{{.*}}, %{{.*}} : i32, i32
+func.func @other_choice(%q: tensor<2x5x4x8xf32>, %k: tensor<2x7x4x8xf32>, %v: tensor<2x7x4x6xf32>, %p: tensor<2x5x4x8xf32>, %table: tensor<12x4x8xf32>, %at: tensor<2x5xi32>, %back: tensor<2xi1>, %odd: tensor<7xi1>, %bias: tensor<4x7xf32>) {
+  %content = tenon.dot %q[0, 1, 2, 4], %k[0, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %at_row = tenon.broadcast %at [0, 1] : tensor<2x5xi32> -> tensor<2x5x7xi32>
+  %j = tenon.iota 0 : tensor<7xi32>
+  %js = tenon.broadcast %j [2] : tensor<7xi32> -> tensor<2x5x7xi32>
+  %ahead = tenon.sub %at_row, %js : tensor<2x5x7xi32>
+  %behind = tenon.sub %js, %at_row : tensor<2x5x7xi32>
+  %back_row = tenon.broadcast %back [0] : tensor<2xi1> -> tensor<2x5x7xi1>
+  %odd_row = tenon.broadcast %odd [2] : tensor<7xi1> -> tensor<2x5x7xi1>
+  %signed = tenon.select %odd_row, %behind, %ahead : tensor<2x5x7xi1>, tensor<2x5x7xi32>
+  %six = tenon.constant 6.0 : tensor<2x5x7xi32>
+  %d = tenon.add %six, %signed : tensor<2x5x7xi32>
+  %rows = tenon.gather %table[%d] dim 0 x_dims [-1, 3, 4] index_dims [0, 1, 2] : tensor<12x4x8xf32>, tensor<2x5x7xi32> -> tensor<2x5x7x4x8xf32>
+  %position = tenon.dot %p[0, 1, 2, 4], %rows[0, 1, 3, 2, 4] : tensor<2x5x4x8xf32>, tensor<2x5x7x4x8xf32> -> tensor<2x5x4x7xf32>
+  %y = tenon.attend scores(%content, %position, %bias) masks() value(%v) labels [[0, 1, 2, 4], [0, 1, 2, 4], [2, 4], [0, 4, 2, 3]] scale 0.125 rate 0.0 site 0
+    : (tensor<2x5x4x7xf32>, tensor<2x5x4x7xf32>, tensor<4x7xf32>, tensor<2x7x4x6xf32>) -> tensor<2x5x4x6xf32>
+  tenon.output 0 "y", %y : tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
 // Disentangled attention: both tables in the order of the distance, read at one place.
 // CHECK-LABEL: @disentangled
 // CHECK: "tenon.attention"(%arg0, %arg1, %arg2, %arg0, %{{.*}}, %arg1, %{{.*}}) <{

@@ -20,7 +20,8 @@ class Walk:
         scores, layers, masks = ["score content = dot[E](wq(x) + u, wk(key))"], [], ["mask j <= i"]
         if seed % 2:
             layers += ["param near: [P, H] ~ normal(1)"]
-            scores += ["score bias = near[P: clip(i - j, 0, P - 1)]"]
+            place = "clip(i - j, 0, P - 1)" if seed % 4 == 3 else "clip(i div 3 - j div 3, 0, 3) * 4 + j mod 4"
+            scores += [f"score bias = near[P: {place}]"]
         else:
             layers += ["use wr = Linear[D -> H * E]", "param v: [H, E] ~ normal(1)", "let r = wr(sinusoid[R, D](start = 1 - R))"]
             scores += ["score place = dot[E](wq(x) + v, r[R: j + R - 1 - i])"]
