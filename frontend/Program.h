@@ -281,7 +281,8 @@ struct Input {
   std::string name;
   ValueType type; // axes are ids of the entry
   bool isIndex = false;
-  Size bound; // index(bound): 0 <= value < bound
+  Size bound;           // index(bound): 0 <= value < bound
+  bool isTotal = false; // with slices: a sum over the whole batch, a real as f64, which no caller brings (Entry::totals)
 };
 struct Site {
   std::string path; // stable id text of a random place: layer path + ordinal in the text
@@ -332,6 +333,9 @@ struct Entry {
   int64_t slices = 1;         // train: it is written for one of so many slices of a batch, and run for each
   std::string batchAxis;      // with slices: the axis that is cut
   std::vector<bool> rowSums;  // with slices, per result: a sum over rows, not a mean, so that slices add up as they are
+  std::string totals;         // with slices: the entry that makes the inputs `isTotal`; empty: there are none
+  int64_t totalPasses = 1;    // how often it runs for a batch: totals inside of others come later
+  bool makesTotals = false;   // it is one: its results are those of a slice, which add up
   bool isStep = false;        // deriveStep has been here: the size of the walked axis is the number of new places of a call
   uint32_t positionState = 0; // isStep: the number of places that earlier calls brought
   Size capacity;              // isStep: places that the states have room for

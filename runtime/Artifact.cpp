@@ -118,7 +118,7 @@ Status Artifact::read(std::string_view tierName, bool runs) {
 
 Status Artifact::matchEntry(const EntryInfo &info, const TnEntry &entry) const {
   bool same = entry.dim_count == static_cast<int32_t>(info.dims.size()) &&
-              entry.input_count == static_cast<int32_t>(info.ownInputs()) &&
+              entry.input_count == static_cast<int32_t>(info.ownInputs() + info.totals.size()) &&
               entry.output_count == static_cast<int32_t>(info.outputs.size()) &&
               entry.state_count == static_cast<int32_t>(info.states.size()) && entry.offset_count >= entry.state_count;
   if (!same || !entry.bind || entry.variant_count < 0 || (entry.variant_count > 0 && !entry.variants))

@@ -189,6 +189,8 @@ Status Context::call(uint64_t flags) {
   const bool computes = !(flags & TN_UPDATE_ONLY), updates = !(flags & TN_GRADIENTS_ONLY);
   if (!computes && !updates)
     return usageError("entry '", info->name, "' runs one half alone, or both without a flag");
+  if (!info->totals.empty() && info->totalsEntry.empty())
+    return usageError("entry '", info->name, "' makes sums of sums that only the context of another entry has");
   const bool hasHalf = info->kind == EntryInfo::Kind::Train || (!updates && info->kind == EntryInfo::Kind::Grad);
   if (!(computes && updates) && !hasHalf)
     return usageError("entry '", info->name, "' has no ", updates ? "update" : "gradient", " half: it does not train");

@@ -96,9 +96,10 @@ public:
     return oldStates.size() + newStates.size() + keptStates.size() + sliceStates.size() + sliceNextStates.size();
   }
   uint64_t scratchBytes() const { return scratch.size(); }
-  /// Of the context that prepares this one, if there is one.
+  /// Of the context that prepares this one, or makes its totals, if there is one.
   uint64_t preparationBytes() const {
-    return preparation ? preparation->workspaceBytes() + preparation->scratchBytes() + preparation->stateBytes() : 0;
+    const Context *const other = preparation ? preparation.get() : totals.context.get();
+    return other ? other->workspaceBytes() + other->scratchBytes() + other->stateBytes() : 0;
   }
   const std::shared_ptr<Parameters> &parameters() const { return model; }
 
@@ -106,6 +107,7 @@ private:
   Context() = default;
   Status bind(std::span<const int64_t> dims);
   Status bindSlices();
+  Status bindTotals();
   void listGroups();
   Status call(uint64_t flags);
   Expected<int32_t> runCode(uint64_t flags);
@@ -115,6 +117,7 @@ private:
   Status copyStates(int64_t slice, const DeviceView &part, const DeviceView &whole, bool out) const;
   void placeInTree(int64_t number);
   Status addSlices();
+  Expected<int32_t> runTotals();
   static void groupIsReady(const TnContext *context, int64_t group);
   Status allocate();
   Status checkInputs() const;
@@ -173,10 +176,19 @@ private:
   int64_t firstSlice = 0, sliceCount = 1;
   std::vector<bool> isCut;
   DeviceMemory sliceStage, sliceStates, sliceNextStates, sliceOutput;
-  std::vector<uint64_t> sliceOffsets; // of inputs in sliceStage
-  std::vector<void *> sliceInputs, sliceOutputs;
+  std::vector<uint64_t> sliceOffsets;             // of inputs in sliceStage
+  std::vector<void *> sliceInputs, sliceOutputs;  // behind the inputs the totals
   std::vector<double> sliceValues;                // outputs of the slices, one behind the other
   std::vector<std::vector<double>> partialValues; // their sums by level
+  /// Sums over a whole batch that every slice reads, made of the rows of each before the first one runs.
+  struct Totals {
+    std::unique_ptr<Context> context;
+    std::vector<size_t> sources;         // of its inputs: positions in sliceInputs
+    std::vector<uint64_t> places;        // of its outputs, in bytes from the first one of a slice
+    std::vector<void *> inputs, outputs; // outputs: those of a slice behind those of the one before
+    DeviceMemory parts, values;          // of each slice; added up
+    std::vector<double> numbers;         // `parts` as the host adds them
+  } totals;
 };
 
 } // namespace tenon::runtime

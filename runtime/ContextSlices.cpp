@@ -2,6 +2,7 @@
 #include "runtime/Checked.h"
 #include "runtime/Context.h"
 #include <bit>
+#include <cstring>
 
 namespace tenon::runtime {
 
@@ -80,7 +81,93 @@ Status Context::bindSlices() {
   for (size_t i = 0; i < sliceValues.size(); ++i)
     sliceOutputs.push_back(sliceOutput.view().codePointer() + i * sizeof(double));
   partialValues.assign(static_cast<size_t>(std::bit_width(slices)), std::vector<double>(outputTensors.size()));
+  return info->totals.empty() ? Status() : bindTotals();
+}
+
+Status Context::bindTotals() {
+  auto made = create(model, info->totalsEntry, codeDims, pool);
+  if (!made.ok())
+    return made.status();
+  totals.context = made.take();
+  uint64_t bytes = 0; // of one slice
+  for (const BoundTensor &output : totals.context->outputTensors) {
+    totals.places.push_back(bytes);
+    auto end = checkedAdd(bytes, output.bytes);
+    auto aligned = end ? checkedAlign(*end, 64) : std::nullopt;
+    if (!aligned)
+      return resourceError("the tensors are larger than the address space");
+    bytes = *aligned;
+  }
+  const auto slices = static_cast<uint64_t>(info->slices);
+  auto ofAll = checkedMultiply(bytes, slices);
+  if (!ofAll)
+    return resourceError("the tensors are larger than the address space");
+  for (auto [memory, size] : {std::pair(&totals.parts, *ofAll), std::pair(&totals.values, bytes)}) {
+    auto space = device->allocate(size, 0, "totals of a batch");
+    if (!space.ok())
+      return space.status();
+    *memory = space.take();
+  }
+  totals.numbers.resize(*ofAll / sizeof(double));
+  for (uint64_t slice = 0; slice < slices; ++slice)
+    for (uint64_t place : totals.places)
+      totals.outputs.push_back(totals.parts.view().codePointer() + slice * bytes + place);
+  for (uint64_t place : totals.places)
+    sliceInputs.push_back(totals.values.view().codePointer() + place);
+  for (const TensorInfo &input : totals.context->info->inputs)
+    totals.sources.push_back(static_cast<size_t>(info->inputIndex(input.name)));
+  for (const TensorInfo &total : totals.context->info->totals)
+    for (size_t i = 0; i < info->totals.size(); ++i)
+      if (info->totals[i].name == total.name)
+        totals.sources.push_back(inputTensors.size() + i);
+  totals.inputs.resize(totals.sources.size());
   return {};
+}
+
+/// The tree over the slices [0, count), of number `at` of each.
+static double sumOf(const double *at, size_t stride, size_t count) {
+  if (count == 1)
+    return *at;
+  const size_t half = std::bit_floor(count - 1);
+  return sumOf(at, stride, half) + sumOf(at + half * stride, stride, count - half);
+}
+
+/// Integers that come as doubles, in the same place.
+static void packIntegers(double *numbers, size_t count) {
+  char *const target = reinterpret_cast<char *>(numbers);
+  for (size_t i = 0; i < count; ++i) {
+    const auto integer = static_cast<int32_t>(static_cast<int64_t>(numbers[i]));
+    std::memcpy(target + i * sizeof integer, &integer, sizeof integer);
+  }
+}
+
+/// Of the whole batch, whoever computes which slices: so the bits are the same for all. A total inside of another one is known
+/// after the first time.
+Expected<int32_t> Context::runTotals() {
+  const size_t outputs = totals.context->outputTensors.size(), each = totals.numbers.size() / static_cast<size_t>(info->slices);
+  for (int64_t time = 0; time < info->totalPasses; ++time) {
+    for (int64_t slice = 0; slice < info->slices; ++slice) {
+      if (Status status = takeSlice(slice); status.failed())
+        return status;
+      for (size_t i = 0; i < totals.sources.size(); ++i)
+        totals.inputs[i] = sliceInputs[totals.sources[i]];
+      totals.context->context.inputs = totals.inputs.data();
+      totals.context->context.outputs = totals.outputs.data() + static_cast<size_t>(slice) * outputs;
+      if (auto code = totals.context->runCode(0); !code.ok() || *code != 0)
+        return code;
+    }
+    if (Status status = totals.parts.view().read(totals.numbers.data()); status.failed())
+      return status;
+    for (size_t i = 0; i < each; ++i)
+      totals.numbers[i] = sumOf(&totals.numbers[i], each, static_cast<size_t>(info->slices));
+    for (size_t i = 0; i < outputs; ++i)
+      if (info->totals[i].type == DataType::I32)
+        packIntegers(totals.numbers.data() + totals.places[i] / sizeof(double),
+                     totals.context->outputTensors[i].bytes / sizeof(double));
+    if (Status status = totals.values.view().write(totals.numbers.data()); status.failed())
+      return status;
+  }
+  return 0;
 }
 
 /// Nodes of the tree over the slices [0, n): n of 2 or more is cut in the largest power of two below it and the rest.
@@ -172,6 +259,9 @@ Status Context::addSlices() {
 }
 
 Expected<int32_t> Context::runSlices(uint64_t flags) {
+  if (totals.context && !(flags & TN_UPDATE_ONLY))
+    if (auto code = runTotals(); !code.ok() || *code != 0)
+      return code;
   const TnContext whole = context;
   char *const oldWhole = arenas[TN_ARENA_STATES], *const newWhole = arenas[TN_ARENA_NEXT_STATES];
   const DeviceView oldStatesOfAll = (areSwapped ? newStates : oldStates).view(),

@@ -175,13 +175,16 @@ struct EntryInfo {
   SizeForm capacity;      // with walk: places that are kept at most
   int positionState = -1; // with walk: the state that counts them
   std::string prepare;    // with walk: the entry that fills states which stay as they are while a text goes on; empty: none does
-  bool prepares = false;  // it is one; contexts of the other call it
+  bool prepares = false;  // it is one, or makes the totals of another; contexts of the other call it
   std::vector<KernelInfo> kernels;
   int64_t groups = 0; // of gradients, in the order in which a run finishes them
   std::vector<GradientInfo> gradients;
   int64_t slices = 1;                           // a run is for one of so many slices of a batch
   std::string sliceAxis;                        // with slices: which axis of the inputs is cut
-  size_t ownInputs() const;                     // those that the code reads; behind them the prepared ones
+  std::string totalsEntry;                      // with slices: the entry that makes `totals`; empty: there are none
+  int64_t totalPasses = 1;                      // how often it runs for each slice of a batch
+  std::vector<TensorInfo> totals;               // sums over the whole batch, f64 or i32: the code reads them behind its inputs
+  size_t ownInputs() const;                     // those of a caller that the code reads; behind them the prepared ones
   int inputIndex(std::string_view name) const;  // -1: none
   int outputIndex(std::string_view name) const; // -1: none
   int dimIndex(std::string_view name) const;    // -1: none

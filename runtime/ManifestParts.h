@@ -21,5 +21,9 @@ SizeForm readSizeForm(const ManifestReader &reader, const std::vector<DimInfo> &
 AverageInfo readAverage(const ManifestReader &reader, const EntryInfo &entry);
 /// One element of `params`, with everything about it that `manifest` (its arena so far) allows.
 ParameterInfo readParameter(const ManifestReader &reader, const Manifest &manifest);
+/// Inputs of the entries that prepare others become inputs of those, behind their own.
+void joinPrepared(const ManifestReader &reader, Manifest &manifest);
+/// The totals of entries in slices have an entry that makes them; that one reads none but these, between its own runs.
+void joinTotals(const ManifestReader &reader, Manifest &manifest);
 
 } // namespace tenon::runtime

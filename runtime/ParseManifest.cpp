@@ -239,66 +239,16 @@ EntryInfo readEntry(const ManifestReader &reader, const Manifest &manifest) {
   if (reader.has("slices")) {
     info.slices = reader.member("slices").member("count").integer(1, 1 << 20);
     info.sliceAxis = reader.member("slices").member("axis").text();
+    if (reader.member("slices").has("totals")) {
+      info.totalsEntry = reader.member("slices").member("totals").text();
+      info.totalPasses = reader.member("slices").member("passes").integer(1, 1 << 20);
+    }
   }
+  if (reader.has("totals"))
+    reader.member("totals").each([&](const ManifestReader &item) { info.totals.push_back(readTensor(item, info.dims)); });
   if (reader.good())
     readReports(reader, info);
   return info;
-}
-
-/// A size of one entry over the dims of another, which has them all.
-SizeForm overDimsOf(const EntryInfo &other, const EntryInfo &entry, const SizeForm &size) {
-  SizeForm result = size;
-  for (auto &[dim, coefficient] : result.terms)
-    dim = static_cast<uint32_t>(other.dimIndex(entry.dims[dim].name));
-  std::sort(result.terms.begin(), result.terms.end());
-  return result;
-}
-
-/// Whether `walk` has room for what `entry` computes: its dims, and its states in place. The model's own belong to neither.
-bool isPreparedBy(const EntryInfo &walk, const EntryInfo &entry) {
-  for (const DimInfo &dim : entry.dims)
-    if (walk.dimIndex(dim.name) < 0)
-      return false;
-  for (const StateInfo &state : entry.states) {
-    auto same =
-        std::find_if(walk.states.begin(), walk.states.end(), [&](const StateInfo &own) { return own.name == state.name; });
-    if (state.ofModel)
-      continue;
-    if (same == walk.states.end() || !same->inPlace || state.inPlace || same->stack != state.stack || same->type != state.type ||
-        same->shape.size() != state.shape.size())
-      return false;
-    for (size_t i = 0; i < state.shape.size(); ++i) {
-      SizeForm own = same->shape[i];
-      std::sort(own.terms.begin(), own.terms.end());
-      if (overDimsOf(walk, entry, state.shape[i]) != own)
-        return false;
-    }
-  }
-  return true;
-}
-
-/// Inputs of the entries that prepare others become inputs of those, behind their own.
-void joinPrepared(const ManifestReader &reader, Manifest &manifest) {
-  for (EntryInfo &walk : manifest.entries) {
-    if (walk.prepare.empty())
-      continue;
-    auto entry = std::find_if(manifest.entries.begin(), manifest.entries.end(),
-                              [&](const EntryInfo &other) { return other.name == walk.prepare; });
-    if (entry == manifest.entries.end() || entry->kind != EntryInfo::Kind::Out || !entry->walk.empty() ||
-        !isPreparedBy(walk, *entry))
-      return reader.fail(concat("the entry '", walk.name, "' is not prepared by '", walk.prepare, "'"));
-    entry->prepares = true;
-    for (TensorInfo input : entry->inputs) {
-      if (walk.inputIndex(input.name) >= 0)
-        return reader.fail(concat("the input '", input.name, "' of '", walk.name, "' is prepared, too"));
-      for (SizeForm &size : input.shape)
-        size = overDimsOf(walk, *entry, size);
-      if (input.bound)
-        input.bound = overDimsOf(walk, *entry, *input.bound);
-      input.prepared = true;
-      walk.inputs.push_back(std::move(input));
-    }
-  }
 }
 
 LossScaleInfo readLossScale(const ManifestReader &reader) {
@@ -393,6 +343,8 @@ Expected<Manifest> parseManifest(std::string_view text) {
   });
   if (status.ok())
     joinPrepared(reader.member("entries"), manifest);
+  if (status.ok())
+    joinTotals(reader.member("entries"), manifest);
   if (status.failed())
     return status;
   return manifest;

@@ -22,7 +22,8 @@ LINES, HARD_LINES = 400, 800
 FUNCTION, HARD_FUNCTION = 60, 120
 COLUMNS = 130  # as in .clang-format
 LARGEST_FILE = 1 << 20
-UNMAPPED_FILES = 10  # of code, in a folder whose README.md need not name them
+MAPPED = CODE + (".tn", ".mlir", ".md")
+UNMAPPED_FILES = 10  # in a folder that needs no README.md which names them
 # Spelled in parts, so that this file passes its own test.
 MACHINE_PATHS = re.compile(r"(?<!\w)/" + r"(work|farm|home/\w+|tmp/bash)" + "/")
 CONFLICT = re.compile(r"^(<{7}|>{7}) ")
@@ -113,26 +114,25 @@ def findings(name, path):
 
 
 def unmapped(files):
-    """Folders with many files of code whose README.md does not name each: in backticks, as it is called, by its stem or by a
-    pattern such as `Fuse*.cpp`."""
+    """Folders with many files without a README.md, or whose README.md does not name each file of code, each specification and
+    each document: in backticks, as it is called, by its stem or by a pattern such as `Fuse*.cpp`."""
     folders = collections.defaultdict(list)
     for name, _ in files:
-        if name.endswith(CODE):
-            folders[os.path.dirname(name)].append(os.path.basename(name))
+        folders[os.path.dirname(name)].append(os.path.basename(name))
     paths = dict(files)
-    for folder, names in sorted(folders.items()):
+    for folder, every in sorted(folders.items()):
         readme = os.path.join(folder, "README.md")
-        if len(names) <= UNMAPPED_FILES:
-            continue
-        if readme not in paths:
-            yield readme, f"not there: {folder or '.'} has {len(names)} files of code, so that a reader needs a map of them"
+        names = [name for name in every if name.endswith(MAPPED) and name != "README.md"]
+        if len(every) > UNMAPPED_FILES and readme not in paths:
+            yield readme, f"not there: {folder or '.'} has {len(every)} files, so that a reader needs a map of them"
+        if len(names) <= UNMAPPED_FILES or readme not in paths:
             continue
         with open(paths[readme], encoding="utf-8") as file:
             patterns = re.findall(r"`([^`\s]+)`", file.read())
         patterns = [pattern for pattern in patterns if re.match(r"\w|\*\w", pattern)]  # `*.cpp` says nothing
         for name in names:
             if not any(fnmatch.fnmatchcase(name, pattern) or os.path.splitext(name)[0] == pattern for pattern in patterns):
-                yield readme, f"{name} has no line in the map of the folder's {len(names)} files of code"
+                yield readme, f"{name} has no line in the map of the folder's {len(names)} files"
 
 
 def longer(files):

@@ -156,14 +156,13 @@ const ExplainPages &explainParameters() {
        "bind B = 6  slices = 4", "bind B = 8  slices = 4"},
       {"T0644", "a loss that slices do not add up to",
        "With `slices = n` the loss of a batch is the sum of the shares of n slices of its rows, each computed by itself. So a "
-       "loss is "
-       "a sum or a mean over the rows (and whatever else each row has), times a number; to a mean, terms without rows may be "
-       "added. A quotient of "
-       "two "
-       "sums over the rows, a maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows "
-       "at "
+       "loss is a sum or a mean over the rows (and whatever else each row has), times a number; to a mean, terms without rows "
+       "may be added. Sums over the rows that depend on no parameter (of weights, of masks) are made of the whole batch first, "
+       "so any expression of them may divide or weigh: sum(w * each) / max(sum(w), 1). A quotient by a sum that depends on "
+       "parameters, a maximum, a variance, or a value that the rows of a batch share inside of the model needs all rows at "
        "once. `accumulate` takes the mean over batches that stand each for itself, whatever the loss is.",
-       "loss mlm = sum(weight * each) / sum(weight)    # in a recipe with slices = 4", "loss mlm = mean(weight * each)"},
+       "loss mlm = sum(gate(h) * each) / sum(gate(h))    # in a recipe with slices = 4",
+       "loss mlm = sum(weight * each) / sum(weight)      # weight: an input"},
       {"T0690", "not supported yet",
        "The recipe is right and says something that this version cannot train yet: a tokenizer model, "
        "f64 for a part of the numbers, other numerics for some layers of a stack, "

@@ -1,5 +1,6 @@
 #include "frontend/graph/Slices.h"
 #include "frontend/graph/Averages.h"
+#include "frontend/graph/BatchTotals.h"
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -12,24 +13,27 @@ bool contains(const std::vector<AxisId> &axes, AxisId axis) { return std::find(a
 /// The entry for a whole batch beside that for a slice: the same graph, but for sizes of the batch.
 class Slices {
 public:
-  Slices(const Entry &whole, const Entry &part) : whole(whole), part(part) {
+  Slices(Entry itsWhole, Entry itsPart, AxisId batch)
+      : whole(std::move(itsWhole)), part(std::move(itsPart)), batch(batch), rows(whole, part, batch) {
     // Formulas over the rows, as evaluations have them.
-    Entry analysed = whole, analysedPart = part;
-    addAverages(analysed);
-    addAverages(analysedPart);
-    averages = analysed.averages;
-    partAverages = analysedPart.averages;
-    batch = analysed.batchAxes.empty() ? 0 : analysed.batchAxes[0];
+    addAverages(whole);
+    addAverages(part);
   }
+  const Node &node(NodeId id) const { return whole.nodes[id]; }
 
   /// How a loss of the whole follows from those of the slices.
   enum class Kind { Fixed, Mean, Sum, Other };
-  Kind kindOf(size_t result) const { return kindOf(averages[result], partAverages[result]); }
+  Kind kindOf(size_t result) { return kindOf(whole.averages[result], part.averages[result]); }
 
   /// What in a loss is computed over the rows before they are added up, or depends on how many there are; kNoNode: nothing. One
   /// that stands in a text, if there is one: divisors of means do not.
   NodeId mixedRows(size_t result) {
     open.push_back({whole.results[result].second, part.results[result].second, false});
+    return search();
+  }
+  /// The same of the terms of a sum over the rows.
+  NodeId mixedTerms(NodeId sum, NodeId ofPart) {
+    open.push_back({sum, ofPart, false});
     return search();
   }
   /// The same of the new values of states, which have rows.
@@ -61,9 +65,9 @@ private:
           open.clear();
         continue;
       }
-      const bool inside = pair.inside || ((a.op == Op::Sum || a.op == Op::Dot) && contains(a.axesFrom, batch));
+      const bool isSummed = !pair.inside && (a.op == Op::Sum || a.op == Op::Dot) && rows.any(a.axesFrom);
       for (size_t i = 0; i < a.operands.size(); ++i)
-        open.push_back({a.operands[i], b.operands[i], inside});
+        open.push_back(isSummed ? terms({a.operands[i], b.operands[i], true}) : Pair{a.operands[i], b.operands[i], pair.inside});
       if (isLoop(a)) {
         const auto &results = whole.stacks[a.index].results, &others = part.stacks[b.index].results;
         for (size_t i = 0; i < std::min(results.size(), others.size()); ++i)
@@ -77,30 +81,60 @@ private:
     bool inside; // of what is summed over the rows, or of a stack
   };
 
+  /// Names and order of axes that are summed do not matter, nor what they are joined to.
+  Pair terms(Pair pair) const {
+    for (;;) {
+      const Node &a = whole.nodes[pair.whole], &b = part.nodes[pair.part];
+      if (a.op != b.op || (a.op != Op::Rename && a.op != Op::Transpose && a.op != Op::Merge && a.op != Op::Split))
+        return pair;
+      pair.whole = a.operands[0];
+      pair.part = b.operands[0];
+    }
+  }
   bool mixes(const Node &a, const Node &b) const {
     const bool hasRows = contains(a.type.axes, batch);
     if (contains(a.axesFrom, batch) || contains(a.axesTo, batch) || (a.attend && a.attend->key == batch))
       return true;
     if (hasRows && (a.op == Op::Iota || a.op == Op::Sinusoid))
       return true; // the number of the row
-    if (a.number != b.number || a.integer != b.integer || a.size != b.size || dependsOnBatch(a.size))
+    if (a.number != b.number || a.integer != b.integer || a.size != b.size || rows.sizes(a.size))
       return true; // how many rows there are
     for (size_t i = 0; i < a.type.axes.size() && i < b.type.axes.size(); ++i) {
       const AxisId axis = a.type.axes[i];
-      if (axis != batch && (whole.axes[axis].size != part.axes[b.type.axes[i]].size || dependsOnBatch(whole.axes[axis].size)))
+      if (axis != batch && (whole.axes[axis].size != part.axes[b.type.axes[i]].size || rows.has(axis)))
         return true;
     }
     return !hasRows && !isLoop(a) && a.op != Op::Result && std::any_of(a.operands.begin(), a.operands.end(), [&](NodeId operand) {
       return contains(whole.nodes[operand].type.axes, batch);
     });
   }
-  bool dependsOnBatch(const Size &size) const {
-    const auto &own = size.coefficients(), &rows = whole.axes[batch].size.coefficients();
-    return std::any_of(own.begin(), own.end(), [&](auto &term) { return rows.count(term.first) != 0; });
+  /// The node whose value a formula takes as it is.
+  static NodeId nodeOf(const Entry &entry, const Average &value) {
+    return value.output < entry.results.size() ? entry.results[value.output].second
+                                               : entry.parts[value.output - entry.results.size()];
   }
 
-  static Kind kindOf(const Average &a, const Average &b) {
+  /// A number that stands in the text, or how many elements a batch has. One that is the same for the whole and for a slice is
+  /// the former, even if by chance there are as many rows.
+  static std::optional<double> numberOf(const Entry &entry, const Average &average) {
+    if (average.kind == Average::Kind::Constant)
+      return average.number;
+    if (average.kind != Average::Kind::Count)
+      return std::nullopt;
+    double product = 1;
+    for (const Size &size : average.sizes)
+      product *= double(size.evaluate(nominalDims(entry)));
+    return product;
+  }
+  bool isSameNumber(const Average &a, const Average &b) const {
+    const auto ofWhole = numberOf(whole, a), ofPart = numberOf(part, b);
+    return whole.axes[batch].size.isConstant() && ofWhole && ofWhole == ofPart;
+  }
+
+  Kind kindOf(const Average &a, const Average &b) {
     using Of = Average::Kind;
+    if (isSameNumber(a, b))
+      return Kind::Fixed;
     if (a.perBatch || a.kind != b.kind || a.operands.size() != b.operands.size() || a.op != b.op ||
         (a.kind == Of::Constant && a.number != b.number))
       return Kind::Other;
@@ -110,8 +144,10 @@ private:
     const bool allFixed = std::all_of(kinds.begin(), kinds.end(), [](Kind kind) { return kind == Kind::Fixed; });
     switch (a.kind) {
     case Of::Constant:
-    case Of::Value: // the same in every batch, else it would be perBatch
       return Kind::Fixed;
+    case Of::Value: // the same in every batch, else it would be perBatch, but maybe not in one of another size
+      open.push_back({nodeOf(whole, a), nodeOf(part, b), true});
+      return search() == kNoNode ? Kind::Fixed : Kind::Other;
     case Of::Sum:
     case Of::Count:
       return Kind::Sum;
@@ -149,9 +185,9 @@ private:
     }
   }
 
-  const Entry &whole, &part;
-  std::vector<Average> averages, partAverages;
-  AxisId batch = 0;
+  Entry whole, part;
+  const AxisId batch;
+  const RowAxes rows;
   std::vector<Pair> open;
   std::set<std::tuple<NodeId, NodeId, bool>> seen;
 };
@@ -198,39 +234,76 @@ public:
     return false;
   }
   void notYet(const std::string &what) { diagnostics.error("T0690", slices.range, "not supported yet: " + what); }
-  /// `mixed`: kNoNode if `what` is no sum or mean of what the rows give, else what in it is computed over the rows.
-  void refuse(AxisId batch, const std::string &what, NodeId mixed) {
-    Diagnostic &error = diagnostics.error(
-        "T0644", slices.range,
-        mixed == kNoNode
-            ? "`slices` adds up slices of a batch, and " + what + " is no sum or mean over its rows"
-            : "`slices` adds up slices of a batch, and a value of " + what + " is computed over its rows before they are summed",
-        "no meaning for a slice");
-    if (mixed != kNoNode &&
-        Slices::hasPlace(entry.nodes[mixed])) // in the author's own file: the place itself, else the call of it
-      error.related.push_back(
-          {entry.nodes[mixed].range.file == slices.range.file ? entry.nodes[mixed].range : entry.nodes[mixed].caller,
-           "over the rows, or by their number"});
-    error.notes.emplace_back("note", "the rows are the places of " + entry.axes[batch].name + ", the first axis of the inputs");
-    error.notes.emplace_back(
-        "help", "mean(x) over the rows is, and sum(x), but not both added in one loss; `accumulate` takes each batch by itself");
+  /// `what` is no sum or mean of what the rows give, for it divides by `obstacle` or the like.
+  void refuse(AxisId batch, const std::string &what, const std::optional<BatchTotals::Obstacle> &obstacle) {
+    Diagnostic &error = report(batch, "`slices` adds up slices of a batch, and " + what + " is no sum or mean over its rows");
+    if (obstacle)
+      point(error, entry.nodes[obstacle->node], obstacle->why);
+  }
+  /// `mixed`: what is computed over the rows in `what`.
+  void refuse(AxisId batch, const std::string &what, const Node &mixed) {
+    point(report(batch, "`slices` adds up slices of a batch, and a value of " + what +
+                            " is computed over its rows before they are summed"),
+          mixed, "over the rows, or by their number");
   }
 
 private:
+  Diagnostic &report(AxisId batch, const std::string &message) {
+    Diagnostic &error = diagnostics.error("T0644", slices.range, message, "no meaning for a slice");
+    error.notes.emplace_back("note", "the rows are the places of " + entry.axes[batch].name + ", the first axis of the inputs");
+    error.notes.emplace_back("help",
+                             "mean(x) over the rows is, and sum(x), but not both added in one loss, and either divided by a "
+                             "sum that depends on no parameter; `accumulate` takes each batch by itself");
+    return error;
+  }
+  void point(Diagnostic &error, const Node &node, const std::string &label) const {
+    if (Slices::hasPlace(node)) // in the author's own file: the place itself, else the call of it
+      error.related.push_back({node.range.file == slices.range.file ? node.range : node.caller, label});
+  }
+
   const Setting &slices;
   const Entry &entry;
   Diagnostics &diagnostics;
   const int64_t count;
 };
 
+/// How each loss adds up, where `totals` are known; nullopt after a refusal.
+std::optional<std::vector<bool>> rowSumsOf(const Entry &entry, const BatchTotals &totals, AxisId batch, Cutter &cutter) {
+  Slices losses(totals.hiddenWhole(), totals.hiddenPart(), batch);
+  std::vector<bool> rowSums;
+  for (size_t i = 0; i < entry.results.size(); ++i) {
+    const std::string what = "loss " + entry.results[i].first;
+    const Slices::Kind kind = losses.kindOf(i);
+    if (const NodeId mixed = losses.mixedRows(i); mixed != kNoNode)
+      cutter.refuse(batch, what, losses.node(mixed));
+    else if (kind == Slices::Kind::Other)
+      cutter.refuse(batch, what, totals.obstacle(i));
+    else {
+      rowSums.push_back(kind == Slices::Kind::Sum);
+      continue;
+    }
+    return std::nullopt;
+  }
+  if (const NodeId mixed = losses.mixedStates(); mixed != kNoNode) {
+    cutter.refuse(batch, "the states", losses.node(mixed));
+    return std::nullopt;
+  }
+  for (const auto &[sum, ofPart] : totals.sums())
+    if (const NodeId mixed = losses.mixedTerms(sum, ofPart); mixed != kNoNode) {
+      cutter.refuse(batch, "a divisor", losses.node(mixed));
+      return std::nullopt;
+    }
+  return rowSums;
+}
+
 } // namespace
 
-std::optional<Entry> cutSlices(const CheckedRecipe &recipe, Entry entry, const std::map<std::string, int64_t> &binds,
-                               const std::function<std::optional<Entry>(const std::map<std::string, int64_t> &)> &build,
-                               Diagnostics &diagnostics) {
+std::optional<std::vector<Entry>>
+cutSlices(const CheckedRecipe &recipe, Entry entry, const std::map<std::string, int64_t> &binds,
+          const std::function<std::optional<Entry>(const std::map<std::string, int64_t> &)> &build, Diagnostics &diagnostics) {
   const Setting *slices = recipe.find("slices");
   if (!slices || slices->kind != Setting::Kind::Int || slices->integer < 2)
-    return entry;
+    return std::vector<Entry>{std::move(entry)};
   Cutter cutter(*slices, entry, diagnostics);
   std::optional<AxisId> batch = cutter.batchAxis();
   if (!batch || !cutter.divides(*batch))
@@ -249,23 +322,24 @@ std::optional<Entry> cutSlices(const CheckedRecipe &recipe, Entry entry, const s
   }
   if (!part)
     return std::nullopt;
-  Slices losses(entry, *part);
-  for (size_t i = 0; i < entry.results.size(); ++i) {
-    const Slices::Kind kind = losses.kindOf(i);
-    const NodeId mixed = losses.mixedRows(i);
-    if (kind == Slices::Kind::Other || mixed != kNoNode) {
-      cutter.refuse(*batch, "loss " + entry.results[i].first, mixed);
-      return std::nullopt;
-    }
-    part->rowSums.push_back(kind == Slices::Kind::Sum);
-  }
-  if (const NodeId mixed = losses.mixedStates(); mixed != kNoNode) {
-    cutter.refuse(*batch, "the states", mixed);
+  const BatchTotals totals(entry, *part, *batch, slices->integer);
+  auto rowSums = rowSumsOf(entry, totals, *batch, cutter);
+  if (!rowSums)
+    return std::nullopt;
+  if (totals.isAmbiguous()) {
+    cutter.notYet("`slices` where one divisor stands for two, which differ in the sizes of the batch");
     return std::nullopt;
   }
-  part->slices = slices->integer;
-  part->batchAxis = axis;
-  return part;
+  std::vector<Entry> result = {totals.divided()};
+  if (auto pass = totals.pass(result[0])) {
+    result[0].totals = pass->entry.name;
+    result[0].totalPasses = pass->times;
+    result.push_back(std::move(pass->entry));
+  }
+  result[0].slices = slices->integer;
+  result[0].batchAxis = axis;
+  result[0].rowSums = std::move(*rowSums);
+  return result;
 }
 
 } // namespace tenon::sema

@@ -20,7 +20,8 @@ Location EntryGenerator::locate(const ast::Range &range) const {
 func::FuncOp EntryGenerator::createFunction() {
   SmallVector<Type> arguments(entry.dims.size(), IndexType::get(context));
   for (const Input &input : entry.inputs)
-    arguments.push_back(typeOf(input.type));
+    arguments.push_back(input.isTotal && input.type.element == Element::Real ? typeOf(input.type.axes, root.getF64Type())
+                                                                             : typeOf(input.type));
   root.setInsertionPointToEnd(module.getBody());
   auto function = func::FuncOp::create(root, UnknownLoc::get(context), entry.name, FunctionType::get(context, arguments, {}));
   SmallVector<StringRef> dims(entry.dims.begin(), entry.dims.end());
@@ -86,14 +87,14 @@ bool EntryGenerator::generate() {
   return !failed;
 }
 
-/// `out`: the values. Losses: f64 scalars; a train entry puts their weighted sum first.
+/// `out`: the values, totals of slices as f64. Losses: f64 scalars; a train entry puts their weighted sum first.
 void EntryGenerator::generateResults() {
   int64_t index = 0;
   auto output = [&](StringRef name, Value value) { OutputOp::create(root, current, index++, name, value); };
   if (entry.kind == Entry::Kind::Out) {
     for (auto &[name, node] : entry.results)
       if (Value result = value(node))
-        output(name, result);
+        output(name, entry.makesTotals ? Build(root, current).convert(result, root.getF64Type()) : result);
     return;
   }
   SmallVector<std::pair<std::string, Value>> losses;

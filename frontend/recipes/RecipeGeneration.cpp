@@ -24,9 +24,7 @@ private:
                        [&](AxisId axis) { return entry.axes[axis].name == entry.walkedAxis; });
   }
   /// Whether several texts are made at once, each of what else the entry reads (runtime/generate/Search.h).
-  bool searches() const {
-    return method.text == "beam" || (method.text == "greedy" && walks() && (!others.empty() || !entry.prepare.empty()));
-  }
+  bool searches() const { return method.text == "beam" || (method.text == "greedy" && walks() && !others.empty()); }
   void refuse(const std::string &why, const std::string &help) {
     Diagnostic &error = diagnostics.error("T0625", place.range, "the entry `" + entry.name + "` " + why, "cannot generate");
     error.notes.emplace_back("help", help);
@@ -53,8 +51,6 @@ void GenerationCheck::checkSymbolBySymbol() {
       ids = &input;
     else
       names.push_back(input.name);
-  if (!entry.prepare.empty())
-    names.push_back("what " + entry.prepare + " prepares");
   if (!ids || !names.empty()) {
     refuse(ids ? "reads more than ids[B, T]: " + listing(names) : "does not read ids: index(V)[B, T]",
            "generation feeds the text so far and nothing else, but for greedy and beam, which take what has no axis T as well; "

@@ -139,8 +139,8 @@ void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostic
   for (const Input &input : entry.inputs) {
     auto known =
         std::find_if(task->makes.begin(), task->makes.end(), [&](const schema::Made &each) { return each.name == input.name; });
-    if (known != task->makes.end() ? known->axes.size() <= input.type.axes.size()
-                                   : contains(own, input.name)) // further axes may be of size 1
+    if (input.isTotal || (known != task->makes.end() ? known->axes.size() <= input.type.axes.size()
+                                                     : contains(own, input.name))) // further axes may be of size 1
       continue;
     const bool axesDiffer = known != task->makes.end();
     Diagnostic &error = diagnostics.error("T0620", data->range,

@@ -43,7 +43,8 @@ CheckedRecipe checkRecipe(const ast::Recipe &recipe, const RecipeContext &contex
 /// T0620: an input of the train entry that the recipe's data task does not make, or makes with other axes.
 void checkDataInputs(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 
-/// T0625: a `generate` block whose entry cannot be fed by its own text.
+/// T0625: a `generate` block whose entry cannot be fed by its own text. `entry` is the one that is written, not the one that
+/// walks: so `tenon check` and `tenon compile` say the same.
 void checkGeneration(const CheckedRecipe &recipe, const Entry &entry, Diagnostics &diagnostics);
 
 /// T0621, T0622: two recipes of one name, a recipe of an unknown model (or layer: for names tables, see Names.h).

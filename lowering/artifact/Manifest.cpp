@@ -5,6 +5,7 @@
 #include "frontend/recipes/OptimizerRules.h"
 #include "lowering/OptimizerSettings.h"
 #include "lowering/artifact/Abi.h"
+#include "lowering/artifact/LossFacts.h"
 #include "lowering/artifact/ManifestJson.h"
 #include "lowering/schedule/GradientGroups.h"
 #include "lowering/schedule/KernelReport.h"
@@ -151,50 +152,6 @@ json::Object scalarJson(const std::string &name) {
   return json::Object{{"name", name}, {"dtype", "f64"}, {"axes", json::Array()}, {"shape", json::Array()}};
 }
 
-/// mean(cross_entropy[V](logits, labels)) over all places, each of which counts: what divided by ln 2 is bits per symbol. Terms,
-/// factors, `where`, `skip` and `spread` make another number of it.
-bool isMeanCrossEntropy(const Entry &entry, NodeId id) {
-  const Node &mean = entry.nodes[id];
-  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
-    return false;
-  const Node &sum = entry.nodes[mean.operands[0]];
-  NodeId summed = sum.operands[0];
-  while (llvm::is_contained({Op::Rename, Op::Transpose, Op::Merge, Op::Split}, entry.nodes[summed].op))
-    summed = entry.nodes[summed].operands[0];
-  const Node &entropy = entry.nodes[summed];
-  if (entropy.op != Op::CrossEntropy || entropy.operands.size() != 2 || entropy.number != 0 || entropy.index != 0)
-    return false;
-  const std::vector<int64_t> dims = sema::nominalDims(entry);
-  double places = 1;
-  for (AxisId axis : sum.axesFrom)
-    places *= double(entry.axes[axis].size.evaluate(dims));
-  return sema::productOfSizes(entry, mean.operands[1], dims) == places;
-}
-
-/// The least size of dim `index` with which no mean of the entry runs over nothing, which is 0 / 0: 2 where one is over T - 1
-/// places.
-int64_t leastSize(const Entry &entry, unsigned index) {
-  int64_t least = 1;
-  for (const Node &mean : entry.nodes) {
-    if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum)
-      continue;
-    for (AxisId axis : entry.nodes[mean.operands[0]].axesFrom) {
-      const Size &size = entry.axes[axis].size;
-      if (size.coefficients().size() != 1 || size.coefficients().begin()->first != index ||
-          size.coefficients().begin()->second < 1)
-        continue;
-      const int64_t coefficient = size.coefficients().begin()->second,
-                    first = (coefficient - size.constant()) / coefficient; // coefficient * first + constant >= 1
-      std::vector<int64_t> dims = sema::nominalDims(entry);
-      dims[index] = first - 1;
-      if (auto divisor = sema::productOfSizes(entry, mean.operands[1], dims);
-          divisor && *divisor <= 0) // a divisor of another kind is the model's affair
-        least = std::max(least, first);
-    }
-  }
-  return least;
-}
-
 json::Object memoryJson(const ManifestFacts &facts, const ScheduledEntry &planned, FormulaSpace &space) {
   MemoryReport report = reportMemory(planned, space);
   json::Object object{{"workspace", report.workspace.text(space)},    {"saved", space.text(report.saved)},
@@ -222,23 +179,6 @@ json::Array kernelsJson(const ScheduledEntry &planned, FormulaSpace &space) {
     array.push_back(std::move(object));
   }
   return array;
-}
-
-/// A mean of cross-entropies, of all places or weighted by something that is no count: nats per predicted symbol. Everything else
-/// that a loss can be is no such number.
-bool isNats(const Entry &entry, NodeId loss) {
-  if (isMeanCrossEntropy(entry, loss))
-    return true;
-  const Node &mean = entry.nodes[loss];
-  if (mean.op != Op::Div || entry.nodes[mean.operands[0]].op != Op::Sum ||
-      sema::productOfSizes(entry, mean.operands[1], sema::nominalDims(entry)))
-    return false;
-  const Node *part = &entry.nodes[entry.nodes[mean.operands[0]].operands[0]];
-  if (part->op == Op::Mul)
-    for (NodeId operand : part->operands)
-      if (entry.nodes[operand].op == Op::CrossEntropy)
-        part = &entry.nodes[operand];
-  return part->op == Op::CrossEntropy && part->number == 0;
 }
 
 /// Axes of parts are told by their names: of several with one name the later ones get a number.
@@ -339,7 +279,7 @@ json::Array numbersJson(const Entry &entry, const ManifestFacts &facts) {
 
 json::Object entryJson(const Program &program, const Entry &entry, const ManifestFacts &facts, const ScheduledEntry &planned) {
   FormulaSpace space(entry.dims);
-  json::Array dims, inputs, outputs, states;
+  json::Array dims, inputs, totals, outputs, states;
   for (size_t i = 0; i < entry.dims.size(); ++i) {
     auto bound = entry.dimUpperBound.size() > i ? entry.dimUpperBound[i].asConstant() : std::nullopt;
     dims.push_back(json::Object{{"name", entry.dims[i]}, {"max", bound.value_or(-1)}});
@@ -347,6 +287,10 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
       (*dims.back().getAsObject())["min"] = least;
   }
   for (const Input &input : entry.inputs) {
+    if (input.isTotal) {
+      totals.push_back(tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, "f64")));
+      continue;
+    }
     json::Object object = tensorJson(entry, input.name, input.type, dtypeOf(input.type.element, facts.dtype));
     object["bound"] = input.isIndex ? sizeJson(input.bound, entry.dims) : json::Value(nullptr);
     inputs.push_back(std::move(object));
@@ -359,7 +303,8 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
     outputs.back().getAsObject()->insert({"nats", oneLoss && isNats(entry, entry.results[0].second)});
   if (entry.kind == Entry::Kind::Out)
     for (auto &[name, node] : entry.results)
-      outputs.push_back(tensorJson(entry, name, entry.nodes[node].type, dtypeOf(entry.nodes[node].type.element, facts.dtype)));
+      outputs.push_back(tensorJson(entry, name, entry.nodes[node].type,
+                                   entry.makesTotals ? "f64" : dtypeOf(entry.nodes[node].type.element, facts.dtype)));
   else
     for (json::Value &number : numbersJson(entry, facts))
       outputs.push_back(std::move(number));
@@ -398,8 +343,16 @@ json::Object entryJson(const Program &program, const Entry &entry, const Manifes
     object["draws"] = true;
   if (differentiated)
     object["groups"] = groupsJson(planned);
-  if (entry.slices > 1)
-    object["slices"] = json::Object{{"count", entry.slices}, {"axis", entry.batchAxis}};
+  if (entry.slices > 1) {
+    json::Object slices{{"count", entry.slices}, {"axis", entry.batchAxis}};
+    if (!entry.totals.empty()) {
+      slices["totals"] = entry.totals;
+      slices["passes"] = entry.totalPasses;
+    }
+    object["slices"] = std::move(slices);
+  }
+  if (!totals.empty())
+    object["totals"] = std::move(totals);
   if (entry.isStep) {
     object["walk"] = entry.dims[entry.axes[entry.walked].size.coefficients().begin()->first];
     object["capacity"] = sizeJson(entry.capacity, entry.dims);

@@ -2,6 +2,7 @@
 #include "dialect/ElementModel.h"
 #include "dialect/Refusal.h"
 #include "lowering/Passes.h"
+#include "lowering/kernel/ValuesInMemory.h"
 #include "lowering/target/Target.h"
 
 using namespace mlir;
@@ -23,14 +24,40 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     return chosen.refuses(kernel);
   }
 
-  /// The largest tensor that exists only because the op was taken apart, in bytes at nominal sizes.
-  static int64_t largest(Operation *before, Operation *op) {
+  /// The ops that an op was taken apart into, and why; the reason is empty where that was wished for.
+  struct Parts {
+    Location place;
+    std::string reason;
+    SmallVector<Operation *> ops;
+    SmallVector<Value> results; // in place of its own
+  };
+  SmallVector<Parts> apart;
+
+  /// The largest tensor that exists only because the op was taken apart, in bytes at nominal sizes: of what is repeated, compared
+  /// or otherwise computed where it is read there is none.
+  static int64_t largest(const Parts &parts, const DenseSet<Value> &inMemory) {
     int64_t bytes = 0;
-    for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != op; made = made->getNextNode())
-      for (Type type : made->getResultTypes())
-        if (auto tensor = dyn_cast<RankedTensorType>(type))
+    for (Operation *made : parts.ops)
+      for (Value value : made->getResults())
+        if (auto tensor = dyn_cast<RankedTensorType>(value.getType()); tensor && !llvm::is_contained(parts.results, value) &&
+                                                                       !isAddress(made) &&
+                                                                       (isKernel(made) || inMemory.contains(value)))
           bytes = std::max(bytes, nominalSize(tensorBytes(tensor)));
     return bytes;
+  }
+  void warn() {
+    if (llvm::all_of(apart, [](const Parts &parts) { return parts.reason.empty(); }))
+      return;
+    const DenseSet<Value> inMemory = valuesInMemory(getOperation(), true);
+    for (const Parts &parts : apart) {
+      if (parts.reason.empty())
+        continue;
+      InFlightDiagnostic warning = emitWarning(parts.place, parts.reason) << "; in simpler ops ";
+      if (const int64_t bytes = largest(parts, inMemory); bytes > 0)
+        warning << "it takes tensors of up to " << bytes << " bytes (every symbolic dim " << kNominalDim << ")";
+      else
+        warning << "it stores no tensor more";
+    }
   }
 
   LogicalResult takeApart(KernelOpInterface kernel, const std::string &reason) {
@@ -43,9 +70,10 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     SmallVector<Value> values = fused.decompose(builder);
     if (values.empty())
       return notSupported(kernel) << kernel->getName() << " in simpler ops: its step has one that the tensor form lacks";
-    if (!reason.empty())
-      emitWarning(kernel.getLoc(), reason) << "; in simpler ops it takes tensors of up to " << largest(before, kernel)
-                                           << " bytes (every symbolic dim " << kNominalDim << ")";
+    Parts &parts = apart.emplace_back(Parts{kernel.getLoc(), reason, {}, values});
+    for (Operation *made = before ? before->getNextNode() : &kernel->getBlock()->front(); made != kernel;
+         made = made->getNextNode())
+      parts.ops.push_back(made);
     for (auto [result, value] : llvm::zip_equal(kernel->getResults(), values))
       if (value)
         result.replaceAllUsesWith(value);
@@ -59,6 +87,7 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
       getOperation().emitOpError("expects the name of a target, got ") << target;
       return signalPassFailure();
     }
+    apart.clear();
     SmallVector<std::pair<KernelOpInterface, std::string>> refused;
     getOperation().walk([&](KernelOpInterface kernel) {
       if (std::optional<std::string> reason = reasonAgainst(*chosen, kernel))
@@ -67,6 +96,7 @@ struct DecomposeForTarget : impl::DecomposeForTargetBase<DecomposeForTarget> {
     for (auto &[kernel, reason] : refused)
       if (failed(takeApart(kernel, reason)))
         return signalPassFailure();
+    warn();
   }
 };
 

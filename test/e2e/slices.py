@@ -2,13 +2,13 @@
 """`slices = n` of a recipe: the gradient of a batch is the fixed binary tree over n slices of its rows, whoever computes which of
 them.
 
-usage: slices.py ranks|threads|whole|states|memory|accumulate [--spoil]
+usage: slices.py ranks|threads|whole|states|memory|accumulate|resume [--spoil]
 
 Over the C interface, a small model with dropout, a loss that is a mean over rows and places, one that is a sum and one without
 rows:
   ranks       4, 6 and 8 slices: all in one process, and by 2, 3 and 4 processes of which each has its own parameters, computes a
               node of the tree, and gets the others' gradients added in the tree's order: the same parameters, losses and norms
-              after some steps, in f32, f64 and mixed precision
+              after some steps, in f32, f64 and mixed precision; the same of a loss that is divided by a sum over the batch
               --spoil: added in another order, which must be noticed
   threads     1, 2 and 3 threads: the same bits
               --spoil: another seed
@@ -22,6 +22,9 @@ rows:
   accumulate  2 batches of 2 slices each: halves and whole steps are the same, and a step has the mean of two gradients
               --spoil: one batch is taken twice
   memory      values that the backward pass reads take a quarter with 4 slices; there are two partial sums
+  resume      `tenon train` of models/bert.tn, which divides by the weights of all places, in 2 slices: six steps, stopped after
+              three and not, end with the same bits
+              --spoil: the stopped one has another seed
 """
 import argparse
 import json
@@ -31,10 +34,12 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import driver  # noqa: E402
 import library  # noqa: E402
-from tensors import Tensor  # noqa: E402
+import properties  # noqa: E402
+from tensors import Tensor, load_safetensors  # noqa: E402
 
 STEPS, SYMBOLS = 3, 50
 SPEC = """model Sliced {
@@ -138,10 +143,18 @@ def step_in_ranks(ranks, slices, step, spoil):
     return losses
 
 
+MEAN = "  loss   nll = mean(cross_entropy[V](dot[D](h, emb), target))"
+WEIGHTS = ("scale: [D]", "scale: [D], w: [B, T]")
+MASKED = [WEIGHTS, (MEAN, "  loss   nll = sum(w * cross_entropy[V](dot[D](h, emb), target)) / max(sum(w), 1)")]
+
+
 def ranks(folder, spoil):
-    for slices, processes, words in ((4, 2, []), (4, 2, ["--f64"]), (4, 2, ["--numerics", "bf16"]), (4, 2, ["--numerics", "f16"]),
-                                     (6, 3, []), (8, 4, []), (8, 8, [])):
-        artifact = compiled(folder, f"slices = {slices}", *words)
+    plain = [(4, 2, [], ()), (4, 2, ["--f64"], ()), (4, 2, ["--numerics", "bf16"], ()), (4, 2, ["--numerics", "f16"], ()),
+             (6, 3, [], ()), (8, 4, [], ()), (8, 8, [], ())]
+    masked = [(4, 2, [], MASKED), (4, 2, ["--f64"], MASKED), (4, 2, ["--numerics", "bf16"], MASKED),
+              (4, 2, ["--numerics", "f16"], MASKED), (6, 3, [], MASKED)]
+    for slices, processes, words, changes in plain + masked:
+        artifact = compiled(folder, f"slices = {slices}", *words, changes=changes)
         models = [library.Model(artifact, "train", {}) for _ in range(processes + 1)]
         draw = random.Random(1)
         for step in range(STEPS):
@@ -185,11 +198,12 @@ def trained(artifact, threads=1, seed=5, repeat=False):
 
 
 def threads(folder, spoil):
-    artifact = compiled(folder, "slices = 4")
-    want, _ = trained(artifact)
-    for count in (2, 3):
-        got, _ = trained(artifact, count, seed=6 if spoil else 5)
-        compare(f"{count} threads", parameters(got), parameters(want))
+    for changes in ((), MASKED):
+        artifact = compiled(folder, "slices = 4", changes=changes)
+        want, _ = trained(artifact)
+        for count in (2, 3):
+            got, _ = trained(artifact, count, seed=6 if spoil else 5)
+            compare(f"{count} threads", parameters(got), parameters(want))
 
 
 def whole(folder, spoil):
@@ -214,7 +228,11 @@ def whole(folder, spoil):
 
 
 def accumulate(folder, spoil):
-    artifact = compiled(folder, "slices = 2\n  accumulate = 2")
+    for changes in ((), MASKED):
+        accumulates(compiled(folder, "slices = 2\n  accumulate = 2", changes=changes), spoil)
+
+
+def accumulates(artifact, spoil):
     want, outputs = trained(artifact)
     if [output["grad_norm"].values[0] > 0 for output in outputs] != [False, True] * STEPS:
         raise Wrong("an update is made by every second batch")
@@ -272,9 +290,29 @@ def memory(folder, _spoil):
         raise Wrong(f"partial sums: {sizes}")
 
 
+def resume(folder, spoil):
+    with open(driver.model("bert.tn"), encoding="utf-8") as file:
+        text = file.read()
+    end = text.index("\n}\n", text.index("train BERT as small {"))
+    path = os.path.join(folder, "bert.tn")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text[:end] + "\n  slices     = 2" + text[end:])
+    sizes = [*driver.settings({"D": 64, "F": 64, "N": 1, "L": 16, "rate": 0.1}), *"--bind B=4 --bind T=16 --bind K=3".split()]
+    found = []
+    for name, lengths in (("whole", (6,)), ("parts", (3, 6))):
+        run, weights = os.path.join(folder, name), os.path.join(folder, name + ".safetensors")
+        for steps in lengths:
+            driver.tenon("train", path, "--recipe", "small", *sizes, "--text", properties.sample(folder), "--steps", steps,
+                         "--seed", 8 if spoil and name == "parts" else 7, "--out", run, "--quiet")
+        driver.tenon("export", run, "-o", weights)
+        found.append(bits(load_safetensors(weights)))
+    compare("stopped after three steps", found[1], found[0])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    checks = {"ranks": ranks, "threads": threads, "whole": whole, "states": states, "accumulate": accumulate, "memory": memory}
+    checks = {"ranks": ranks, "threads": threads, "whole": whole, "states": states, "accumulate": accumulate,
+              "memory": memory, "resume": resume}
     parser.add_argument("check", choices=sorted(checks))
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()

@@ -16,6 +16,14 @@ namespace {
 /// Texts that are made at once unless --batch says how many.
 constexpr int64_t kBatch = 32;
 
+/// For JSON, which is UTF-8: a byte that belongs to no character comes as U+FFFD.
+std::string wellFormed(const std::string &text) {
+  std::string result;
+  for (size_t at = 0; at < text.size();)
+    data::appendCodePoint(result, data::decodeCodePoint(text, at));
+  return result;
+}
+
 class Texts {
 public:
   Texts(TextsRequest request, const TextsOptions &options) : request(std::move(request)), options(options) {}
@@ -113,9 +121,9 @@ Status Texts::print(const std::vector<std::vector<Hypothesis>> &texts) const {
         ids += concat(ids.empty() ? "" : ", ", symbol);
       char score[40];
       snprintf(score, sizeof score, "%.17g", each.score);
-      list +=
-          concat(list.empty() ? "" : ", ", "{\"ids\": [", ids, "], \"score\": ", score,
-                 ", \"ended\": ", each.ended ? "true" : "false", ", \"text\": ", runtime::quoteJson(textOf(each.symbols)), "}");
+      list += concat(list.empty() ? "" : ", ", "{\"ids\": [", ids, "], \"score\": ", score,
+                     ", \"ended\": ", each.ended ? "true" : "false",
+                     ", \"text\": ", runtime::quoteJson(wellFormed(textOf(each.symbols))), "}");
     }
     lines += "[" + list + "]\n";
   }

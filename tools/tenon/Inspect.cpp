@@ -137,6 +137,8 @@ void printEntry(const EntryReport &report) {
   if (entry.slices > 1)
     show("  runs for each of %lld slices of %s; sizes and kernels are those of one\n", static_cast<long long>(entry.slices),
          entry.sliceAxis.c_str());
+  if (!entry.totalsEntry.empty())
+    show("  reads %zu sums over the whole batch, which %s makes first\n", entry.totals.size(), entry.totalsEntry.c_str());
   printMemory(report);
   printKernels(report);
 }

@@ -100,7 +100,7 @@ public:
     for (auto &recipe : program.recipes)
       for (auto &entry : program.entries)
         if (isFor(recipe, entry))
-          checkGeneration(recipe, entry, session.diagnostics);
+          checkGenerate(recipe, trainSets);
     for (auto &entry : program.entries)
       adoptParameters(session, program, entry);
     program.sites = session.sites;
@@ -157,7 +157,7 @@ public:
       if (session.diagnostics.hasErrors())
         continue;
       if (recipe->kind != ast::Recipe::Kind::Train) {
-        checkGenerate(checked);
+        checkGenerate(checked, sets);
         continue;
       }
       EntryRequest request = losses(Entry::Kind::Train, true, recipeSets, bound.dims);
@@ -244,8 +244,8 @@ private:
     const Setting *name = recipe.kind == "generate" ? recipe.find("entry") : nullptr;
     return name && entry.kind == Entry::Kind::Out && name->text == entry.name;
   }
-  void checkGenerate(const CheckedRecipe &recipe) {
-    EntryRequest request = losses(Entry::Kind::Out, false, sets, binds);
+  void checkGenerate(const CheckedRecipe &recipe, const Sets &useSets) {
+    EntryRequest request = losses(Entry::Kind::Out, false, useSets, binds);
     if (const Setting *name = recipe.find("entry"))
       request.name = name->text;
     if (auto entry = Checker(session, model, request).run(); entry && isFor(recipe, *entry))
@@ -378,7 +378,7 @@ private:
                         ofRecipe(losses(Entry::Kind::Train, true, useSets, trainBinds)), session.diagnostics);
         program.entries.pop_back();
         if (part)
-          program.entries.push_back(std::move(*part));
+          program.entries.insert(program.entries.end(), part->begin(), part->end());
         ok = part.has_value();
       }
     }
@@ -403,17 +403,17 @@ private:
       program.entries.push_back(std::move(*entries->prepare));
   }
   /// The train entry of a recipe for one of its slices; `tenon grad` takes the batch as a whole.
-  std::optional<Entry> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &request, Diagnostics &mistakes) {
+  std::optional<std::vector<Entry>> cut(const CheckedRecipe &recipe, Entry entry, const EntryRequest &asked, Diagnostics &found) {
     if (session.options.gradient)
-      return entry;
+      return std::vector<Entry>{std::move(entry)};
     return cutSlices(
-        recipe, std::move(entry), request.binds,
+        recipe, std::move(entry), asked.binds,
         [&](const Binds &useBinds) {
-          EntryRequest smaller = request;
+          EntryRequest smaller = asked;
           smaller.binds = useBinds;
           return Checker(session, model, smaller).run();
         },
-        mistakes);
+        found);
   }
   /// Outs and losses, for their mistakes only.
   void evaluateAll(const Sets &useSets, const Binds &useBinds, bool bothModes, Program *reached = nullptr) {

@@ -170,9 +170,10 @@ TN_API int tn_context_group_parameter(const tn_context *context, int group, int 
 typedef void (*tn_group_ready)(void *user, int group);
 TN_API void tn_context_on_group(tn_context *context, tn_group_ready ready, void *user);
 /* In how many slices the recipe cuts a batch (`slices = n`; else 1), and which of them run_gradients computes: all from the
- * beginning. Inputs are those of the whole batch; what is not computed is not read. Gradients and losses are then the share of
- * these slices: added to the shares of the others in the order of the tree over all slices they have the bits of the whole.
- * Slices that are no node of that tree are refused: n = 4 has 0, 1, 2, 3, 0 to 1, 2 to 3 and 0 to 3. */
+ * beginning. Inputs are those of the whole batch; of rows that are not computed those alone are read that a loss divides by (the
+ * weights of sum(w * x) / sum(w)). Gradients and losses are then the share of these slices: added to the shares of the others in
+ * the order of the tree over all slices they have the bits of the whole. Slices that are no node of that tree are refused: n = 4
+ * has 0, 1, 2, 3, 0 to 1, 2 to 3 and 0 to 3. */
 TN_API int64_t tn_context_slice_count(const tn_context *context);
 TN_API tn_error *tn_context_set_slices(tn_context *context, int64_t first, int64_t count);
 /* States back to their initial values; those that belong to the model (running averages) stay. */

@@ -59,8 +59,9 @@ func.func @narrow(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x7x2x8xbf16>, %v: tensor
   return
 }
 
-// A type that the CPU has no kernels for: said with the bytes that it takes.
-// WARN: warning: the CPU's running_sum has no kernel for bf16; in simpler ops it takes tensors of up to {{[0-9]+}} bytes (every symbolic dim 64)
+// A type that the CPU has no kernels for: said with the bytes that it brings into memory. Here none: the triangle of 5 x 5 that the contraction reads is made where it
+// packs its operand, of numbers of places which are compared there.
+// WARN: warning: the CPU's running_sum has no kernel for bf16; in simpler ops it stores no tensor more
 // CHECK-LABEL: func.func @sums(
 // CHECK-NOT: tenon.running_sum
 // CHECK: tenon.output

@@ -1,0 +1,15 @@
+// What the losses of an entry say about themselves to the reader of a manifest.
+#pragma once
+#include "frontend/Program.h"
+
+namespace tenon {
+
+/// A mean of cross-entropies, of all places or weighted by something that is no count: nats per predicted symbol. Everything else
+/// that a loss can be is no such number.
+bool isNats(const Entry &entry, NodeId loss);
+
+/// The least size of dim `index` with which no mean of the entry runs over nothing, which is 0 / 0: 2 where one is over T - 1
+/// places.
+int64_t leastSize(const Entry &entry, unsigned index);
+
+} // namespace tenon
