@@ -181,8 +181,8 @@ def PanelParameters : Pass<"tenon-panel-parameters", "::mlir::ModuleOp"> {
     Of one that is trained the last dimensions are cut, along which the optimizer goes; of others those that the first contraction
     (the forward one) gives. Contractions in the other direction pack: a second copy would take the memory of all weights again.
 
-    Row-major stay: what something else reads (a table that is gathered and multiplied), sizes that panels do not cut without
-    rest, modules whose contractions read copies.
+    Row-major stay: what something else reads (a table that is gathered and multiplied), what a contraction of more than 64 rows
+    reads, as far as their number is known, sizes that panels do not cut without rest, modules whose contractions read copies.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose kernels are to run">];
   let dependentDialects = ["::tenon::TenonDialect"];

@@ -79,3 +79,28 @@ module attributes {tenon.compute = f16, tenon.parameters = f16} {
     return
   }
 }
+
+// -----
+
+// 65 rows, together or alone; 64, and a number that is not known, would do.
+// CHECK: tenon.parameter @many : tensor<64x32xf32>
+tenon.parameter @many : tensor<64x32xf32>
+func.func @infer(%B: index, %x: tensor<?x64xf32, affine_map<(d0) -> (d0, 64)>>, %few: tensor<8x8x64xf32>, %more: tensor<5x13x64xf32>) attributes {tenon.kind = "out", tenon.dims = ["B"], tenon.states = []} {
+  %w = tenon.read_parameter @many : tensor<64x32xf32>
+  %a = tenon.gemm %x[0, 2], %w[2, 1] rank 2 : tensor<?x64xf32, affine_map<(d0) -> (d0, 64)>>, tensor<64x32xf32> -> tensor<?x32xf32, affine_map<(d0) -> (d0, 32)>> {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %j], %sum : f32
+  }
+  %b = tenon.gemm %few[0, 1, 3], %w[3, 2] rank 3 : tensor<8x8x64xf32>, tensor<64x32xf32> -> tensor<8x8x32xf32> {
+  ^bb0(%i: index, %k: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %k, %j], %sum : f32
+  }
+  %c = tenon.gemm %more[0, 1, 3], %w[3, 2] rank 3 : tensor<5x13x64xf32>, tensor<64x32xf32> -> tensor<5x13x32xf32> {
+  ^bb0(%i: index, %k: index, %j: index, %sum: f32):
+    tenon.put 0 [%i, %k, %j], %sum : f32
+  }
+  tenon.output 0 "a", %a : tensor<?x32xf32, affine_map<(d0) -> (d0, 32)>>
+  tenon.output 1 "b", %b : tensor<8x8x32xf32>
+  tenon.output 2 "c", %c : tensor<5x13x32xf32>
+  return
+}
