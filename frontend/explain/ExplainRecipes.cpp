@@ -127,9 +127,8 @@ const ExplainPages &explainRecipesAsAWhole() {
       {"T0629", "a setting that nothing reads",
        "With `data = caller` a program makes the batches and calls the training step, so it also decides when to evaluate, to "
        "save and to end: "
-       "`steps`, `epochs`, `checkpoint`, `stop` and `valid` are for `tenon train`, which makes batches from a data task. `steps` "
-       "and `epochs` are "
-       "read all the same where the warm-up of the schedule is a share of the run.",
+       "`steps`, `epochs`, `checkpoint`, `stop`, `average` and `valid` are for `tenon train`, which makes batches from a data "
+       "task. `steps` and `epochs` are read all the same where the warm-up of the schedule is a share of the run.",
        "data = caller  steps = 1000  stop = patience(5)", "data = caller"},
   };
   return pages;

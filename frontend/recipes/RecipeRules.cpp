@@ -110,7 +110,7 @@ void RecipeChecker::warnUnread(const CheckedRecipe &checked) {
     share |= schedule->keywords[i].first == "warmup" && schedule->keywords[i].second->kind == Setting::Kind::Real;
     total |= schedule->keywords[i].first == "total";
   }
-  for (const char *key : {"steps", "epochs", "checkpoint", "stop", "valid"}) {
+  for (const char *key : {"steps", "epochs", "checkpoint", "stop", "average", "valid"}) {
     const Setting *setting = checked.find(key);
     const bool isLength = key == std::string_view("steps") || key == std::string_view("epochs"); // a warm-up may be a share of it
     if (setting && !(isLength && share && !total))

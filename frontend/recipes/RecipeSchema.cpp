@@ -24,7 +24,7 @@ const std::vector<Parameter> &settings(bool train) {
                                                      open(positive("epochs")),
                                                      call("checkpoint", "checkpoint rule"),
                                                      call("stop", "stopping rule"),
-                                                     unsupported(call("average", "average")),
+                                                     call("average", "average"),
                                                      whole("seed", 0)};
   static const std::vector<Parameter> forGeneration = {required(of("entry", Type::Entry)), required(call("method", "method")),
                                                        of("start", Type::TextOrInt), of("stop", Type::TextOrInt),
@@ -219,7 +219,8 @@ static std::vector<Function> others() {
        false,
        {}},
       {"stopping rule", "patience", {first(whole("evaluations"))}, false, {}},
-      {"average", "last", {first(whole("count"))}, false, {}, false},
+      {"average", "ema", {first(fraction("decay")), of("ramp", Type::Bool)}, false, {}},
+      {"average", "last", {first(whole("count", 1, 1000))}, false, {}},
       {"method", "greedy", {limit}, false, {}},
       {"method",
        "sample",

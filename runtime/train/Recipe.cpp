@@ -109,6 +109,20 @@ Status readValid(const JsonValue &value, Recipe &recipe) {
   return status;
 }
 
+Status readAverage(const JsonValue &value, Recipe &recipe) {
+  Call call(value, "average");
+  auto known = call.check("average");
+  if (!known.ok())
+    return known.status();
+  AverageSetting &average = recipe.average.emplace();
+  int64_t count = 0;
+  call.take("decay", average.decay);
+  call.take("ramp", average.ramp);
+  call.take("count", count);
+  average.last = static_cast<size_t>(count);
+  return call.finish();
+}
+
 Status readNumbers(const JsonValue &settings, Recipe &recipe) {
   struct Whole {
     const char *key;
@@ -156,6 +170,9 @@ Status readNumbers(const JsonValue &settings, Recipe &recipe) {
     if (Status status = firstError({call.integer(0, "evaluations", 1, recipe.patience), call.finish()}); status.failed())
       return status;
   }
+  if (const JsonValue *value = settings.find("average"))
+    if (Status status = readAverage(*value, recipe); status.failed())
+      return status;
   if (const JsonValue *value = settings.find("init")) {
     Call call(*value, "init");
     if (call.name != "load")

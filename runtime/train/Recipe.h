@@ -22,6 +22,13 @@ struct DataOverrides {
   std::optional<int64_t> validEvery;
 };
 
+/// average = ema(decay) or last(count).
+struct AverageSetting {
+  double decay = 0;
+  bool ramp = false; // ema: the decay of update n is at most (1 + n) / (10 + n)
+  size_t last = 0;   // checkpoints; 0: a moving average
+};
+
 struct Recipe {
   std::string name;
   data::TaskSettings data;
@@ -36,6 +43,7 @@ struct Recipe {
   bool lowest = false;  // of a metric: the best is the lowest, as it always is of a loss
   int64_t patience = 0; // stop = patience(N): evaluations without a better one that end the run; 0: never
   uint64_t seed = 0;
+  std::optional<AverageSetting> average;
   std::string initFile, initScheme; // init = load(file, names = scheme)
 };
 

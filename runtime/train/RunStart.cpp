@@ -76,9 +76,11 @@ Status RunStart::goBack(std::vector<std::string> &notes) const {
   std::filesystem::create_directories(made, failed);
   if (failed)
     return runtime::fileError("create", made, failed.value());
-  Status status = saveRun(made, state, *session.train, keep);
+  Status status = session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery) : Status();
+  if (status.ok())
+    status = saveRun(made, state, *session.train, keep, session.means());
   if (status.ok() && state.best && !session.recipe.best.empty())
-    status = saveBest(made, state, *session.train);
+    status = saveBest(made, state, *session.train, session.means());
   return status.ok() ? takePlace(made, run.checkpoints(), notes) : status;
 }
 

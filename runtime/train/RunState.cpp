@@ -26,7 +26,7 @@ constexpr struct {
 } kArenas[] = {{ParameterArena::Values, "parameters.safetensors"},
                {ParameterArena::Moment1, "moment1.safetensors"},
                {ParameterArena::Moment2, "moment2.safetensors"}};
-constexpr const char *kStatesFile = "states.safetensors";
+constexpr const char *kStatesFile = "states.safetensors", *kMeansFile = "average.safetensors";
 
 /// States that belong to the context, as a safetensors file; those of the model go with the parameters.
 runtime::SafetensorsWriter declareStates(const Context &context) {
@@ -170,7 +170,7 @@ void noteChanges(const runtime::LoadedCheckpoint &checkpoint, const Context &con
 /// The files of a checkpoint that are read, open.
 struct OpenFiles {
   std::vector<std::pair<ParameterArena, runtime::SafetensorsFile>> arenas;
-  std::optional<runtime::SafetensorsFile> states;
+  std::optional<runtime::SafetensorsFile> states, means;
 };
 
 /// Only what the manifest lists has been compared with its hashes.
@@ -198,6 +198,21 @@ Status openArenas(const runtime::LoadedCheckpoint &checkpoint, const Parameters 
     files.arenas.emplace_back(arena, std::move(*file));
   }
   return {};
+}
+
+bool hasMeans(const runtime::LoadedCheckpoint &checkpoint) {
+  return std::find(checkpoint.files.begin(), checkpoint.files.end(), kMeansFile) != checkpoint.files.end();
+}
+
+/// A run whose recipe had no `average` until now has none to go on from.
+Status openMeans(const runtime::LoadedCheckpoint &checkpoint, const Parameters &means, OpenFiles &files,
+                 std::vector<std::string> &notes) {
+  if (!hasMeans(checkpoint)) {
+    notes.push_back(runtime::concat("the run has no averages until step ", checkpoint.step, "; they begin with its parameters"));
+    return {};
+  }
+  Status status = openListed(checkpoint, kMeansFile, files.means);
+  return status.ok() ? means.checkArena(*files.means, ParameterArena::Values) : status;
 }
 
 Status loadArenas(const OpenFiles &files, Parameters &parameters) {
@@ -255,19 +270,24 @@ Status saveStates(const std::string &path, const Context &context, runtime::File
   return runtime::replaceFile(path, [&](runtime::ByteSink &sink) { return writeStates(context, sink); }, batch);
 }
 
-Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep) {
+Status saveRun(const std::string &directory, const RunState &state, const Context &context, int keep, const Parameters *means,
+               const std::set<uint64_t> &needed) {
   const Parameters &parameters = *context.parameters();
   const auto lossScale = parameters.lossScale();
   if (!lossScale.ok())
     return lossScale.status();
   runtime::CheckpointContents contents;
   contents.step = state.step;
+  contents.needed = needed;
   contents.metadata = metadataText(state, context, *lossScale);
   for (const auto &[arena, name] : kArenas)
     if (parameters.arena(arena))
       contents.files.push_back({name, parameters.fileBytes(arena), [&parameters, arena = arena](runtime::ByteSink &sink) {
                                   return parameters.saveTo(sink, arena);
                                 }});
+  if (means)
+    contents.files.push_back(
+        {kMeansFile, means->fileBytes(), [means](runtime::ByteSink &sink) { return means->saveTo(sink); }});
   contents.files.push_back({kStatesFile, declareStates(context).fileBytes(),
                             [&context](runtime::ByteSink &sink) { return writeStates(context, sink); }});
   return runtime::saveCheckpoint(directory, contents, keep);
@@ -346,7 +366,7 @@ void adoptBest(const std::string &directory, RunState &state) {
 } // namespace
 
 Status loadRun(const std::string &directory, const std::string &which, RunState &state, Context &context, bool &found,
-               std::vector<std::string> &notes) {
+               std::vector<std::string> &notes, Parameters *means) {
   found = false;
   std::vector<std::string> damaged;
   auto checkpoint = chosenCheckpoint(directory, which, damaged);
@@ -378,8 +398,12 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
     status = openListed(*checkpoint, kStatesFile, files.states);
   if (status.ok())
     status = checkStatesOf(*checkpoint, *files.states, context);
+  if (status.ok() && means)
+    status = openMeans(*checkpoint, *means, files, notes);
   if (status.ok())
     status = loadArenas(files, *context.parameters());
+  if (status.ok() && means)
+    status = means->loadArena(files.means ? *files.means : files.arenas[0].second, ParameterArena::Values);
   if (status.ok())
     status = readStates(*files.states, context);
   if (status.failed())
@@ -393,8 +417,8 @@ Status loadRun(const std::string &directory, const std::string &which, RunState 
   return {};
 }
 
-Status saveBest(const std::string &directory, const RunState &state, const Context &context) {
-  Status status = saveRun(bestDirectory(directory), state, context, 1);
+Status saveBest(const std::string &directory, const RunState &state, const Context &context, const Parameters *means) {
+  Status status = saveRun(bestDirectory(directory), state, context, 1, means);
   // A run that went back to an earlier checkpoint, and on with another recipe, has no use for a best of its later steps.
   return status.ok() ? runtime::removeCheckpointsAfter(bestDirectory(directory), state.step) : status;
 }
@@ -412,6 +436,10 @@ Status loadChosenWeights(const std::string &directory, const std::string &which,
   if (Status status = openArenas(*checkpoint, parameters, false, files); status.failed())
     return status;
   step = checkpoint->step;
+  if (hasMeans(*checkpoint)) {
+    Status status = openListed(*checkpoint, kMeansFile, files.means);
+    return status.ok() ? parameters.loadArena(*files.means, ParameterArena::Values) : status;
+  }
   return loadArenas(files, parameters);
 }
 

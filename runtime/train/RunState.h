@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/Checkpoint.h"
 #include "runtime/Context.h"
+#include <set>
 
 namespace tenon::train {
 
@@ -25,16 +26,18 @@ struct RunState {
   std::optional<BestEvaluation> best = std::nullopt; // where the recipe asks for one
 };
 
-/// Writes DIRECTORY/step-N: parameters, moments, the states of `context`, `state`. Keeps the newest `keep`.
-runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep);
+/// Writes DIRECTORY/step-N: parameters, moments, the states of `context`, `state`, and the means of the parameters, where there
+/// are some. Keeps the newest `keep`, and those of the steps `needed`.
+runtime::Status saveRun(const std::string &directory, const RunState &state, const runtime::Context &context, int keep,
+                        const runtime::Parameters *means = nullptr, const std::set<uint64_t> &needed = {});
 
 /// Reads a checkpoint into the parameters and states of `context`. `which`: "" the newest valid one, where `found` is false if
 /// there is none; "best", or the number of a step, where that is an error. Refuses a checkpoint whose parameters, states or
 /// losses differ from the artifact's, or that was made with another optimizer. The best evaluation is the one that the best
 /// checkpoint has, where the one that is read does not know of it. `notes`: sentences about skipped checkpoints, and about
-/// another recipe or specification.
+/// another recipe or specification. `means` are the checkpoint's, else its parameters.
 runtime::Status loadRun(const std::string &directory, const std::string &which, RunState &state, runtime::Context &context,
-                        bool &found, std::vector<std::string> &notes);
+                        bool &found, std::vector<std::string> &notes, runtime::Parameters *means = nullptr);
 
 /// The states of a context that are its own, as a safetensors file, and back. Errors name the state that does not fit.
 runtime::Status saveStates(const std::string &path, const runtime::Context &context, runtime::FileBatch *batch = nullptr);
@@ -44,10 +47,11 @@ runtime::Status loadStates(const std::string &path, runtime::Context &context);
 /// alone.
 std::string bestDirectory(const std::string &directory);
 /// The same for the best one, which takes the place of the one before it.
-runtime::Status saveBest(const std::string &directory, const RunState &state, const runtime::Context &context);
+runtime::Status saveBest(const std::string &directory, const RunState &state, const runtime::Context &context,
+                         const runtime::Parameters *means = nullptr);
 
-/// Reads only the parameters (and model states), for eval, run and generate. `which`: "" the newest valid checkpoint, "best", or
-/// the number of a step.
+/// Reads only the parameters (and model states), for eval, run and generate: their means where the checkpoint has them. `which`:
+/// "" the newest valid checkpoint, "best", or the number of a step.
 runtime::Status loadWeights(const std::string &directory, const std::string &which, runtime::Parameters &parameters,
                             uint64_t &step, std::vector<std::string> &notes);
 

@@ -142,11 +142,18 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
     status = makeContext(session->parameters, entry, session->settings.bind, session->pool, session->train);
   if (status.ok())
     status = Feeder::create(*session->train, *session->trainTask, session->trainFeeder);
+  if (status.ok() && session->recipe.average) {
+    auto averages = AveragedWeights::create(*session->recipe.average, session->parameters, session->pool);
+    status = averages.status();
+    if (status.ok())
+      session->averages = averages.take();
+  }
   if (status.ok())
     for (const std::string &note : session->trainTask->notes())
       session->notes.push_back(note);
   if (status.ok() && session->recipe.valid && artifact->manifest().findEntry("eval"))
-    status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(), session->parameters, session->settings.bind,
+    status = makeEvaluation(session->recipe, &session->trainTask->vocabulary(),
+                            session->averages ? session->averages->parameters() : session->parameters, session->settings.bind,
                             session->pool, session->validTask, session->valid, session->validFeeder);
   if (status.ok())
     result = std::move(session);
@@ -192,6 +199,8 @@ std::vector<runtime::MemoryItem> Session::memoryItems() const {
     items.push_back({"sums of gradients", manifest.parameterBytes});
   if (manifest.partialSumBytes() > 0)
     items.push_back({"sums of slices", manifest.partialSumBytes()});
+  if (averages)
+    items.push_back({"averages", manifest.parameterBytesIn(inMemory)});
   auto add = [&](const char *name, const runtime::Context &context) {
     uint64_t tensors = 0;
     for (const auto *list : {&context.inputs(), &context.outputs()})

@@ -1,6 +1,7 @@
 // The parts of a training run: parameters, the train and eval contexts, and their data.
 #pragma once
 #include "runtime/Memory.h"
+#include "runtime/train/AveragedWeights.h"
 #include "runtime/train/Feeder.h"
 #include "runtime/train/RunDirectory.h"
 #include "runtime/train/Selection.h"
@@ -14,6 +15,7 @@ struct Session {
   std::string tier; // of the artifact's code
   std::shared_ptr<runtime::Parameters> parameters;
   std::shared_ptr<runtime::ThreadPool> pool;
+  std::unique_ptr<AveragedWeights> averages; // where the recipe asks for them; evaluations are theirs
   std::unique_ptr<data::DataTask> trainTask, validTask;
   std::unique_ptr<runtime::Context> train, valid; // `valid` is null without held-out text or `eval` entry
   std::unique_ptr<Feeder> trainFeeder, validFeeder;
@@ -28,6 +30,8 @@ struct Session {
   /// Optimizer steps of so many passes over the training data: every batch is read, the last step may go on into the next pass.
   uint64_t stepsOf(double epochs) const;
   void setSeed(uint64_t seed);
+  /// The means that checkpoints hold, else null.
+  runtime::Parameters *means() const { return averages ? averages->parameters().get() : nullptr; }
   std::vector<runtime::MemoryItem> memoryItems() const;
   /// With `save = blocks`: the workspace of training that `save = all` would take.
   std::optional<uint64_t> workspaceSavingAll() const;

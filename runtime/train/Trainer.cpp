@@ -75,7 +75,7 @@ private:
     state.seed = session.recipe.seed;
     bool resumed = false;
     if (!options.fresh)
-      if (Status status = loadRun(run.checkpoints(), options.from, state, *session.train, resumed, notes); status.failed())
+      if (Status status = loadRun(run.checkpoints(), options.from, state, *session.train, resumed, notes, session.means()); status.failed())
         return status;
     if (resumed && state.seed != session.recipe.seed)
       return runtime::usageError("the run in ", run.path, " has seed ", state.seed, ", not ", session.recipe.seed,
@@ -94,6 +94,9 @@ private:
                           : concat("going on from step ", state.step));
     else if (Status status = starting().initialize(notes); status.failed())
       return status;
+    if (session.averages && !resumed)
+      if (Status status = session.averages->restart(); status.failed())
+        return status;
     session.setSeed(state.seed);
     session.parameters->notes[runtime::kVocabularyNote] = session.trainTask->vocabulary().note();
     if (Status status = starting().prepareDirectory(resumed, notes); status.failed())
@@ -158,6 +161,9 @@ private:
     if (!finite)
       return skip(values[0]);
     ++state.step;
+    if (session.averages)
+      if (Status status = session.averages->update(state.step); status.failed())
+        return status;
     if (skips > 1)
       progress.message(concat("step ", state.step, ": finite again, after ", skips, " skipped updates"));
     skips = hopeless = 0;
@@ -185,7 +191,7 @@ private:
     return {};
   }
 
-  RunStart starting() { return {session, options, run, lock, state, keep()}; }
+  RunStart starting() { return {session, options, run, lock, state, keep(), checkpointEvery()}; }
   int keep() const { return static_cast<int>(options.keep.value_or(session.recipe.keep)); }
   uint64_t checkpointEvery() const {
     return static_cast<uint64_t>(options.checkpointEvery.value_or(session.recipe.checkpointEvery));
@@ -317,6 +323,8 @@ private:
   Status validate() {
     if (!session.valid || lastEvaluated == state.step)
       return {};
+    if (Status status = prepareAverages(); status.failed())
+      return status;
     auto result = evaluate(*session.valid, *session.validFeeder, 0, StopSignals::requested);
     if (!result.ok())
       return result.status();
@@ -354,12 +362,23 @@ private:
                                : !std::isfinite(measured)
                                    ? concat("; ", session.measure->name, " is not finite, so never the best")
                                    : ""));
-    return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train)) : Status();
+    return better && !session.recipe.best.empty() ? tolerated(saveBest(run.checkpoints(), state, *session.train, session.means())) : Status();
   }
 
   /// Errors of kind Resource (a full disk) are warnings while training goes on.
+  Status prepareAverages() {
+    return session.averages ? session.averages->prepare(run.checkpoints(), state.step, checkpointEvery()) : Status();
+  }
+  Status write() {
+    if (!session.averages)
+      return saveRun(run.checkpoints(), state, *session.train, keep());
+    Status status = prepareAverages();
+    return status.ok() ? saveRun(run.checkpoints(), state, *session.train, keep(), session.means(),
+                                 session.averages->needed(run.checkpoints(), state.step, checkpointEvery()))
+                       : status;
+  }
   Status save() {
-    Status status = saveRun(run.checkpoints(), state, *session.train, keep());
+    Status status = write();
     if (status.ok())
       lastSaved = state.step;
     return finished() ? status : tolerated(status);
@@ -393,7 +412,7 @@ private:
   Status evaluateLast() {
     const auto before = state.best;
     Status status = validate();
-    return status.ok() && state.best != before ? tolerated(saveRun(run.checkpoints(), state, *session.train, keep())) : status;
+    return status.ok() && state.best != before ? tolerated(write()) : status;
   }
 
   void sumUp() {
