@@ -282,9 +282,10 @@ SCHEDULES = {
     "paddle_noam(warmup = 5)": {"kind": "paddle_noam", "warmup": 5},
     "inverse_sqrt(warmup = 5)": {"kind": "inverse_sqrt", "warmup": 5},
     "fairseq_polynomial(warmup = 3, total = 10, power = 2)": {"kind": "fairseq_polynomial", "warmup": 3, "total": 10, "power": 2},
+    "plateau(warmup = 3)": {"warmup": 3},  # nobody counts evaluations here
     "steps(every = 4, factor = 0.1)": {"kind": "steps", "every": 4, "factor": 0.1},
 }
-CLIPS = [("", 0), ("global_norm", 2.5), ("each", 0.5), ("value", 0.04)]
+CLIPS = [("", 0), ("global_norm", 2.5), ("each", 0.5), ("value", 0.04), ("global_norm", "2.5, form = tf")]
 # Patterns: the first one that gives a key holds.
 GROUPS = {
     "": {},
@@ -318,11 +319,11 @@ def rules(folder, spoil):
     schedules, number, noticed = list(SCHEDULES), 0, 0
     for text, make in OPTIMIZERS.items():
         for groups, own in GROUPS.items():
-            schedule, clip = schedules[number % len(schedules)], CLIPS[(number + number // 4) % 4]
+            schedule, clip = schedules[number % len(schedules)], CLIPS[(number + number // 4) % len(CLIPS)]
             if clip[0] == "value" and "clip_each" in text:
                 clip = CLIPS[1]
-            settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  " + (f"clip = {clip[0]}({clip[1]})"
-                                                                                         if clip[0] else "")
+            settings = f"optimizer = {text}\n  schedule = {schedule}\n  {groups}\n  "
+            settings += f"clip = {clip[0]}({clip[1]})" if clip[0] else ""
             try:
                 follow(opened(folder, LARGE, "Large", settings, number), make(), SCHEDULES[schedule], own, clip, rows, flat,
                        settings, spoil)
@@ -337,13 +338,13 @@ def rules(folder, spoil):
 
 
 def clipped(given, clip):
-    """The gradients as they are used, and how many numbers of them are others."""
-    kind, bound = clip
+    """The gradients as they are used, and how many numbers of them are others. A form of tf adds nothing to norms."""
+    kind, bound, epsilon = clip[0], float(str(clip[1]).split(",")[0]), 0 if "tf" in str(clip[1]) else 1e-6
     if kind == "value":
         used = {name: [min(max(x, -bound), bound) for x in row] for name, row in given.items()}
     else:
         whole = norm(x for row in given.values() for x in row)
-        factor = {name: min(1.0, bound / ((norm(row) if kind == "each" else whole) + 1e-6)) if kind else 1.0
+        factor = {name: min(1.0, bound / ((norm(row) if kind == "each" else whole) + epsilon)) if kind else 1.0
                   for name, row in given.items()}
         used = {name: [factor[name] * x for x in row] for name, row in given.items()}
     return used, sum(a != b for name, row in given.items() for a, b in zip(row, used[name]))
