@@ -157,6 +157,9 @@ void checkDataInputs(const CheckedRecipe &recipe, const Setting *data, bool hasI
   const schema::Function *task = data ? schema::find("data task", data->text) : nullptr;
   if (!task || (task->makes.empty() && !task->input))
     return;
+  for (const Parameter &parameter : task->parameters)
+    if (!parameter.works && keywordOf(data, parameter.name))
+      return; // refused as a whole: what else it would make is not known
   if (entry.inputs.empty()) {
     Diagnostic &error =
         diagnostics.error("T0620", data->range,

@@ -16,8 +16,8 @@ using runtime::counted;
 
 namespace {
 
-constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4;  // of `single` and `pairs`
-constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3; // of `tags`
+constexpr size_t kIds = 0, kSeg = 1, kLen = 2, kLabel = 3, kScore = 4; // of `single` and `pairs`
+constexpr size_t kTagIds = 0, kTagLen = 1, kTag = 2, kTagWeight = 3;   // of `tags`
 
 class LabelledTask : public RowTask {
 public:

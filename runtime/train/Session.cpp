@@ -155,8 +155,6 @@ Status Session::create(const std::shared_ptr<const runtime::Artifact> &artifact,
   for (size_t i = 0; i < all.size() && status.ok(); ++i) {
     tasks[i]->name = all[i].name;
     status = data::makeTask(all[i].data, data::Part::Training, *known ? &**known : nullptr, tasks[i]->trainTask);
-    if (status.ok())
-      status = addVocabulary(tasks[i]->trainTask->vocabulary(), all[i].name, session->vocabulary, i == 0);
     if (status.failed())
       return several ? status.in("task " + all[i].name) : status;
   }
@@ -192,6 +190,8 @@ Status Session::makeContexts(const TaskRecipe &task, const std::string &entry, S
   Status status = makeContext(parameters, entry, settings.bind, pool, result.train);
   if (status.ok())
     status = Feeder::create(*result.train, *result.trainTask, result.trainFeeder, task.id);
+  if (status.ok()) // its classes are known by now
+    status = addVocabulary(result.trainTask->vocabulary(), task.name, vocabulary, &result == this);
   if (status.ok())
     for (const std::string &note : result.trainTask->notes())
       notes.push_back(note);

@@ -88,12 +88,13 @@ TEST(Labelled, SingleTextsAloneAndNumbers) {
   ASSERT_TRUE(task->fillEvaluation(0, batch.tensors).ok());
   expectRow(batch, "ids", 0, {2, 3, 0});
   EXPECT_TRUE(batch.real("score", 0) == 0.5f && batch.real("score", 1) == -2.0f);
-  TaskSettings bytes = settingsOf("single", "1\tab\n", ""), named = settingsOf("single", "1\ta\n");
+  TaskSettings bytes = settingsOf("single", "1\tab\n", "");
   Batch other = batchOf(1, 5, 2, 264);
   auto plain = made(bytes);
   ASSERT_TRUE(plain->bind(other.tensors).ok());
   ASSERT_TRUE(plain->fillEvaluation(0, other.tensors).ok());
   expectRow(other, "ids", 0, {258, 'a', 'b', 259, 256});
+  TaskSettings named = settingsOf("single", "1\ta\n");
   named.label = "accept";
   Batch own = Batch().add("ids", DataType::I32, {1, 3}, 8).add("accept", DataType::I32, {1}, 2);
   auto task2 = made(named);

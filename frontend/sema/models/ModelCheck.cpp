@@ -318,7 +318,7 @@ private:
     bool ok = true;
     auto build = [&](const EntryRequest &request) {
       ok &= session.mayGoOn();
-      if (ok)
+      if (session.mayGoOn()) // also behind an entry with a mistake
         add(program, Checker(session, model, request).run(), ok);
     };
     auto ofRecipe = [&](const EntryRequest &request) { return tasks.ofLosses(request, program.lossWeights); };
@@ -370,10 +370,10 @@ private:
     for (const EntryRequest &request : outRequests(useSets))
       add(program, Checker(session, model, request).run(), ok);
     for (const RecipeTask &task : tasksOf(recipe))
-      if (wanted("eval") && ok)
+      if (wanted("eval") && session.mayGoOn())
         add(program, tasks.runEval(task, losses(Entry::Kind::Eval, false, useSets, useBinds)), ok);
     for (const EntryRequest &request : tasks.trainRequests(recipe, {}, losses(Entry::Kind::Train, true, useSets, useBinds)))
-      if (wanted("train") && ok)
+      if (wanted("train") && session.mayGoOn())
         add(program, tasks.runTrain(recipe, request), ok);
     return ok;
   }
