@@ -51,7 +51,7 @@ model Large {
   loss   l = sum[B, T, W](blocks(p * row)) + sum[B, T, R](dot[W](row, m) * (real(iota[R]()) - 8) / 16)
 }"""
 ROWS = 24
-BATCH = '  bind B = 1, T = 1\n  data = byte_stream(text = "none.txt")\n  loss = l\n  steps = 1\n'
+BATCH = '  bind B = 1, T = 1\n  data = byte_stream(text = "none.txt", held_out = 0.1, every = 1)\n  loss = l\n  steps = 1\n'
 
 
 class Wrong(Exception):
