@@ -415,6 +415,8 @@ TEST(Recipes, AllSampleRecipesAreAccepted) {
             c.context.configs.push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Dim)
             c.context.dims.push_back(statement->name.text);
+          if (statement->kind == ast::Stmt::Kind::In)
+            c.context.inputs.push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Loss)
             c.context.losses.push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Out)
