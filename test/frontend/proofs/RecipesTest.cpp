@@ -415,10 +415,8 @@ TEST(Recipes, AllSampleRecipesAreAccepted) {
             c.context.configs.push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Dim)
             c.context.dims.push_back(statement->name.text);
-          if (statement->kind == ast::Stmt::Kind::In)
-            c.context.inputs.push_back(statement->name.text);
-          if (statement->kind == ast::Stmt::Kind::Loss)
-            c.context.losses.push_back(statement->name.text);
+          if (statement->kind == ast::Stmt::Kind::In || statement->kind == ast::Stmt::Kind::Loss)
+            (statement->kind == ast::Stmt::Kind::In ? c.context.inputs : c.context.losses).push_back(statement->name.text);
           if (statement->kind == ast::Stmt::Kind::Out)
             c.context.outs.push_back(statement->name.text);
         }
